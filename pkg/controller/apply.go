@@ -1,0 +1,156 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// apply carries out one stage. Failures of pod operations are kept in s, and the
+// pods left out of this sync's further stages, so that the rest goes on. The
+// error is of the status write, which ends the sync.
+func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
+	// What was begun is finished: a shutdown waits for the stage. Each call has
+	// a time limit of its own.
+	ctx = context.WithoutCancel(ctx)
+	stage := &stage{jobSync: s}
+	var operations []func()
+	if plan.Status != nil {
+		operations = append(operations, func() { stage.writeStatus(ctx, plan) })
+	}
+	for _, pod := range plan.Delete {
+		operations = append(operations, func() { stage.deletePod(ctx, pod) })
+	}
+	for _, pod := range plan.Release {
+		operations = append(operations, func() { stage.releasePod(ctx, pod) })
+	}
+	// Slow start (JOB-45): the first creation shows whether more can succeed.
+	create := plan.Create
+	for batch := 1; len(create) > 0 || len(operations) > 0; batch *= 2 {
+		n := min(batch, len(create))
+		for _, pod := range create[:n] {
+			operations = append(operations, func() { stage.createPod(ctx, pod) })
+		}
+		create = create[n:]
+		s.cluster.Parallel(len(operations), func(i int) { operations[i]() })
+		operations = nil
+		if s.held {
+			break
+		}
+	}
+	return stage.statusErr
+}
+
+// stage collects what the operations of one stage bring, from several goroutines.
+type stage struct {
+	*jobSync
+	mu        sync.Mutex
+	statusErr error
+}
+
+func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
+	job := s.job.DeepCopy()
+	job.Status = *plan.Status
+	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
+	switch {
+	case err == nil:
+		s.cache.WroteJob(stored)
+		s.memory.update(s.uid, func(m *jobMemory) {
+			m.status, m.backoff, m.written = &stored.Status, plan.Backoff, s.config.Clock.Now()
+		})
+		s.logConditions(ctx, plan)
+	case apierrors.IsNotFound(err):
+		// The deletion will be delivered, and asks for a sync of its own.
+		s.statusErr = fmt.Errorf("writing the status: %w", err)
+	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
+		s.conflicts++
+		s.statusErr = s.reread(ctx)
+	default:
+		s.statusErr = fmt.Errorf("writing the status: %w", err)
+	}
+}
+
+// reread fetches the Job that somebody else wrote before us.
+func (s *stage) reread(ctx context.Context) error {
+	job, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
+	if err != nil {
+		return fmt.Errorf("reading the Job after a conflict: %w", err)
+	}
+	if job.UID != s.uid {
+		return errors.New("the Job was deleted and created anew under the same name")
+	}
+	s.cache.WroteJob(job)
+	return nil
+}
+
+func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
+	if !plan.Urgent {
+		return
+	}
+	last := plan.Status.Conditions[len(plan.Status.Conditions)-1]
+	klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", last.Type, "status", last.Status,
+		"reason", last.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
+}
+
+func (s *stage) createPod(ctx context.Context, n reconcile.NewPod) {
+	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
+	if err == nil {
+		s.cache.WrotePod(pod)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = true
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return // Nothing can be created any more, and nobody misses it (JOB-46).
+	}
+	if isAmbiguous(err) {
+		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
+	}
+	s.errs = append(s.errs, fmt.Errorf("creating a pod: %w", err))
+}
+
+// isAmbiguous says that the write may have happened all the same: the answer
+// did not come from the API server, or says that it came too late.
+func isAmbiguous(err error) bool {
+	return apierrors.ReasonForError(err) == "" || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
+}
+
+func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
+	pod, err := s.cluster.Pods.Delete(ctx, s.job.Namespace, ref)
+	s.podWritten(pod, err, ref, "deleting")
+}
+
+func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
+	pod, err := s.cluster.Pods.RemoveFinalizer(ctx, s.job.Namespace, ref)
+	s.podWritten(pod, err, ref, "removing the finalizer of")
+}
+
+func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, verb string) {
+	switch {
+	case err == nil:
+		s.cache.WrotePod(pod)
+		return
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err) && ref.ResourceVersion == "":
+		// Gone, or another pod has its name now: either way there is nothing
+		// left to do for it (TRK-10).
+		s.cache.PodMissing(s.job.Namespace, ref.UID)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skip[ref.UID] = true
+	if apierrors.IsConflict(err) {
+		// It changed since we saw it; the change is on its way to us (TRK-36).
+		s.retry = true
+		return
+	}
+	s.errs = append(s.errs, fmt.Errorf("%s pod %s: %w", verb, ref.Name, err))
+}

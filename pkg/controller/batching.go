@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// batcher says how long the sync that an event asks for may wait (JOB-53).
+type batcher struct {
+	period time.Duration
+
+	mu sync.Mutex
+	// next is the latest batched sync that was granted for a Job, past or future.
+	next map[types.UID]time.Time
+}
+
+func newBatcher(period time.Duration) *batcher {
+	return &batcher{period: period, next: map[types.UID]time.Time{}}
+}
+
+// delay returns the wait of a batched sync: none after a quiet period, otherwise
+// until a period has passed since the previous one.
+func (b *batcher) delay(job types.UID, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	granted, known := b.next[job]
+	switch {
+	case known && granted.After(now):
+	case !known || now.Sub(granted) >= b.period:
+		granted = now
+	default:
+		granted = granted.Add(b.period)
+	}
+	b.next[job] = granted
+	return granted.Sub(now)
+}
+
+func (b *batcher) forget(job types.UID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.next, job)
+}
+
+// urgency is how soon a change asks for a sync.
+type urgency uint8
+
+const (
+	ignore urgency = iota
+	batched
+	atOnce
+)
+
+// jobUrgency: a new Job, a changed spec (JOB-54: told by the generation) and a
+// deletion do not wait; other changes do.
+func jobUrgency(c observe.JobChange) urgency {
+	switch {
+	case c.Old == nil, c.New == nil:
+		return atOnce
+	case c.Old.Generation != c.New.Generation, c.Old.DeletionTimestamp.IsZero() != c.New.DeletionTimestamp.IsZero():
+		return atOnce
+	}
+	return batched
+}
+
+// podUrgency: a change that decisions do not depend on is ignored. The end of the
+// last active pod does not wait: the Job stands still until somebody reacts.
+func podUrgency(c observe.PodChange) urgency {
+	if c.Old != nil && c.New != nil && sameForDecisions(*c.Old, *c.New) {
+		return ignore
+	}
+	if c.Active == 0 && (c.New == nil || ended(c.New)) && (c.Old == nil || !ended(c.Old)) {
+		return atOnce
+	}
+	return batched
+}
+
+func ended(p *reconcile.Pod) bool {
+	return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
+}
+
+func sameForDecisions(a, b reconcile.Pod) bool {
+	return a.Phase == b.Phase && a.Index == b.Index && a.Deleting == b.Deleting && a.Finalizer == b.Finalizer &&
+		a.Ready == b.Ready && a.Scheduled == b.Scheduled && a.Restarts == b.Restarts
+}
+
+// isManagedBy says whether the Job belongs to the controller of that name.
+func isManagedBy(job *batchv1.Job, name string) bool {
+	return job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == name
+}

@@ -1,0 +1,85 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// JOB-53: the first event waits for nothing, and a burst of 1000 leads to two
+// syncs in the first second at most.
+func TestBatcher_JOB_53(t *testing.T) {
+	b := newBatcher(time.Second)
+	start := time.Unix(1_000_000, 0)
+	syncs := map[time.Time]bool{}
+	for i := range 1000 {
+		now := start.Add(time.Duration(i) * time.Millisecond)
+		d := b.delay("job", now)
+		if i == 0 && d != 0 {
+			t.Errorf("first event waits %v", d)
+		}
+		syncs[now.Add(d)] = true
+	}
+	if len(syncs) > 2 {
+		t.Errorf("%d syncs in a second", len(syncs))
+	}
+	if d := b.delay("other", start); d != 0 {
+		t.Errorf("another Job waits %v", d)
+	}
+	if d := b.delay("job", start.Add(time.Hour)); d != 0 {
+		t.Errorf("after a quiet hour: %v", d)
+	}
+	b.forget("job")
+	if d := b.delay("job", start.Add(time.Hour)); d != 0 {
+		t.Errorf("after forget: %v", d)
+	}
+}
+
+// JOB-53, JOB-54: what waits and what does not.
+func TestUrgency_JOB_53_JOB_54(t *testing.T) {
+	job := func(generation int64, label string) *batchv1.Job {
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Generation: generation, Labels: map[string]string{"a": label}}}
+	}
+	deleted := job(1, "")
+	deleted.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	for name, c := range map[string]struct {
+		change observe.JobChange
+		want   urgency
+	}{
+		"new":     {observe.JobChange{New: job(1, "")}, atOnce},
+		"gone":    {observe.JobChange{Old: job(1, "")}, atOnce},
+		"spec":    {observe.JobChange{Old: job(1, ""), New: job(2, "")}, atOnce},
+		"label":   {observe.JobChange{Old: job(1, ""), New: job(1, "b")}, batched},
+		"deleted": {observe.JobChange{Old: job(1, ""), New: deleted}, atOnce},
+	} {
+		if got := jobUrgency(c.change); got != c.want {
+			t.Errorf("job %s: got %v, want %v", name, got, c.want)
+		}
+	}
+	running := &reconcile.Pod{Phase: corev1.PodRunning}
+	ready := &reconcile.Pod{Phase: corev1.PodRunning, Ready: true}
+	ended := &reconcile.Pod{Phase: corev1.PodFailed}
+	for name, c := range map[string]struct {
+		change observe.PodChange
+		want   urgency
+	}{
+		"new":                   {observe.PodChange{New: running, Active: 1}, batched},
+		"nothing that matters":  {observe.PodChange{Old: running, New: &reconcile.Pod{Phase: corev1.PodRunning, ResourceVersion: "2"}, Active: 1}, ignore},
+		"ready":                 {observe.PodChange{Old: running, New: ready, Active: 1}, batched},
+		"ended, others run":     {observe.PodChange{Old: ready, New: ended, Active: 3}, batched},
+		"ended, the last":       {observe.PodChange{Old: ready, New: ended}, atOnce},
+		"gone, the last":        {observe.PodChange{Old: ready}, atOnce},
+		"an ended one is gone":  {observe.PodChange{Old: ended}, batched},
+		"seen first when ended": {observe.PodChange{New: ended}, atOnce},
+	} {
+		if got := podUrgency(c.change); got != c.want {
+			t.Errorf("pod %s: got %v, want %v", name, got, c.want)
+		}
+	}
+}

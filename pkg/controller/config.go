@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+const (
+	// DefaultManagedBy is the spec.managedBy of the Jobs that this controller
+	// reconciles unless told otherwise.
+	DefaultManagedBy = AnnotationPrefix + "controller"
+	// AnnotationPrefix begins every annotation of this project.
+	AnnotationPrefix = "batchjob.dev/"
+	// AttemptAnnotation on a pod is the 1-based attempt that the pod is, of its
+	// completion index, or of a NonIndexed Job (reconcile.NewPod).
+	AttemptAnnotation = AnnotationPrefix + "attempt"
+	// FieldManager tells our writes apart from others' (MGB-13).
+	FieldManager = "kubectl-batchjob-controller"
+)
+
+// Config is everything that can be set. Zero fields get their default.
+type Config struct {
+	// Client writes and watches; its own rate limits apply. Runtime needs it.
+	Client kubernetes.Interface
+	// ManagedBy selects the Jobs to reconcile, by spec.managedBy.
+	ManagedBy string
+	// Namespaces to watch; none means all.
+	Namespaces []string
+	// Limits are the limits of decisions.
+	Limits reconcile.Config
+	// BatchPeriod is the time between two syncs of a Job because of pod events,
+	// and between two status writes that change no condition. Default 1 s.
+	BatchPeriod time.Duration
+	// SyncBudget is the time after which a sync lets other Jobs go first,
+	// between two stages. Default 1 s.
+	SyncBudget time.Duration
+	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
+	// Job. Default 1 s and 60 s.
+	RetryMin, RetryMax time.Duration
+	// Workers is how many Jobs are synced at once. Default 5.
+	Workers int
+	// PodConcurrency is how many API calls one sync makes at once. Default 32.
+	PodConcurrency int
+	// CallTimeout ends an API call that gets no answer. Default 30 s.
+	CallTimeout time.Duration
+	// Clock is the time; the real one by default.
+	Clock clock.WithTicker
+}
+
+func (c *Config) setDefaults() {
+	defaultTo(&c.ManagedBy, DefaultManagedBy)
+	defaultTo(&c.BatchPeriod, time.Second)
+	defaultTo(&c.SyncBudget, time.Second)
+	defaultTo(&c.RetryMin, time.Second)
+	defaultTo(&c.RetryMax, time.Minute)
+	defaultTo(&c.Workers, 5)
+	defaultTo(&c.PodConcurrency, 32)
+	defaultTo(&c.CallTimeout, 30*time.Second)
+	defaultTo(&c.Limits, reconcile.DefaultConfig())
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+}
+
+func defaultTo[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+// Validate says what is wrong with the configuration, in terms that a user of a
+// flag understands.
+func (c *Config) Validate() error {
+	errs := []error{ValidateManagedBy(c.ManagedBy)}
+	for name, n := range map[string]int{"workers": c.Workers, "pod concurrency": c.PodConcurrency} {
+		if n < 1 {
+			errs = append(errs, fmt.Errorf("%s must be at least 1, not %d", name, n))
+		}
+	}
+	for _, namespace := range c.Namespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("namespace %q: %s", namespace, strings.Join(problems, "; ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ValidateManagedBy checks a value as the API server checks spec.managedBy: a
+// domain-prefixed path of at most 63 characters, and not the built-in
+// controller's own (MGB-02, D-27).
+func ValidateManagedBy(name string) error {
+	const limit = 63
+	switch {
+	case len(name) > limit:
+		return fmt.Errorf("managedBy %q has %d characters; the API allows %d", name, len(name), limit)
+	case name == batchv1.JobControllerName:
+		return fmt.Errorf("managedBy %q is reserved for the controller built into Kubernetes; choose a name of your own, such as %q", name, DefaultManagedBy)
+	}
+	if list := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), name); len(list) > 0 {
+		return fmt.Errorf("managedBy %q must be a domain and a path, such as %q: %s", name, DefaultManagedBy, list[0].Detail)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// JobAPI reads and writes Jobs past the cache.
+type JobAPI interface {
+	Get(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
+	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+}
+
+// PodAPI writes pods. Each write but Create names the pod by its UID too.
+type PodAPI interface {
+	Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
+	Delete(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
+	RemoveFinalizer(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
+}
+
+// PodLister reads the pods of a Job past the cache, and the resourceVersion at
+// which the list is complete.
+type PodLister interface {
+	List(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, string, error)
+}
+
+// Cluster is all that an Engine needs of one.
+type Cluster struct {
+	Jobs JobAPI
+	Pods PodAPI
+	List PodLister
+	// Parallel calls do(0..n-1), in any order and perhaps at once, and returns
+	// when all calls have.
+	Parallel func(n int, do func(i int))
+}
+
+// Engine syncs single Jobs. Different Jobs may be synced at once; the same Job
+// must not be.
+type Engine struct {
+	config  Config
+	cache   *observe.Cache
+	cluster Cluster
+	memory  memory
+}
+
+// NewEngine returns an Engine over a cache that somebody else fills.
+func NewEngine(config Config, cache *observe.Cache, cluster Cluster) *Engine {
+	config.setDefaults()
+	return &Engine{config: config, cache: cache, cluster: cluster, memory: newMemory()}
+}
+
+// Result says when to sync the Job again, if no event asks for it sooner.
+type Result struct {
+	// After is the wait; 0 for none needed.
+	After time.Duration
+	// Soon asks for another sync as soon as other Jobs had their turn.
+	Soon bool
+	// Done says that nothing will ever be left to do for this Job.
+	Done bool
+}
+
+// Trust says that the cached pods of the Job are at least as new as its status:
+// both were read when this process began, Jobs first.
+func (e *Engine) Trust(job *batchv1.Job) {
+	e.memory.update(job.UID, func(m *jobMemory) { m.status = &job.Status })
+}
+
+// maxConflicts is how often one sync reads the Job anew because somebody else
+// wrote it meanwhile.
+const maxConflicts = 3
+
+// Sync brings the Job as far as it can be brought now. An error asks for another
+// try after a back-off.
+func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
+	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, begun: e.config.Clock.Now()}
+	return s.run(ctx)
+}
+
+// jobSync is one sync of one Job.
+type jobSync struct {
+	*Engine
+	uid   types.UID
+	begun time.Time
+
+	job       *batchv1.Job
+	skip      map[types.UID]bool
+	held      bool
+	retry     bool
+	conflicts int
+	errs      []error
+}
+
+func (s *jobSync) run(ctx context.Context) (Result, error) {
+	for stage := 0; ; stage++ {
+		s.job = s.cache.Job(s.uid)
+		if s.job == nil {
+			err := s.releaseOrphans(ctx)
+			return Result{Done: err == nil}, err
+		}
+		if !isManagedBy(s.job, s.config.ManagedBy) {
+			// Checked on the very object, found by its UID: a Job of the same
+			// name may have been somebody else's (MGB-03).
+			klog.FromContext(ctx).V(4).Info("Job is managed by another controller", "job", klog.KObj(s.job), "managedBy", s.job.Spec.ManagedBy)
+			return Result{}, nil
+		}
+		if err := s.refreshPods(ctx); err != nil {
+			return Result{}, err
+		}
+		plan := s.compute(ctx)
+		result := Result{After: plan.RequeueAfter}
+		s.postponeStatus(&plan, &result)
+		if plan.IsEmpty() {
+			return s.done(result)
+		}
+		if stage > 0 && (ctx.Err() != nil || s.config.Clock.Since(s.begun) >= s.config.SyncBudget) {
+			return Result{Soon: true}, errors.Join(s.errs...)
+		}
+		if err := s.apply(ctx, &plan); err != nil {
+			return Result{}, errors.Join(append(s.errs, err)...)
+		}
+	}
+}
+
+func (s *jobSync) done(result Result) (Result, error) {
+	if isFinished(s.job) && len(s.errs) == 0 && !s.retry {
+		s.memory.forget(s.uid)
+		return Result{Done: true}, nil
+	}
+	if s.retry && (result.After == 0 || result.After > s.config.RetryMin) {
+		result.After = s.config.RetryMin
+	}
+	return result, errors.Join(s.errs...)
+}
+
+// refreshPods makes sure that the cached pods are at least as new as the Job's
+// status. Our own writes show in the cache at once, so that holds as long as we
+// wrote the status. After a status that somebody else wrote, or a creation that
+// may or may not have happened, one list from the API server settles it.
+// A status that counts nothing cannot be ahead of the pods.
+func (s *jobSync) refreshPods(ctx context.Context) error {
+	m := s.memory.get(s.uid)
+	foreign := m.status == nil || !equality.Semantic.DeepEqual(*m.status, s.job.Status)
+	if !m.listPods && (!foreign || equality.Semantic.DeepEqual(s.job.Status, batchv1.JobStatus{})) {
+		return nil
+	}
+	if isFinished(s.job) {
+		return nil
+	}
+	pods, version, err := s.cluster.List.List(ctx, s.job)
+	if err != nil {
+		return fmt.Errorf("listing the pods of the Job: %w", err)
+	}
+	klog.FromContext(ctx).V(2).Info("Listed the pods of a Job past the cache", "job", klog.KObj(s.job), "pods", len(pods), "foreignStatus", foreign)
+	s.cache.ListedPods(s.job, pods, version)
+	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
+	return nil
+}
+
+func isFinished(job *batchv1.Job) bool {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
+	m := s.memory.get(s.uid)
+	s.memory.update(s.uid, func(m *jobMemory) { m.namespace, m.ours = s.job.Namespace, true })
+	plan := reconcile.Compute(reconcile.Observation{
+		Job:          s.job,
+		Pods:         s.cache.Pods(s.uid),
+		Now:          s.config.Clock.Now(),
+		Backoff:      m.backoff,
+		Skip:         s.skip,
+		HoldCreation: s.held,
+	}, s.config.Limits)
+	if logger := klog.FromContext(ctx).V(5); logger.Enabled() {
+		for _, f := range plan.Findings {
+			logger.Info("Finding", "job", klog.KObj(s.job), "kind", f.Kind, "pod", f.Pod, "index", f.Index, "reason", f.Reason,
+				"message", f.Message, "count", f.Count, "limit", f.Limit, "until", f.Until)
+		}
+	}
+	return plan
+}
+
+// postponeStatus leaves a status that can wait for a later sync, when one was
+// written less than a batch period ago (JOB-53, REG-18).
+func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
+	if plan.Status == nil || plan.Urgent {
+		return
+	}
+	written := s.memory.get(s.uid).written
+	wait := s.config.BatchPeriod - s.config.Clock.Since(written)
+	if written.IsZero() || wait <= 0 {
+		return
+	}
+	plan.Status = nil
+	if result.After == 0 || wait < result.After {
+		result.After = wait
+	}
+}
+
+// releaseOrphans frees the pods of a Job that is gone, if it was ours; pods of
+// other Jobs are not ours to touch (TRK-23).
+func (s *jobSync) releaseOrphans(ctx context.Context) error {
+	m := s.memory.get(s.uid)
+	if !m.ours {
+		return nil
+	}
+	s.job = &batchv1.Job{}
+	s.job.UID, s.job.Namespace = s.uid, m.namespace
+	var plan reconcile.Plan
+	for _, p := range s.cache.Pods(s.uid) {
+		if p.Finalizer {
+			plan.Release = append(plan.Release, reconcile.PodRef{Name: p.Name, UID: p.UID})
+		}
+	}
+	if err := s.apply(ctx, &plan); err != nil {
+		return err
+	}
+	if len(s.errs) == 0 {
+		s.memory.forget(s.uid)
+	}
+	return errors.Join(s.errs...)
+}

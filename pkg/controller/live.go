@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// live is the Cluster of a real API server.
+type live struct {
+	client  kubernetes.Interface
+	timeout time.Duration
+}
+
+func newLiveCluster(client kubernetes.Interface, timeout time.Duration, concurrency int) Cluster {
+	l := live{client, timeout}
+	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, Parallel: boundedParallel(concurrency)}
+}
+
+func (l live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, l.timeout)
+}
+
+// List reads the pods by the Job's selector with a quorum read.
+func (l live) List(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, string, error) {
+	selector := labels.Nothing()
+	if job.Spec.Selector != nil {
+		var err error
+		if selector, err = metav1.LabelSelectorAsSelector(job.Spec.Selector); err != nil {
+			return nil, "", err
+		}
+	}
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	list, err := l.client.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	if err != nil {
+		return nil, "", err
+	}
+	return list.Items, list.ResourceVersion, nil
+}
+
+type liveJobs struct{ live }
+
+func (l liveJobs) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
+}
+
+type livePods struct{ live }
+
+func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
+}
+
+// Delete asks for the deletion and returns the pod as the answer shows it. (The
+// typed client drops that answer, so this goes one level lower.)
+func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}}
+	pod := &corev1.Pod{}
+	err := l.client.CoreV1().RESTClient().Delete().Namespace(namespace).Resource("pods").Name(ref.Name).Body(&options).Do(ctx).Into(pod)
+	return pod, err
+}
+
+// RemoveFinalizer takes only the tracking finalizer away, so that others, and
+// concurrent edits, survive (TRK-11).
+func (l livePods) RemoveFinalizer(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	patch, err := finalizerPatch(ref)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.CoreV1().Pods(namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+}
+
+func finalizerPatch(ref reconcile.PodRef) ([]byte, error) {
+	type metadata struct {
+		UID             types.UID `json:"uid"`
+		ResourceVersion string    `json:"resourceVersion,omitempty"`
+		Remove          []string  `json:"$deleteFromPrimitiveList/finalizers"`
+	}
+	return json.Marshal(map[string]metadata{
+		"metadata": {UID: ref.UID, ResourceVersion: ref.ResourceVersion, Remove: []string{batchv1.JobTrackingFinalizer}},
+	})
+}
+
+// boundedParallel runs calls in at most n goroutines, the caller's included.
+func boundedParallel(limit int) func(n int, do func(i int)) {
+	return func(n int, do func(i int)) {
+		var wg sync.WaitGroup
+		next := make(chan int, n)
+		for i := range n {
+			next <- i
+		}
+		close(next)
+		work := func() {
+			for i := range next {
+				do(i)
+			}
+		}
+		for range min(n, limit) - 1 {
+			wg.Go(work)
+		}
+		work()
+		wg.Wait()
+	}
+}

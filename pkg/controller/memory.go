@@ -1,0 +1,54 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+)
+
+// jobMemory is what a process knows of a Job beyond what the API server stores.
+// All of it can be lost without a wrong decision, but for a shorter back-off
+// where failed pods were deleted too.
+type jobMemory struct {
+	ours      bool
+	namespace string
+	backoff   backoff.Record
+	// status is the last one that the cached pods are known to be as new as.
+	status *batchv1.JobStatus
+	// listPods asks for a list past the cache before the next decision.
+	listPods bool
+	// written is when this process last wrote the status.
+	written time.Time
+}
+
+// memory is kept by UID: a Job recreated under the same name starts fresh (JOB-20).
+type memory struct {
+	mu   *sync.Mutex
+	jobs map[types.UID]jobMemory
+}
+
+func newMemory() memory { return memory{mu: &sync.Mutex{}, jobs: map[types.UID]jobMemory{}} }
+
+func (m memory) get(uid types.UID) jobMemory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.jobs[uid]
+}
+
+func (m memory) update(uid types.UID, change func(*jobMemory)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	j := m.jobs[uid]
+	change(&j)
+	m.jobs[uid] = j
+}
+
+func (m memory) forget(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.jobs, uid)
+}

@@ -1,0 +1,222 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// Runtime runs an Engine on a live cluster.
+type Runtime struct {
+	config  Config
+	cache   *observe.Cache
+	engine  *Engine
+	queue   workqueue.TypedRateLimitingInterface[types.UID]
+	batcher *batcher
+}
+
+// New returns a Runtime; Run starts it.
+func New(config Config) (*Runtime, error) {
+	config.setDefaults()
+	if config.Client == nil {
+		return nil, errors.New("controller: Config.Client is not set")
+	}
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	r := &Runtime{config: config, batcher: newBatcher(config.BatchPeriod)}
+	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
+		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
+	r.cache = observe.NewCache(config.Namespaces, r)
+	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, config.CallTimeout, config.PodConcurrency))
+	return r, nil
+}
+
+// Run reconciles Jobs until ctx is done. It then finishes the API calls that are
+// under way, starts no others, and returns nil.
+func (r *Runtime) Run(ctx context.Context) error {
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting", "managedBy", r.config.ManagedBy, "namespaces", r.config.Namespaces, "workers", r.config.Workers)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer r.queue.ShutDown()
+	if !r.startWatches(ctx, &wg) {
+		return nil
+	}
+	logger.Info("Watching", "jobs", len(r.cache.Jobs()))
+	for range r.config.Workers {
+		wg.Go(func() { r.work(ctx) })
+	}
+	<-ctx.Done()
+	logger.Info("Stopping: finishing the calls that are under way")
+	return nil
+}
+
+// startWatches fills the cache, Jobs before pods: then every pod that a Job's
+// status speaks of is there, and at least as new as that status. It reports
+// whether that was reached before ctx ended.
+func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
+	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
+	namespaces := r.config.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	var stores []observe.Store
+	for _, namespace := range namespaces {
+		jobs, store := batch.Jobs(namespace), r.cache.JobStore(namespace)
+		stores = append(stores, store)
+		r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(jobs.List, jobs.Watch))
+	}
+	if !allSynced(ctx, stores) {
+		return false
+	}
+	stores = nil
+	known := r.cache.Jobs()
+	for _, namespace := range namespaces {
+		pods, store := core.Pods(namespace), r.cache.PodStore(namespace)
+		stores = append(stores, store)
+		r.watch(ctx, wg, "pods", &corev1.Pod{}, store, listWatch(pods.List, pods.Watch))
+	}
+	if !allSynced(ctx, stores) {
+		return false
+	}
+	for _, job := range known {
+		r.engine.Trust(job)
+	}
+	return true
+}
+
+func allSynced(ctx context.Context, stores []observe.Store) bool {
+	for _, s := range stores {
+		select {
+		case <-s.Synced():
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example any, store observe.Store, lw *cache.ListWatch) {
+	reflector := cache.NewReflectorWithOptions(lw, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
+	wg.Go(func() { reflector.RunWithContext(ctx) })
+}
+
+// listWatch lists with quorum reads only: a list that is allowed to be old (which
+// resourceVersion 0 is) may be older than what the last process did.
+func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if options.ResourceVersion == "0" {
+				options.ResourceVersion = ""
+			}
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: watchFrom,
+	}
+}
+
+// JobChanged is called by the cache.
+func (r *Runtime) JobChanged(c observe.JobChange) {
+	job := c.New
+	if job == nil {
+		job = c.Old
+	}
+	if isManagedBy(job, r.config.ManagedBy) {
+		r.enqueue(job.UID, jobUrgency(c))
+	}
+}
+
+// PodChanged is called by the cache.
+func (r *Runtime) PodChanged(c observe.PodChange) {
+	if job := r.cache.Job(c.Job); job == nil || isManagedBy(job, r.config.ManagedBy) {
+		r.enqueue(c.Job, podUrgency(c))
+	}
+}
+
+func (r *Runtime) enqueue(job types.UID, u urgency) {
+	switch u {
+	case atOnce:
+		r.queue.Add(job)
+	case batched:
+		r.queue.AddAfter(job, r.batcher.delay(job, r.config.Clock.Now()))
+	}
+}
+
+func (r *Runtime) work(ctx context.Context) {
+	for {
+		uid, shutdown := r.queue.Get()
+		if shutdown {
+			return
+		}
+		if ctx.Err() == nil {
+			r.syncOne(ctx, uid)
+		}
+		r.queue.Done(uid)
+	}
+}
+
+func (r *Runtime) syncOne(ctx context.Context, uid types.UID) {
+	begun := r.config.Clock.Now()
+	result, err := r.engine.Sync(ctx, uid)
+	r.logSync(ctx, uid, r.config.Clock.Since(begun), err)
+	switch {
+	case err != nil:
+		r.queue.AddRateLimited(uid)
+		return
+	case result.Soon:
+		r.queue.Add(uid)
+	case result.Done:
+		r.batcher.forget(uid)
+	case result.After > 0:
+		r.queue.AddAfter(uid, result.After)
+	}
+	r.queue.Forget(uid)
+}
+
+func (r *Runtime) logSync(ctx context.Context, uid types.UID, took time.Duration, err error) {
+	logger := klog.FromContext(ctx).WithValues("jobUID", uid)
+	if job := r.cache.Job(uid); job != nil {
+		logger = logger.WithValues("job", klog.KObj(job))
+	}
+	if err != nil {
+		logger.Error(err, "Sync failed, and will be tried again", "retries", r.queue.NumRequeues(uid))
+		return
+	}
+	logger.V(3).Info("Synced", "took", took)
+}
+
+// Preflight asks for one Job and one pod of each watched namespace, so that a
+// server that cannot be reached or a missing permission is told at the start
+// and not only in the log.
+func Preflight(ctx context.Context, config Config) error {
+	config.setDefaults()
+	namespaces := config.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		if _, err := config.Client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+			return fmt.Errorf("listing jobs: %w", err)
+		}
+		if _, err := config.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+			return fmt.Errorf("listing pods: %w", err)
+		}
+	}
+	return nil
+}

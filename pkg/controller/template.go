@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// maxGeneratePrefix is what a generated name leaves for its prefix: 63 characters
+// of a hostname less the five random ones (JOB-39).
+const maxGeneratePrefix = 58
+
+const completionIndexEnv = "JOB_COMPLETION_INDEX"
+
+// podFor builds a pod of the Job from its template (JOB-39..44, TRK-01). The Job
+// is not changed, and no two pods share anything that could be.
+func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
+	template := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       job.Namespace,
+			GenerateName:    generateName(job.Name, n.Index),
+			Labels:          template.Labels,
+			Annotations:     maps.Clone(template.Annotations),
+			Finalizers:      template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: template.Spec,
+	}
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
+	}
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[AttemptAnnotation] = strconv.Itoa(int(n.Attempt))
+	if n.Index != reconcile.NoIndex {
+		setIndex(pod, job.Name, n.Index)
+	}
+	return pod
+}
+
+func generateName(job string, index int32) string {
+	if index == reconcile.NoIndex {
+		if prefix := job + "-"; len(apivalidation.NameIsDNSSubdomain(prefix, true)) == 0 {
+			return prefix
+		}
+		return job
+	}
+	suffix := "-" + strconv.Itoa(int(index)) + "-"
+	return job[:min(len(job), maxGeneratePrefix-len(suffix))] + suffix
+}
+
+// setIndex makes the pod the one of a completion index (KEP-2214, KEP-4017).
+func setIndex(pod *corev1.Pod, job string, index int32) {
+	text := strconv.Itoa(int(index))
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	pod.Labels[batchv1.JobCompletionIndexAnnotation] = text
+	pod.Annotations[batchv1.JobCompletionIndexAnnotation] = text
+	pod.Spec.Hostname = job + "-" + text
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			addIndexEnv(&containers[i])
+		}
+	}
+}
+
+// addIndexEnv offers the index as a variable, unless the container has one of
+// that name (JOB-42, D-25).
+func addIndexEnv(c *corev1.Container) {
+	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == completionIndexEnv }) {
+		return
+	}
+	c.Env = append(c.Env, corev1.EnvVar{
+		Name: completionIndexEnv,
+		ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.labels['" + batchv1.JobCompletionIndexAnnotation + "']",
+		}},
+	})
+}

@@ -1,0 +1,22 @@
+// Package observe turns Kubernetes objects into what package reconcile decides
+// on, and keeps them in a cache that shows the caller's own writes at once.
+//
+// # Read-your-writes
+//
+// A watch delivers what the caller itself wrote only some time later. Until
+// then the Cache shows the object that the write returned: of two versions of
+// one object the newer resourceVersion wins, whoever delivers it. (Versions of
+// one resource can be compared since Kubernetes 1.35.) So there are no counters
+// of expected events.
+//
+// Two cases need care. An object that the caller created may be deleted, and
+// its deletion delivered, before the create call returns: a returned object that
+// the watch has already passed and that is not there is not brought back. And
+// an object that the caller deleted may still be in events on their way: such an
+// object is remembered as gone until the watch says so too.
+//
+// # Memory
+//
+// Pods are kept as reconcile.Pod, about 300 bytes and its strings. The watch
+// writes into the Cache directly; there is no second copy in an informer.
+package observe

@@ -1,0 +1,172 @@
+package observe
+
+import (
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// JobUID returns the UID of the batch/v1 Job that controls the object, or "" if
+// none does. A controller of kind Job from another API group is none.
+func JobUID(object metav1.Object) types.UID {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
+		return ""
+	}
+	return owner.UID
+}
+
+// Pod returns what decisions need of a pod. Nothing of the pod is shared but
+// strings.
+func Pod(pod *corev1.Pod) reconcile.Pod {
+	p := reconcile.Pod{
+		UID:             pod.UID,
+		Name:            pod.Name,
+		ResourceVersion: pod.ResourceVersion,
+		Phase:           phase(pod.Status.Phase),
+		Index:           completionIndex(pod),
+		Deleting:        pod.DeletionTimestamp != nil,
+		Scheduled:       pod.Spec.NodeName != "",
+		CreatedAt:       pod.CreationTimestamp.Time,
+		Restarts:        restarts(pod),
+	}
+	for _, f := range pod.Finalizers {
+		p.Finalizer = p.Finalizer || f == batchv1.JobTrackingFinalizer
+	}
+	if ready := condition(pod, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionTrue {
+		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
+	}
+	if p.Deleting || p.Phase == corev1.PodFailed || p.Phase == corev1.PodSucceeded {
+		p.FinishedAt = finishTime(pod)
+	}
+	if p.Phase == corev1.PodFailed {
+		p.Terminated = terminated(pod)
+	}
+	return p
+}
+
+// phase returns the constant that equals the decoded string, which then need not
+// be kept for every pod.
+func phase(p corev1.PodPhase) corev1.PodPhase {
+	for _, known := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown} {
+		if p == known {
+			return known
+		}
+	}
+	if p == "" {
+		return corev1.PodPending
+	}
+	return p
+}
+
+func completionIndex(pod *corev1.Pod) int32 {
+	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil || i < 0 {
+		return reconcile.NoIndex
+	}
+	return int32(i)
+}
+
+func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == t {
+			return c
+		}
+	}
+	return nil
+}
+
+func restarts(pod *corev1.Pod) int32 {
+	n := int32(0)
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			n += list[i].RestartCount
+		}
+	}
+	return n
+}
+
+func terminated(pod *corev1.Pod) []reconcile.Container {
+	var out []reconcile.Container
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if t := list[i].State.Terminated; t != nil {
+				out = append(out, reconcile.Container{Name: list[i].Name, ExitCode: t.ExitCode, Reason: t.Reason})
+			}
+		}
+	}
+	return out
+}
+
+// finishTime is the first that is known of: when the last container ended, when
+// the pod stopped being ready, when its deletion was asked for, when it was
+// created (KEP-3850, BLI-26). It is never the present: a pod seen late did not
+// finish late.
+func finishTime(pod *corev1.Pod) time.Time {
+	if t := containersEnded(pod); !t.IsZero() {
+		return t
+	}
+	if c := condition(pod, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
+	if d := pod.DeletionTimestamp; d != nil {
+		grace := int64(0)
+		if pod.DeletionGracePeriodSeconds != nil {
+			grace = *pod.DeletionGracePeriodSeconds
+		}
+		return d.Add(-time.Duration(grace) * time.Second)
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// containersEnded is the latest end of a container, if all have ended. Restartable
+// init containers (sidecars) are containers here, other init containers are not
+// (D-17).
+func containersEnded(pod *corev1.Pod) time.Time {
+	var latest time.Time
+	ended := func(status *corev1.ContainerStatus) bool {
+		t := status.State.Terminated
+		if t == nil || t.FinishedAt.IsZero() {
+			return false
+		}
+		if t.FinishedAt.After(latest) {
+			latest = t.FinishedAt.Time
+		}
+		return true
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if !ended(&pod.Status.ContainerStatuses[i]) {
+			return time.Time{}
+		}
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		status := &pod.Status.InitContainerStatuses[i]
+		if isSidecar(pod, status.Name) && !ended(status) {
+			return time.Time{}
+		}
+	}
+	return latest
+}
+
+func isSidecar(pod *corev1.Pod, name string) bool {
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if c.Name == name {
+			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		}
+	}
+	return false
+}
+
+// IsGone says that the object which a write returned no longer exists: the write
+// was the last thing its deletion waited for.
+func IsGone(object metav1.Object) bool {
+	grace := object.GetDeletionGracePeriodSeconds()
+	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
+}

@@ -1,0 +1,260 @@
+package observe
+
+import (
+	"fmt"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// JobStore is where the watch of the Jobs of a namespace writes to ("" for all
+// namespaces).
+func (c *Cache) JobStore(namespace string) Store {
+	return &jobStore{c, namespace, newSynced()}
+}
+
+// PodStore is where the watch of the pods of a namespace writes to ("" for all
+// namespaces). Pods that no Job controls are dropped.
+func (c *Cache) PodStore(namespace string) Store {
+	return &podStore{c, namespace, newSynced()}
+}
+
+// Store takes what one watch delivers.
+type Store interface {
+	cache.ReflectorStore
+	// Synced is closed once the store has a first complete list.
+	Synced() <-chan struct{}
+}
+
+type synced struct {
+	once *sync.Once
+	done chan struct{}
+}
+
+func newSynced() synced                  { return synced{&sync.Once{}, make(chan struct{})} }
+func (s synced) Synced() <-chan struct{} { return s.done }
+func (s synced) reached()                { s.once.Do(func() { close(s.done) }) }
+
+type jobStore struct {
+	cache  *Cache
+	stream string
+	synced
+}
+
+func (s *jobStore) Add(object any) error { return s.Update(object) }
+func (s *jobStore) Resync() error        { return nil }
+func (s *jobStore) Bookmark(v string) error {
+	s.cache.bookmark(&s.cache.jobs.seen, s.stream, v)
+	return nil
+}
+
+func (s *jobStore) Update(object any) error {
+	job, ok := object.(*batchv1.Job)
+	if !ok {
+		return fmt.Errorf("job store: unexpected %T", object)
+	}
+	c, k := s.cache, key{job.UID, s.stream}
+	c.mu.Lock()
+	old := c.jobs.rows[k].value
+	news := c.jobs.delivered(k, job.ResourceVersion, job)
+	c.mu.Unlock()
+	if news {
+		c.listener.JobChanged(JobChange{Old: old, New: job})
+	}
+	return nil
+}
+
+func (s *jobStore) Delete(object any) error {
+	job, ok := object.(*batchv1.Job)
+	if !ok {
+		return fmt.Errorf("job store: unexpected %T", object)
+	}
+	s.drop(key{job.UID, s.stream}, job.ResourceVersion)
+	return nil
+}
+
+func (s *jobStore) drop(k key, version string) {
+	c := s.cache
+	c.mu.Lock()
+	old := c.jobs.rows[k].value
+	c.jobs.deleted(k, version)
+	if of := c.byJob[k.uid]; of != nil {
+		of.listed = ""
+		if len(of.keys) == 0 {
+			delete(c.byJob, k.uid)
+		}
+	}
+	c.mu.Unlock()
+	if old != nil {
+		c.listener.JobChanged(JobChange{Old: old})
+	}
+}
+
+func (s *jobStore) Replace(objects []any, version string) error {
+	listed := make(map[types.UID]bool, len(objects))
+	for _, object := range objects {
+		if job, ok := object.(*batchv1.Job); ok {
+			listed[job.UID] = true
+		}
+		if err := s.Update(object); err != nil {
+			return err
+		}
+	}
+	s.cache.mu.Lock()
+	stale := s.cache.jobs.stale(s.stream, version, listed)
+	s.cache.jobs.listed(s.stream, version)
+	s.cache.mu.Unlock()
+	for _, k := range stale {
+		s.drop(k, version)
+	}
+	s.reached()
+	return nil
+}
+
+// bookmark notes that a stream has delivered everything up to a version.
+func (c *Cache) bookmark(seen *map[string]string, stream, version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newer(version, (*seen)[stream]) {
+		(*seen)[stream] = version
+	}
+}
+
+type podStore struct {
+	cache  *Cache
+	stream string
+	synced
+}
+
+// slim is a pod between the watch and the store: the reflector wants to read a
+// name from it while it gathers a first list.
+type slim struct {
+	namespace string
+	version   string
+	row       podRow
+}
+
+// GetObjectMeta makes slim readable for the reflector's temporary store.
+func (s *slim) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
+}
+
+func slimmed(object any) (*slim, error) {
+	switch o := object.(type) {
+	case *slim:
+		return o, nil
+	case *corev1.Pod:
+		p := Pod(o)
+		return &slim{o.Namespace, o.ResourceVersion, podRow{job: JobUID(o), pod: &p}}, nil
+	}
+	return nil, fmt.Errorf("pod store: unexpected %T", object)
+}
+
+// Transformer lets the reflector hold a first list in the small form.
+func (s *podStore) Transformer() cache.TransformFunc {
+	return func(object any) (any, error) { return slimmed(object) }
+}
+
+func (s *podStore) Add(object any) error { return s.Update(object) }
+func (s *podStore) Resync() error        { return nil }
+func (s *podStore) Bookmark(v string) error {
+	s.cache.bookmark(&s.cache.pods.seen, s.stream, v)
+	return nil
+}
+
+func (s *podStore) Update(object any) error {
+	pod, err := slimmed(object)
+	if err != nil {
+		return err
+	}
+	c, k := s.cache, key{pod.row.pod.UID, s.stream}
+	c.mu.Lock()
+	old := c.pods.rows[k].value
+	switch {
+	case pod.row.job == "":
+		// No Job's pod, or no longer one.
+		c.remove(k, func() { c.pods.deleted(k, pod.version) })
+	case old.pod == nil && c.outdated(pod):
+		c.pods.advance(s.stream, pod.version)
+		c.mu.Unlock()
+		return nil
+	case !c.put(k, pod.row, func() bool { return c.pods.delivered(k, pod.version, pod.row) }):
+		c.mu.Unlock()
+		return nil
+	}
+	changes := c.changes(old, pod.row)
+	c.mu.Unlock()
+	for _, change := range changes {
+		c.listener.PodChanged(change)
+	}
+	return nil
+}
+
+// outdated says that a complete list of the Job's pods was newer than this event
+// and did not have the pod.
+func (c *Cache) outdated(pod *slim) bool {
+	of := c.byJob[pod.row.job]
+	return of != nil && of.listed != "" && !newer(pod.version, of.listed)
+}
+
+// changes is what to tell after a pod went from one state, and perhaps one Job,
+// to another.
+func (c *Cache) changes(old, now podRow) []PodChange {
+	var out []PodChange
+	if old.pod != nil && old.job != now.job {
+		out = append(out, PodChange{Job: old.job, Old: old.pod, Active: c.activeOf(old.job)})
+		old.pod = nil
+	}
+	if now.job != "" {
+		out = append(out, PodChange{Job: now.job, Old: old.pod, New: now.pod, Active: c.activeOf(now.job)})
+	}
+	return out
+}
+
+func (s *podStore) Delete(object any) error {
+	pod, err := slimmed(object)
+	if err != nil {
+		return err
+	}
+	s.drop(key{pod.row.pod.UID, s.stream}, pod.version)
+	return nil
+}
+
+func (s *podStore) drop(k key, version string) {
+	c := s.cache
+	c.mu.Lock()
+	old := c.pods.rows[k].value
+	c.remove(k, func() { c.pods.deleted(k, version) })
+	changes := c.changes(old, podRow{})
+	c.mu.Unlock()
+	for _, change := range changes {
+		c.listener.PodChanged(change)
+	}
+}
+
+func (s *podStore) Replace(objects []any, version string) error {
+	listed := make(map[types.UID]bool, len(objects))
+	for _, object := range objects {
+		pod, err := slimmed(object)
+		if err != nil {
+			return err
+		}
+		listed[pod.row.pod.UID] = true
+		if err := s.Update(pod); err != nil {
+			return err
+		}
+	}
+	s.cache.mu.Lock()
+	stale := s.cache.pods.stale(s.stream, version, listed)
+	s.cache.pods.listed(s.stream, version)
+	s.cache.mu.Unlock()
+	for _, k := range stale {
+		s.drop(k, version)
+	}
+	s.reached()
+	return nil
+}

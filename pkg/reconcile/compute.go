@@ -1,0 +1,305 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// Compute says what to write next for a Job, and why. See the package comment
+// for the duties of the caller.
+func Compute(o Observation, c Config) Plan {
+	s := newState(o, c)
+	switch {
+	case s.finished():
+		s.releaseLeftovers()
+		return s.plan
+	case !s.knownMode():
+		f := about(FindingUnknownMode)
+		f.Message = string(*s.job.Spec.CompletionMode)
+		s.find(f)
+		return s.plan
+	}
+	s.classify()
+	s.decideFailure()
+	s.managePods()
+	s.decideSuccess()
+	s.endPods()
+
+	s.writeStatus(s.record())
+	return s.plan
+}
+
+// state is the scratch pad of one Compute: what the observation says, sorted for
+// the decisions, and the plan as far as it is made.
+type state struct {
+	Observation
+	cfg  Config
+	job  *batchv1.Job
+	plan Plan
+
+	indexed bool
+	// completions is spec.completions; noCompletions says that it is nil.
+	completions   int32
+	noCompletions bool
+	parallelism   int32
+	suspended     bool
+	deleting      bool
+	// replaceFailedOnly: a terminating pod is neither failed nor replaced until
+	// its phase says so (KEP-3939, PRP-02).
+	replaceFailedOnly bool
+
+	// completed is the stored status.completedIndexes; fresh the indexes that
+	// succeeded since.
+	completed, fresh indexset.Set
+	// uncounted maps the UIDs of status.uncountedTerminatedPods to their result.
+	uncounted map[types.UID]result
+	// seen are the uncounted UIDs whose pod still holds the finalizer.
+	seen map[types.UID]bool
+
+	active      []*Pod // IsActive, and the tracking finalizer is on
+	untracked   []*Pod // IsActive, without the finalizer
+	terminating []*Pod // IsTerminating, with or without the finalizer
+	succeeded   []*Pod // to be recorded as succeeded
+	failed      []*Pod // to be recorded as failed
+	// unrecorded counts the finished pods that did not fit into this status.
+	unrecorded int32
+	// holders is the number of pods with the tracking finalizer.
+	holders int
+
+	fate    fate
+	history backoff.History
+}
+
+type result uint8
+
+const (
+	resultSucceeded result = iota + 1
+	resultFailed
+)
+
+func newState(o Observation, c Config) *state {
+	spec := &o.Job.Spec
+	s := &state{
+		Observation: o, cfg: c, job: o.Job,
+		indexed:           spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion,
+		noCompletions:     spec.Completions == nil,
+		completions:       deref(spec.Completions, 0),
+		parallelism:       deref(spec.Parallelism, 1),
+		suspended:         deref(spec.Suspend, false),
+		deleting:          o.Job.DeletionTimestamp != nil,
+		replaceFailedOnly: spec.PodFailurePolicy != nil || deref(spec.PodReplacementPolicy, "") == batchv1.Failed,
+		seen:              map[types.UID]bool{},
+	}
+	if s.indexed {
+		var skipped int
+		s.completed, skipped = indexset.ParseTolerant(o.Job.Status.CompletedIndexes, s.completions)
+		if skipped > 0 {
+			f := about(FindingDamaged)
+			f.Count = int32(skipped)
+			s.find(f)
+		}
+	}
+	s.uncounted = uncountedOf(o.Job)
+	return s
+}
+
+func uncountedOf(job *batchv1.Job) map[types.UID]result {
+	out := map[types.UID]result{}
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		for _, uid := range u.Succeeded {
+			out[uid] = resultSucceeded
+		}
+		// A UID in both lists stays failed: the first record of it (TRK-16).
+		for _, uid := range u.Failed {
+			out[uid] = resultFailed
+		}
+	}
+	return out
+}
+
+func (s *state) knownMode() bool {
+	mode := deref(s.job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
+	return mode == batchv1.NonIndexedCompletion || mode == batchv1.IndexedCompletion
+}
+
+// releaseLeftovers frees what a finished Job still holds; nothing else is ever
+// done for it (MGB-11).
+func (s *state) releaseLeftovers() {
+	f := about(FindingFinished)
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete} {
+		if c := trueCondition(s.job, t); c != nil {
+			f.Reason, f.Message = c.Reason, c.Message
+		}
+	}
+	s.find(f)
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Finalizer {
+			s.release(p, unconditional)
+		}
+	}
+}
+
+// classify sorts the pods into what they mean for the Job. It decides nothing
+// that depends on other pods.
+func (s *state) classify() {
+	if s.deleting {
+		s.find(about(FindingDeleting))
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.IsTerminating() {
+			s.terminating = append(s.terminating, p)
+		}
+		if p.Finalizer {
+			s.holders++
+			s.classifyTracked(p)
+			continue
+		}
+		switch {
+		case p.IsActive():
+			s.untracked = append(s.untracked, p)
+		case p.Phase == corev1.PodFailed && !p.Deleting:
+			// One without finalizer that is being deleted may have been removed
+			// by us, which is no failure.
+			s.history.Failure(p.FinishedAt, false)
+		case p.Phase == corev1.PodSucceeded:
+			s.history.Success(p.FinishedAt)
+		}
+	}
+}
+
+func (s *state) classifyTracked(p *Pod) {
+	if r, recorded := s.uncounted[p.UID]; recorded {
+		s.seen[p.UID] = true
+		s.classifyRecorded(p, r)
+		return
+	}
+	if s.indexed && (p.Index < 0 || p.Index >= s.completions) {
+		s.classifyOutOfRange(p)
+		return
+	}
+	switch {
+	case p.Phase == corev1.PodSucceeded:
+		s.history.Success(p.FinishedAt)
+		if s.indexed && s.completed.Contains(p.Index) {
+			s.release(p, unconditional)
+			return
+		}
+		s.succeeded = append(s.succeeded, p)
+	case p.Phase == corev1.PodFailed:
+		s.failed = append(s.failed, p)
+	case p.Deleting:
+		s.classifyTerminating(p)
+	case s.deleting:
+		s.release(p, ifUnchanged)
+		s.active = append(s.active, p)
+	default:
+		s.active = append(s.active, p)
+	}
+}
+
+// classifyRecorded handles a pod whose result is stored: its finalizer has done
+// its work as soon as the pod cannot run on.
+func (s *state) classifyRecorded(p *Pod, r result) {
+	if r == resultFailed {
+		s.history.Failure(p.FinishedAt, false)
+	} else {
+		s.history.Success(p.FinishedAt)
+	}
+	if p.IsActive() {
+		s.active = append(s.active, p)
+		return
+	}
+	s.release(p, unconditional)
+}
+
+// classifyOutOfRange handles a pod that stands for no index of the Job: it never
+// counts (TRK-29).
+func (s *state) classifyOutOfRange(p *Pod) {
+	if p.IsActive() {
+		s.active = append(s.active, p)
+		return
+	}
+	f := aboutPod(FindingNotCounted, p)
+	f.Message = "its completion index is missing or out of range"
+	s.find(f)
+	s.release(p, unconditional)
+}
+
+// classifyTerminating handles a tracked pod that is being deleted and still runs.
+func (s *state) classifyTerminating(p *Pod) {
+	switch {
+	case s.deleting:
+		s.release(p, ifUnchanged)
+	case trueCondition(s.job, batchv1.JobSuccessCriteriaMet) != nil:
+		// Deleted because the Job succeeded: neither a failure nor a success (SUC-14).
+		s.release(p, ifUnchanged)
+	case !s.replaceFailedOnly:
+		s.failed = append(s.failed, p)
+	}
+}
+
+// finished says that the Job has its terminal condition.
+func (s *state) finished() bool {
+	return trueCondition(s.job, batchv1.JobComplete) != nil || trueCondition(s.job, batchv1.JobFailed) != nil
+}
+
+type precondition bool
+
+const (
+	// unconditional: a stored record stands for the pod, whatever it does now.
+	unconditional precondition = false
+	// ifUnchanged: the pod may finish at this moment, and must not lose its
+	// finalizer then (TRK-36).
+	ifUnchanged precondition = true
+)
+
+func (s *state) release(p *Pod, when precondition) {
+	if !s.Skip[p.UID] {
+		s.plan.Release = append(s.plan.Release, ref(p, when))
+	}
+}
+
+func (s *state) delete(p *Pod) {
+	if !s.Skip[p.UID] {
+		s.plan.Delete = append(s.plan.Delete, ref(p, unconditional))
+	}
+}
+
+func ref(p *Pod, when precondition) PodRef {
+	r := PodRef{Name: p.Name, UID: p.UID}
+	if when == ifUnchanged {
+		r.ResourceVersion = p.ResourceVersion
+	}
+	return r
+}
+
+// requeue keeps the earliest wait.
+func (s *state) requeue(until time.Time) {
+	wait := max(until.Sub(s.Now), s.cfg.MinRequeue)
+	if s.plan.RequeueAfter == 0 || wait < s.plan.RequeueAfter {
+		s.plan.RequeueAfter = wait
+	}
+}
+
+func deref[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// count32 is len as the API counts: no list here can be longer than 2^31.
+func count32[T any](list []T) int32 {
+	if len(list) > 1<<31-1 {
+		panic(fmt.Sprintf("%d entries", len(list)))
+	}
+	return int32(len(list))
+}

@@ -1,0 +1,86 @@
+package reconcile
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// FindingKind names what a Finding is about.
+type FindingKind string
+
+const (
+	// FindingCreate: Count pods are created; Limit is how many are wanted.
+	FindingCreate FindingKind = "Create"
+	// FindingBackoff: no pod is created before Until, after Count failures in a row.
+	FindingBackoff FindingKind = "Backoff"
+	// FindingHeld: no pod is created because a creation failed in this sync.
+	FindingHeld FindingKind = "CreationHeld"
+	// FindingWaitTerminating: Count terminating pods hold their place
+	// (podReplacementPolicy Failed, KEP-3939).
+	FindingWaitTerminating FindingKind = "WaitTerminating"
+	// FindingExcess: the pod is removed, because more run than are wanted.
+	FindingExcess FindingKind = "ExcessPod"
+	// FindingMisfit: the pod is removed: its index is missing, out of range,
+	// finished, or another pod has it.
+	FindingMisfit FindingKind = "MisfitPod"
+	// FindingUntracked: an active pod without the tracking finalizer is deleted.
+	FindingUntracked FindingKind = "UntrackedPod"
+	// FindingRecorded: the pod finished, and Reason (Succeeded or Failed) is recorded.
+	FindingRecorded FindingKind = "Recorded"
+	// FindingRecordLimit: Count finished pods wait for the next status, because
+	// one status records at most Limit.
+	FindingRecordLimit FindingKind = "RecordLimit"
+	// FindingCounted: Count recorded pods moved into the counters.
+	FindingCounted FindingKind = "Counted"
+	// FindingNotCounted: the finished pod is not counted; Message says why.
+	FindingNotCounted FindingKind = "NotCounted"
+	// FindingBackoffLimit: Count failures (or restarts) stand against
+	// backoffLimit Limit.
+	FindingBackoffLimit FindingKind = "BackoffLimit"
+	// FindingDeadline: activeDeadlineSeconds ends, or ended, at Until.
+	FindingDeadline FindingKind = "Deadline"
+	// FindingFate: the Job is bound to fail or to complete; Reason and Message
+	// are those of the interim condition.
+	FindingFate FindingKind = "Fate"
+	// FindingWaitFinish: the interim condition is there, and the terminal one
+	// waits for Count pods, or uncounted pods; Message says which.
+	FindingWaitFinish FindingKind = "WaitFinish"
+	// FindingFinished: the Job gets its terminal condition, or has it.
+	FindingFinished FindingKind = "Finished"
+	// FindingSuspended: spec.suspend holds the Job; Count pods are still active.
+	FindingSuspended FindingKind = "Suspended"
+	// FindingResumed: the Job was suspended and runs again.
+	FindingResumed FindingKind = "Resumed"
+	// FindingDeleting: the Job itself is being deleted.
+	FindingDeleting FindingKind = "Deleting"
+	// FindingDamaged: Count fragments of a stored index list cannot be read.
+	FindingDamaged FindingKind = "DamagedIndexes"
+	// FindingUnknownMode: the completionMode in Message is none this version knows.
+	FindingUnknownMode FindingKind = "UnknownCompletionMode"
+)
+
+// Finding is one reason behind a plan, with its evidence. Fields that have no
+// meaning for the kind are zero, but for Index, which is then NoIndex.
+type Finding struct {
+	Kind    FindingKind
+	Pod     string
+	PodUID  types.UID
+	Index   int32
+	Reason  string
+	Message string
+	Count   int32
+	Limit   int32
+	// Until is when a wait ends.
+	Until time.Time
+}
+
+func (s *state) find(f Finding) { s.plan.Findings = append(s.plan.Findings, f) }
+
+// about is a finding on the whole Job.
+func about(kind FindingKind) Finding { return Finding{Kind: kind, Index: NoIndex} }
+
+// aboutPod is a finding on one pod.
+func aboutPod(kind FindingKind, p *Pod) Finding {
+	return Finding{Kind: kind, Pod: p.Name, PodUID: p.UID, Index: p.Index}
+}

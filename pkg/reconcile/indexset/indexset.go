@@ -1,0 +1,195 @@
+// Package indexset is the algebra of completion indexes: sets of small
+// non-negative numbers, kept as sorted intervals and printed in the format of
+// status.completedIndexes and status.failedIndexes.
+//
+// Every operation costs O(intervals), never O(indexes), so that a Job of 10^5
+// indexes that finished in order costs as much as a Job of one.
+//
+// A Set is a value: no operation changes its operands. The zero Set is empty.
+package indexset
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+)
+
+// Interval is the run of indexes First..Last, both included.
+type Interval struct{ First, Last int32 }
+
+// Len is how many indexes the interval holds.
+func (iv Interval) Len() int { return int(iv.Last) - int(iv.First) + 1 }
+
+// Set is a set of indexes in 0..MaxInt32.
+type Set struct {
+	// runs is sorted, and between two neighbours at least one index is missing:
+	// equal sets have equal runs.
+	runs []Interval
+}
+
+// Of returns the set of the given indexes, in any order and with repetitions.
+// Negative indexes do not exist and are left out.
+func Of(indexes ...int32) Set {
+	sorted := slices.Clone(indexes)
+	slices.Sort(sorted)
+	var s Set
+	for _, i := range sorted {
+		if i >= 0 {
+			s.append(Interval{i, i})
+		}
+	}
+	return s
+}
+
+// OfIntervals returns the union of the given intervals, in any order, overlapping
+// or not. Intervals that are reversed or begin below zero are left out.
+func OfIntervals(intervals ...Interval) Set {
+	sorted := slices.DeleteFunc(slices.Clone(intervals), func(iv Interval) bool {
+		return iv.First < 0 || iv.Last < iv.First
+	})
+	slices.SortFunc(sorted, func(a, b Interval) int { return cmp.Compare(a.First, b.First) })
+	var s Set
+	for _, iv := range sorted {
+		s.append(iv)
+	}
+	return s
+}
+
+// Below returns the set 0..limit-1.
+func Below(limit int32) Set {
+	if limit <= 0 {
+		return Set{}
+	}
+	return Set{runs: []Interval{{0, limit - 1}}}
+}
+
+// append adds an interval that begins at or after the first index of the last run.
+// It may write to the slice's spare room, so only constructors use it, on their own.
+func (s *Set) append(iv Interval) {
+	if n := len(s.runs); n > 0 && int64(iv.First) <= int64(s.runs[n-1].Last)+1 {
+		s.runs[n-1].Last = max(s.runs[n-1].Last, iv.Last)
+		return
+	}
+	s.runs = append(s.runs, iv)
+}
+
+// IsEmpty reports whether the set has no index.
+func (s Set) IsEmpty() bool { return len(s.runs) == 0 }
+
+// Len is the number of indexes in the set.
+func (s Set) Len() int {
+	n := 0
+	for _, iv := range s.runs {
+		n += iv.Len()
+	}
+	return n
+}
+
+// Intervals yields the maximal runs of the set in increasing order.
+func (s Set) Intervals() iter.Seq[Interval] { return slices.Values(s.runs) }
+
+// All yields every index in increasing order.
+func (s Set) All() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for _, iv := range s.runs {
+			for i := int64(iv.First); i <= int64(iv.Last); i++ {
+				if !yield(int32(i)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Contains reports whether index i is in the set, in O(log intervals).
+func (s Set) Contains(i int32) bool {
+	at, exact := slices.BinarySearchFunc(s.runs, i, func(iv Interval, i int32) int {
+		return cmp.Compare(iv.First, i)
+	})
+	if exact {
+		return true
+	}
+	return at > 0 && i <= s.runs[at-1].Last
+}
+
+// Equal reports whether both sets have the same indexes.
+func (s Set) Equal(t Set) bool { return slices.Equal(s.runs, t.runs) }
+
+// Union returns the indexes in s or t.
+func (s Set) Union(t Set) Set {
+	if s.IsEmpty() {
+		return t
+	}
+	if t.IsEmpty() {
+		return s
+	}
+	out := Set{runs: make([]Interval, 0, len(s.runs)+len(t.runs))}
+	i, j := 0, 0
+	for i < len(s.runs) || j < len(t.runs) {
+		if j == len(t.runs) || i < len(s.runs) && s.runs[i].First <= t.runs[j].First {
+			out.append(s.runs[i])
+			i++
+		} else {
+			out.append(t.runs[j])
+			j++
+		}
+	}
+	return out
+}
+
+// Intersection returns the indexes in both s and t.
+func (s Set) Intersection(t Set) Set {
+	var out Set
+	i, j := 0, 0
+	for i < len(s.runs) && j < len(t.runs) {
+		a, b := s.runs[i], t.runs[j]
+		first, last := max(a.First, b.First), min(a.Last, b.Last)
+		if first <= last {
+			out.append(Interval{first, last})
+		}
+		if a.Last < b.Last {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// Difference returns the indexes in s that are not in t.
+func (s Set) Difference(t Set) Set {
+	return s.Intersection(t.complement())
+}
+
+// complement is every index of 0..MaxInt32 that is not in s.
+func (s Set) complement() Set {
+	var out Set
+	next := int64(0)
+	for _, iv := range s.runs {
+		if next < int64(iv.First) {
+			out.append(Interval{int32(next), iv.First - 1})
+		}
+		next = int64(iv.Last) + 1
+	}
+	if next <= math.MaxInt32 {
+		out.append(Interval{int32(next), math.MaxInt32})
+	}
+	return out
+}
+
+// FirstMissing returns the n lowest indexes below limit that are not in the set,
+// or fewer where fewer are missing.
+func (s Set) FirstMissing(n int, limit int32) []int32 {
+	if n <= 0 {
+		return nil
+	}
+	var out []int32
+	for i := range Below(limit).Difference(s).All() {
+		if len(out) == n {
+			break
+		}
+		out = append(out, i)
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// managePods removes pods that should not run and creates those that should. A
+// plan that removes creates nothing (JOB-08).
+func (s *state) managePods() {
+	if s.indexed {
+		s.fresh = indexesOf(s.succeeded)
+	}
+	if s.fate.decided() || s.deleting {
+		return
+	}
+	for _, p := range s.untracked {
+		s.find(aboutPod(FindingUntracked, p))
+		s.delete(p)
+	}
+	fit, removed := s.removeMisfits()
+	wanted := s.wanted(len(fit))
+	if excess := len(fit) - wanted; excess > 0 {
+		s.removeExcess(fit, excess)
+		return
+	}
+	if !removed && len(s.untracked) == 0 && !s.suspended {
+		s.createPods(wanted-len(fit), wanted)
+	}
+}
+
+func indexesOf(pods []*Pod) indexset.Set {
+	indexes := make([]int32, 0, len(pods))
+	for _, p := range pods {
+		indexes = append(indexes, p.Index)
+	}
+	return indexset.Of(indexes...)
+}
+
+// completedNow is every index that has succeeded, recorded or not.
+func (s *state) completedNow() indexset.Set { return s.completed.Union(s.fresh) }
+
+// wanted is how many pods should be active (JOB-02, JOB-03), where fit are.
+func (s *state) wanted(fit int) int {
+	if s.suspended {
+		f := about(FindingSuspended)
+		f.Count = int32(fit)
+		s.find(f)
+		return 0
+	}
+	succeeded := s.succeededCount()
+	if s.noCompletions {
+		if succeeded > 0 {
+			return min(fit, int(s.parallelism))
+		}
+		return int(s.parallelism)
+	}
+	return int(max(0, min(s.parallelism, s.completions-succeeded)))
+}
+
+// removeMisfits takes away active pods that stand for no index that still has
+// to run, and all but the most advanced pod of each index (JOB-08). The other
+// active pods are returned.
+func (s *state) removeMisfits() (fit []*Pod, removed bool) {
+	if !s.indexed {
+		return s.active, false
+	}
+	done := s.completedNow()
+	best := make(map[int32]*Pod, len(s.active))
+	var misfits []*Pod
+	for _, p := range s.active {
+		if !s.inRange(p) || done.Contains(p.Index) {
+			misfits = append(misfits, p)
+			continue
+		}
+		switch rival := best[p.Index]; {
+		case rival == nil:
+			best[p.Index] = p
+		case compareForRemoval(p, rival) > 0:
+			best[p.Index] = p
+			misfits = append(misfits, rival)
+		default:
+			misfits = append(misfits, p)
+		}
+	}
+	slices.SortFunc(misfits, compareForRemoval)
+	for _, p := range misfits {
+		s.find(aboutPod(FindingMisfit, p))
+		s.release(p, ifUnchanged)
+	}
+	for _, p := range s.active {
+		if best[p.Index] == p {
+			fit = append(fit, p)
+		}
+	}
+	return fit, len(misfits) > 0
+}
+
+// removeExcess takes away n of the pods, the least advanced first (JOB-12). Only
+// the finalizer goes now: without it the pod is deleted next, and never counts.
+func (s *state) removeExcess(pods []*Pod, n int) {
+	victims := slices.Clone(pods)
+	slices.SortFunc(victims, compareForRemoval)
+	for _, p := range victims[:min(n, s.cfg.MaxPodChanges)] {
+		s.find(aboutPod(FindingExcess, p))
+		s.release(p, ifUnchanged)
+	}
+}
+
+// compareForRemoval orders pods by how little is lost with them: unscheduled
+// before scheduled, Pending before Unknown before Running, not ready before
+// ready, ready for a shorter time first, more restarts first, newer first
+// (JOB-12). The name decides between equals, so that the order is total.
+func compareForRemoval(a, b *Pod) int {
+	return cmp.Or(
+		compareBool(a.Scheduled, b.Scheduled),
+		cmp.Compare(phaseRank(a.Phase), phaseRank(b.Phase)),
+		compareBool(a.Ready, b.Ready),
+		b.ReadySince.Compare(a.ReadySince),
+		cmp.Compare(b.Restarts, a.Restarts),
+		b.CreatedAt.Compare(a.CreatedAt),
+		cmp.Compare(b.Name, a.Name),
+		cmp.Compare(b.UID, a.UID),
+	)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func phaseRank(p corev1.PodPhase) int {
+	switch p {
+	case corev1.PodPending:
+		return 0
+	case corev1.PodUnknown:
+		return 1
+	}
+	return 2
+}
+
+// createPods plans up to room new pods, unless something holds them back.
+func (s *state) createPods(room, wanted int) {
+	if s.replaceFailedOnly && len(s.terminating) > 0 && room > 0 {
+		f := about(FindingWaitTerminating)
+		f.Count = count32(s.terminating)
+		s.find(f)
+		room -= len(s.terminating)
+	}
+	if room <= 0 || s.backingOff() || s.held() {
+		return
+	}
+	room = min(room, s.cfg.MaxPodChanges)
+	if s.indexed {
+		s.createIndexes(room)
+	} else {
+		for range room {
+			s.plan.Create = append(s.plan.Create, NewPod{Index: NoIndex, Attempt: s.failures() + 1})
+		}
+	}
+	if len(s.plan.Create) > 0 {
+		f := about(FindingCreate)
+		f.Count, f.Limit = count32(s.plan.Create), int32(wanted)
+		s.find(f)
+	}
+}
+
+func (s *state) held() bool {
+	if s.HoldCreation {
+		s.find(about(FindingHeld))
+	}
+	return s.HoldCreation
+}
+
+// createIndexes plans a pod for each of the n lowest indexes that may start now.
+func (s *state) createIndexes(n int) {
+	taken := s.completedNow().Union(indexesOf(s.active))
+	if s.replaceFailedOnly {
+		taken = taken.Union(indexesOf(s.terminating))
+	}
+	attempts := s.attempts()
+	for _, index := range taken.FirstMissing(n, s.completions) {
+		s.plan.Create = append(s.plan.Create, NewPod{Index: index, Attempt: attempts[index] + 1})
+	}
+}
+
+// attempts counts the pods of each index that have failed, or are being replaced.
+func (s *state) attempts() map[int32]int32 {
+	n := map[int32]int32{}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Phase == corev1.PodFailed || p.IsTerminating() {
+			n[p.Index]++
+		}
+	}
+	return n
+}
+
+// backingOff says that failures hold back all creation (JOB-19).
+func (s *state) backingOff() bool {
+	r := s.backoffAfter(func(*Pod) bool { return true })
+	until := r.Until(s.cfg.Backoff)
+	if !s.Now.Before(until) {
+		return false
+	}
+	f := about(FindingBackoff)
+	f.Count, f.Until = r.Failures, until
+	s.find(f)
+	s.requeue(until)
+	return true
+}
+
+// backoffAfter is the back-off record after everything in sight. fresh says of a
+// pod about to be recorded as failed whether the record gains it.
+func (s *state) backoffAfter(fresh func(*Pod) bool) backoff.Record {
+	h := s.history.Clone()
+	for _, p := range s.failed {
+		h.Failure(p.FinishedAt, fresh(p))
+	}
+	return s.Backoff.After(h)
+}

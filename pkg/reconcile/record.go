@@ -1,0 +1,111 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// ledger is the accounting part of the next status: what is recorded, what is
+// counted (KEP-2307).
+type ledger struct {
+	completed        indexset.Set
+	uncountedSuccess []types.UID
+	uncountedFailure []types.UID
+	countedSuccess   int32
+	countedFailure   int32
+	recordedNow      map[types.UID]bool
+}
+
+// record moves recorded pods whose finalizer is gone into the counters, and
+// records the pods that finished since, as many as one status may hold.
+func (s *state) record() ledger {
+	l := ledger{
+		completed:      s.completed,
+		countedSuccess: s.job.Status.Succeeded,
+		countedFailure: s.job.Status.Failed,
+		recordedNow:    map[types.UID]bool{},
+	}
+	s.settle(&l)
+	room := s.cfg.MaxUncounted - len(l.uncountedSuccess) - len(l.uncountedFailure)
+	// Failures first: they may hold the evidence of the Job's end.
+	slices.SortFunc(s.failed, compareForRecord)
+	for _, p := range s.take(s.failed, &room) {
+		l.uncountedFailure = append(l.uncountedFailure, p.UID)
+		l.recordedNow[p.UID] = true
+		s.recorded(p, "Failed")
+	}
+	slices.SortFunc(s.succeeded, compareForRecord)
+	indexes := []int32{}
+	for _, p := range s.take(s.succeeded, &room) {
+		s.recorded(p, "Succeeded")
+		if s.indexed {
+			indexes = append(indexes, p.Index)
+		} else {
+			l.uncountedSuccess = append(l.uncountedSuccess, p.UID)
+		}
+	}
+	if s.indexed {
+		l.completed = s.completed.Union(indexset.Of(indexes...))
+		l.countedSuccess = int32(l.completed.Len())
+	}
+	if s.unrecorded > 0 {
+		f := about(FindingRecordLimit)
+		f.Count, f.Limit = s.unrecorded, int32(s.cfg.MaxUncounted)
+		s.find(f)
+	}
+	return l
+}
+
+// settle keeps the recorded UIDs whose pod still holds its finalizer, in their
+// order, and counts the others (TRK-05).
+func (s *state) settle(l *ledger) {
+	counted := int32(0)
+	if u := s.job.Status.UncountedTerminatedPods; u != nil {
+		for _, uid := range u.Succeeded {
+			switch {
+			case s.uncounted[uid] != resultSucceeded:
+			case s.seen[uid]:
+				l.uncountedSuccess = append(l.uncountedSuccess, uid)
+			default:
+				l.countedSuccess++
+				counted++
+			}
+		}
+		for _, uid := range u.Failed {
+			if s.seen[uid] {
+				l.uncountedFailure = append(l.uncountedFailure, uid)
+				continue
+			}
+			l.countedFailure++
+			counted++
+		}
+	}
+	if counted > 0 {
+		f := about(FindingCounted)
+		f.Count = counted
+		s.find(f)
+	}
+}
+
+// take returns the pods that fit into the room that is left, and counts the rest.
+func (s *state) take(pods []*Pod, room *int) []*Pod {
+	n := max(0, min(*room, len(pods)))
+	*room -= n
+	s.unrecorded += int32(len(pods) - n)
+	return pods[:n]
+}
+
+func (s *state) recorded(p *Pod, result string) {
+	f := aboutPod(FindingRecorded, p)
+	f.Reason = result
+	s.find(f)
+}
+
+// compareForRecord orders finished pods independently of the cache's order.
+func compareForRecord(a, b *Pod) int {
+	return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}

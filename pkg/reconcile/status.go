@@ -1,0 +1,177 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	reasonSuspended  = "JobSuspended"
+	messageSuspended = "Job suspended"
+	reasonResumed    = "JobResumed"
+	messageResumed   = "Job resumed"
+)
+
+// writeStatus plans the status that the decisions lead to, if it differs from
+// the stored one and is worth a write now.
+func (s *state) writeStatus(l ledger) {
+	next := s.job.Status.DeepCopy()
+	s.setCounts(next, l)
+	s.setGauges(next)
+	s.setConditions(next, l)
+	s.setStartTime(next)
+	if equality.Semantic.DeepEqual(*next, s.job.Status) {
+		return
+	}
+	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
+	if s.plan.changesPods() && !s.plan.Urgent && len(l.recordedNow) == 0 && l.completed.Equal(s.completed) {
+		// The next stage will see what these changes led to: one write for both.
+		return
+	}
+	s.plan.Status = next
+	s.plan.Backoff = s.backoffAfter(func(p *Pod) bool { return l.recordedNow[p.UID] })
+}
+
+func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
+	next.Succeeded, next.Failed = l.countedSuccess, l.countedFailure
+	next.CompletedIndexes = l.completed.String()
+	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
+}
+
+// setGauges counts the pods as they are after the deletions of this plan
+// (PRP-09), all of them, tracked or not (PRP-04).
+func (s *state) setGauges(next *batchv1.JobStatus) {
+	deleted := make(map[types.UID]bool, len(s.plan.Delete))
+	for _, r := range s.plan.Delete {
+		deleted[r.UID] = true
+	}
+	active, ready, terminating := int32(0), int32(0), count32(s.terminating)
+	for _, list := range [][]*Pod{s.active, s.untracked} {
+		for _, p := range list {
+			switch {
+			case deleted[p.UID]:
+				terminating++
+				continue
+			case p.Ready:
+				ready++
+			}
+			active++
+		}
+	}
+	next.Active, next.Ready, next.Terminating = active, ptr.To(ready), ptr.To(terminating)
+}
+
+func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
+	switch {
+	case s.fate.stored:
+		s.finish(next, l)
+	case s.fate.decided():
+		s.setCondition(next, s.fate.condition, corev1.ConditionTrue, s.fate.reason, s.fate.message)
+	case s.deleting:
+	case s.suspended:
+		// KEP-2232: suspended means that nothing is active any more (D-23).
+		if next.Active == 0 && len(s.plan.Delete)+len(s.plan.Release) == 0 {
+			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
+		}
+	case trueCondition(s.job, batchv1.JobSuspended) != nil:
+		s.find(about(FindingResumed))
+		s.setCondition(next, batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed)
+	}
+}
+
+// finish adds the terminal condition once the interim one is stored and nothing
+// is left: no pod that runs or terminates, none uncounted, none that holds the
+// finalizer (MGB-09, MGB-10).
+func (s *state) finish(next *batchv1.JobStatus, l ledger) {
+	running := count32(s.active) + count32(s.untracked) + count32(s.terminating)
+	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
+	if running > 0 || uncounted > 0 || s.holders > 0 || s.plan.changesPods() {
+		f := about(FindingWaitFinish)
+		f.Count = running
+		f.Message = fmt.Sprintf("%d pods run or terminate, %d pods are recorded and not yet counted, %d pods hold the tracking finalizer", running, uncounted, s.holders)
+		s.find(f)
+		return
+	}
+	terminal := batchv1.JobFailed
+	if s.fate.succeeding() {
+		terminal = batchv1.JobComplete
+		done := metav1.NewTime(s.Now)
+		if start := next.StartTime; start != nil && done.Before(start) {
+			// A clock that went back must not make the write illegal (STV-10).
+			done = *start
+		}
+		next.CompletionTime = &done
+	}
+	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
+	f := about(FindingFinished)
+	f.Reason, f.Message = s.fate.reason, s.fate.message
+	s.find(f)
+}
+
+// setStartTime follows KEP-2232: set when the Job first runs, cleared when
+// Suspended becomes true, set anew on resume (JOB-22, JOB-26, JOB-27).
+func (s *state) setStartTime(next *batchv1.JobStatus) {
+	now := metav1.NewTime(s.Now)
+	before, after := conditionStatus(s.job.Status.Conditions), conditionStatus(next.Conditions)
+	switch {
+	case before != corev1.ConditionTrue && after == corev1.ConditionTrue:
+		next.StartTime = nil
+	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
+		next.StartTime = &now
+	case next.StartTime == nil && !s.suspended:
+		next.StartTime = &now
+	case next.StartTime == nil && s.fate.decided() && (s.noCompletions || s.completions > 0):
+		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39).
+		next.StartTime = &now
+	}
+	if next.CompletionTime != nil && next.StartTime != nil && next.CompletionTime.Before(next.StartTime) {
+		next.CompletionTime = next.StartTime.DeepCopy()
+	}
+}
+
+func conditionStatus(conditions []batchv1.JobCondition) corev1.ConditionStatus {
+	for _, c := range conditions {
+		if c.Type == batchv1.JobSuspended {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// setCondition adds a condition or changes it in place; one that is as it should
+// be is left alone, its times included (JOB-34).
+func (s *state) setCondition(next *batchv1.JobStatus, t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
+	now := metav1.NewTime(s.Now)
+	c := batchv1.JobCondition{Type: t, Status: status, Reason: reason, Message: message, LastProbeTime: now, LastTransitionTime: now}
+	at := slices.IndexFunc(next.Conditions, func(c batchv1.JobCondition) bool { return c.Type == t })
+	if at < 0 {
+		next.Conditions = append(next.Conditions, c)
+		return
+	}
+	old := &next.Conditions[at]
+	if old.Status == status && old.Reason == reason && old.Message == message {
+		return
+	}
+	if old.Status == status {
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	*old = c
+}
+
+// trueCondition returns the condition of the type if its status is True: one
+// that somebody set to False means nothing (SUC-13).
+func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package reconcile
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+)
+
+// NoIndex is the Pod.Index of a pod that has no completion index, or one that
+// cannot be read.
+const NoIndex int32 = -1
+
+// Pod is what the decisions about a Job need to know of one of its pods, and
+// nothing else, so that 10^5 of them fit in memory. Package observe makes it
+// from a corev1.Pod.
+type Pod struct {
+	UID             types.UID
+	Name            string
+	ResourceVersion string
+	Phase           corev1.PodPhase
+	// Index is the completion index of the annotation
+	// batch.kubernetes.io/job-completion-index, or NoIndex.
+	Index int32
+	// Deleting says that a deletionTimestamp is set.
+	Deleting bool
+	// Finalizer says that batch.kubernetes.io/job-tracking is on the pod.
+	Finalizer bool
+	Ready     bool
+	Scheduled bool
+	// Restarts is the sum of the restart counts of all init and app containers.
+	Restarts  int32
+	CreatedAt time.Time
+	// ReadySince is when Ready last became true; zero if it is not.
+	ReadySince time.Time
+	// FinishedAt is the finish time by the rule of KEP-3850 (BLI-26); zero for
+	// a pod that neither finished nor is being deleted.
+	FinishedAt time.Time
+	// Terminated are the containers that ended, app containers first, of a pod
+	// that failed; nil for every other pod.
+	Terminated []Container
+}
+
+// Container is one terminated container of a failed pod.
+type Container struct {
+	Name     string
+	ExitCode int32
+	Reason   string
+}
+
+// terminal says that no container runs in the pod any more, nor ever will.
+func (p *Pod) terminal() bool { return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed }
+
+// IsActive is the pod's part in status.active: neither finished nor being
+// deleted (PRP-03).
+func (p *Pod) IsActive() bool { return !p.terminal() && !p.Deleting }
+
+// IsTerminating is the pod's part in status.terminating: being deleted, and not
+// yet finished (PRP-03, D-09).
+func (p *Pod) IsTerminating() bool { return !p.terminal() && p.Deleting }
+
+// Observation is everything a decision rests on. Compute reads it only.
+type Observation struct {
+	Job *batchv1.Job
+	// Pods are all pods that the Job controls, in any order.
+	Pods []Pod
+	Now  time.Time
+	// Backoff is what earlier plans asked to remember.
+	Backoff backoff.Record
+	// Skip names pods on which an operation failed in this sync: none is
+	// planned for them, so that the others go on.
+	Skip map[types.UID]bool
+	// HoldCreation says that a creation failed in this sync: none is planned.
+	HoldCreation bool
+}
+
+// Config holds the limits that decisions obey. DefaultConfig has the values that
+// the requirements name.
+type Config struct {
+	// MaxUncounted is how many pods one status may record as finished but not
+	// yet counted (KEP-2307 bounds the lists to 20 kB).
+	MaxUncounted int
+	// MaxPodChanges is how many pods one plan creates, or scales down.
+	MaxPodChanges int
+	Backoff       backoff.Policy
+	// MinRequeue is the shortest wait that a plan asks for.
+	MinRequeue time.Duration
+}
+
+// DefaultConfig returns the values of the built-in controller: 500, 500, 10 s to
+// 10 min, 1 s.
+func DefaultConfig() Config {
+	return Config{
+		MaxUncounted:  500,
+		MaxPodChanges: 500,
+		Backoff:       backoff.Policy{Base: 10 * time.Second, Max: 10 * time.Minute},
+		MinRequeue:    time.Second,
+	}
+}
+
+// Plan is one stage: operations that may run in any order and in parallel,
+// because each is justified by what is stored already. See the package comment.
+type Plan struct {
+	// Status, if not nil, is to be stored if the Job is still the one observed.
+	Status *batchv1.JobStatus
+	// Urgent says that Status adds or changes a condition. Any other status may
+	// wait for a while, to be merged with the next one.
+	Urgent bool
+	// Create are the pods to create, lowest completion index first.
+	Create []NewPod
+	// Delete are pods to be deleted, whether or not they hold the finalizer.
+	Delete []PodRef
+	// Release are pods to take the tracking finalizer from.
+	Release []PodRef
+	// RequeueAfter is when to look again though nothing changes; 0 for never.
+	RequeueAfter time.Duration
+	// Backoff is to be remembered once Status is stored.
+	Backoff  backoff.Record
+	Findings []Finding
+}
+
+// IsEmpty says that there is nothing to write.
+func (p *Plan) IsEmpty() bool { return p.Status == nil && !p.changesPods() }
+
+func (p *Plan) changesPods() bool {
+	return len(p.Create) > 0 || len(p.Delete) > 0 || len(p.Release) > 0
+}
+
+// PodRef names the pod of an operation.
+type PodRef struct {
+	Name string
+	UID  types.UID
+	// ResourceVersion, if not empty, must still be the pod's: the operation is
+	// right only for the pod as it was observed.
+	ResourceVersion string
+}
+
+// NewPod is a pod to create from the Job's template.
+type NewPod struct {
+	// Index is the completion index, or NoIndex in a NonIndexed Job.
+	Index int32
+	// Attempt counts from 1: one more than the failures so far, of the index
+	// as far as its pods are still there, or of the NonIndexed Job.
+	Attempt int32
+}
