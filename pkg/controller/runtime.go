@@ -22,11 +22,11 @@ import (
 
 // Runtime runs an Engine on a live cluster.
 type Runtime struct {
-	config  Config
-	cache   *observe.Cache
-	engine  *Engine
-	queue   workqueue.TypedRateLimitingInterface[types.UID]
-	batcher *batcher
+	config     Config
+	cache      *observe.Cache
+	engine     *Engine
+	queue      workqueue.TypedRateLimitingInterface[types.UID]
+	dispatcher *Dispatcher
 }
 
 // New returns a Runtime; Run starts it.
@@ -38,11 +38,11 @@ func New(config Config) (*Runtime, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Runtime{config: config, batcher: newBatcher(config.BatchPeriod)}
+	r := &Runtime{config: config}
 	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
-	r.cache = observe.NewCache(config.Namespaces, r)
+	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
 	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, config.CallTimeout, config.PodConcurrency))
 	return r, nil
 }
@@ -131,33 +131,6 @@ func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) 
 	}
 }
 
-// JobChanged is called by the cache.
-func (r *Runtime) JobChanged(c observe.JobChange) {
-	job := c.New
-	if job == nil {
-		job = c.Old
-	}
-	if isManagedBy(job, r.config.ManagedBy) {
-		r.enqueue(job.UID, jobUrgency(c))
-	}
-}
-
-// PodChanged is called by the cache.
-func (r *Runtime) PodChanged(c observe.PodChange) {
-	if job := r.cache.Job(c.Job); job == nil || isManagedBy(job, r.config.ManagedBy) {
-		r.enqueue(c.Job, podUrgency(c))
-	}
-}
-
-func (r *Runtime) enqueue(job types.UID, u urgency) {
-	switch u {
-	case atOnce:
-		r.queue.Add(job)
-	case batched:
-		r.queue.AddAfter(job, r.batcher.delay(job, r.config.Clock.Now()))
-	}
-}
-
 func (r *Runtime) work(ctx context.Context) {
 	for {
 		uid, shutdown := r.queue.Get()
@@ -175,18 +148,7 @@ func (r *Runtime) syncOne(ctx context.Context, uid types.UID) {
 	begun := r.config.Clock.Now()
 	result, err := r.engine.Sync(ctx, uid)
 	r.logSync(ctx, uid, r.config.Clock.Since(begun), err)
-	switch {
-	case err != nil:
-		r.queue.AddRateLimited(uid)
-		return
-	case result.Soon:
-		r.queue.Add(uid)
-	case result.Done:
-		r.batcher.forget(uid)
-	case result.After > 0:
-		r.queue.AddAfter(uid, result.After)
-	}
-	r.queue.Forget(uid)
+	r.dispatcher.Synced(uid, result, err)
 }
 
 func (r *Runtime) logSync(ctx context.Context, uid types.UID, took time.Duration, err error) {

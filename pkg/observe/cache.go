@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -48,10 +49,14 @@ type Cache struct {
 type podRow struct {
 	job types.UID
 	pod *reconcile.Pod
+	// at is the pod's place in jobPods.keys.
+	at int
 }
 
 type jobPods struct {
-	keys   map[key]struct{}
+	// keys are in an order that follows from the changes alone, so that the same
+	// changes always lead to the same decisions in the same order.
+	keys   []key
 	active int
 	// listed is the version of the last complete list of just this Job's pods:
 	// events older than it say nothing new of a pod that is not there.
@@ -118,7 +123,7 @@ func (c *Cache) Pods(job types.UID) []reconcile.Pod {
 		return nil
 	}
 	out := make([]reconcile.Pod, 0, len(of.keys))
-	for k := range of.keys {
+	for _, k := range of.keys {
 		out = append(out, *c.pods.rows[k].value.pod)
 	}
 	return out
@@ -169,8 +174,7 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		k, row := c.convert(&pods[i])
 		c.put(k, row, func() bool { return c.pods.written(k, pods[i].ResourceVersion, row) })
 	}
-	of := c.podsOf(job.UID)
-	for k := range of.keys {
+	for _, k := range slices.Clone(c.podsOf(job.UID).keys) {
 		if !listed[k.uid] && !newer(c.pods.rows[k].version, version) {
 			c.remove(k, func() { c.pods.removed(k, version) })
 		}
@@ -186,7 +190,7 @@ func (c *Cache) convert(pod *corev1.Pod) (key, podRow) {
 func (c *Cache) podsOf(job types.UID) *jobPods {
 	of := c.byJob[job]
 	if of == nil {
-		of = &jobPods{keys: map[key]struct{}{}}
+		of = &jobPods{}
 		c.byJob[job] = of
 	}
 	return of
@@ -199,15 +203,30 @@ func (c *Cache) put(k key, r podRow, write func() bool) bool {
 	if !write() {
 		return false
 	}
-	if existed {
-		c.unlink(k, old.value)
+	switch {
+	case existed && old.value.job == r.job:
+		c.place(k, old.value.at)
+		if old.value.pod.IsActive() {
+			c.byJob[r.job].active--
+		}
+	default:
+		if existed {
+			c.unlink(old.value)
+		}
+		of := c.podsOf(r.job)
+		of.keys = append(of.keys, k)
+		c.place(k, len(of.keys)-1)
 	}
-	of := c.podsOf(r.job)
-	of.keys[k] = struct{}{}
 	if r.pod.IsActive() {
-		of.active++
+		c.byJob[r.job].active++
 	}
 	return true
+}
+
+func (c *Cache) place(k key, at int) {
+	r := c.pods.rows[k]
+	r.value.at = at
+	c.pods.rows[k] = r
 }
 
 // remove takes a pod away through write, and out of the index by Job.
@@ -215,13 +234,19 @@ func (c *Cache) remove(k key, write func()) {
 	old, existed := c.pods.rows[k]
 	write()
 	if existed {
-		c.unlink(k, old.value)
+		c.unlink(old.value)
 	}
 }
 
-func (c *Cache) unlink(k key, r podRow) {
+// unlink takes a pod out of the index by Job; the last one takes its place.
+func (c *Cache) unlink(r podRow) {
 	of := c.byJob[r.job]
-	delete(of.keys, k)
+	last := len(of.keys) - 1
+	if r.at != last {
+		of.keys[r.at] = of.keys[last]
+		c.place(of.keys[r.at], r.at)
+	}
+	of.keys = of.keys[:last]
 	if r.pod.IsActive() {
 		of.active--
 	}

@@ -1,7 +1,9 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -112,6 +114,7 @@ func (t *table[T]) stale(stream, version string, listed map[types.UID]bool) []ke
 			out = append(out, k)
 		}
 	}
+	slices.SortFunc(out, func(a, b key) int { return cmp.Compare(a.uid, b.uid) })
 	return out
 }
 

@@ -45,14 +45,14 @@ func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
 	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
 }
 
-// setGauges counts the pods as they are after the deletions of this plan
-// (PRP-09), all of them, tracked or not (PRP-04).
+// setGauges counts the pods as they are after the creations and deletions of this
+// plan (PRP-09), all of them, tracked or not (PRP-04).
 func (s *state) setGauges(next *batchv1.JobStatus) {
 	deleted := make(map[types.UID]bool, len(s.plan.Delete))
 	for _, r := range s.plan.Delete {
 		deleted[r.UID] = true
 	}
-	active, ready, terminating := int32(0), int32(0), count32(s.terminating)
+	active, ready, terminating := count32(s.plan.Create), int32(0), count32(s.terminating)
 	for _, list := range [][]*Pod{s.active, s.untracked} {
 		for _, p := range list {
 			switch {

@@ -1,0 +1,83 @@
+package controller
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// Queue holds the Jobs that wait for a sync. A workqueue is one.
+type Queue interface {
+	// AddAfter asks for a sync after the wait, or an earlier one that was asked for.
+	AddAfter(job types.UID, wait time.Duration)
+	// AddRateLimited asks for a sync after a wait that grows with every call.
+	AddRateLimited(job types.UID)
+	// Forget ends that growth.
+	Forget(job types.UID)
+}
+
+// Dispatcher decides which change leads to a sync, and when. It listens to the
+// cache, and is told how each sync ended.
+type Dispatcher struct {
+	managedBy string
+	clock     clock.PassiveClock
+	queue     Queue
+	batcher   *batcher
+	cache     *observe.Cache
+}
+
+// NewDispatcher returns a Dispatcher, and the cache that it listens to.
+func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
+	config.setDefaults()
+	d := &Dispatcher{managedBy: config.ManagedBy, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod)}
+	d.cache = observe.NewCache(config.Namespaces, d)
+	return d, d.cache
+}
+
+// JobChanged is called by the cache.
+func (d *Dispatcher) JobChanged(c observe.JobChange) {
+	job := c.New
+	if job == nil {
+		job = c.Old
+	}
+	if isManagedBy(job, d.managedBy) {
+		d.enqueue(job.UID, jobUrgency(c))
+	}
+}
+
+// PodChanged is called by the cache. Pods of a Job that is gone still matter: it
+// may have been ours, and the Engine knows.
+func (d *Dispatcher) PodChanged(c observe.PodChange) {
+	if job := d.cache.Job(c.Job); job == nil || isManagedBy(job, d.managedBy) {
+		d.enqueue(c.Job, podUrgency(c))
+	}
+}
+
+func (d *Dispatcher) enqueue(job types.UID, u urgency) {
+	switch u {
+	case atOnce:
+		d.queue.AddAfter(job, 0)
+	case batched:
+		d.queue.AddAfter(job, d.batcher.delay(job, d.clock.Now()))
+	}
+}
+
+// Synced takes what Engine.Sync returned.
+func (d *Dispatcher) Synced(job types.UID, result Result, err error) {
+	if err != nil {
+		d.queue.AddRateLimited(job)
+		return
+	}
+	d.queue.Forget(job)
+	switch {
+	case result.Soon:
+		d.queue.AddAfter(job, 0)
+	case result.Done:
+		d.batcher.forget(job)
+	case result.After > 0:
+		d.queue.AddAfter(job, result.After)
+	}
+}

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// CreateJob creates a Job of the given spec as a user would. A managedBy, a
+// container and a restart policy are added where the spec has none.
+func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) error {
+	job := &batchv1.Job{Spec: spec}
+	job.Name = name
+	if job.Spec.ManagedBy == nil {
+		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
+	}
+	template := &job.Spec.Template.Spec
+	if len(template.Containers) == 0 {
+		template.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	}
+	if template.RestartPolicy == "" {
+		template.RestartPolicy = corev1.RestartPolicyNever
+	}
+	w.kubelet.scripts[name] = script
+	_, err := w.Store.CreateJob(job)
+	return err
+}
+
+// AddScene makes the pods of a Job, those that run too, act as the scene says.
+func (w *World) AddScene(job string, scene Scene) {
+	w.kubelet.scripts[job] = append(w.kubelet.scripts[job], scene)
+}
+
+// Finished says that the Job of that name is finished.
+func (w *World) Finished(name string) bool {
+	job := w.Store.jobs[name]
+	return job != nil && Finished(job)
+}
+
+// Settle lets virtual time pass and reports every write of the controller in it:
+// at rest there is none (L3). Gauges that were postponed may follow in the first
+// two batch periods.
+func (w *World) Settle(d time.Duration) error {
+	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
+	before := w.Store.version
+	w.RunUntil(func() bool { return false }, d)
+	if n := w.Store.version - before; n > 0 {
+		return fmt.Errorf("%d writes while nothing happened", n)
+	}
+	return nil
+}

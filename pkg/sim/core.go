@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"fmt"
+	"reflect"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// maxStages is more than any observation needs to come to rest, 500 pods a stage.
+const maxStages = 40
+
+// checkCore is invariant S10 on one observation; order is a permutation of its
+// pods. It returns what is broken.
+func checkCore(o reconcile.Observation, order []int) []string {
+	var broken []string
+	config := reconcile.DefaultConfig()
+	job, pods := o.Job.DeepCopy(), append([]reconcile.Pod(nil), o.Pods...)
+	plan := reconcile.Compute(o, config)
+	if !equality.Semantic.DeepEqual(job, o.Job) || !reflect.DeepEqual(pods, o.Pods) {
+		broken = append(broken, "Compute changed its input")
+	}
+	shuffled := o
+	shuffled.Pods = make([]reconcile.Pod, len(pods))
+	for i, j := range order {
+		shuffled.Pods[i] = pods[j]
+	}
+	if other := reconcile.Compute(shuffled, config); !samePlan(plan, other) {
+		broken = append(broken, fmt.Sprintf("the plan depends on the order of the pods: %+v and %+v", plan, other))
+	}
+	if !comesToRest(o, config) {
+		broken = append(broken, fmt.Sprintf("plans do not come to rest in %d stages", maxStages))
+	}
+	return broken
+}
+
+// samePlan compares plans as sets of operations.
+func samePlan(a, b reconcile.Plan) bool {
+	return equality.Semantic.DeepEqual(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
+		equality.Semantic.DeepEqual(a.Create, b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
+		len(a.Findings) == len(b.Findings)
+}
+
+func sameRefs(a, b []reconcile.PodRef) bool {
+	set := map[reconcile.PodRef]bool{}
+	for _, r := range a {
+		set[r] = true
+	}
+	for _, r := range b {
+		if !set[r] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// comesToRest carries plans out on paper, at the same instant, until one is empty.
+func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
+	for range maxStages {
+		plan := reconcile.Compute(o, config)
+		if plan.IsEmpty() {
+			return true
+		}
+		o = applied(o, plan)
+	}
+	return false
+}
+
+func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation {
+	next := reconcile.Observation{Job: o.Job, Now: o.Now, Backoff: o.Backoff}
+	if plan.Status != nil {
+		next.Job = o.Job.DeepCopy()
+		next.Job.Status = *plan.Status
+		next.Backoff = plan.Backoff
+	}
+	released, deleted := uids(plan.Release), uids(plan.Delete)
+	for _, pod := range o.Pods {
+		pod.Finalizer = pod.Finalizer && !released[pod.UID]
+		pod.Deleting = pod.Deleting || deleted[pod.UID]
+		terminal := pod.Phase == corev1.PodSucceeded || pod.Phase == corev1.PodFailed
+		if gone := pod.Deleting && !pod.Finalizer && (terminal || !pod.Scheduled); !gone {
+			next.Pods = append(next.Pods, pod)
+		}
+	}
+	for i, n := range plan.Create {
+		next.Pods = append(next.Pods, reconcile.Pod{
+			UID: types.UID(fmt.Sprintf("paper-%d-%d", len(o.Pods), i)), Name: fmt.Sprintf("paper-%d-%d", len(o.Pods), i),
+			Phase: corev1.PodPending, Index: n.Index, Finalizer: true, CreatedAt: o.Now,
+		})
+	}
+	return next
+}
+
+func uids(refs []reconcile.PodRef) map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, r := range refs {
+		out[r.UID] = true
+	}
+	return out
+}
+
+// Finished says that the Job has a terminal condition.
+func Finished(job *batchv1.Job) bool { return view(job).finished() }

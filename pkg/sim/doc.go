@@ -1,0 +1,15 @@
+// Package sim is a virtual cluster in which the real controller.Engine runs: an
+// API server in memory, a scripted kubelet, watches that lag behind, and a clock
+// that jumps from one event to the next. Hours pass in milliseconds.
+//
+// Everything happens in one thread, in an order drawn from a seed: the same seed
+// gives the same trace, so whatever goes wrong once goes wrong every time.
+//
+//   - Store is the API server: resourceVersions and conflicts, finalizers and
+//     deletion, and the status rules of batch/v1 (STV-01..21).
+//   - World is the clock, the order of events, the kubelet and the controller
+//     process, which can be restarted or crashed at any API call.
+//   - Checker watches every committed write and holds the invariants of a Job
+//     controller (S1–S6, S9, S10) against its own history of the cluster.
+//   - Scenario runs files of commands and expected output.
+package sim

@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// Options shape a World. Zero values get the default.
+type Options struct {
+	Seed uint64
+	// Latency is the longest time an API call takes; each takes a random part.
+	// Default 4 ms.
+	Latency time.Duration
+	// Lag is the longest time a watch event is on its way. Default 20 ms.
+	Lag time.Duration
+	// Controller is the configuration under test; Client and Clock are ignored.
+	Controller controller.Config
+	// Fault, if set, is asked about every API call of the controller.
+	Fault func(Call) Fault
+}
+
+// Call is one API call of the controller, numbered from 1 in the order of calls.
+type Call struct {
+	Number int
+	Verb   string
+	Object string
+}
+
+func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
+
+// Fault is what goes wrong with a call.
+type Fault uint8
+
+const (
+	// NoFault lets the call through.
+	NoFault Fault = iota
+	// CrashBefore ends the controller process before the write.
+	CrashBefore
+	// CrashAfter ends it after the write, before the response.
+	CrashAfter
+	// LoseResponse commits the write and answers with a network error.
+	LoseResponse
+	// Fail answers with an internal error, and writes nothing.
+	Fail
+)
+
+// World is a cluster with one controller process, a clock, and an order of events.
+type World struct {
+	Options
+	Store   *Store
+	Checker *Checker
+	clock   *clocktesting.FakeClock
+	rng     *rand.Rand
+	begun   time.Time
+	events  eventQueue
+	number  uint64
+	calls   int
+	kubelet kubelet
+	process *process
+	trace   []string
+	ctx     context.Context
+}
+
+// NewWorld returns a world at its beginning, with the controller running.
+func NewWorld(o Options) *World {
+	if o.Latency == 0 {
+		o.Latency = 4 * time.Millisecond
+	}
+	if o.Lag == 0 {
+		o.Lag = 20 * time.Millisecond
+	}
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := &World{
+		Options: o,
+		clock:   clocktesting.NewFakeClock(begun),
+		begun:   begun,
+		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
+		ctx:     klog.NewContext(context.Background(), logr.Discard()),
+	}
+	w.kubelet = kubelet{world: w, scripts: map[string]Script{}}
+	w.Store = NewStore(w.clock.Now, w.committed)
+	w.Checker = newChecker(w)
+	w.Restart()
+	return w
+}
+
+// Now is the virtual time.
+func (w *World) Now() time.Time { return w.clock.Now() }
+
+// Elapsed is the virtual time since the beginning.
+func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
+
+// after lets do happen later. Events of the same instant happen in random order.
+func (w *World) after(wait time.Duration, do func()) {
+	w.number++
+	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do})
+}
+
+// random is a duration between zero and most.
+func (w *World) random(most time.Duration) time.Duration {
+	return time.Duration(w.rng.Int64N(int64(most) + 1))
+}
+
+// step lets the next event happen; it reports whether there was one by limit.
+func (w *World) step(limit time.Time) bool {
+	if len(w.events) == 0 || w.events[0].at.After(limit) {
+		return false
+	}
+	e := heap.Pop(&w.events).(event)
+	if e.at.After(w.Now()) {
+		w.clock.SetTime(e.at)
+	}
+	e.do()
+	return true
+}
+
+// pass lets virtual time pass within an event, and everything happen that is due.
+func (w *World) pass(d time.Duration) {
+	until := w.Now().Add(d)
+	for w.step(until) {
+	}
+	if until.After(w.Now()) {
+		w.clock.SetTime(until)
+	}
+}
+
+// crash is the panic that ends the controller process in the middle of a call.
+type crash struct{ at Call }
+
+// RunUntil lets events happen until the condition holds or the limit has passed.
+// It reports whether the condition was reached.
+func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
+	end := w.Now().Add(limit)
+	for !condition() {
+		if !w.stepOrCrash(end) {
+			w.clock.SetTime(end)
+			return condition()
+		}
+	}
+	return true
+}
+
+func (w *World) stepOrCrash(limit time.Time) (stepped bool) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case crash:
+			w.tracef("crash at %v", r.at)
+			w.Restart()
+			stepped = true
+		default:
+			panic(r)
+		}
+	}()
+	return w.step(limit)
+}
+
+// Restart ends the controller process, and starts another that knows nothing.
+func (w *World) Restart() {
+	if w.process != nil {
+		w.process.alive = false
+	}
+	w.process = newProcess(w)
+}
+
+func (w *World) committed(c Commit) {
+	w.Checker.committed(c)
+	w.kubelet.committed(c)
+	w.process.deliver(c)
+	if c.OldJob != nil && c.NewJob == nil {
+		w.after(50*time.Millisecond, func() { w.collect(c.OldJob) })
+	}
+}
+
+// collect is the garbage collector: the pods of a Job that is gone are deleted.
+func (w *World) collect(job *batchv1.Job) {
+	for _, pod := range w.Store.PodsOf(job.UID) {
+		if _, err := w.Store.DeletePod(pod.Name, pod.UID); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (w *World) tracef(format string, args ...any) {
+	w.trace = append(w.trace, fmt.Sprintf("%9.3fs  ", w.Elapsed().Seconds())+fmt.Sprintf(format, args...))
+}
+
+// Trace returns what happened since the last call, one line for each event.
+func (w *World) Trace() string {
+	out := strings.Join(w.trace, "\n")
+	w.trace = nil
+	if out != "" {
+		out += "\n"
+	}
+	return out
+}
+
+type event struct {
+	at     time.Time
+	tie    uint64
+	number uint64
+	do     func()
+}
+
+type eventQueue []event
+
+func (q eventQueue) Len() int { return len(q) }
+func (q eventQueue) Less(i, j int) bool {
+	if !q[i].at.Equal(q[j].at) {
+		return q[i].at.Before(q[j].at)
+	}
+	if q[i].tie != q[j].tie {
+		return q[i].tie < q[j].tie
+	}
+	return q[i].number < q[j].number
+}
+func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *eventQueue) Push(e any)   { *q = append(*q, e.(event)) }
+func (q *eventQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
