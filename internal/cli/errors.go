@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// Exit codes; rootLong prints those that exist.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// errorKind is what went wrong, from the user's side.
+type errorKind string
+
+const (
+	kindUsage        errorKind = "Usage"        // the command line
+	kindInterrupted  errorKind = "Interrupted"  // Ctrl-C: says nothing
+	kindKubeconfig   errorKind = "Kubeconfig"   // missing, unreadable or invalid
+	kindContext      errorKind = "Context"      // the kubeconfig has no such context
+	kindCredentials  errorKind = "Credentials"  // 401, or they could not be obtained
+	kindForbidden    errorKind = "Forbidden"    // 403
+	kindNotFound     errorKind = "NotFound"     // 404
+	kindUnreachable  errorKind = "Unreachable"  // no answer
+	kindUntrusted    errorKind = "Untrusted"    // TLS certificate not accepted
+	kindServerFailed errorKind = "ServerFailed" // any other answer of the API server
+	kindOther        errorKind = "Other"
+)
+
+// userError is an error as the user reads it: one safe line that says what happened, and what to do.
+type userError struct {
+	kind  errorKind
+	what  string
+	hint  string // may be empty
+	cause error  // may be nil
+}
+
+func (e *userError) Error() string {
+	if e.hint == "" {
+		return e.what
+	}
+	return e.what + "; " + e.hint
+}
+
+func (e *userError) Unwrap() error { return e.cause }
+
+// newUserError makes both texts one safe line.
+func newUserError(kind errorKind, cause error, what, hint string) *userError {
+	return &userError{kind: kind, what: oneLine(what), hint: oneLine(hint), cause: cause}
+}
+
+// usageErrorf is an error of the command line. Execute adds the hint to --help.
+func usageErrorf(format string, args ...any) error {
+	return newUserError(kindUsage, nil, fmt.Sprintf(format, args...), "")
+}
+
+// oneLine joins the lines of s with a space and makes it safe for a terminal.
+func oneLine(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return sanitize.Line(strings.TrimSpace(strings.Join(lines, " ")))
+}
+
+// PrintError writes err to w as "error: …", one line for each error that was joined; nothing for nil and for an
+// interruption.
+func PrintError(w io.Writer, err error) {
+	for _, e := range flatten(explainError(err)) {
+		if kindOf(e) != kindInterrupted {
+			fmt.Fprintf(w, "error: %s\n", oneLine(e.Error()))
+		}
+	}
+}
+
+// ExitCode is the exit code for what Execute returned.
+func ExitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	code := exitError
+	for _, e := range flatten(explainError(err)) {
+		switch kindOf(e) {
+		case kindInterrupted:
+			return exitInterrupted
+		case kindUsage:
+			code = exitUsage
+		}
+	}
+	return code
+}
+
+// kindOf is the kind of an explained error.
+func kindOf(err error) errorKind {
+	var known *userError
+	if errors.As(err, &known) {
+		return known.kind
+	}
+	return kindOther
+}
+
+// flatten returns the errors that were joined in err (errors.Join, utilerrors.Aggregate), else err alone.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	parts := joinedIn(err)
+	if parts == nil {
+		return []error{err}
+	}
+	var all []error
+	for _, part := range parts {
+		all = append(all, flatten(part)...)
+	}
+	return all
+}
+
+func joinedIn(err error) []error {
+	switch joined := err.(type) {
+	case utilerrors.Aggregate:
+		if !clientcmd.IsConfigurationInvalid(err) {
+			return joined.Errors()
+		}
+	case interface{ Unwrap() []error }:
+		// fmt.Errorf with several %w has text of its own, which must not be lost.
+		if parts := joined.Unwrap(); err.Error() == errors.Join(parts...).Error() {
+			return parts
+		}
+	}
+	return nil
+}
+
+// explainError turns any error into one that a user can act on: a *userError, or several joined. It is idempotent,
+// nil stays nil, and the original stays reachable by errors.Is and errors.As.
+func explainError(err error) error {
+	parts := flatten(err)
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return explainOne(parts[0])
+	}
+	explained := make([]error, len(parts))
+	for i := range parts {
+		explained[i] = explainOne(parts[i])
+	}
+	return errors.Join(explained...)
+}
+
+func explainOne(err error) error {
+	var known *userError
+	if errors.As(err, &known) {
+		return known
+	}
+	if errors.Is(err, context.Canceled) {
+		return newUserError(kindInterrupted, err, "interrupted", "")
+	}
+	for _, explain := range []func(error) *userError{explainKubeconfig, explainStatus, explainTransport} {
+		if e := explain(err); e != nil {
+			return e
+		}
+	}
+	return newUserError(kindOther, err, err.Error(), "")
+}
+
+func explainKubeconfig(err error) *userError {
+	switch {
+	case clientcmd.IsContextNotFound(err):
+		return newUserError(kindContext, err, err.Error(), "see: kubectl config get-contexts")
+	case clientcmd.IsEmptyConfig(err):
+		return newUserError(kindKubeconfig, err, "no kubeconfig was found", kubeconfigHint)
+	case clientcmd.IsConfigurationInvalid(err):
+		return newUserError(kindKubeconfig, err, err.Error(), "correct it, or name another with --kubeconfig or --context")
+	}
+	return nil
+}
+
+// explainStatus explains an answer of the API server.
+func explainStatus(err error) *userError {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return nil
+	}
+	status, call := answer.Status(), callOf(err)
+	switch status.Reason {
+	case metav1.StatusReasonUnauthorized:
+		return newUserError(kindCredentials, err, "the API server does not accept your credentials ("+status.Message+")",
+			"log in again, or check the user of this context (kubectl config view --minify)")
+	case metav1.StatusReasonForbidden:
+		return explainForbidden(err, status, call)
+	case metav1.StatusReasonNotFound:
+		return explainNotFound(err, status, call)
+	}
+	what := "the API server answered: " + status.Message
+	if status.Reason != "" && status.Reason != metav1.StatusReasonUnknown {
+		what += fmt.Sprintf(" (%s)", status.Reason)
+	}
+	hint := ""
+	if apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) {
+		hint = "try again in a moment"
+	}
+	return newUserError(kindServerFailed, err, what, hint)
+}
+
+func explainForbidden(err error, status metav1.Status, call apiCall) *userError {
+	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
+	if call == (apiCall{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.resource) {
+		return newUserError(kindForbidden, err, "the API server refused: "+status.Message,
+			"ask for this permission, or use another user (--context, --as)")
+	}
+	return newUserError(kindForbidden, err,
+		fmt.Sprintf("you may not %s %s %s (%s)", call.verb, call.resource, call.where(), status.Message),
+		fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.verb, call.groupResource(), call.where(), call.canI()))
+}
+
+func explainNotFound(err error, status metav1.Status, call apiCall) *userError {
+	named := call.name != "" && status.Details != nil && status.Details.Name == call.name
+	switch {
+	case named && call.namespace != "":
+		return newUserError(kindNotFound, err, fmt.Sprintf("%s %q not found %s", call.singular(), call.name, call.where()),
+			"see what is there with: kubectl get "+call.groupResource()+" -n "+call.namespace)
+	case status.Details != nil && status.Details.Name != "":
+		return newUserError(kindNotFound, err, status.Message, "check the name and the namespace")
+	default:
+		return newUserError(kindNotFound, err, "the server has no such API ("+status.Message+")",
+			"check that it is a Kubernetes API server: kubectl config view --minify")
+	}
+}
+
+// explainTransport explains a request that got no answer.
+func explainTransport(err error) *userError {
+	var failed *url.Error
+	var network net.Error
+	switch {
+	case errors.As(err, &failed):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
+		failed = &url.Error{Err: err}
+	default:
+		return nil
+	}
+	server := "the API server"
+	if u, parseErr := url.Parse(failed.URL); parseErr == nil && u.Host != "" {
+		server += fmt.Sprintf(" at %s://%s", u.Scheme, u.Host)
+	}
+	if certificateProblem(failed.Err) {
+		return newUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", server, failed.Err),
+			"check the server address and certificate authority of this context (kubectl config view --minify)")
+	}
+	if strings.Contains(failed.Err.Error(), "getting credentials") {
+		return newUserError(kindCredentials, err, fmt.Sprintf("cannot get credentials for %s: %s", server, failed.Err),
+			"check the user of this context (kubectl config view --minify)")
+	}
+	return newUserError(kindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, transportCause(failed)),
+		"check that it is up and that the context is the right one (kubectl config view --minify)")
+}
+
+func certificateProblem(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+func transportCause(failed *url.Error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(failed.Err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.As(failed.Err, &dns):
+		return fmt.Sprintf("the host name %q does not resolve", dns.Name)
+	case failed.Timeout():
+		return "no answer in time"
+	}
+	return failed.Err.Error()
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+func TestExplainError(t *testing.T) {
+	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
+	list := apiCall{verb: "list", group: "batch", resource: "jobs", namespace: "prod"}
+	get := apiCall{verb: "get", group: "batch", resource: "jobs", namespace: "prod", name: "train"}
+	forbidden := apierrors.NewForbidden(jobs, "", errors.New(`User "eve" cannot list`))
+	refused := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/apis?x=1", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
+	for _, tc := range []struct {
+		name  string
+		err   error
+		kind  errorKind
+		code  int
+		parts []string // facts that the line must name
+	}{
+		{"plain", errors.New("boom"), kindOther, 1, []string{"boom"}},
+		{"usage", usageErrorf("bad flag"), kindUsage, 2, nil},
+		{"wrapped usage", fmt.Errorf("x: %w", usageErrorf("bad flag")), kindUsage, 2, nil},
+		{"interrupted", &url.Error{Op: "Get", URL: "https://h/", Err: context.Canceled}, kindInterrupted, 130, nil},
+		{"forbidden", list.wrap(forbidden), kindForbidden, 1, []string{"list", "jobs.batch", `"prod"`, "eve", "ask for", "can-i"}},
+		{"forbidden everywhere", apiCall{verb: "watch", group: "batch", resource: "jobs"}.wrap(forbidden), kindForbidden, 1, []string{"watch", "all namespaces", "-A"}},
+		{"forbidden of unknown call", forbidden, kindForbidden, 1, []string{"eve", "ask for"}},
+		{"forbidden to impersonate", list.wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "users"}, "bob", errors.New("cannot impersonate"))), kindForbidden, 1, []string{"users", "bob", "--as"}},
+		{"no such Job", get.wrap(apierrors.NewNotFound(jobs, "train")), kindNotFound, 1, []string{"train", `"prod"`}},
+		{"no such API", list.wrap(apierrors.NewGenericServerResponse(404, "list", jobs, "", "404 page not found", 0, true)), kindNotFound, 1, []string{"API"}},
+		{"not logged in", list.wrap(apierrors.NewUnauthorized("token expired")), kindCredentials, 1, []string{"token expired", "log in"}},
+		{"busy", list.wrap(apierrors.NewTooManyRequests("slow down", 1)), kindServerFailed, 1, []string{"slow down", "again"}},
+		{"internal", list.wrap(apierrors.NewInternalError(errors.New("etcd"))), kindServerFailed, 1, []string{"etcd"}},
+		{"refused", list.wrap(refused), kindUnreachable, 1, []string{"https://10.0.0.1:6443", "refused"}},
+		{"unresolved", &url.Error{Op: "Get", URL: "https://h.example/", Err: &net.DNSError{Name: "h.example", IsNotFound: true}}, kindUnreachable, 1, []string{"h.example"}},
+		{"timeout", &url.Error{Op: "Get", URL: "https://h/", Err: context.DeadlineExceeded}, kindUnreachable, 1, []string{"https://h"}},
+		{"bare timeout", context.DeadlineExceeded, kindUnreachable, 1, nil},
+		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: x509.UnknownAuthorityError{}}, kindUntrusted, 1, []string{"https://h", "authority"}},
+		{"exec plugin", &url.Error{Op: "Get", URL: "https://h/", Err: errors.New("getting credentials: exec: aws not found")}, kindCredentials, 1, []string{"aws"}},
+		{"empty configuration", clientcmd.ErrEmptyConfig, kindKubeconfig, 1, []string{"--kubeconfig"}},
+		{"hostile", list.wrap(apierrors.NewInternalError(errors.New("a\x1b[2J\r\nb\u202e\x9b"))), kindServerFailed, 1, []string{`\x1b`, `\u202e`, `\x9b`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := explainError(tc.err)
+			if kindOf(got) != tc.kind || ExitCode(tc.err) != tc.code {
+				t.Errorf("kind %s, exit %d; want %s, %d", kindOf(got), ExitCode(tc.err), tc.kind, tc.code)
+			}
+			line := got.Error()
+			if sanitize.Line(line) != line {
+				t.Errorf("not one safe line: %q", line)
+			}
+			for _, part := range tc.parts {
+				if !strings.Contains(line, part) {
+					t.Errorf("%q does not name %q", line, part)
+				}
+			}
+			if again := explainError(got); again.Error() != line || kindOf(again) != tc.kind {
+				t.Errorf("explained twice: %q", again)
+			}
+			if cause := errors.Unwrap(got); cause != nil && !errors.Is(got, tc.err) && !errors.Is(tc.err, got) {
+				t.Error("the cause is lost")
+			}
+		})
+	}
+}
+
+func TestExplainErrorNil(t *testing.T) {
+	if explainError(nil) != nil || ExitCode(nil) != 0 || explainError(errors.Join(nil, nil)) != nil {
+		t.Error("nil is no error")
+	}
+}
+
+func TestPrintErrorWritesOneLinePerError(t *testing.T) {
+	for name, err := range map[string]error{
+		"joined":    errors.Join(errors.New("one\nmore"), errors.Join(errors.New("two"))),
+		"aggregate": utilerrors.NewAggregate([]error{errors.New("one\nmore"), errors.New("two")}),
+	} {
+		var b strings.Builder
+		PrintError(&b, err)
+		if got := b.String(); got != "error: one more\nerror: two\n" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	var b strings.Builder
+	PrintError(&b, fmt.Errorf("doing x: %w and %w", errors.New("a"), errors.New("b")))
+	if got := b.String(); got != "error: doing x: a and b\n" {
+		t.Errorf("text of a wrapper is lost: %q", got)
+	}
+	b.Reset()
+	PrintError(&b, context.Canceled)
+	if b.Len() != 0 {
+		t.Errorf("an interruption says %q", b.String())
+	}
+}

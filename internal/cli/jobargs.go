@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation/path"
+)
+
+// parseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, each once, in
+// order. Its errors are usage errors.
+func parseJobArgs(args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		name, err := parseJobArg(arg)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func parseJobArg(arg string) (string, error) {
+	resource, name, qualified := strings.Cut(arg, "/")
+	if !qualified {
+		name = resource
+	} else if !isJobResource(resource) {
+		return "", usageErrorf("%q is not a Job: %q is another resource; use NAME or job/NAME", arg, resource)
+	}
+	if name == "" {
+		return "", usageErrorf("%q has no Job name; use NAME or job/NAME", arg)
+	}
+	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+		return "", usageErrorf("%q is not a Job name: it %s", name, strings.Join(problems, ", "))
+	}
+	return name, nil
+}
+
+// isJobResource accepts what kubectl accepts for batch/v1 Jobs.
+func isJobResource(resource string) bool {
+	switch strings.ToLower(resource) {
+	case "job", "jobs", "job.batch", "jobs.batch", "job.v1.batch", "jobs.v1.batch":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+const (
+	cellNone      = "-"    // the API server has no value
+	cellEmpty     = "none" // it has one, and it is an empty list of indexes
+	cellBuiltIn   = "built-in"
+	cellUnknown   = "<unknown>" // kubectl's word for a missing creation time
+	statusDeleted = "Deleted"   // only in -w, for a Job that is gone
+	indexesLimit  = 20          // soft limit of an index list in a cell, see cropIndexes
+	ellipsis      = "…"
+)
+
+// jobView is what the cells of one row are made from. Nothing else is read, so a row is a function of it.
+type jobView struct {
+	job         *batchv1.Job
+	now         time.Time
+	deleted     bool // the Job is gone, job is its last state
+	fullIndexes bool // do not crop index lists
+}
+
+// column is one column of the table of Jobs.
+type column struct {
+	header string
+	cell   func(jobView) string
+	ticks  bool // changes with time alone, so it is no reason to print a row again
+}
+
+// jobTable is the choice of columns.
+type jobTable struct {
+	namespaces bool // NAMESPACE first
+	wide       bool
+}
+
+func (t jobTable) columns() []column {
+	var columns []column
+	if t.namespaces {
+		columns = append(columns, column{header: "NAMESPACE", cell: func(v jobView) string { return v.job.Namespace }})
+	}
+	columns = append(columns,
+		column{header: "NAME", cell: func(v jobView) string { return v.job.Name }},
+		column{header: "STATUS", cell: statusCell},
+		column{header: "COMPLETIONS", cell: completionsCell},
+		column{header: "ACTIVE(READY)", cell: activeCell},
+		column{header: "TERMINATING", cell: func(v jobView) string { return countOrNone(v.job.Status.Terminating) }},
+		column{header: "FAILED", cell: func(v jobView) string { return fmt.Sprint(v.job.Status.Failed) }},
+		column{header: "FAILED INDEXES", cell: failedIndexesCell},
+		column{header: "MANAGED BY", cell: managedByCell},
+		column{header: "DURATION", cell: durationCell, ticks: true},
+		column{header: "AGE", cell: ageCell, ticks: true},
+	)
+	if t.wide {
+		columns = append(columns,
+			column{header: "REASON", cell: reasonCell},
+			column{header: "MODE", cell: modeCell},
+			column{header: "COMPLETED INDEXES", cell: completedIndexesCell},
+			column{header: "UNCOUNTED", cell: uncountedCell},
+			column{header: "STARTED", cell: func(v jobView) string { return timeOrNone(v.job.Status.StartTime) }},
+			column{header: "FINISHED", cell: func(v jobView) string { return timeOrNone(finishedAt(v.job)) }},
+			column{header: "CONTAINERS", cell: containersCell},
+			column{header: "IMAGES", cell: imagesCell},
+		)
+	}
+	return columns
+}
+
+// headers are the column names.
+func (t jobTable) headers() []string {
+	var headers []string
+	for _, c := range t.columns() {
+		headers = append(headers, c.header)
+	}
+	return headers
+}
+
+// row is the row of one Job, safe for a terminal.
+func (t jobTable) row(v jobView) []string {
+	var cells []string
+	for _, c := range t.columns() {
+		cells = append(cells, sanitize.Line(c.cell(v)))
+	}
+	return cells
+}
+
+// signature is equal for two views of a Job that show nothing different but the passing of time.
+func (t jobTable) signature(v jobView) string {
+	var b strings.Builder
+	for _, c := range t.columns() {
+		if !c.ticks {
+			b.WriteString(sanitize.Line(c.cell(v)))
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func statusCell(v jobView) string {
+	if v.deleted {
+		return statusDeleted
+	}
+	return jobStatus(v.job)
+}
+
+// jobStatus is the word of kubectl's printer, with its precedence.
+func jobStatus(job *batchv1.Job) string {
+	switch {
+	case condition(job, batchv1.JobComplete) != nil:
+		return "Complete"
+	case condition(job, batchv1.JobFailed) != nil:
+		return "Failed"
+	case job.DeletionTimestamp != nil:
+		return "Terminating"
+	case condition(job, batchv1.JobSuspended) != nil:
+		return "Suspended"
+	case condition(job, batchv1.JobFailureTarget) != nil:
+		return "FailureTarget"
+	case condition(job, batchv1.JobSuccessCriteriaMet) != nil:
+		return "SuccessCriteriaMet"
+	}
+	return "Running"
+}
+
+// condition returns the condition of this type when it is True, else nil.
+func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
+// before.
+func reasonCell(v jobView) string {
+	for _, kind := range []batchv1.JobConditionType{
+		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet,
+	} {
+		if c := condition(v.job, kind); c != nil {
+			return orNone(c.Reason)
+		}
+	}
+	return cellNone
+}
+
+// completionsCell is n/m, or n/1 and how many pods compete for it when completions is not set.
+func completionsCell(v jobView) string {
+	succeeded, spec := v.job.Status.Succeeded, v.job.Spec
+	switch {
+	case spec.Completions != nil:
+		return fmt.Sprintf("%d/%d", succeeded, *spec.Completions)
+	case spec.Parallelism != nil && *spec.Parallelism > 1:
+		return fmt.Sprintf("%d/1 of %d", succeeded, *spec.Parallelism)
+	}
+	return fmt.Sprintf("%d/1", succeeded)
+}
+
+func activeCell(v jobView) string {
+	return fmt.Sprintf("%d(%s)", v.job.Status.Active, countOrNone(v.job.Status.Ready))
+}
+
+func failedIndexesCell(v jobView) string {
+	if v.job.Status.FailedIndexes == nil {
+		return cellNone
+	}
+	return v.indexes(*v.job.Status.FailedIndexes)
+}
+
+func completedIndexesCell(v jobView) string {
+	if modeCell(v) != string(batchv1.IndexedCompletion) {
+		return cellNone
+	}
+	return v.indexes(v.job.Status.CompletedIndexes)
+}
+
+func (v jobView) indexes(list string) string {
+	switch {
+	case list == "":
+		return cellEmpty
+	case v.fullIndexes:
+		return list
+	}
+	return cropIndexes(list, indexesLimit, ellipsis)
+}
+
+// cropIndexes cuts a list of intervals after the first comma at or behind limit, as kubectl describe does, so that no
+// interval is cut in two.
+func cropIndexes(list string, limit int, mark string) string {
+	if len(list) <= limit {
+		return list
+	}
+	comma := strings.IndexByte(list[limit:], ',')
+	if comma < 0 {
+		return list
+	}
+	return list[:limit+comma+1] + mark
+}
+
+func managedByCell(v jobView) string {
+	if v.job.Spec.ManagedBy == nil {
+		return cellBuiltIn
+	}
+	return orNone(*v.job.Spec.ManagedBy)
+}
+
+func modeCell(v jobView) string {
+	if v.job.Spec.CompletionMode == nil {
+		return string(batchv1.NonIndexedCompletion)
+	}
+	return orNone(string(*v.job.Spec.CompletionMode))
+}
+
+// uncountedCell is how many finished pods are recorded but not counted yet: succeeded+failed.
+func uncountedCell(v jobView) string {
+	uncounted := v.job.Status.UncountedTerminatedPods
+	if uncounted == nil {
+		return cellNone
+	}
+	return fmt.Sprintf("%d+%d", len(uncounted.Succeeded), len(uncounted.Failed))
+}
+
+// durationCell ends with the Job. A failed Job has no completionTime; its end is the transition of Failed.
+func durationCell(v jobView) string {
+	start := v.job.Status.StartTime
+	if start.IsZero() {
+		return cellNone
+	}
+	end := v.now
+	if finished := finishedAt(v.job); finished != nil {
+		end = finished.Time
+	}
+	return duration.HumanDuration(end.Sub(start.Time))
+}
+
+// finishedAt is when the Job became Complete or Failed, nil while it is neither.
+func finishedAt(job *batchv1.Job) *metav1.Time {
+	if job.Status.CompletionTime != nil {
+		return job.Status.CompletionTime
+	}
+	if failed := condition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
+		return &failed.LastTransitionTime
+	}
+	return nil
+}
+
+func ageCell(v jobView) string {
+	if v.job.CreationTimestamp.IsZero() {
+		return cellUnknown
+	}
+	return duration.HumanDuration(v.now.Sub(v.job.CreationTimestamp.Time))
+}
+
+func containersCell(v jobView) string {
+	var names []string
+	for _, c := range v.job.Spec.Template.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	return orNone(strings.Join(names, ","))
+}
+
+func imagesCell(v jobView) string {
+	var images []string
+	for _, c := range v.job.Spec.Template.Spec.Containers {
+		images = append(images, c.Image)
+	}
+	return orNone(strings.Join(images, ","))
+}
+
+func countOrNone(n *int32) string {
+	if n == nil {
+		return cellNone
+	}
+	return fmt.Sprint(*n)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return cellNone
+	}
+	return s
+}
+
+func timeOrNone(t *metav1.Time) string {
+	if t.IsZero() {
+		return cellNone
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+func tableOf(t *testing.T, table jobTable, jobs []*unstructured.Unstructured) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := newTablePrinter(&out, table, true, false, testNow).snapshot(jobs, false); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Whole tables, one Job per phase.
+func TestTable_CLI_01_CLI_03_golden(t *testing.T) {
+	jobs := loadJobs(t)
+	for name, table := range map[string]jobTable{
+		"status.golden":      {},
+		"status-all.golden":  {namespaces: true},
+		"status-wide.golden": {wide: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tableOf(t, table, jobs)
+			if safe := sanitize.Text(got); safe != got || strings.Contains(got, "\t") {
+				t.Errorf("unsafe text in the table: %q", got)
+			}
+			if lines := strings.Count(got, "\n"); lines != len(jobs)+1 {
+				t.Errorf("%d lines for %d Jobs", lines, len(jobs))
+			}
+			golden(t, name, got)
+		})
+	}
+}
+
+func conditions(kinds ...batchv1.JobConditionType) []batchv1.JobCondition {
+	var all []batchv1.JobCondition
+	for _, k := range kinds {
+		all = append(all, batchv1.JobCondition{Type: k, Status: corev1.ConditionTrue, Reason: "R" + string(k)})
+	}
+	return all
+}
+
+func TestRow_CLI_03_phases(t *testing.T) {
+	all := []batchv1.JobConditionType{
+		batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget, batchv1.JobSuspended, batchv1.JobFailed, batchv1.JobComplete,
+	}
+	for _, tc := range []struct {
+		conditions []batchv1.JobConditionType
+		deleting   bool
+		status     string
+		reason     string
+	}{
+		{all, true, "Complete", "RComplete"},
+		{all[:4], true, "Failed", "RFailed"},
+		{all[:3], true, "Terminating", "RSuspended"},
+		{nil, true, "Terminating", "-"},
+		{all[:3], false, "Suspended", "RSuspended"},
+		{all[:2], false, "FailureTarget", "RFailureTarget"},
+		{all[:1], false, "SuccessCriteriaMet", "RSuccessCriteriaMet"},
+		{nil, false, "Running", "-"},
+	} {
+		job := &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions(tc.conditions...)}}
+		if tc.deleting {
+			job.DeletionTimestamp = ptr.To(metav1.NewTime(testNow()))
+		}
+		v := jobView{job: job, now: testNow()}
+		if got := statusCell(v); got != tc.status {
+			t.Errorf("%v deleting=%v: status %q, want %q", tc.conditions, tc.deleting, got, tc.status)
+		}
+		if got := reasonCell(v); got != tc.reason {
+			t.Errorf("%v deleting=%v: reason %q, want %q", tc.conditions, tc.deleting, got, tc.reason)
+		}
+	}
+	untrue := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}}}
+	if got := jobStatus(untrue); got != "Running" {
+		t.Errorf("a condition that is False counts: %q", got)
+	}
+}
+
+func TestRow_CLI_01_cells(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		cell func(jobView) string
+		job  batchv1.Job
+		want string
+	}{
+		{"completions", completionsCell, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
+		{"completions zero", completionsCell, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
+		{"work queue", completionsCell, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
+		{"single", completionsCell, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
+		{"neither", completionsCell, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
+		{"ready", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
+		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3(-)"},
+		{"built-in", managedByCell, batchv1.Job{}, "built-in"},
+		{"built-in by name", managedByCell, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
+		{"failed indexes nil", failedIndexesCell, batchv1.Job{}, "-"},
+		{"failed indexes empty", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("")}}, "none"},
+		{"failed indexes", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0,3-4")}}, "0,3-4"},
+		{"completed indexes of a NonIndexed Job", completedIndexesCell, batchv1.Job{}, "-"},
+		{"uncounted", uncountedCell, batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{}}}}, "0+0"},
+		{"age unknown", ageCell, batchv1.Job{}, "<unknown>"},
+		{"no containers", imagesCell, batchv1.Job{}, "-"},
+	} {
+		if got := tc.cell(jobView{job: &tc.job, now: testNow()}); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestRow_CLI_01_duration(t *testing.T) {
+	at := func(ago time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(testNow().Add(-ago))) }
+	failed := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: *at(time.Hour)}
+	for _, tc := range []struct {
+		name   string
+		status batchv1.JobStatus
+		want   string
+	}{
+		{"not started", batchv1.JobStatus{}, "-"},
+		{"running", batchv1.JobStatus{StartTime: at(90 * time.Second)}, "90s"},
+		{"complete", batchv1.JobStatus{StartTime: at(3 * time.Hour), CompletionTime: at(2 * time.Hour)}, "60m"},
+		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "60m"},
+		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "60s"},
+	} {
+		if got := durationCell(jobView{job: &batchv1.Job{Status: tc.status}, now: testNow()}); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestCropIndexes_CLI_02(t *testing.T) {
+	for _, tc := range []struct {
+		list  string
+		limit int
+		want  string
+	}{
+		{"", 5, ""},
+		{"1-25", 5, "1-25"},
+		{"1-25,28,30-32,40-50", 10, "1-25,28,30-32,..."},
+		{"1-25,28,30-32,40-50", 13, "1-25,28,30-32,..."},
+		{"1-25,28,30-32", 10, "1-25,28,30-32"},
+		{"10000000-20000000", 3, "10000000-20000000"},
+		{"1,2", 1, "1,..."},
+	} {
+		if got := cropIndexes(tc.list, tc.limit, "..."); got != tc.want {
+			t.Errorf("cropIndexes(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
+		}
+	}
+	long := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0-1,4,6,11,13-16,18-19,41-49")}}
+	if got := failedIndexesCell(jobView{job: long}); got != "0-1,4,6,11,13-16,18-19,…" {
+		t.Errorf("cropped: %q", got)
+	}
+	if got := failedIndexesCell(jobView{job: long, fullIndexes: true}); got != "0-1,4,6,11,13-16,18-19,41-49" {
+		t.Errorf("in full: %q", got)
+	}
+}
+
+func TestSignatureIgnoresTime(t *testing.T) {
+	job, err := toJob(simpleJob("ns1", "a", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := jobTable{wide: true}
+	before := jobView{job: job, now: testNow()}
+	later := jobView{job: job, now: testNow().Add(time.Hour)}
+	if table.signature(before) != table.signature(later) {
+		t.Error("the signature changes with time")
+	}
+	changed := job.DeepCopy()
+	changed.Status.Succeeded++
+	if table.signature(before) == table.signature(jobView{job: changed, now: testNow()}) {
+		t.Error("the signature does not change with the Job")
+	}
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
+)
+
+const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
+Jobs whose spec.managedBy names it.
+
+The reading commands work for every batch/v1 Job, whoever runs it, and need no
+more than get, list and watch.
+
+Exit codes:
+  0    done
+  1    error
+  2    wrong usage
+  130  interrupted (Ctrl-C)`
+
+const rootExample = `  # All Jobs of the current namespace
+  kubectl batchjob status
+
+  # Follow one Job until Ctrl-C
+  kubectl batchjob status my-job --watch
+
+  # Every Job of the cluster, with its reason, images and index lists
+  kubectl batchjob status -A -o wide`
+
+// environment is what verbs take from the outside world beside their flags and streams.
+type environment struct {
+	now   func() time.Time
+	retry retryPolicy // of a lost connection
+}
+
+func realEnvironment() environment {
+	return environment{
+		now:   time.Now,
+		retry: retryPolicy{first: 500 * time.Millisecond, max: 10 * time.Second, refusalGrace: 30 * time.Second},
+	}
+}
+
+// Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
+// is cancelled, verbs that do not end by themselves stop.
+func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
+	return execute(ctx, args, streams, realEnvironment())
+}
+
+func execute(ctx context.Context, args []string, streams genericiooptions.IOStreams, env environment) error {
+	root := newRootCommand(streams, env)
+	// cobra's own errors have no type of their own: whatever happens before a verb starts is wrong usage.
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return nil
+	}
+	if !started {
+		err = usageErrorf("%v", err)
+	}
+	return withUsageHint(explainError(err), cmd)
+}
+
+func withUsageHint(err error, cmd *cobra.Command) error {
+	if usage, ok := err.(*userError); ok && usage.kind == kindUsage && usage.hint == "" {
+		return newUserError(kindUsage, usage.cause, usage.what, "see: "+cmd.CommandPath()+" --help")
+	}
+	return err
+}
+
+func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "kubectl-batchjob",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl batchjob"},
+		Short:         "Show, explain and run Kubernetes Jobs",
+		Long:          rootLong,
+		Example:       rootExample,
+		Args:          noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	root.AddCommand(
+		newStatusCommand(streams, env),
+		newControllerCommand(streams),
+		newVersionCommand(streams),
+	)
+	return root
+}
+
+// noSuchCommand accepts no arguments: what is left over is a verb that does not exist.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+		return usageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
+	}
+	return usageErrorf("unknown command %q", args[0])
+}

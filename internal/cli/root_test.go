@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestHelpSaysKubectlBatchjob(t *testing.T) {
+	for _, args := range [][]string{{}, {"--help"}, {"status", "--help"}, {"version", "--help"}} {
+		got := run(t, nil, args...)
+		if got.code != 0 || got.errOut != "" {
+			t.Errorf("%v: exit %d, stderr %q", args, got.code, got.errOut)
+		}
+		if !strings.Contains(got.out, "kubectl batchjob") || strings.Contains(got.out, "  kubectl-batchjob") {
+			t.Errorf("%v: usage does not read kubectl batchjob:\n%s", args, got.out)
+		}
+	}
+	root := run(t, nil, "--help").out
+	for _, part := range []string{"Exit codes", "130", "status", "version", "completion", "Examples"} {
+		if !strings.Contains(root, part) {
+			t.Errorf("root help lacks %q", part)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	for _, tc := range []struct{ args, help string }{
+		{"nonsense", "kubectl batchjob --help"},
+		{"statsu", "kubectl batchjob --help"},
+		{"--bogus", "kubectl batchjob --help"},
+		{"status --bogus", "kubectl batchjob status --help"},
+		{"status -o", "kubectl batchjob status --help"},
+		{"status -o xml", "kubectl batchjob status --help"},
+		{"status -o jsonpath", "kubectl batchjob status --help"},
+		{"status -A name", "kubectl batchjob status --help"},
+		{"status -l a=b name", "kubectl batchjob status --help"},
+		{"status -l a=b,,", "kubectl batchjob status --help"},
+		{"status cronjob/x", "kubectl batchjob status --help"},
+		{"status job/", "kubectl batchjob status --help"},
+		{"status job/a/b", "kubectl batchjob status --help"},
+		{"status ..", "kubectl batchjob status --help"},
+		{"status -n ..", "kubectl batchjob status --help"},
+		{"status --request-timeout=x", "kubectl batchjob status --help"},
+		{"version -o xml", "kubectl batchjob version --help"},
+		{"version extra", "kubectl batchjob version --help"},
+		{"version --kubeconfig x", "kubectl batchjob version --help"},
+	} {
+		got := run(t, nil, strings.Fields(tc.args)...)
+		if got.code != exitUsage || kindOf(got.err) != kindUsage {
+			t.Errorf("%s: exit %d, kind %s (%v)", tc.args, got.code, kindOf(got.err), got.err)
+		}
+		if got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.help) {
+			t.Errorf("%s: stdout %q, stderr %q", tc.args, got.out, got.errOut)
+		}
+	}
+}
+
+func TestUnknownOutputListsAllowed(t *testing.T) {
+	got := run(t, newFakeAPI(t), "status", "-o", "xml").errOut
+	for _, format := range []string{"wide", "json", "yaml", "name"} {
+		if !strings.Contains(got, format) {
+			t.Errorf("%q does not list %s", got, format)
+		}
+	}
+}
+
+func TestKubeconfigErrors(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	valid := writeKubeconfig(t, "http://127.0.0.1:1")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	t.Setenv("KUBERNETES_MASTER", "")
+	for _, tc := range []struct {
+		name string
+		env  string
+		args []string
+		kind errorKind
+		part string
+	}{
+		{"missing file", valid, []string{"--kubeconfig", dir + "/absent"}, kindKubeconfig, dir + "/absent"},
+		{"missing file in KUBECONFIG", dir + "/absent", nil, kindKubeconfig, dir + "/absent"},
+		{"not YAML", write("broken", "\x00: ["), nil, kindKubeconfig, dir + "/broken"},
+		{"empty file", write("empty", ""), nil, kindKubeconfig, dir + "/empty"},
+		{"no such cluster", write("partial", "current-context: x\ncontexts: [{name: x, context: {cluster: nope, user: nope}}]"), nil, kindKubeconfig, "nope"},
+		{"unknown context", valid, []string{"--context", "x\x1b"}, kindContext, valid},
+		{"unknown current context", write("current", "current-context: gone"), nil, kindContext, "gone"},
+		{"unreachable", valid, nil, kindUnreachable, "http://127.0.0.1:1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", tc.env)
+			got := run(t, nil, append([]string{"status"}, tc.args...)...)
+			if got.code != exitError || kindOf(got.err) != tc.kind || got.out != "" {
+				t.Errorf("exit %d, kind %s, stdout %q", got.code, kindOf(got.err), got.out)
+			}
+			if strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.part) || strings.Contains(got.errOut, "\x1b") {
+				t.Errorf("stderr %q", got.errOut)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/absent") // is never read
+	text := run(t, nil, "version")
+	for _, part := range []string{"Version:", "Git commit:", "Go version: go", "Platform:"} {
+		if !strings.Contains(text.out, part) {
+			t.Errorf("no %q in %q", part, text.out)
+		}
+	}
+	for _, format := range []string{"json", "yaml"} {
+		got := run(t, nil, "version", "-o", format)
+		var info versionInfo
+		if format == "json" && json.Unmarshal([]byte(got.out), &info) != nil {
+			t.Errorf("not JSON: %q", got.out)
+		}
+		if err := yaml.UnmarshalStrict([]byte(got.out), &info); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+		if info != currentVersion() || info.Kind != "Version" || info.APIVersion != "batchjob.dev/v1alpha1" {
+			t.Errorf("%s: %+v", format, info)
+		}
+	}
+}
+
+func TestVersionSources(t *testing.T) {
+	build := &debug.BuildInfo{Main: debug.Module{Version: "v1.0.0"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
+	for _, tc := range []struct {
+		name            string
+		version, commit string
+		build           *debug.BuildInfo
+		wantVersion     string
+		wantCommit      string
+	}{
+		{"linker wins", "v2.0.0", "def", build, "v2.0.0", "def"},
+		{"toolchain", "", "", build, "v1.0.0", "abc-dirty"},
+		{"nothing", "", "", nil, "unknown", "unknown"},
+	} {
+		got := newVersionInfo(tc.version, tc.commit, tc.build)
+		if got.Version != tc.wantVersion || got.GitCommit != tc.wantCommit {
+			t.Errorf("%s: %s %s", tc.name, got.Version, got.GitCommit)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	api := newFakeAPI(t, simpleJob("ns1", "alpha", 0), simpleJob("ns1", "beta", 0), simpleJob("ns2", "gamma", 0), simpleJob("ns1", "a\x1b", 0))
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"status", ""}, "alpha beta"},
+		{[]string{"status", "al"}, "alpha"},
+		{[]string{"status", "alpha", ""}, "beta"},
+		{[]string{"status", "job/"}, "job/alpha job/beta"},
+		{[]string{"status", "pod/"}, ""},
+		{[]string{"status", "-n", "ns2", ""}, "gamma"},
+		{[]string{"status", "-A", ""}, ""},
+		{[]string{"status", "-n", ""}, "ns1 ns2"},
+		{[]string{"status", "--context", ""}, "other test"},
+		{[]string{"status", "-o", "js"}, "json jsonpath jsonpath-as-json jsonpath-file"},
+		{[]string{"version", "-o", ""}, "json yaml"},
+		{[]string{"version", ""}, ""},
+		{[]string{"sta"}, "status"},
+	} {
+		got := run(t, api, append([]string{"__complete"}, tc.args...)...)
+		var words []string
+		for _, line := range strings.Split(got.out, "\n") {
+			if word, _, _ := strings.Cut(line, "\t"); word != "" && !strings.HasPrefix(word, ":") {
+				words = append(words, word)
+			}
+		}
+		if strings.Join(words, " ") != tc.want {
+			t.Errorf("%q: %q, want %q", tc.args, words, tc.want)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if got := run(t, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, "kubectl-batchjob") {
+			t.Errorf("completion %s: exit %d", shell, got.code)
+		}
+	}
+}
+
+func TestCompletionIsSilentWithoutCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	got := run(t, nil, "__complete", "status", "")
+	if got.code != 0 || got.out != ":4\n" || strings.Contains(got.errOut, "error") {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	}
+}

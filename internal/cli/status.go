@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+const statusLong = `Show the state of Jobs, whoever runs them.
+
+STATUS is kubectl's word for the Job's state. FailureTarget and SuccessCriteriaMet
+mean that the outcome is decided and that pods are still terminating (TERMINATING).
+DURATION ends when a Job is complete or failed. FAILED INDEXES is "-" when the Job
+does not track them; long lists are cut, see --full-indexes.
+
+With --watch a row follows for every visible change, until Ctrl-C (exit code 130).
+A Job that is gone shows its last row once, with STATUS Deleted; so does one that
+-l selects no longer.`
+
+const statusExample = `  # The Jobs of the current namespace
+  kubectl batchjob status
+
+  # Two Jobs, with reasons, images and index lists
+  kubectl batchjob status train job/evaluate -o wide
+
+  # All Jobs of the cluster with a label
+  kubectl batchjob status -A -l team=ml
+
+  # Follow one Job
+  kubectl batchjob status train -w
+
+  # For scripts
+  kubectl batchjob status train -o json`
+
+const formatWide = "wide"
+
+// statusOptions are the flags of the status verb, and what Complete makes of them.
+type statusOptions struct {
+	genericiooptions.IOStreams
+	env   environment
+	kube  *genericclioptions.ConfigFlags
+	print *genericclioptions.PrintFlags
+
+	allNamespaces bool
+	selector      string
+	watch         bool
+	noHeaders     bool
+	fullIndexes   bool
+
+	names   []string // none for all Jobs
+	client  *jobClient
+	printer jobPrinter
+}
+
+func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	o := &statusOptions{IOStreams: streams, env: env, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+	cmd := &cobra.Command{
+		Use:               "status [NAME | job/NAME ...]",
+		Short:             "Show the state of Jobs",
+		Long:              statusLong,
+		Example:           statusExample,
+		ValidArgsFunction: o.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *statusOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the Jobs of all namespaces.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
+	flags.BoolVar(&o.fullIndexes, "full-indexes", false, "Do not cut long lists of indexes in the table.")
+	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
+	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
+	o.print.JSONYamlPrintFlags.AddFlags(cmd)
+	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.kube.AddFlags(flags)
+	mustCompleteFlag(cmd, "output", completeFormats)
+	completeKubeFlags(cmd, o.kube)
+}
+
+func statusFormats() []string {
+	return append([]string{formatWide}, objectFormats()...)
+}
+
+// Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
+func (o *statusOptions) Validate(args []string) error {
+	switch {
+	case len(args) > 0 && o.allNamespaces:
+		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
+	case len(args) > 0 && o.selector != "":
+		return usageErrorf("name cannot be provided when a selector is specified")
+	}
+	if _, err := labels.Parse(o.selector); err != nil {
+		return usageErrorf("--selector: %v", err)
+	}
+	return nil
+}
+
+// Complete makes the names, the printer and the client.
+func (o *statusOptions) Complete(args []string) error {
+	var err error
+	if o.names, err = parseJobArgs(args); err != nil {
+		return err
+	}
+	if o.printer, err = o.newPrinter(); err != nil {
+		return err
+	}
+	o.client, err = o.newClient()
+	return err
+}
+
+func (o *statusOptions) newPrinter() (jobPrinter, error) {
+	switch format := *o.print.OutputFormat; {
+	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
+		table := jobTable{namespaces: o.allNamespaces, wide: format == formatWide}
+		return newTablePrinter(o.Out, table, !o.noHeaders, o.fullIndexes, o.env.now), nil
+	case format == "name":
+		return &namePrinter{out: o.Out}, nil
+	}
+	printer, err := o.print.ToPrinter()
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return nil, unknownOutput(*o.print.OutputFormat, statusFormats())
+	}
+	if err != nil {
+		return nil, usageErrorf("-o %s: %v", *o.print.OutputFormat, err)
+	}
+	return &objectPrinter{out: o.Out, printer: printer}, nil
+}
+
+func (o *statusOptions) newClient() (*jobClient, error) {
+	config, err := restConfig(o.kube, o.ErrOut)
+	if err != nil {
+		return nil, err
+	}
+	if o.allNamespaces {
+		return newJobClient(config, "")
+	}
+	namespace, err := kubeNamespace(o.kube)
+	if err != nil {
+		return nil, err
+	}
+	return newJobClient(config, namespace)
+}
+
+// Run prints the Jobs, and follows them with --watch.
+func (o *statusOptions) Run(ctx context.Context) error {
+	switch {
+	case o.watch:
+		return newFollower(o).run(ctx)
+	case len(o.names) > 0:
+		return o.printNamed(ctx)
+	}
+	jobs, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		o.reportNone()
+	}
+	sortJobs(jobs)
+	return o.printer.snapshot(jobs, false)
+}
+
+// printNamed prints the Jobs that it gets, and returns an error for each that does not exist. Any other error would
+// meet the remaining names as well, so it is the last.
+func (o *statusOptions) printNamed(ctx context.Context) error {
+	var jobs []*unstructured.Unstructured
+	var failed []error
+	for _, name := range o.names {
+		job, err := o.client.get(ctx, name)
+		if err == nil {
+			jobs = append(jobs, job)
+			continue
+		}
+		failed = append(failed, err)
+		if !apierrors.IsNotFound(err) {
+			break
+		}
+	}
+	sortJobs(jobs)
+	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
+	return errors.Join(failed...)
+}
+
+// reportNone says that there are no Jobs, unless the output says so itself (an empty List).
+func (o *statusOptions) reportNone() {
+	if _, objects := o.printer.(*objectPrinter); objects {
+		return
+	}
+	if o.client.namespace == "" {
+		fmt.Fprintln(o.ErrOut, "No jobs found.")
+		return
+	}
+	fmt.Fprintf(o.ErrOut, "No jobs found in %s namespace.\n", sanitize.Line(o.client.namespace))
+}
+
+// sortJobs orders by namespace, then name.
+func sortJobs(jobs []*unstructured.Unstructured) {
+	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetName(), b.GetName())
+	})
+}

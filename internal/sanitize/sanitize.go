@@ -1,0 +1,88 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns s as safe text without line breaks: newline and tab are escaped too.
+func Line(s string) string {
+	return escape(s, unsafeInLine)
+}
+
+// Text returns s as safe text of any number of lines: newline and tab stay as they are.
+func Text(s string) string {
+	return escape(s, unsafeInText)
+}
+
+func unsafeInText(r rune) bool {
+	return r != '\n' && r != '\t' && unsafeInLine(r)
+}
+
+// unsafeInLine says whether a validly encoded rune must not reach the terminal.
+func unsafeInLine(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point):
+		return true
+	case r >= 0xE0100 && r <= 0xE01EF:
+		return true
+	default:
+		return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+	}
+}
+
+func escape(s string, unsafe func(rune) bool) string {
+	clean := safePrefix(s, unsafe)
+	if clean == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	b.WriteString(s[:clean])
+	for i := clean; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unsafe(r):
+			writeEscaped(&b, r)
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// safePrefix returns the length of the part of s that needs no change: all of it, nearly always.
+func safePrefix(s string, unsafe func(rune) bool) int {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && size == 1) || unsafe(r) {
+			return i
+		}
+		i += size
+	}
+	return len(s)
+}
+
+func writeEscaped(b *strings.Builder, r rune) {
+	switch {
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\r':
+		b.WriteString(`\r`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case r < utf8.RuneSelf:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r <= 0xffff:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
+}

@@ -1,0 +1,105 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLine(t *testing.T) {
+	for _, tc := range []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"plain", `job-1 "ok" 100% \x`, `job-1 "ok" 100% \x`},
+		{"letters of many scripts", "Grüße, 日本語　テスト, שלום, héllo, 👍🏽", "Grüße, 日本語　テスト, שלום, héllo, 👍🏽"},
+		{"escape sequence", "\x1b[2Jgone", `\x1b[2Jgone`},
+		{"window title", "\x1b]0;pwned\x07", `\x1b]0;pwned\x07`},
+		{"carriage return", "ok\rno", `ok\rno`},
+		{"newline and tab", "a\nb\tc", `a\nb\tc`},
+		{"NUL, backspace, DEL", "\x00\x08\x7f", `\x00\x08\x7f`},
+		{"C1 as runes", "\u009b31m\u0085", `\u009b31m\u0085`},
+		{"C1 as raw bytes", "a\x9b31m", `a\x9b31m`},
+		{"truncated UTF-8", "a\xe2\x80", `a\xe2\x80`},
+		{"encoded surrogate", "\xed\xa0\x80", `\xed\xa0\x80`},
+		{"replacement character is text", "\ufffd", "\ufffd"},
+		{"bidi override", "a\u202eb\u202c", `a\u202eb\u202c`},
+		{"bidi isolates and marks", "\u2066\u2069\u200e\u200f\u061c", `\u2066\u2069\u200e\u200f\u061c`},
+		{"separators", "a\u2028b\u2029", `a\u2028b\u2029`},
+		{"zero width", "pro\u200bd\u200c\u200d\u2060\ufeff", `pro\u200bd\u200c\u200d\u2060\ufeff`},
+		{"filler and soft hyphen", "\u3164\u00ad", `\u3164\u00ad`},
+		{"tag characters", "a\U000e0041", `a\U000e0041`},
+		{"variation selector supplement", "a\U000e0101", `a\U000e0101`},
+		{"visible format rune", "\u0600", "\u0600"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := Line(tc.in)
+			if got != tc.want {
+				t.Errorf("Line(%q) = %q, want %q", tc.in, got, tc.want)
+			}
+			if again := Line(got); again != got {
+				t.Errorf("not idempotent: %q became %q", got, again)
+			}
+		})
+	}
+}
+
+func TestTextKeepsLines(t *testing.T) {
+	in, want := "a\tb\r\nc\x1b[0m\n", "a\tb\\r\nc\\x1b[0m\n"
+	if got := Text(in); got != want {
+		t.Errorf("Text(%q) = %q, want %q", in, got, want)
+	}
+}
+
+func TestCleanTextIsNotCopied(t *testing.T) {
+	in := strings.Repeat("日本語 plain ", 50)
+	if n := testing.AllocsPerRun(10, func() { _ = Line(in) }); n != 0 {
+		t.Errorf("Line allocates %v times for clean text", n)
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	for _, seed := range []string{"", "plain", "\x1b[31m", "\xff\u009b\u202e\u2028", "a\nb\tc\rd", "\u200d\U000e0041"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		line, text := Line(s), Text(s)
+		checkSafe(t, line, "")
+		checkSafe(t, text, "\n\t")
+		if Line(line) != line || Text(text) != text {
+			t.Errorf("not idempotent for %q", s)
+		}
+		if Line(text) != line {
+			t.Errorf("Line(Text(%q)) = %q, want %q", s, Line(text), line)
+		}
+		if printable(s) && line != s {
+			t.Errorf("printable %q became %q", s, line)
+		}
+	})
+}
+
+// checkSafe states the promise independently of the implementation: by code point, not by its tables.
+func checkSafe(t *testing.T, s, allowed string) {
+	t.Helper()
+	if !utf8.ValidString(s) {
+		t.Errorf("invalid UTF-8: %q", s)
+	}
+	for _, r := range s {
+		if strings.ContainsRune(allowed, r) {
+			continue
+		}
+		switch {
+		case r < 0x20, r >= 0x7f && r <= 0x9f, r == 0x61c, r >= 0x200b && r <= 0x200f,
+			r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x2069, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
+			t.Errorf("forbidden %U in %q", r, s)
+		}
+	}
+}
+
+func printable(s string) bool {
+	for _, r := range s {
+		if !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r >= 0xe0100 && r <= 0xe01ef {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
