@@ -329,6 +329,12 @@ func scanIf(t *testing.T, d *datadriven.TestData, name string, into any) bool {
 	if !d.HasArg(name) {
 		return false
 	}
+	if number, ok := into.(*int32); ok {
+		var n int
+		d.ScanArgs(t, name, &n)
+		*number = int32(n)
+		return true
+	}
 	d.ScanArgs(t, name, into)
 	return true
 }
