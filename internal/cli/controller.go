@@ -1,11 +1,174 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// newControllerCommand is a placeholder until the controller verb is written.
-func newControllerCommand(_ genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{Use: "controller", Short: "Run the external Job controller", Hidden: true}
+const controllerLong = `Run the controller of the Jobs whose spec.managedBy names it.
+
+It does for these Jobs what the controller built into Kubernetes does for all
+others, and leaves those alone: both can run side by side. Give a Job to it with
+
+  spec:
+    managedBy: ` + controller.DefaultManagedBy + `
+
+which has to be there when the Job is created. The controller keeps nothing
+outside the cluster: it may be stopped and started at any time, and goes on where
+it was. Run one at a time for a managedBy value.
+
+It runs until it gets SIGINT or SIGTERM, finishes the calls that are under way,
+and ends with exit code 0.`
+
+const controllerExample = `  # With the current context, for all namespaces
+  kubectl batchjob controller
+
+  # For two namespaces, with a name of its own, and what it decides in the log
+  kubectl batchjob controller --namespaces ml,ci --managed-by example.com/jobs -v 5
+
+  # In a pod, with the service account's permissions and JSON logs
+  kubectl-batchjob controller --logging-format json`
+
+// controllerOptions are the flags of the controller verb, and what Complete makes of them.
+type controllerOptions struct {
+	genericiooptions.IOStreams
+	kube       *genericclioptions.ConfigFlags
+	logging    *logsapi.LoggingConfiguration
+	namespaces []string
+	qps        float32
+	burst      int
+	config     controller.Config
+}
+
+func newControllerCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	o := &controllerOptions{IOStreams: streams, kube: newKubeFlags(), logging: logsapi.NewLoggingConfiguration()}
+	cmd := &cobra.Command{
+		Use:     "controller",
+		Short:   "Run the external Job controller",
+		Long:    controllerLong,
+		Example: controllerExample,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Validate(); err != nil {
+				return err
+			}
+			if err := o.Complete(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *controllerOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.config.ManagedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs to run: a domain and a path.")
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces to watch, separated by commas. All of them if neither this nor -n is given.")
+	flags.Float32Var(&o.qps, "kube-api-qps", 500, "Requests per second to the API server; negative for no limit.")
+	flags.IntVar(&o.burst, "kube-api-burst", 500, "Requests that may exceed --kube-api-qps for a moment.")
+	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs are worked on at the same time.")
+	logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
+	logsapi.AddFlags(o.logging, flags)
+	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	o.kube.AddFlags(flags)
+	completeKubeFlags(cmd, o.kube)
+	mustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Validate checks the flags; its errors are usage errors.
+func (o *controllerOptions) Validate() error {
+	if *o.kube.Namespace != "" {
+		o.namespaces = append(o.namespaces, *o.kube.Namespace)
+	}
+	slices.Sort(o.namespaces)
+	o.config.Namespaces = slices.Compact(o.namespaces)
+	switch {
+	case o.qps == 0:
+		return usageErrorf("--kube-api-qps must not be 0; a negative value means no limit")
+	case o.burst < 1:
+		return usageErrorf("--kube-api-burst must be at least 1, not %d", o.burst)
+	case o.config.Workers < 1:
+		return usageErrorf("--concurrent-job-syncs must be at least 1, not %d", o.config.Workers)
+	}
+	if err := controller.ValidateManagedBy(o.config.ManagedBy); err != nil {
+		return usageErrorf("--managed-by: %v", err)
+	}
+	if err := o.config.Validate(); err != nil {
+		return usageErrorf("%v", err)
+	}
+	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
+		return usageErrorf("%v", list.ToAggregate())
+	}
+	return nil
+}
+
+// Complete makes the client and the logger.
+func (o *controllerOptions) Complete() error {
+	config, err := restConfig(o.kube, io.Discard)
+	if err != nil {
+		return err
+	}
+	if o.config.Client, err = newControllerClient(config, o.qps, o.burst); err != nil {
+		return err
+	}
+	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {
+		return usageErrorf("%v", err)
+	}
+	return nil
+}
+
+// newControllerClient speaks protobuf, which is most of the cost of a pod write.
+func newControllerClient(config *rest.Config, qps float32, burst int) (kubernetes.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = qps, burst
+	config.Timeout = 0 // It would end watches too; the controller limits its other calls itself.
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.UserAgent = controller.FieldManager + "/" + currentVersion().Version
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, explainConfigError(err)
+	}
+	return client, nil
+}
+
+// Run runs the controller until ctx is done.
+func (o *controllerOptions) Run(ctx context.Context) error {
+	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces); err != nil {
+		return err
+	}
+	defer logs.FlushLogs()
+	runtime, err := controller.New(o.config)
+	if err != nil {
+		return usageErrorf("%v", err)
+	}
+	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with managedBy %s in %s. Stop with Ctrl-C.\n", o.config.ManagedBy, namespacesText(o.config.Namespaces))
+	return runtime.Run(klog.NewContext(ctx, logr.Logger(klog.Background())))
+}
+
+func namespacesText(namespaces []string) string {
+	if len(namespaces) == 0 {
+		return "all namespaces"
+	}
+	return "namespace " + strings.Join(namespaces, ", ")
 }

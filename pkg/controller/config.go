@@ -81,8 +81,9 @@ func defaultTo[T comparable](value *T, otherwise T) {
 }
 
 // Validate says what is wrong with the configuration, in terms that a user of a
-// flag understands.
-func (c *Config) Validate() error {
+// flag understands. Zero fields stand for their default.
+func (c Config) Validate() error {
+	c.setDefaults()
 	errs := []error{ValidateManagedBy(c.ManagedBy)}
 	for name, n := range map[string]int{"workers": c.Workers, "pod concurrency": c.PodConcurrency} {
 		if n < 1 {

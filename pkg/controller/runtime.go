@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -161,24 +160,4 @@ func (r *Runtime) logSync(ctx context.Context, uid types.UID, took time.Duration
 		return
 	}
 	logger.V(3).Info("Synced", "took", took)
-}
-
-// Preflight asks for one Job and one pod of each watched namespace, so that a
-// server that cannot be reached or a missing permission is told at the start
-// and not only in the log.
-func Preflight(ctx context.Context, config Config) error {
-	config.setDefaults()
-	namespaces := config.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{metav1.NamespaceAll}
-	}
-	for _, namespace := range namespaces {
-		if _, err := config.Client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
-			return fmt.Errorf("listing jobs: %w", err)
-		}
-		if _, err := config.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
-			return fmt.Errorf("listing pods: %w", err)
-		}
-	}
-	return nil
 }

@@ -258,7 +258,8 @@ func (c *Checker) writeAhead(h *history, pod *corev1.Pod) {
 // not know yet, because the watch is late, excuses it.
 func (c *Checker) created(h *history, pod *corev1.Pod) {
 	job, now := h.job, c.world.Now()
-	lag := c.world.Lag + c.world.Latency
+	// A plan that was right when it was made may take some calls to carry out.
+	lag := c.world.Lag + 25*c.world.Latency
 	if !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && now.Sub(h.suspendedSince) > lag {
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}

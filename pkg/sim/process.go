@@ -188,6 +188,9 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		return none, apierrors.NewInternalError(errors.New("simulated"))
 	}
 	out, err := write()
+	if err != nil {
+		w.tracef("%s %s: %v", verb, object, err)
+	}
 	if fault == CrashAfter {
 		panic(crash{c})
 	}
@@ -233,9 +236,6 @@ func (a jobAPI) Get(_ context.Context, _, name string) (*batchv1.Job, error) {
 func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	return call(a.process, "status", job.Name, func() (*batchv1.Job, error) {
 		out, err := a.world.Store.UpdateJobStatus(job)
-		if err != nil {
-			a.world.tracef("status %s: %v", job.Name, err)
-		}
 		a.world.Checker.answered(err)
 		return out, err
 	})

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// sweepCase is a Job that is run again and again, each time with one fault at one
+// API call.
+type sweepCase struct {
+	spec   batchv1.JobSpec
+	script Script
+	// meanwhile happens one second after the beginning.
+	meanwhile func(w *World)
+	// race says that the number of failed pods depends on how many were created
+	// before the Job was bound to fail.
+	race bool
+}
+
+func nonIndexedSpec(completions, parallelism, limit int32) batchv1.JobSpec {
+	return batchv1.JobSpec{Completions: &completions, Parallelism: &parallelism, BackoffLimit: &limit}
+}
+
+func sweepCases() map[string]sweepCase {
+	runs := Script{{Index: -1, Act: Act{Run: 2 * time.Second}}}
+	firstFails := append(runs[:1:1], Scene{Index: -1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
+	oneFails := append(runs[:1:1], Scene{Index: 1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
+	failing := indexedSpec(4, 4)
+	failing.BackoffLimit = ptr.To[int32](0)
+	return map[string]sweepCase{
+		"indexed":     {spec: indexedSpec(3, 2), script: runs},
+		"non-indexed": {spec: nonIndexedSpec(3, 2, 6), script: runs},
+		"retry":       {spec: indexedSpec(3, 3), script: oneFails},
+		"limit":       {spec: nonIndexedSpec(1, 1, 0), script: firstFails},
+		"failing": {spec: failing, script: Script{
+			{Index: -1, Act: Act{Run: Forever, Terminate: 2 * time.Second, TerminateExit: 143}},
+			{Index: 0, Act: Act{Run: time.Second, Exit: 1}},
+		}, race: true},
+		"scale-down": {spec: nonIndexedSpec(4, 4, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
+			w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
+		}},
+		"suspend": {spec: nonIndexedSpec(2, 2, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
+			w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
+			w.after(5*time.Second, func() { w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) }) })
+		}},
+	}
+}
+
+func (w *World) edit(change func(*batchv1.JobSpec)) {
+	if _, err := w.Store.EditJob("a", change); err != nil {
+		panic(err)
+	}
+}
+
+// run lets the case happen and returns the outcome, and how many calls it took.
+func (c sweepCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outcome string, calls int) {
+	t.Helper()
+	w := NewWorld(Options{Seed: seed, Fault: fault})
+	if err := w.CreateJob("a", *c.spec.DeepCopy(), c.script); err != nil {
+		t.Fatal(err)
+	}
+	if c.meanwhile != nil {
+		w.after(time.Second, func() { c.meanwhile(w) })
+	}
+	finished := w.RunUntil(func() bool { return w.Finished("a") }, 10*time.Minute)
+	calls = w.calls
+	problems := w.Checker.Violations
+	if !finished {
+		problems = append(problems, "L1: not finished")
+	}
+	if err := w.Settle(time.Hour); err != nil {
+		problems = append(problems, "L3: "+err.Error())
+	}
+	if len(problems) > 0 {
+		t.Fatalf("seed %d:\n%s\n\n%s", seed, strings.Join(problems, "\n"), w.Trace())
+	}
+	job := w.Store.Job("a")
+	if c.race {
+		job.Status.Failed = 0
+	}
+	return outcomeOf(job), calls
+}
+
+func outcomeOf(job *batchv1.Job) string {
+	s := job.Status
+	out := fmt.Sprintf("succeeded %d failed %d completed %q", s.Succeeded, s.Failed, s.CompletedIndexes)
+	for _, c := range s.Conditions {
+		if c.Status == corev1.ConditionTrue {
+			out += fmt.Sprintf(" %s/%s", c.Type, c.Reason)
+		}
+	}
+	return out
+}
+
+// TestSingleFaultSweep_TRK_03 replays every case with one crash before, one crash
+// after, one lost response and one failure at every API call: the final status is
+// the one of the run without faults, and no invariant breaks.
+func TestSingleFaultSweep_TRK_03(t *testing.T) {
+	faults := map[string]Fault{"crash before": CrashBefore, "crash after": CrashAfter, "lost response": LoseResponse, "failure": Fail}
+	for name, c := range sweepCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, calls := c.run(t, 1, nil)
+			for kind, fault := range faults {
+				for n := 1; n <= calls; n++ {
+					got, _ := c.run(t, 1, func(call Call) Fault {
+						if call.Number == n {
+							return fault
+						}
+						return NoFault
+					})
+					if got != want {
+						t.Errorf("%s at call %d of %d: got %s, want %s", kind, n, calls, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRandomFaults runs every case under many seeds, where one call in ten goes
+// wrong in some way.
+func TestRandomFaults(t *testing.T) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 5
+	}
+	for name, c := range sweepCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, _ := c.run(t, 1, nil)
+			for seed := range seeds {
+				state := seed*2654435761 + 1
+				got, _ := c.run(t, seed, func(Call) Fault {
+					state = state*6364136223846793005 + 1442695040888963407
+					if state>>60 != 0 {
+						return NoFault
+					}
+					return Fault(state>>56&3) + 1
+				})
+				if got != want {
+					t.Errorf("seed %d: got %s, want %s", seed, got, want)
+				}
+			}
+		})
+	}
+}
