@@ -29,7 +29,7 @@ func (s *state) managePods() {
 		s.removeExcess(fit, excess)
 		return
 	}
-	if !removed && len(s.untracked) == 0 && !s.suspended {
+	if !removed && len(s.untracked) == 0 {
 		s.createPods(wanted-len(fit), wanted)
 	}
 }

@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func templateJob(name string) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: "uid"}}
+	job.Spec.Template = corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}, Annotations: map[string]string{"note": "y"}, Finalizers: []string{"example.com/own"}},
+		Spec: corev1.PodSpec{
+			Hostname: "given", Subdomain: "sub",
+			InitContainers: []corev1.Container{{Name: "init"}},
+			Containers:     []corev1.Container{{Name: "main"}, {Name: "own", Env: []corev1.EnvVar{{Name: completionIndexEnv, Value: "mine"}}}},
+		},
+	}
+	return job
+}
+
+// JOB-39: the prefix of the generated name keeps the index, in 58 characters.
+func TestGenerateName_JOB_39(t *testing.T) {
+	long := strings.Repeat("n", 63)
+	for _, c := range []struct {
+		job   string
+		index int32
+		want  string
+	}{
+		{"train", reconcile.NoIndex, "train-"},
+		{"train", 7, "train-7-"},
+		{long, 123, long[:53] + "-123-"},
+		{"a.b", reconcile.NoIndex, "a.b-"},
+	} {
+		if got := generateName(c.job, c.index); got != c.want || c.index >= 0 && len(got) > maxGeneratePrefix {
+			t.Errorf("%s %d: got %q, want %q", c.job, c.index, got, c.want)
+		}
+	}
+}
+
+// JOB-40..44, TRK-01, TRK-26: what an indexed pod gets, and that the Job keeps its template.
+func TestIndexedPod_JOB_40_JOB_41_JOB_42_JOB_43_JOB_44_TRK_01_TRK_26(t *testing.T) {
+	job := templateJob("train")
+	before := job.DeepCopy()
+	pod := podFor(job, reconcile.NewPod{Index: 3, Attempt: 2})
+	other := podFor(job, reconcile.NewPod{Index: 4, Attempt: 1})
+	if !reflect.DeepEqual(job, before) {
+		t.Error("the Job was changed")
+	}
+	if other.Annotations[AttemptAnnotation] != "1" || pod.Annotations[AttemptAnnotation] != "2" || pod.Labels[batchv1.JobCompletionIndexAnnotation] != "3" ||
+		pod.Annotations[batchv1.JobCompletionIndexAnnotation] != "3" || other.Labels[batchv1.JobCompletionIndexAnnotation] != "4" {
+		t.Errorf("labels %v, annotations %v", pod.Labels, pod.Annotations)
+	}
+	if pod.Labels["app"] != "x" || pod.Annotations["note"] != "y" || len(pod.Labels) != 2 {
+		t.Errorf("from the template: labels %v, annotations %v", pod.Labels, pod.Annotations)
+	}
+	if want := []string{"example.com/own", batchv1.JobTrackingFinalizer}; !reflect.DeepEqual(pod.Finalizers, want) {
+		t.Errorf("finalizers %v", pod.Finalizers)
+	}
+	if pod.Spec.Hostname != "train-3" || pod.Spec.Subdomain != "sub" || pod.GenerateName != "train-3-" {
+		t.Errorf("hostname %q, subdomain %q, name %q", pod.Spec.Hostname, pod.Spec.Subdomain, pod.GenerateName)
+	}
+	for _, c := range []corev1.Container{pod.Spec.InitContainers[0], pod.Spec.Containers[0]} {
+		if len(c.Env) != 1 || c.Env[0].ValueFrom.FieldRef.FieldPath != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
+			t.Errorf("container %s: %v", c.Name, c.Env)
+		}
+	}
+	if own := pod.Spec.Containers[1].Env; len(own) != 1 || own[0].Value != "mine" {
+		t.Errorf("own variable: %v", own)
+	}
+	if owner := pod.OwnerReferences[0]; owner.UID != "uid" || owner.Kind != "Job" || !*owner.Controller || !*owner.BlockOwnerDeletion {
+		t.Errorf("owner %v", owner)
+	}
+}
+
+func TestNonIndexedPod_JOB_39(t *testing.T) {
+	job := templateJob("train")
+	job.Spec.Template.Annotations = nil
+	job.Spec.Template.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	pod := podFor(job, reconcile.NewPod{Index: reconcile.NoIndex, Attempt: 1})
+	if len(pod.Finalizers) != 1 || pod.Spec.Hostname != "given" || len(pod.Spec.Containers[0].Env) != 0 || pod.Labels[batchv1.JobCompletionIndexAnnotation] != "" {
+		t.Errorf("%+v", pod)
+	}
+}
+
+// MGB-02, D-27: which names may be reconciled.
+func TestValidateManagedBy_MGB_02(t *testing.T) {
+	for name, ok := range map[string]bool{
+		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
+		"": false, "jobs": false, "/jobs": false, "example.com/": false, "Example.com/x": false,
+		"kubernetes.io/job-controller":           false,
+		"example.com/" + strings.Repeat("x", 51): true,
+		"example.com/" + strings.Repeat("x", 52): false,
+	} {
+		if err := ValidateManagedBy(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TRK-11: only our finalizer is named in the patch, and the preconditions are.
+func TestFinalizerPatch_TRK_11(t *testing.T) {
+	got, err := finalizerPatch(reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"})
+	want := `{"metadata":{"uid":"u","resourceVersion":"7","$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if got, _ := finalizerPatch(reconcile.PodRef{UID: "u"}); strings.Contains(string(got), "resourceVersion") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// MGB-01: ours are the Jobs that name us, and no others.
+func TestIsManagedBy_MGB_01(t *testing.T) {
+	for _, c := range []struct {
+		value *string
+		want  bool
+	}{{nil, false}, {ptr.To("kubernetes.io/job-controller"), false}, {ptr.To("example.com/x"), false}, {ptr.To(DefaultManagedBy), true}} {
+		if got := isManagedBy(&batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: c.value}}, DefaultManagedBy); got != c.want {
+			t.Errorf("%v: %v", c.value, got)
+		}
+	}
+}

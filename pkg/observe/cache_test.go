@@ -1,0 +1,165 @@
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// recorder notes what the cache tells.
+type recorder struct{ lines []string }
+
+func (r *recorder) PodChanged(c PodChange) {
+	text := func(exists bool) string { return map[bool]string{true: "pod", false: "none"}[exists] }
+	r.lines = append(r.lines, fmt.Sprintf("pod of %s: %s→%s, %d active", c.Job, text(c.Old != nil), text(c.New != nil), c.Active))
+}
+
+func (r *recorder) JobChanged(c JobChange) {
+	r.lines = append(r.lines, fmt.Sprintf("job: %v→%v", c.Old != nil, c.New != nil))
+}
+
+func (r *recorder) take() []string {
+	lines := r.lines
+	r.lines = nil
+	return lines
+}
+
+func testPod(name string, job types.UID, version int, phase corev1.PodPhase) *corev1.Pod {
+	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
+	pod.Name, pod.Namespace, pod.UID, pod.ResourceVersion = name, "ns", types.UID("uid-"+name), strconv.Itoa(version)
+	if job != "" {
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", UID: job, Controller: ptr.To(true)}}
+	}
+	return pod
+}
+
+func names(c *Cache, job types.UID) string {
+	out := ""
+	for _, p := range c.Pods(job) {
+		out += fmt.Sprintf("%s@%s ", p.Name, p.ResourceVersion)
+	}
+	return out
+}
+
+func expect(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// TRK-18: an own write is visible at once, and its later delivery is no news.
+func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	store := c.PodStore("")
+	c.WrotePod(testPod("a", "job", 5, corev1.PodPending))
+	expect(t, "after the write", names(c, "job"), "a@5 ")
+	_ = store.Add(testPod("a", "job", 5, corev1.PodPending))
+	expect(t, "told of the own write", len(r.take()), 0)
+	_ = store.Update(testPod("a", "job", 7, corev1.PodRunning))
+	expect(t, "told of a change", r.take(), "[pod of job: pod→pod, 1 active]")
+	_ = store.Update(testPod("a", "job", 8, corev1.PodSucceeded))
+	expect(t, "told of the end", r.take(), "[pod of job: pod→pod, 0 active]")
+	_ = store.Delete(testPod("a", "job", 9, corev1.PodSucceeded))
+	expect(t, "told of the deletion", r.take(), "[pod of job: pod→none, 0 active]")
+	expect(t, "at the end", names(c, "job"), "")
+}
+
+// JOB-55: a pod that a new complete list does not have is told as deleted.
+func TestRelist_JOB_55(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	store := c.PodStore("")
+	select {
+	case <-store.Synced():
+		t.Fatal("synced before the first list")
+	default:
+	}
+	_ = store.Replace([]any{testPod("a", "job", 3, corev1.PodRunning), testPod("b", "job", 4, corev1.PodRunning)}, "5")
+	<-store.Synced()
+	c.WrotePod(testPod("c", "job", 9, corev1.PodPending))
+	r.take()
+	_ = store.Replace([]any{testPod("b", "job", 4, corev1.PodRunning)}, "8")
+	expect(t, "pods", names(c, "job"), "c@9 b@4 ")
+	expect(t, "told", r.take(), "[pod of job: pod→none, 2 active]")
+}
+
+// A list of one Job's pods past the cache settles what exists, also against
+// events that are still on their way.
+func TestListedPods(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	store := c.PodStore("")
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = store.Add(testPod("a", "job", 3, corev1.PodRunning))
+	c.ListedPods(job, []corev1.Pod{*testPod("b", "job", 6, corev1.PodRunning), *testPod("x", "other", 7, corev1.PodRunning)}, "10")
+	expect(t, "listed", names(c, "job"), "b@6 ")
+	_ = store.Update(testPod("a", "job", 8, corev1.PodRunning))
+	_ = store.Add(testPod("came-and-went", "job", 9, corev1.PodRunning))
+	expect(t, "old events", names(c, "job"), "b@6 ")
+	_ = store.Add(testPod("d", "job", 11, corev1.PodRunning))
+	expect(t, "new event", names(c, "job"), "b@6 d@11 ")
+}
+
+// TRK-25: a pod that changes its owner leaves one Job and joins the other.
+func TestOwnerChange_TRK_25(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	store := c.PodStore("")
+	_ = store.Add(testPod("a", "one", 1, corev1.PodRunning))
+	_ = store.Update(testPod("a", "two", 2, corev1.PodRunning))
+	expect(t, "one", names(c, "one"), "")
+	expect(t, "two", names(c, "two"), "a@2 ")
+	r.take()
+	_ = store.Update(testPod("a", "", 3, corev1.PodRunning))
+	expect(t, "orphan", names(c, "two"), "")
+	expect(t, "told", r.take(), "[pod of two: pod→none, 0 active]")
+}
+
+// Several namespaces are several watches; one that starts over says nothing about
+// the other.
+func TestNamespacesAreSeparate(t *testing.T) {
+	c := NewCache([]string{"ns", "other"}, &recorder{})
+	_ = c.PodStore("ns").Add(testPod("a", "job", 3, corev1.PodRunning))
+	_ = c.PodStore("other").Replace(nil, "9")
+	expect(t, "pods", names(c, "job"), "a@3 ")
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "4"}}
+	_ = c.JobStore("ns").Add(job)
+	if c.Job("job") == nil || c.Job("nobody") != nil || len(c.Jobs()) != 1 {
+		t.Error("Jobs are not found by UID")
+	}
+	_ = c.JobStore("ns").Delete(job)
+	if c.Job("job") != nil {
+		t.Error("the Job is still there")
+	}
+}
+
+// JOB-38, MGB-03: a Job of the same name is another Job.
+func TestRecreatedJob_JOB_38_MGB_03(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old", ResourceVersion: "1"}}
+	fresh := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "new", ResourceVersion: "5"}}
+	_ = c.JobStore("").Add(old)
+	_ = c.JobStore("").Add(fresh)
+	_ = c.JobStore("").Delete(old)
+	if c.Job("old") != nil || c.Job("new") == nil {
+		t.Error("the deletion of the old Job took the new one")
+	}
+}
+
+// SCL-11: a pod in the cache is small.
+func BenchmarkCacheMemory(b *testing.B) {
+	for b.Loop() {
+		c := NewCache(nil, &recorder{})
+		store := c.PodStore("")
+		for i := range 10_000 {
+			_ = store.Add(testPod(fmt.Sprintf("job-%d-abcde", i), "job", i+1, corev1.PodRunning))
+		}
+	}
+}

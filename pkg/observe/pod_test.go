@@ -1,0 +1,132 @@
+package observe
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func at(seconds int64) metav1.Time { return metav1.Unix(1_000_000+seconds, 0) }
+
+func ended(name string, seconds int64) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(seconds)}}}
+}
+
+// BLI-26: the finish time, from the best witness there is; never the present.
+func TestFinishTime_BLI_26(t *testing.T) {
+	running := corev1.ContainerStatus{Name: "b", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	notReady := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(7)}}
+	ready := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(7)}}
+	sidecar := []corev1.Container{{Name: "side", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}, {Name: "init"}}
+	for name, c := range map[string]struct {
+		change func(*corev1.Pod)
+		want   int64
+	}{
+		"one container": {func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 5)} }, 5},
+		"the latest of two": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 9), ended("b", 5)}
+		}, 9},
+		"one still runs: condition": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 9), running}
+			p.Status.Conditions = notReady
+		}, 7},
+		"no finish time: condition": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
+			p.Status.Conditions = notReady
+		}, 7},
+		"sidecar ended last": {func(p *corev1.Pod) {
+			p.Spec.InitContainers = sidecar
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 5)}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{ended("side", 8), ended("init", 99)}
+		}, 8},
+		"sidecar still runs: condition": {func(p *corev1.Pod) {
+			p.Spec.InitContainers = sidecar
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 5)}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "side"}}
+			p.Status.Conditions = notReady
+		}, 7},
+		"deleted while ready": {func(p *corev1.Pod) {
+			p.Status.Conditions = ready
+			p.DeletionTimestamp = ptr.To(at(40))
+			p.DeletionGracePeriodSeconds = ptr.To[int64](30)
+		}, 10},
+		"deleted, grace unknown":  {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(at(40)) }, 40},
+		"nothing known: creation": {func(*corev1.Pod) {}, 1},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
+		c.change(pod)
+		if got := Pod(pod).FinishedAt; !got.Equal(at(c.want).Time) {
+			t.Errorf("%s: got %v, want %v", name, got, at(c.want))
+		}
+	}
+	if got := Pod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}}).FinishedAt; !got.IsZero() {
+		t.Errorf("a running pod finished at %v", got)
+	}
+}
+
+// PRP-03: active and terminating by phase and deletion, Unknown included.
+func TestActiveAndTerminating_PRP_03(t *testing.T) {
+	for _, phase := range []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodUnknown, corev1.PodSucceeded, corev1.PodFailed} {
+		for _, deleting := range []bool{false, true} {
+			pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
+			if deleting {
+				pod.DeletionTimestamp = ptr.To(at(1))
+			}
+			p := Pod(pod)
+			over := phase == corev1.PodSucceeded || phase == corev1.PodFailed
+			if p.IsActive() != (!over && !deleting) || p.IsTerminating() != (!over && deleting) {
+				t.Errorf("%q deleting %v: active %v, terminating %v", phase, deleting, p.IsActive(), p.IsTerminating())
+			}
+		}
+	}
+}
+
+// REG-33, TRK-29: whatever stands in the index annotation, there is an index or none.
+func TestIndex_REG_33_TRK_29(t *testing.T) {
+	for text, want := range map[string]int32{"": reconcile.NoIndex, "0": 0, "17": 17, "-1": reconcile.NoIndex, "x": reconcile.NoIndex, "1.5": reconcile.NoIndex,
+		"99999999999": reconcile.NoIndex, " 1": reconcile.NoIndex, "2147483647": 2147483647} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: text}}}
+		if got := Pod(pod).Index; got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TRK-23, JOB-38: only a controller reference to a batch/v1 Job counts.
+func TestJobUID_TRK_23_JOB_38(t *testing.T) {
+	for name, c := range map[string]struct {
+		ref  metav1.OwnerReference
+		want string
+	}{
+		"Job":            {metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", UID: "u", Controller: ptr.To(true)}, "u"},
+		"not controller": {metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", UID: "u"}, ""},
+		"other group":    {metav1.OwnerReference{APIVersion: "batch.example.com/v1", Kind: "Job", UID: "u", Controller: ptr.To(true)}, ""},
+		"other kind":     {metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", UID: "u", Controller: ptr.To(true)}, ""},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{c.ref}}}
+		if got := JobUID(pod); string(got) != c.want {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestIsGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		meta metav1.ObjectMeta
+		want bool
+	}{
+		"alive":       {metav1.ObjectMeta{}, false},
+		"terminating": {metav1.ObjectMeta{DeletionTimestamp: ptr.To(at(1)), DeletionGracePeriodSeconds: ptr.To[int64](30)}, false},
+		"held":        {metav1.ObjectMeta{DeletionTimestamp: ptr.To(at(1)), DeletionGracePeriodSeconds: ptr.To[int64](0), Finalizers: []string{"x"}}, false},
+		"gone":        {metav1.ObjectMeta{DeletionTimestamp: ptr.To(at(1)), DeletionGracePeriodSeconds: ptr.To[int64](0)}, true},
+	} {
+		if got := IsGone(&c.meta); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

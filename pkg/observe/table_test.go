@@ -1,0 +1,167 @@
+package observe
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+)
+
+// world is one object's true history, and what is still on its way to a table.
+type world struct {
+	version int
+	// alive is the newest version of each object that exists.
+	alive map[key]int
+	// events are on their way in the stream, answers on their way to the writer.
+	events, answers []delivery
+}
+
+type delivery struct {
+	key     key
+	version int
+	gone    bool
+}
+
+func (d delivery) text() string { return strconv.Itoa(d.version) }
+
+func (w *world) commit(k key, gone, ours bool) {
+	w.version++
+	d := delivery{k, w.version, gone}
+	if ours {
+		answer := d
+		if gone {
+			// The answer to a deletion shows the last version before it.
+			answer.version = w.alive[k]
+		}
+		w.answers = append(w.answers, answer)
+	}
+	if gone {
+		delete(w.alive, k)
+	} else {
+		w.alive[k] = w.version
+	}
+	w.events = append(w.events, d)
+}
+
+// TestTableShowsOwnWritesAndNeverGoesBack lets a writer and a stream race in every
+// order that a network allows: answers come late and in any order, events late and
+// in their order. The table never goes back in time, and ends up with the truth
+// (TRK-17, TRK-18).
+func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{alive: map[key]int{}}
+		table := newTable[int]()
+		shown, ended := map[key]int{}, map[key]bool{}
+		objects := 0
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.SampledFrom([]string{"create", "change", "end", "event", "event", "answer", "relist"}).Draw(t, "step") {
+			case "create":
+				objects++
+				w.commit(key{uid: types.UID(fmt.Sprintf("o%d", objects))}, false, rapid.Bool().Draw(t, "ours"))
+			case "change", "end":
+				if k, ok := anyOf(t, w.alive); ok {
+					w.commit(k, rapid.Bool().Draw(t, "gone"), rapid.Bool().Draw(t, "ours"))
+				}
+			case "event":
+				w.deliverEvent(&table)
+			case "answer":
+				w.deliverAnswer(t, &table)
+			case "relist":
+				w.relist(&table)
+			}
+			neverBack(t, &table, shown, ended)
+		}
+		for len(w.events) > 0 {
+			w.deliverEvent(&table)
+		}
+		for len(w.answers) > 0 {
+			w.deliverAnswer(t, &table)
+			neverBack(t, &table, shown, ended)
+		}
+		if len(table.rows) != len(w.alive) {
+			t.Fatalf("table has %v, truth is %v", table.rows, w.alive)
+		}
+		for k, v := range w.alive {
+			if table.rows[k].value != v {
+				t.Fatalf("%v: table has %d, truth is %d", k, table.rows[k].value, v)
+			}
+		}
+	})
+}
+
+func anyOf(t *rapid.T, alive map[key]int) (key, bool) {
+	var keys []key
+	for i := 1; i <= 60; i++ {
+		if k := (key{uid: types.UID(fmt.Sprintf("o%d", i))}); alive[k] > 0 {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return key{}, false
+	}
+	return rapid.SampledFrom(keys).Draw(t, "object"), true
+}
+
+func (w *world) deliverEvent(table *table[int]) {
+	if len(w.events) == 0 {
+		return
+	}
+	d := w.events[0]
+	w.events = w.events[1:]
+	if d.gone {
+		table.deleted(d.key, d.text())
+	} else {
+		table.delivered(d.key, d.text(), d.version)
+	}
+}
+
+func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
+	if len(w.answers) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.answers)-1).Draw(t, "answer")
+	d := w.answers[i]
+	w.answers = append(w.answers[:i:i], w.answers[i+1:]...)
+	if d.gone {
+		table.removed(d.key, d.text())
+	} else {
+		table.written(d.key, d.text(), d.version)
+	}
+}
+
+// relist is a watch that broke: the stream starts over from a complete list, and
+// the events that were on their way are lost.
+func (w *world) relist(table *table[int]) {
+	if w.version == 0 {
+		return
+	}
+	version := strconv.Itoa(w.version)
+	listed := map[types.UID]bool{}
+	for k, v := range w.alive {
+		listed[k.uid] = true
+		table.delivered(k, strconv.Itoa(v), v)
+	}
+	for _, k := range table.stale("", version, listed) {
+		table.deleted(k, version)
+	}
+	table.listed("", version)
+	w.events = nil
+}
+
+// neverBack fails if an object is shown at an older version than before, or again
+// after it was gone.
+func neverBack(t *rapid.T, table *table[int], shown map[key]int, ended map[key]bool) {
+	for k := range shown {
+		if _, there := table.rows[k]; !there {
+			ended[k] = true
+		}
+	}
+	for k, r := range table.rows {
+		if r.value < shown[k] || ended[k] {
+			t.Fatalf("%v is shown at %d after %d (gone: %v)", k, r.value, shown[k], ended[k])
+		}
+		shown[k] = r.value
+	}
+}
