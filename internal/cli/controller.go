@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -163,7 +162,7 @@ func (o *controllerOptions) Run(ctx context.Context) error {
 		return usageErrorf("%v", err)
 	}
 	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with managedBy %s in %s. Stop with Ctrl-C.\n", o.config.ManagedBy, namespacesText(o.config.Namespaces))
-	return runtime.Run(klog.NewContext(ctx, logr.Logger(klog.Background())))
+	return runtime.Run(klog.NewContext(ctx, klog.Background()))
 }
 
 func namespacesText(namespaces []string) string {

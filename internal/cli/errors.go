@@ -134,7 +134,7 @@ func flatten(err error) []error {
 }
 
 func joinedIn(err error) []error {
-	switch joined := err.(type) {
+	switch joined := err.(type) { //nolint:errorlint // asks what this very error is made of
 	case utilerrors.Aggregate:
 		if !clientcmd.IsConfigurationInvalid(err) {
 			return joined.Errors()

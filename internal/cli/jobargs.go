@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
 // parseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, each once, in
@@ -33,7 +33,7 @@ func parseJobArg(arg string) (string, error) {
 	if name == "" {
 		return "", usageErrorf("%q has no Job name; use NAME or job/NAME", arg)
 	}
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return "", usageErrorf("%q is not a Job name: it %s", name, strings.Join(problems, ", "))
 	}
 	return name, nil

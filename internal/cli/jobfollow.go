@@ -295,7 +295,7 @@ func (l *link) wait(ctx context.Context, failure error) error {
 		}
 	}
 	l.pause = min(max(2*l.pause, l.policy.first), l.policy.max)
-	timer := time.NewTimer(wait.Jitter(l.pause, 0.2))
+	timer := time.NewTimer(wait.Jitter(l.pause, 0.2)) //nolint:forbidigo // tests set the policy, and wait for nothing
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

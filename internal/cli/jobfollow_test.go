@@ -58,7 +58,7 @@ func TestFollow_CLI_07_expiredVersionListsAgain(t *testing.T) {
 	s := watching(t, api, testEnvironment(), "--no-headers")
 	s.waitLines(2)
 	// While nobody watches: a changes, b goes, c comes; the history is lost.
-	api.setRefuse(func(r *http.Request) *fakeStatus { return &fakeStatus{503, "ServiceUnavailable", "starting"} })
+	api.setRefuse(func(*http.Request) *fakeStatus { return &fakeStatus{503, "ServiceUnavailable", "starting"} })
 	api.dropWatches()
 	s.waitErr("lost")
 	api.put(simpleJob("ns1", "a", 2))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -62,7 +62,7 @@ func kubeNamespace(flags *genericclioptions.ConfigFlags) (string, error) {
 	if err != nil {
 		return "", explainConfigError(err)
 	}
-	if problems := path.IsValidPathSegmentName(namespace); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(namespace); len(problems) > 0 {
 		return "", usageErrorf("namespace %q %s", namespace, strings.Join(problems, ", "))
 	}
 	return namespace, nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -67,7 +68,8 @@ func execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 }
 
 func withUsageHint(err error, cmd *cobra.Command) error {
-	if usage, ok := err.(*userError); ok && usage.kind == kindUsage && usage.hint == "" {
+	var usage *userError
+	if errors.As(err, &usage) && usage.kind == kindUsage && usage.hint == "" {
 		return newUserError(kindUsage, usage.cause, usage.what, "see: "+cmd.CommandPath()+" --help")
 	}
 	return err

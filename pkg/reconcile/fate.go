@@ -158,22 +158,26 @@ func (s *state) endPods() {
 		// failure (SUC-14); one deleted with FailureTarget is one.
 		return
 	}
-	for _, p := range s.active {
-		s.delete(p)
-	}
-	for _, p := range s.untracked {
+	for _, p := range slices.Concat(s.active, s.untracked) {
 		s.delete(p)
 	}
 	if !s.fate.failing() {
 		return
 	}
+	s.failRemaining()
+}
+
+// failRemaining counts every tracked pod as failed that is not counted yet.
+func (s *state) failRemaining() {
 	known := map[types.UID]bool{}
 	for _, p := range s.failed {
 		known[p.UID] = true
 	}
+	for uid := range s.uncounted {
+		known[uid] = true
+	}
 	for _, p := range slices.Concat(s.active, s.terminating) {
-		_, recorded := s.uncounted[p.UID]
-		if p.Finalizer && !recorded && !known[p.UID] && s.inRange(p) {
+		if p.Finalizer && !known[p.UID] && s.inRange(p) {
 			s.failed = append(s.failed, p)
 		}
 	}

@@ -10,53 +10,53 @@ import (
 type FindingKind string
 
 const (
-	// FindingCreate: Count pods are created; Limit is how many are wanted.
+	// FindingCreate says: Count pods are created; Limit is how many are wanted.
 	FindingCreate FindingKind = "Create"
-	// FindingBackoff: no pod is created before Until, after Count failures in a row.
+	// FindingBackoff says: no pod is created before Until, after Count failures in a row.
 	FindingBackoff FindingKind = "Backoff"
-	// FindingHeld: no pod is created because a creation failed in this sync.
+	// FindingHeld says: no pod is created because a creation failed in this sync.
 	FindingHeld FindingKind = "CreationHeld"
-	// FindingWaitTerminating: Count terminating pods hold their place
+	// FindingWaitTerminating says: Count terminating pods hold their place
 	// (podReplacementPolicy Failed, KEP-3939).
 	FindingWaitTerminating FindingKind = "WaitTerminating"
-	// FindingExcess: the pod is removed, because more run than are wanted.
+	// FindingExcess says: the pod is removed, because more run than are wanted.
 	FindingExcess FindingKind = "ExcessPod"
-	// FindingMisfit: the pod is removed: its index is missing, out of range,
+	// FindingMisfit says: the pod is removed: its index is missing, out of range,
 	// finished, or another pod has it.
 	FindingMisfit FindingKind = "MisfitPod"
-	// FindingUntracked: an active pod without the tracking finalizer is deleted.
+	// FindingUntracked says: an active pod without the tracking finalizer is deleted.
 	FindingUntracked FindingKind = "UntrackedPod"
-	// FindingRecorded: the pod finished, and Reason (Succeeded or Failed) is recorded.
+	// FindingRecorded says: the pod finished, and Reason (Succeeded or Failed) is recorded.
 	FindingRecorded FindingKind = "Recorded"
-	// FindingRecordLimit: Count finished pods wait for the next status, because
+	// FindingRecordLimit says: Count finished pods wait for the next status, because
 	// one status records at most Limit.
 	FindingRecordLimit FindingKind = "RecordLimit"
-	// FindingCounted: Count recorded pods moved into the counters.
+	// FindingCounted says: Count recorded pods moved into the counters.
 	FindingCounted FindingKind = "Counted"
-	// FindingNotCounted: the finished pod is not counted; Message says why.
+	// FindingNotCounted says: the finished pod is not counted; Message says why.
 	FindingNotCounted FindingKind = "NotCounted"
-	// FindingBackoffLimit: Count failures (or restarts) stand against
+	// FindingBackoffLimit says: Count failures (or restarts) stand against
 	// backoffLimit Limit.
 	FindingBackoffLimit FindingKind = "BackoffLimit"
-	// FindingDeadline: activeDeadlineSeconds ends, or ended, at Until.
+	// FindingDeadline says: activeDeadlineSeconds ends, or ended, at Until.
 	FindingDeadline FindingKind = "Deadline"
-	// FindingFate: the Job is bound to fail or to complete; Reason and Message
+	// FindingFate says: the Job is bound to fail or to complete; Reason and Message
 	// are those of the interim condition.
 	FindingFate FindingKind = "Fate"
-	// FindingWaitFinish: the interim condition is there, and the terminal one
+	// FindingWaitFinish says: the interim condition is there, and the terminal one
 	// waits for Count pods, or uncounted pods; Message says which.
 	FindingWaitFinish FindingKind = "WaitFinish"
-	// FindingFinished: the Job gets its terminal condition, or has it.
+	// FindingFinished says: the Job gets its terminal condition, or has it.
 	FindingFinished FindingKind = "Finished"
-	// FindingSuspended: spec.suspend holds the Job; Count pods are still active.
+	// FindingSuspended says: spec.suspend holds the Job; Count pods are still active.
 	FindingSuspended FindingKind = "Suspended"
-	// FindingResumed: the Job was suspended and runs again.
+	// FindingResumed says: the Job was suspended and runs again.
 	FindingResumed FindingKind = "Resumed"
-	// FindingDeleting: the Job itself is being deleted.
+	// FindingDeleting says: the Job itself is being deleted.
 	FindingDeleting FindingKind = "Deleting"
-	// FindingDamaged: Count fragments of a stored index list cannot be read.
+	// FindingDamaged says: Count fragments of a stored index list cannot be read.
 	FindingDamaged FindingKind = "DamagedIndexes"
-	// FindingUnknownMode: the completionMode in Message is none this version knows.
+	// FindingUnknownMode says: the completionMode in Message is none this version knows.
 	FindingUnknownMode FindingKind = "UnknownCompletionMode"
 )
 

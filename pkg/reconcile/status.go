@@ -125,16 +125,14 @@ func (s *state) setStartTime(next *batchv1.JobStatus) {
 		next.StartTime = nil
 	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
 		next.StartTime = &now
-	case next.StartTime == nil && !s.suspended:
-		next.StartTime = &now
-	case next.StartTime == nil && s.fate.decided() && (s.noCompletions || s.completions > 0):
+	case next.StartTime == nil && (!s.suspended || s.fate.decided() && !s.nothingToDo()):
 		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39).
 		next.StartTime = &now
 	}
-	if next.CompletionTime != nil && next.StartTime != nil && next.CompletionTime.Before(next.StartTime) {
-		next.CompletionTime = next.StartTime.DeepCopy()
-	}
 }
+
+// nothingToDo says that the Job is complete as it is.
+func (s *state) nothingToDo() bool { return !s.noCompletions && s.completions == 0 }
 
 func conditionStatus(conditions []batchv1.JobCondition) corev1.ConditionStatus {
 	for _, c := range conditions {

@@ -222,8 +222,15 @@ func (c *Checker) pod(m Commit) {
 	if h == nil {
 		return
 	}
+	c.podHistory(h, m, pod)
+	if job := c.world.Store.jobs[h.job.Name]; job != nil && job.UID == h.job.UID {
+		c.core(job)
+	}
+}
+
+func (c *Checker) podHistory(h *history, m Commit, pod *corev1.Pod) {
 	terminal := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	if m.NewPod != nil && terminal && tracked(m.NewPod) && h.ended[pod.UID] == nil {
+	if terminal && tracked(m.NewPod) && h.ended[pod.UID] == nil {
 		h.ended[pod.UID] = m.NewPod
 	}
 	if m.OldPod == nil {
@@ -231,9 +238,6 @@ func (c *Checker) pod(m Commit) {
 	}
 	if tracked(m.OldPod) && !tracked(m.NewPod) && terminal {
 		c.writeAhead(h, m.OldPod)
-	}
-	if job := c.world.Store.jobs[h.job.Name]; job != nil && job.UID == h.job.UID {
-		c.core(job)
 	}
 }
 
@@ -263,30 +267,34 @@ func (c *Checker) created(h *history, pod *corev1.Pod) {
 	if !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && now.Sub(h.suspendedSince) > lag {
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	running, terminating := int32(0), int32(0)
-	var index []string
-	for _, p := range c.world.Store.PodsOf(job.UID) {
-		view := observe.Pod(p)
-		if view.IsTerminating() {
-			terminating++
-		}
-		if view.IsActive() {
-			running++
-			if view.Index == indexOf(pod) && view.Index != reconcile.NoIndex {
-				index = append(index, p.Name)
-			}
-		}
-	}
+	running, terminating, twins := c.running(job, indexOf(pod))
 	if ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed || job.Spec.PodFailurePolicy != nil {
 		running += terminating
 	}
 	if limit := c.bound(h, lag); running > limit {
 		c.violate("S5", "%d pods run, and %d may", running, limit)
 	}
-	if len(index) > 1 {
-		c.violate("S6", "index %d has running pods %v", indexOf(pod), index)
+	if len(twins) > 1 {
+		c.violate("S6", "index %d has running pods %v", indexOf(pod), twins)
 	}
 	c.backoff(h, pod, lag)
+}
+
+// running counts the active and the terminating pods of a Job, and names the
+// active ones of an index.
+func (c *Checker) running(job *batchv1.Job, index int32) (active, terminating int32, twins []string) {
+	for _, p := range c.world.Store.PodsOf(job.UID) {
+		switch view := observe.Pod(p); {
+		case view.IsTerminating():
+			terminating++
+		case view.IsActive():
+			active++
+			if view.Index == index && index != reconcile.NoIndex {
+				twins = append(twins, p.Name)
+			}
+		}
+	}
+	return active, terminating, twins
 }
 
 // bound is how many pods may run: parallelism, or what completions leave.

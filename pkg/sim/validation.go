@@ -91,7 +91,7 @@ var statusRules = []statusRule{
 	{"STV-09", "conditions", func(o, n *jobView) string {
 		return when(o.failed && !n.failed || o.complete && !n.complete || o.failureTarget && !n.failureTarget, "a final condition is gone")
 	}},
-	{"STV-10", "completionTime", func(o, n *jobView) string { return completionTimeProblem(o, n) }},
+	{"STV-10", "completionTime", completionTimeProblem},
 	{"STV-11", "active", func(o, n *jobView) string {
 		changed := o.finished() != n.finished() || o.Status.Active != n.Status.Active
 		return when(changed && n.finished() && n.Status.Active > 0, "finished with active pods")

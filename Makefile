@@ -1,0 +1,96 @@
+# The default target lists all others.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli
+LDFLAGS := -s -w -X $(CLI).version=$(VERSION) -X $(CLI).gitCommit=$(COMMIT)
+CONTROLPLANE := $(GO) -C hack/controlplane run .
+# How long make fuzz tries each parser.
+FUZZTIME ?= 30s
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/kubectl-batchjob
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
+
+.PHONY: install
+install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it
+	cp bin/kubectl-batchjob "$$($(GO) env GOPATH)/bin/"
+
+.PHONY: demo
+demo: build ## Run four Jobs on a control plane of their own, and show them
+	@hack/demo.sh
+
+.PHONY: test
+test: test-unit test-integration ## Run unit tests, scenarios and integration tests
+
+.PHONY: test-unit
+test-unit: ## Run unit tests and scenarios
+	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/...
+	$(GO) -C hack/controlplane test .
+
+.PHONY: test-integration
+test-integration: controlplane ## Run the tests on a real kube-apiserver
+	$(GO) test ./test/integration/...
+
+.PHONY: test-race
+test-race: controlplane ## Run all tests of `make test` with the race detector
+	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/integration/... ./test/bench/...
+
+.PHONY: test-e2e
+test-e2e: build controlplane ## Run the real binary on a kwok cluster
+	$(GO) test -count=1 ./test/e2e/...
+
+.PHONY: fuzz
+fuzz: ## Fuzz each parser for FUZZTIME
+	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
+	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/sanitize
+
+.PHONY: scenarios
+scenarios: ## Rewrite what the scenario files expect; read the diff
+	$(GO) test ./pkg/sim -run TestScenarios -rewrite
+
+.PHONY: bench
+bench: build controlplane ## Measure ours beside the built-in controller
+	$(GO) run ./test/bench
+
+.PHONY: lint
+lint: ## Run golangci-lint
+	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && \
+		"$$linter" run ./... && \
+		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml .
+
+.PHONY: fmt
+fmt: ## Format the code
+	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && "$$linter" fmt ./...
+
+.PHONY: generate-check
+generate-check: ## Check that go.mod files and generated files are up to date
+	$(GO) mod tidy -diff
+	$(GO) -C hack/controlplane mod tidy -diff
+	$(GO) -C hack/tools mod tidy -diff
+
+.PHONY: presubmit
+presubmit: test lint test-race test-e2e generate-check ## Run everything that CI runs
+
+.PHONY: controlplane
+controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once
+	@$(CONTROLPLANE) build
+
+.PHONY: up
+up: build controlplane ## Start a kwok cluster with our controller beside the built-in ones
+	@hack/up.sh
+
+.PHONY: down
+down: ## Stop the cluster of `make up` and remove its state
+	@hack/down.sh
+
+.PHONY: clean
+clean: down ## Remove what was built, but for the control plane in the user's cache
+	rm -rf bin dist

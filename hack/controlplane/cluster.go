@@ -1,0 +1,369 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed stages/*.yaml
+var stageFiles embed.FS
+
+//go:embed policy.yaml
+var policyFile string
+
+const clusterName = "batchjob"
+
+// serverComponents are what kwokctl starts, by its names for them.
+var serverComponents = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kwok-controller"}
+
+// cluster is one running control plane and all of its files, below dir.
+type cluster struct {
+	dir        string // the user's; only what is named here is ours
+	bin        string
+	kwok       string // dir/kwok: kwokctl's state
+	state      string // dir/kwok/clusters/batchjob
+	kubeconfig string
+	out        io.Writer
+}
+
+func newCluster(dir, bin string) *cluster {
+	kwok := filepath.Join(dir, "kwok")
+	return &cluster{
+		dir: dir, bin: bin, kwok: kwok, out: os.Stderr,
+		state:      filepath.Join(kwok, "clusters", clusterName),
+		kubeconfig: filepath.Join(dir, "kubeconfig"),
+	}
+}
+
+// up starts the cluster, or finds that it runs. What is half there is removed first.
+func (c *cluster) up(ctx context.Context, nodes int) error {
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := c.healthy(ctx); err == nil {
+		fmt.Fprintln(c.out, "The cluster runs already; `down` removes it.")
+		c.hint()
+		return nil
+	} else if ctx.Err() != nil {
+		return ctx.Err()
+	} else if exists(c.kwok) {
+		fmt.Fprintf(c.out, "Replacing a cluster that does not work: %v\n", err)
+	}
+	if err := c.remove(); err != nil {
+		return err
+	}
+	// git is not to see any of it.
+	if err := os.WriteFile(filepath.Join(c.dir, ".gitignore"), []byte("*\n"), 0o644); err != nil {
+		return err
+	}
+	p := startProgress(c.out, fmt.Sprintf("Starting Kubernetes %s with %d nodes", kubeVersion, nodes))
+	err = c.start(ctx, nodes)
+	p.stop("", err)
+	if err != nil {
+		// The processes go, their logs stay.
+		return errors.Join(err, stopProcesses(c.dir))
+	}
+	c.hint()
+	return nil
+}
+
+func (c *cluster) hint() {
+	fmt.Printf("export KUBECONFIG=%s\n", c.kubeconfig)
+}
+
+// lock keeps two calls for the same cluster apart.
+func (c *cluster) lock(ctx context.Context) (func(), error) {
+	return lock(ctx, filepath.Join(c.dir, "lock"), func() {
+		fmt.Fprintln(c.out, "waiting for another up or down of this cluster to finish")
+	})
+}
+
+// healthy is nil if every component runs and the cluster can run pods.
+func (c *cluster) healthy(ctx context.Context) error {
+	if err := c.allRun(); err != nil {
+		return err
+	}
+	client, err := newAPI(c.kubeconfig, filepath.Join(c.state, "pki"))
+	if err != nil {
+		return err
+	}
+	// A busy cluster gets its time to answer: replacing it would lose what is in it.
+	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
+		return err
+	}
+	if err := client.podsGetNodes(ctx); err != nil {
+		return err
+	}
+	return client.nodesReady(ctx, 1)
+}
+
+func (c *cluster) start(ctx context.Context, nodes int) error {
+	config, err := c.config()
+	if err != nil {
+		return err
+	}
+	configPath := filepath.Join(c.dir, "kwok-config.yaml")
+	if err := os.WriteFile(configPath, config, 0o644); err != nil {
+		return err
+	}
+	cmd := command(ctx, filepath.Join(c.bin, "kwokctl"), "create", "cluster",
+		"--name", clusterName, "--config", configPath, "--kubeconfig", c.kubeconfig)
+	cmd.Dir = c.dir
+	cmd.Env = c.environment(os.Environ())
+	output, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("kwokctl create cluster: %s (%w); the components' logs are in %s", lastLine(output), err, filepath.Join(c.state, "logs"))
+	}
+	client, err := newAPI(c.kubeconfig, filepath.Join(c.state, "pki"))
+	if err != nil {
+		return fmt.Errorf("%w; kwokctl said: %s", err, lastLine(output))
+	}
+	return c.prepare(ctx, client, nodes)
+}
+
+// prepare makes the nodes and the policy, and waits until Jobs can run.
+func (c *cluster) prepare(ctx context.Context, client *api, nodes int) error {
+	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
+		return err
+	}
+	for _, object := range strings.Split(strings.ReplaceAll(policyFile, "NODES", strconv.Itoa(nodes)), "\n---\n") {
+		resource := "mutatingadmissionpolicies"
+		if strings.Contains(object, "kind: MutatingAdmissionPolicyBinding") {
+			resource = "mutatingadmissionpolicybindings"
+		}
+		if err := client.apply(ctx, "/apis/admissionregistration.k8s.io/v1/"+resource+"/assign-node", []byte(object)); err != nil {
+			return err
+		}
+	}
+	for i := range nodes {
+		object, err := json.Marshal(node(i))
+		if err != nil {
+			return err
+		}
+		if err := client.do(ctx, "POST", "/api/v1/nodes", "application/json", object, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.wait(ctx, "pods cannot be created", client.podsGetNodes); err != nil {
+		return err
+	}
+	return c.wait(ctx, "the nodes do not come up", func(ctx context.Context) error {
+		return client.nodesReady(ctx, nodes)
+	})
+}
+
+// wait repeats probe until it succeeds. It gives up when a minute is over, or at
+// once if a process has ended, as that does not heal.
+func (c *cluster) wait(ctx context.Context, what string, probe func(context.Context) error) error {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		err := probe(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if crashed := c.allRun(); crashed != nil {
+			err = crashed
+		}
+		if errors.Is(err, errCrashed) || time.Now().After(deadline) {
+			return fmt.Errorf("%s: %w; the logs are in %s", what, err, filepath.Join(c.state, "logs"))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+var errCrashed = errors.New("not all of its processes run")
+
+// allRun is nil if every component has its process.
+func (c *cluster) allRun() error {
+	processes, err := findProcesses(c.dir)
+	if err != nil {
+		return err
+	}
+	var running []string
+	for _, p := range processes {
+		running = append(running, p.name)
+	}
+	if len(running) != len(serverComponents) {
+		slices.Sort(running)
+		return fmt.Errorf("%w, only %v", errCrashed, running)
+	}
+	return nil
+}
+
+// node is a node for kwok to play, with room for any number of pods.
+func node(i int) map[string]any {
+	name := "node-" + strconv.Itoa(i)
+	room := map[string]string{"cpu": "1k", "memory": "1Ti", "pods": "1M"}
+	return map[string]any{
+		"apiVersion": "v1",
+		"kind":       "Node",
+		"metadata": map[string]any{
+			"name":        name,
+			"annotations": map[string]string{"kwok.x-k8s.io/node": "fake"},
+			"labels": map[string]string{
+				"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "type": "kwok",
+			},
+		},
+		"spec": map[string]any{"podCIDR": fmt.Sprintf("10.%d.0.0/16", i%256)},
+		"status": map[string]any{
+			"allocatable": room, "capacity": room,
+			// What the API server asks of a kubelet goes to kwok, on this machine.
+			"addresses": []map[string]string{{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}},
+		},
+	}
+}
+
+// config is all that kwokctl and kwok read: their settings, then our stages,
+// which take the place of kwok's.
+func (c *cluster) config() ([]byte, error) {
+	ports, err := freePorts(5)
+	if err != nil {
+		return nil, err
+	}
+	const group = "config.kwok.x-k8s.io/v1alpha1"
+	binary := func(name string) string { return filepath.Join(c.bin, name) }
+	documents := []any{
+		map[string]any{"apiVersion": group, "kind": "KwokctlConfiguration", "options": map[string]any{
+			"runtime": "binary", "components": serverComponents,
+			"bindAddress": "127.0.0.1", "disableQPSLimits": true,
+			"etcdBinary": binary("etcd"), "kubeApiserverBinary": binary("kube-apiserver"),
+			"kubeControllerManagerBinary": binary("kube-controller-manager"),
+			"kwokControllerBinary":        binary("kwok"), "kubectlBinary": binary("kubectl"),
+			"etcdPort": ports[0], "etcdPeerPort": ports[1], "kubeApiserverPort": ports[2],
+			"kubeControllerManagerPort": ports[3], "kwokControllerPort": ports[4],
+		}},
+		map[string]any{"apiVersion": group, "kind": "KwokConfiguration", "options": map[string]any{
+			// Pods change state many at a time; kwok's default is 4. The rest are its
+			// defaults, which it leaves out once there is such an object.
+			"podPlayStageParallelism": 16, "nodePlayStageParallelism": 4, "nodeLeaseParallelism": 4,
+			"podsOnNodeSyncParallelism": 1, "nodeLeaseDurationSeconds": 40, "cidr": "10.0.0.1/24",
+			"enableDebuggingHandlers": true,
+		}},
+	}
+	var out bytes.Buffer
+	for _, document := range documents {
+		data, err := json.Marshal(document)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "%s\n---\n", data)
+	}
+	files, err := stageFiles.ReadDir("stages")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := stageFiles.ReadFile("stages/" + file.Name())
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "%s\n---\n", data)
+	}
+	return out.Bytes(), nil
+}
+
+// environment keeps kwokctl to this cluster's folder and binaries, whatever the
+// user's KUBECONFIG and KWOK_ settings say.
+func (c *cluster) environment(inherited []string) []string {
+	var env []string
+	for _, v := range inherited {
+		if !strings.HasPrefix(v, "KWOK_") && !strings.HasPrefix(v, "KUBECONFIG=") && !strings.HasPrefix(v, "PATH=") {
+			env = append(env, v)
+		}
+	}
+	return append(env, "KWOK_WORKDIR="+c.kwok, "KUBECONFIG="+c.kubeconfig,
+		"KUBECACHEDIR="+filepath.Join(c.kwok, "kubectl-cache"),
+		"PATH="+c.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// freePorts finds ports on loopback that nobody listens on. They lie below those
+// that systems give to outgoing connections, which could take one before its
+// component does, and start at random, so that two calls rarely meet.
+func freePorts(n int) ([]int, error) {
+	const first, count = 20000, 12000
+	start := rand.IntN(count)
+	var ports []int
+	for i := 0; i < count && len(ports) < n; i++ {
+		port := first + (start+i)%count
+		// The same port must be free on all addresses too: kwokctl looks there.
+		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		ports = append(ports, port)
+	}
+	if len(ports) < n {
+		return nil, errors.New("no free ports between 20000 and 32000")
+	}
+	return ports, nil
+}
+
+// down ends and removes the cluster; that there is none is fine.
+func (c *cluster) down(ctx context.Context) error {
+	if !exists(c.dir) {
+		fmt.Fprintln(c.out, "There is no cluster.")
+		return nil
+	}
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	existed := exists(c.kwok)
+	if err := c.remove(); err != nil {
+		return err
+	}
+	for _, name := range []string{".gitignore", "lock"} {
+		if err := os.Remove(filepath.Join(c.dir, name)); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	_ = os.Remove(c.dir) // stays if it holds anything that is not ours
+	if existed {
+		fmt.Fprintln(c.out, "The cluster is gone.")
+	} else {
+		fmt.Fprintln(c.out, "There is no cluster.")
+	}
+	return nil
+}
+
+// remove stops all processes and deletes all state.
+func (c *cluster) remove() error {
+	if err := stopProcesses(c.dir); err != nil {
+		return err
+	}
+	for _, path := range []string{c.kwok, c.kubeconfig, c.kubeconfig + ".lock", filepath.Join(c.dir, "kwok-config.yaml")} {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

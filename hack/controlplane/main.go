@@ -1,0 +1,159 @@
+//go:build unix
+
+// Command controlplane builds a real Kubernetes control plane from Go modules
+// and runs it, with nodes that only pretend (kwok), for tests and demos:
+//
+//	go -C hack/controlplane run . build   # etcd, kube-apiserver, … into a cache folder
+//	go -C hack/controlplane run . path    # where they are
+//	go -C hack/controlplane run . up      # a cluster in .cluster/ of the project
+//	go -C hack/controlplane run . down    # … and nothing of it is left
+//
+// It uses nothing but the standard library, so that it starts at once although
+// its module requires all of Kubernetes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+const usage = `Usage: go -C hack/controlplane run . <verb>
+
+  build                       build the binaries once, into the user's cache folder
+  path                        print the folder that holds them
+  up [--nodes N] [--dir DIR]  start a cluster; its kubeconfig is DIR/kubeconfig
+  down [--dir DIR]            stop it and remove its state
+
+DIR is .cluster in the project unless given; a relative DIR starts at the project's root.
+`
+
+// errUsage has been explained to the user already.
+var errUsage = errors.New("usage")
+
+func main() { os.Exit(exitCode(os.Args[1:])) }
+
+func exitCode(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, args)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "\ninterrupted")
+		return 130
+	case errors.Is(err, errUsage):
+		return 2
+	}
+	fmt.Fprintln(os.Stderr, "error:", err)
+	return 1
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	source, err := findSource()
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(o.dir) {
+		// `go -C` changes the folder, so a path relative to it would surprise.
+		o.dir = filepath.Join(filepath.Dir(filepath.Dir(source)), o.dir)
+	}
+	if o.verb == "down" {
+		return newCluster(o.dir, "").down(ctx)
+	}
+	b, err := newBuilder(source)
+	if err != nil {
+		return err
+	}
+	if o.verb == "path" {
+		fmt.Println(b.bin)
+		return nil
+	}
+	if err := b.build(ctx); err != nil || o.verb == "build" {
+		return err
+	}
+	return newCluster(o.dir, b.bin).up(ctx, o.nodes)
+}
+
+// options is what the command line says.
+type options struct {
+	verb  string
+	dir   string
+	nodes int
+}
+
+func parse(args []string) (options, error) {
+	if len(args) == 0 {
+		return options{}, usageError("")
+	}
+	o := options{verb: args[0], dir: ".cluster", nodes: 5}
+	flags := flag.NewFlagSet(o.verb, flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	switch o.verb {
+	case "up":
+		flags.IntVar(&o.nodes, "nodes", o.nodes, "")
+		flags.StringVar(&o.dir, "dir", o.dir, "")
+	case "down":
+		flags.StringVar(&o.dir, "dir", o.dir, "")
+	case "build", "path":
+	case "help", "-h", "--help":
+		fmt.Print(usage)
+		return o, flag.ErrHelp
+	default:
+		return o, usageError(fmt.Sprintf("unknown verb %q", o.verb))
+	}
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return o, err
+	case err != nil:
+		return o, errUsage
+	case flags.NArg() > 0:
+		return o, usageError(fmt.Sprintf("%s takes no argument %q", o.verb, flags.Arg(0)))
+	case o.nodes < 1:
+		return o, usageError(fmt.Sprintf("--nodes must be 1 or more, not %d", o.nodes))
+	}
+	return o, nil
+}
+
+func usageError(problem string) error {
+	if problem != "" {
+		fmt.Fprintf(os.Stderr, "%s\n\n", problem)
+	}
+	fmt.Fprint(os.Stderr, usage)
+	return errUsage
+}
+
+// findSource returns this module's folder, from any folder of the project.
+func findSource() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		for _, source := range []string{dir, filepath.Join(dir, "hack", "controlplane")} {
+			if exists(filepath.Join(source, "cmd", "kube-apiserver", "main.go")) && exists(filepath.Join(source, "go.mod")) {
+				return source, nil
+			}
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("not inside the project: run it as `go -C hack/controlplane run .` from the project's root")
+		}
+		dir = parent
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# make demo: a control plane, the controller and four Jobs, from nothing to the
+# final tables, and everything taken down again, also on Ctrl-C.
+set -eu
+cd "$(dirname "$0")/.."
+
+dir=$PWD/.cluster/demo
+binary=$PWD/bin/kubectl-batchjob
+cluster() { go -C hack/controlplane run . "$@"; }
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] && [ -z "${NO_COLOR:-}" ] || say() { printf '\n%s\n' "$*"; }
+
+controller=''
+watcher=''
+cleanup() {
+	status=$?
+	trap - EXIT
+	trap '' INT TERM
+	for process in $watcher $controller; do
+		kill "$process" 2>/dev/null && wait "$process" 2>/dev/null || true
+	done
+	say 'Taking everything down.'
+	[ "$status" -eq 0 ] || [ ! -s "$dir/controller.log" ] || { echo 'The last lines of the controller:'; tail -n 5 "$dir/controller.log"; } >&2
+	cluster down --dir "$dir"
+	rm -f "$dir/controller.log"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+say 'Starting a Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager, kwok).'
+cluster up --dir "$dir" >/dev/null
+export KUBECONFIG="$dir/kubeconfig" KUBECACHEDIR="$dir/cache"
+PATH=$(go -C hack/controlplane run . path):$PATH
+export PATH
+
+say 'kubectl batchjob controller'
+"$binary" controller 2>"$dir/controller.log" &
+controller=$!
+
+say 'kubectl apply -f examples/'
+kubectl apply -f examples/
+
+say 'kubectl batchjob status --watch'
+"$binary" status --watch &
+watcher=$!
+
+unfinished() {
+	[ -n "$(kubectl get jobs -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.status.conditions[*].type}{"\n"}{end}' | grep -vE ' (.* )?(Complete|Failed)( |$)')" ]
+}
+waited=0
+while unfinished; do
+	kill -0 "$controller" 2>/dev/null || { echo 'The controller ended.' >&2; exit 1; }
+	waited=$((waited + 1))
+	[ "$waited" -le 180 ] || { echo 'The Jobs are not finished after three minutes.' >&2; exit 1; }
+	sleep 1
+done
+kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null || true
+watcher=''
+
+say 'kubectl batchjob status -o wide'
+"$binary" status -o wide
+say 'kubectl get pods'
+kubectl get pods
