@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -30,6 +31,7 @@ type tablePrinter struct {
 	now         func() time.Time
 	fullIndexes bool
 	headers     bool // still to be written
+	follow      bool // rows will come that are not known yet
 	w           tabWriter
 }
 
@@ -53,7 +55,7 @@ func (p *tablePrinter) rows(jobs []*unstructured.Unstructured, deleted bool) err
 	}
 	if p.headers {
 		p.headers = false
-		writeCells(p.w, p.table.headers())
+		writeCells(p.w, p.headerCells())
 	}
 	now := p.now()
 	for _, object := range jobs {
@@ -64,6 +66,17 @@ func (p *tablePrinter) rows(jobs []*unstructured.Unstructured, deleted bool) err
 		writeCells(p.w, p.table.row(jobView{job: job, now: now, deleted: deleted, fullIndexes: p.fullIndexes}))
 	}
 	return p.w.Flush()
+}
+
+// headerCells leaves room for the longest STATUS where rows will follow, so that a Job that ends does not shift the table.
+func (p *tablePrinter) headerCells() []string {
+	cells := p.table.headers()
+	for i, header := range cells {
+		if p.follow && header == statusHeader {
+			cells[i] = fmt.Sprintf("%-*s", len(batchv1.JobSuccessCriteriaMet), header)
+		}
+	}
+	return cells
 }
 
 // writeCells needs no error: a tab writer keeps it for Flush.

@@ -38,6 +38,8 @@ type column struct {
 	ticks  bool // changes with time alone, so it is no reason to print a row again
 }
 
+const statusHeader = "STATUS"
+
 // jobTable is the choice of columns.
 type jobTable struct {
 	namespaces bool // NAMESPACE first
@@ -51,7 +53,7 @@ func (t jobTable) columns() []column {
 	}
 	columns = append(columns,
 		column{header: "NAME", cell: func(v jobView) string { return v.job.Name }},
-		column{header: "STATUS", cell: statusCell},
+		column{header: statusHeader, cell: statusCell},
 		column{header: "COMPLETIONS", cell: completionsCell},
 		column{header: "ACTIVE(READY)", cell: activeCell},
 		column{header: "TERMINATING", cell: func(v jobView) string { return countOrNone(v.job.Status.Terminating) }},

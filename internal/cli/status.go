@@ -137,7 +137,9 @@ func (o *statusOptions) newPrinter() (jobPrinter, error) {
 	switch format := *o.print.OutputFormat; {
 	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
 		table := jobTable{namespaces: o.allNamespaces, wide: format == formatWide}
-		return newTablePrinter(o.Out, table, !o.noHeaders, o.fullIndexes, o.env.now), nil
+		printer := newTablePrinter(o.Out, table, !o.noHeaders, o.fullIndexes, o.env.now)
+		printer.follow = o.watch
+		return printer, nil
 	case format == "name":
 		return &namePrinter{out: o.Out}, nil
 	}
