@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +21,7 @@ const maxStages = 40
 func checkCore(o reconcile.Observation, order []int) []string {
 	var broken []string
 	config := reconcile.DefaultConfig()
-	job, pods := o.Job.DeepCopy(), append([]reconcile.Pod(nil), o.Pods...)
+	job, pods := o.Job.DeepCopy(), slices.Clone(o.Pods)
 	plan := reconcile.Compute(o, config)
 	if !equality.Semantic.DeepEqual(job, o.Job) || !reflect.DeepEqual(pods, o.Pods) {
 		broken = append(broken, "Compute changed its input")

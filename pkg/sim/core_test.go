@@ -1,0 +1,204 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// TestComputeOnAnyObservation_REG_19 draws Jobs and pods without asking how they
+// came about, nil fields and nonsense included: Compute is deterministic, changes
+// nothing, comes to rest, plans only legal statuses, and never creates what it
+// must not (S10, S4, S5, S6, S9).
+func TestComputeOnAnyObservation_REG_19(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := drawObservation(t)
+		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")
+		for _, broken := range checkCore(o, order) {
+			t.Errorf("S10: %s", broken)
+		}
+		plan := reconcile.Compute(o, reconcile.DefaultConfig())
+		checkStatus(t, o, plan)
+		checkCreations(t, o, plan)
+		checkReleases(t, o, plan)
+	})
+}
+
+func indexes(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func drawObservation(t *rapid.T) reconcile.Observation {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "job"}}
+	if rapid.IntRange(0, 9).Draw(t, "deleting") == 0 {
+		job.DeletionTimestamp = ptr.To(metav1.NewTime(observedAt))
+	}
+	drawSpec(t, &job.Spec)
+	pods := drawPods(t)
+	drawStatus(t, job, pods)
+	return reconcile.Observation{Job: job, Pods: pods, Now: observedAt, HoldCreation: rapid.IntRange(0, 9).Draw(t, "hold") == 0}
+}
+
+func maybe(t *rapid.T, label string, most int32) *int32 {
+	if rapid.IntRange(0, 4).Draw(t, label+" nil") == 0 {
+		return nil
+	}
+	return ptr.To(rapid.Int32Range(0, most).Draw(t, label))
+}
+
+func drawSpec(t *rapid.T, spec *batchv1.JobSpec) {
+	spec.CompletionMode = rapid.SampledFrom([]*batchv1.CompletionMode{nil, ptr.To(batchv1.NonIndexedCompletion), ptr.To(batchv1.IndexedCompletion)}).Draw(t, "mode")
+	spec.Completions = maybe(t, "completions", 5)
+	if ptr.Deref(spec.CompletionMode, "") == batchv1.IndexedCompletion && spec.Completions == nil {
+		spec.Completions = ptr.To[int32](3)
+	}
+	spec.Parallelism = maybe(t, "parallelism", 5)
+	spec.BackoffLimit = maybe(t, "backoffLimit", 3)
+	spec.Suspend = rapid.SampledFrom([]*bool{nil, nil, ptr.To(false), ptr.To(true)}).Draw(t, "suspend")
+	spec.PodReplacementPolicy = rapid.SampledFrom([]*batchv1.PodReplacementPolicy{nil, ptr.To(batchv1.Failed), ptr.To(batchv1.TerminatingOrFailed)}).Draw(t, "replacement")
+	if d := maybe(t, "deadline", 100); d != nil && *d > 50 {
+		spec.ActiveDeadlineSeconds = ptr.To(int64(*d))
+	}
+	spec.Template.Spec.RestartPolicy = rapid.SampledFrom([]corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}).Draw(t, "restart")
+}
+
+func drawPods(t *rapid.T) []reconcile.Pod {
+	phases := []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}
+	pods := make([]reconcile.Pod, rapid.IntRange(0, 8).Draw(t, "pods"))
+	for i := range pods {
+		p := &pods[i]
+		p.Name, p.UID, p.ResourceVersion = fmt.Sprintf("p%d", i), types.UID(fmt.Sprintf("uid%d", i)), "1"
+		p.Phase = rapid.SampledFrom(phases).Draw(t, "phase")
+		p.Index = rapid.Int32Range(-1, 6).Draw(t, "index")
+		p.Deleting = rapid.IntRange(0, 3).Draw(t, "deleting") == 0
+		p.Finalizer = rapid.IntRange(0, 4).Draw(t, "finalizer") > 0
+		p.Ready = p.Phase == corev1.PodRunning && rapid.Bool().Draw(t, "ready")
+		p.Scheduled = rapid.Bool().Draw(t, "scheduled")
+		p.Restarts = rapid.Int32Range(0, 2).Draw(t, "restarts")
+		if p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed || p.Deleting {
+			p.FinishedAt = observedAt.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "finished")) * time.Second)
+		}
+	}
+	return pods
+}
+
+// drawStatus draws a status that the API server could hold.
+func drawStatus(t *rapid.T, job *batchv1.Job, pods []reconcile.Pod) {
+	s := &job.Status
+	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	if indexed {
+		var done []int32
+		for i := range ptr.Deref(job.Spec.Completions, 0) {
+			if rapid.IntRange(0, 3).Draw(t, "done") == 0 {
+				done = append(done, i)
+			}
+		}
+		s.CompletedIndexes, s.Succeeded = indexset.Of(done...).String(), int32(len(done))
+	} else {
+		s.Succeeded = rapid.Int32Range(0, 3).Draw(t, "succeeded")
+	}
+	s.Failed = rapid.Int32Range(0, 3).Draw(t, "failed")
+	if rapid.Bool().Draw(t, "uncounted") {
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+		for i := range pods {
+			switch p := &pods[i]; rapid.IntRange(0, 5).Draw(t, "recorded") {
+			case 0:
+				s.UncountedTerminatedPods.Failed = append(s.UncountedTerminatedPods.Failed, p.UID)
+			case 1:
+				if !indexed {
+					s.UncountedTerminatedPods.Succeeded = append(s.UncountedTerminatedPods.Succeeded, p.UID)
+				}
+			}
+		}
+	}
+	if rapid.Bool().Draw(t, "started") && !ptr.Deref(job.Spec.Suspend, false) {
+		s.StartTime = ptr.To(metav1.NewTime(observedAt.Add(-time.Minute)))
+	}
+	for _, c := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobSuspended} {
+		if rapid.IntRange(0, 6).Draw(t, string(c)) == 0 && (c == batchv1.JobSuspended || len(s.Conditions) == 0) {
+			s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: c, Status: corev1.ConditionTrue, Reason: "Before"})
+		}
+	}
+}
+
+// checkStatus: whatever is planned, the API server takes it (S4).
+func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+	if plan.Status == nil {
+		return
+	}
+	next := o.Job.DeepCopy()
+	next.Status = *plan.Status
+	if list := validateStatus(o.Job, next); len(list) > 0 {
+		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
+	}
+}
+
+// checkCreations: none while it must not be, never more than wanted, one pod an index (S5, S6, S9).
+func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+	if len(plan.Create) == 0 {
+		return
+	}
+	if ptr.Deref(o.Job.Spec.Suspend, false) || o.Job.DeletionTimestamp != nil || o.HoldCreation || view(o.Job).failureTarget || view(o.Job).successCriteriaMet {
+		t.Errorf("S9: %d pods are created", len(plan.Create))
+	}
+	taken, active := map[int32]bool{}, 0
+	for i := range o.Pods {
+		if p := &o.Pods[i]; p.IsActive() {
+			active++
+			taken[p.Index] = true
+		}
+	}
+	if total := active + len(plan.Create); total > int(ptr.Deref(o.Job.Spec.Parallelism, 1)) {
+		t.Errorf("S5: %d pods would run", total)
+	}
+	for _, n := range plan.Create {
+		if n.Index != reconcile.NoIndex && taken[n.Index] {
+			t.Errorf("S6: index %d would run twice", n.Index)
+		}
+		taken[n.Index] = true
+	}
+}
+
+// checkReleases: a finished pod in range loses its finalizer only for a stored
+// record, and a pod that may still finish only if it has not changed (S2, S7).
+func checkReleases(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+	stored := map[types.UID]bool{}
+	for _, uid := range append(failedUIDs(&o.Job.Status), succeededUIDs(&o.Job.Status)...) {
+		stored[uid] = true
+	}
+	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
+	indexed := ptr.Deref(o.Job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+	byUID := map[types.UID]*reconcile.Pod{}
+	for i := range o.Pods {
+		byUID[o.Pods[i].UID] = &o.Pods[i]
+	}
+	for _, r := range plan.Release {
+		p := byUID[r.UID]
+		terminal := p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
+		outside := indexed && (p.Index < 0 || p.Index >= ptr.Deref(o.Job.Spec.Completions, 0))
+		recorded := stored[r.UID] || indexed && p.Phase == corev1.PodSucceeded && completed.Contains(p.Index)
+		switch {
+		case recorded || outside && !p.IsActive():
+		case terminal:
+			t.Errorf("S2: %s is released without a record", p.Name)
+		case r.ResourceVersion == "":
+			t.Errorf("S7: %s may finish, and is released without a precondition", p.Name)
+		}
+	}
+}
