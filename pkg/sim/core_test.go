@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ func TestComputeOnAnyObservation_REG_19(t *testing.T) {
 		checkStatus(t, o, plan)
 		checkCreations(t, o, plan)
 		checkReleases(t, o, plan)
+		checkRemaining(t, o, plan)
 	})
 }
 
@@ -146,6 +148,33 @@ func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	next.Status = *plan.Status
 	if list := validateStatus(o.Job, next); len(list) > 0 {
 		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
+	}
+	if view(next).successCriteriaMet && !view(o.Job).successCriteriaMet && (next.Status.Active > 0 || len(plan.Create) > 0) {
+		t.Errorf("JOB-02: the Job is taken as complete with %d active pods", next.Status.Active)
+	}
+}
+
+// checkRemaining: an index is run by one pod at most, and only one that still has
+// to run; every other pod is taken away (JOB-08, S6).
+func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+	if ptr.Deref(o.Job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || o.Job.DeletionTimestamp != nil {
+		return
+	}
+	going := map[types.UID]bool{}
+	for _, r := range append(slices.Clone(plan.Release), plan.Delete...) {
+		going[r.UID] = true
+	}
+	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
+	taken := map[int32]bool{}
+	for i := range o.Pods {
+		p := &o.Pods[i]
+		if !p.IsActive() || going[p.UID] || view(o.Job).successCriteriaMet {
+			continue
+		}
+		if p.Index < 0 || p.Index >= *o.Job.Spec.Completions || completed.Contains(p.Index) || taken[p.Index] {
+			t.Errorf("JOB-08: %s runs on with index %d", p.Name, p.Index)
+		}
+		taken[p.Index] = true
 	}
 }
 
