@@ -94,3 +94,8 @@ down: ## Stop the cluster of `make up` and remove its state
 .PHONY: clean
 clean: down ## Remove what was built, but for the control plane in the user's cache
 	rm -rf bin dist
+
+.PHONY: picture
+picture: build ## Draw the picture of the README from a run of the demo
+	hack/demo.sh | awk '/^kubectl batchjob status --watch/{f=1} /^kubectl batchjob status -o wide/{f=0} f' | sed '/^$$/d' | \
+		$(GO) run ./hack/picture make demo >docs/images/demo.svg
