@@ -58,7 +58,11 @@ type controllerOptions struct {
 }
 
 func newControllerCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &controllerOptions{IOStreams: streams, kube: newKubeFlags(), logging: logsapi.NewLoggingConfiguration()}
+	return newControllerCommandFor(&controllerOptions{IOStreams: streams})
+}
+
+func newControllerCommandFor(o *controllerOptions) *cobra.Command {
+	o.kube, o.logging = newKubeFlags(), logsapi.NewLoggingConfiguration()
 	cmd := &cobra.Command{
 		Use:     "controller",
 		Short:   "Run the external Job controller",
@@ -116,7 +120,7 @@ func (o *controllerOptions) Validate() error {
 		return usageErrorf("%v", err)
 	}
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
-		return usageErrorf("%v", list.ToAggregate())
+		return usageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
 	}
 	return nil
 }

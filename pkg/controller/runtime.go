@@ -71,33 +71,38 @@ func (r *Runtime) Run(ctx context.Context) error {
 // whether that was reached before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
-	namespaces := r.config.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{metav1.NamespaceAll}
-	}
-	var stores []observe.Store
-	for _, namespace := range namespaces {
-		jobs, store := batch.Jobs(namespace), r.cache.JobStore(namespace)
-		stores = append(stores, store)
-		r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(jobs.List, jobs.Watch))
-	}
-	if !allSynced(ctx, stores) {
+	jobs := r.eachNamespace(func(namespace string) observe.Store {
+		api, store := batch.Jobs(namespace), r.cache.JobStore(namespace)
+		r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(api.List, api.Watch))
+		return store
+	})
+	if !allSynced(ctx, jobs) {
 		return false
 	}
-	stores = nil
 	known := r.cache.Jobs()
-	for _, namespace := range namespaces {
-		pods, store := core.Pods(namespace), r.cache.PodStore(namespace)
-		stores = append(stores, store)
-		r.watch(ctx, wg, "pods", &corev1.Pod{}, store, listWatch(pods.List, pods.Watch))
-	}
-	if !allSynced(ctx, stores) {
+	pods := r.eachNamespace(func(namespace string) observe.Store {
+		api, store := core.Pods(namespace), r.cache.PodStore(namespace)
+		r.watch(ctx, wg, "pods", &corev1.Pod{}, store, listWatch(api.List, api.Watch))
+		return store
+	})
+	if !allSynced(ctx, pods) {
 		return false
 	}
 	for _, job := range known {
 		r.engine.Trust(job)
 	}
 	return true
+}
+
+func (r *Runtime) eachNamespace(start func(namespace string) observe.Store) (stores []observe.Store) {
+	namespaces := r.config.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		stores = append(stores, start(namespace))
+	}
+	return stores
 }
 
 func allSynced(ctx context.Context, stores []observe.Store) bool {
