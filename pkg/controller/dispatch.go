@@ -48,10 +48,12 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	}
 }
 
-// PodChanged is called by the cache. Pods of a Job that is gone still matter: it
-// may have been ours, and the Engine knows.
+// PodChanged is called by the cache. Tracked pods of a Job that is gone still
+// matter: it may have been ours, and the Engine knows.
 func (d *Dispatcher) PodChanged(c observe.PodChange) {
-	if job := d.cache.Job(c.Job); job == nil || isManagedBy(job, d.managedBy) {
+	job := d.cache.Job(c.Job)
+	switch {
+	case job == nil && c.New != nil && c.New.Finalizer, job != nil && isManagedBy(job, d.managedBy):
 		d.enqueue(c.Job, podUrgency(c))
 	}
 }

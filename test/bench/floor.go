@@ -1,0 +1,94 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// floor creates the pods of a Job and strips the finalizer of each as it succeeds:
+// what no controller can leave out, and nothing else. The Job is created for the
+// sake of ownership; nobody works on it.
+func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
+	job, err := a.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
+	if err != nil {
+		return nil, 0, err
+	}
+	options := podsOf(job)
+	none, err := a.CoreV1().Pods(job.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, 0, err
+	}
+	options.ResourceVersion = none.ResourceVersion
+	n := int(*job.Spec.Completions)
+	create, strip := make(chan int, n), make(chan *corev1.Pod, n)
+	for i := range n {
+		create <- i
+	}
+	close(create)
+	begun := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return succeeded(ctx, a.CoreV1().Pods(job.Namespace).Watch, options, n, strip) })
+	for range concurrency {
+		group.Go(func() error { return a.floorWorker(ctx, job, create, strip) })
+	}
+	err = group.Wait()
+	return job, time.Since(begun), err
+}
+
+// succeeded hands each of n pods on when it succeeds, once.
+func succeeded(ctx context.Context, from watchFunc, options metav1.ListOptions, n int, to chan<- *corev1.Pod) error {
+	defer close(to)
+	seen := map[types.UID]bool{}
+	return follow(ctx, from, options, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {
+		if pod.Status.Phase == corev1.PodSucceeded && !seen[pod.UID] {
+			seen[pod.UID] = true
+			to <- pod
+		}
+		return len(seen) == n, nil
+	})
+}
+
+// floorWorker makes one request after the other until none is left.
+func (a api) floorWorker(ctx context.Context, job *batchv1.Job, create <-chan int, strip <-chan *corev1.Pod) error {
+	pods := a.CoreV1().Pods(job.Namespace)
+	for {
+		select {
+		case i, more := <-create:
+			if !more {
+				create = nil
+				continue
+			}
+			if _, err := pods.Create(ctx, floorPod(job, i), metav1.CreateOptions{}); err != nil {
+				return err
+			}
+		case pod, more := <-strip:
+			if !more {
+				return nil
+			}
+			if _, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, stripPatch(pod.UID), metav1.PatchOptions{}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func stripPatch(uid types.UID) []byte {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":                                 uid,
+		"$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},
+	}})
+	if err != nil {
+		panic(err) // strings only
+	}
+	return patch
+}

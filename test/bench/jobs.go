@@ -1,0 +1,119 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// side is who runs a Job.
+type side string
+
+const (
+	ours    side = "ours"
+	builtIn side = "built-in"
+	floor   side = "floor"
+
+	namespace = "default"
+	// floorManagedBy keeps every controller away from the floor's Jobs and pods.
+	floorManagedBy = "bench.batchjob.dev/floor"
+)
+
+// managedBy is nil for the built-in controller.
+func (s side) managedBy() *string {
+	switch s {
+	case ours:
+		return ptr.To(controller.DefaultManagedBy)
+	case floor:
+		return ptr.To(floorManagedBy)
+	}
+	return nil
+}
+
+// shape is what a Job looks like, whoever runs it.
+type shape struct {
+	pods    int
+	indexed bool
+}
+
+func (s shape) String() string {
+	switch {
+	case s.indexed:
+		return fmt.Sprintf("%d indexes", s.pods)
+	case s.pods == 1:
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", s.pods)
+}
+
+// newJob is a Job whose pods all run at once, and succeed as soon as the node sees
+// them. They name their node: then neither admission nor a scheduler plays a part.
+func newJob(s side, number int, shape shape) *batchv1.Job {
+	mode := batchv1.NonIndexedCompletion
+	if shape.indexed {
+		mode = batchv1.IndexedCompletion
+	}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", s, number)},
+		Spec: batchv1.JobSpec{
+			ManagedBy:      s.managedBy(),
+			CompletionMode: &mode,
+			Completions:    ptr.To(int32(shape.pods)),
+			Parallelism:    ptr.To(int32(shape.pods)),
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				NodeName:      "node-1",
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "worker", Image: "busybox", Command: []string{"true"}}},
+			}},
+		},
+	}
+}
+
+// floorPod is the pod that a controller would create for an index of the Job. It
+// needs an owner: the built-in controller strips the finalizer of one without.
+func floorPod(job *batchv1.Job, index int) *corev1.Pod {
+	template := job.Spec.Template.DeepCopy()
+	text := strconv.Itoa(index)
+	template.Labels[batchv1.JobCompletionIndexAnnotation] = text
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       job.Namespace,
+			GenerateName:    job.Name + "-" + text + "-",
+			Labels:          template.Labels,
+			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: text},
+			Finalizers:      []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: template.Spec,
+	}
+	pod.Spec.Hostname = job.Name + "-" + text
+	pod.Spec.Containers[0].Env = []corev1.EnvVar{{
+		Name: "JOB_COMPLETION_INDEX",
+		ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{
+			FieldPath: "metadata.labels['" + batchv1.JobCompletionIndexAnnotation + "']",
+		}},
+	}}
+	return pod
+}
+
+// outcome says whether the Job has completed; a failed one is an error.
+func outcome(job *batchv1.Job) (complete bool, err error) {
+	for _, c := range job.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			return true, nil
+		case c.Type == batchv1.JobFailed:
+			return false, fmt.Errorf("job %s failed: %s: %s", job.Name, c.Reason, c.Message)
+		}
+	}
+	return false, nil
+}

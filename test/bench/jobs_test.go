@@ -1,0 +1,70 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+func TestNewJob(t *testing.T) {
+	if job := newJob(builtIn, 3, shape{1, false}); job.Spec.ManagedBy != nil || *job.Spec.CompletionMode != batchv1.NonIndexedCompletion || job.Name != "built-in-3" {
+		t.Errorf("got %+v", job)
+	}
+	job := newJob(ours, 4, shape{10, true})
+	if *job.Spec.ManagedBy != controller.DefaultManagedBy || *job.Spec.CompletionMode != batchv1.IndexedCompletion || *job.Spec.Parallelism != 10 || *job.Spec.Completions != 10 {
+		t.Errorf("got %+v", job)
+	}
+}
+
+// No two pods of the floor share what one of them changes.
+func TestFloorPod(t *testing.T) {
+	job := newJob(floor, 1, shape{2, true})
+	job.UID, job.Spec.Template.Labels = "u", map[string]string{batchv1.ControllerUidLabel: "u"}
+	first, second := floorPod(job, 0), floorPod(job, 1)
+	if first.Labels[batchv1.JobCompletionIndexAnnotation] != "0" || second.Labels[batchv1.JobCompletionIndexAnnotation] != "1" || len(job.Spec.Template.Labels) != 1 {
+		t.Errorf("labels %v, %v, %v", first.Labels, second.Labels, job.Spec.Template.Labels)
+	}
+	if owner := metav1.GetControllerOf(second); owner == nil || owner.UID != "u" || second.Finalizers[0] != batchv1.JobTrackingFinalizer {
+		t.Errorf("got %+v", second.ObjectMeta)
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	job := func(conditions ...batchv1.JobCondition) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
+	}
+	met := batchv1.JobCondition{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}
+	for name, c := range map[string]struct {
+		job      *batchv1.Job
+		complete bool
+		failed   bool
+	}{
+		"new":      {job(), false, false},
+		"interim":  {job(met), false, false},
+		"complete": {job(met, batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}), true, false},
+		"false":    {job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}), false, false},
+		"failed":   {job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}), false, true},
+	} {
+		if complete, err := outcome(c.job); complete != c.complete || (err != nil) != c.failed {
+			t.Errorf("%s: got %v, %v", name, complete, err)
+		}
+	}
+}
+
+func TestParseOptions(t *testing.T) {
+	o, err := parseOptions([]string{"--only", "floor,latency", "--pods", "5", "--", "-v=3", "--workers=1"})
+	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || o.pods != 5 || len(o.controllerArgs) != 2 {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	for _, args := range [][]string{{"--only", "speed"}, {"-o", "yaml"}, {"--pods", "0"}, {"--rounds", "-1"}} {
+		if _, err := parseOptions(args); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}

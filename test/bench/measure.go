@@ -1,0 +1,215 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// bench takes the measurements.
+type bench struct {
+	options
+	api       api
+	processes processes
+	jobs      int // created up to now; numbers their names
+}
+
+// results are all single measurements, in the order in which they were taken.
+type results struct {
+	Machine string    `json:"machine"`
+	Pods    int       `json:"pods"`
+	Latency []latency `json:"latency,omitempty"`
+	Bulk    []bulk    `json:"throughput,omitempty"`
+}
+
+// latency is one Job from creation to Complete.
+type latency struct {
+	Side  side    `json:"side"`
+	Shape string  `json:"shape"`
+	MS    float64 `json:"ms"`
+}
+
+// bulk is one large Job, or the floor for it.
+type bulk struct {
+	Side     side          `json:"side"`
+	Seconds  float64       `json:"seconds"`
+	Requests []request     `json:"requests"`
+	counts   requestCounts // Requests, for arithmetic
+	// CPU is in seconds and Peak in bytes of resident memory, by process.
+	CPU  map[string]float64 `json:"cpuSeconds,omitempty"`
+	Peak map[string]int64   `json:"peakBytes,omitempty"`
+	// OthersCPU is CPU seconds of processes that are no part of this.
+	OthersCPU float64 `json:"othersCPUSeconds"`
+}
+
+func newBench(o options, l *launched) (*bench, error) {
+	a, err := newAPI(l.kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{options: o, api: a, processes: findProcesses(l.cluster())}
+	if len(b.processes) == 0 {
+		progress("There is no /proc here: no CPU and memory, and no check of the built-in controller's limits.")
+		return b, nil
+	}
+	b.processes[procOurs], b.processes[procBench] = l.controller.cmd.Process.Pid, os.Getpid()
+	return b, limitsLifted(commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager])))
+}
+
+func (b *bench) measure(ctx context.Context) (results, error) {
+	version, err := b.api.Discovery().ServerVersion()
+	if err != nil {
+		return results{}, err
+	}
+	r := results{Pods: b.pods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	progress("Warming up")
+	for _, s := range []side{ours, builtIn} {
+		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
+			return r, err
+		}
+	}
+	if b.runs(partLatency) {
+		if r.Latency, err = b.latencies(ctx); err != nil {
+			return r, err
+		}
+	}
+	if b.runs(partThroughput) || b.runs(partFloor) {
+		r.Bulk, err = b.bulks(ctx)
+	}
+	return r, err
+}
+
+func (b *bench) latencies(ctx context.Context) ([]latency, error) {
+	var list []latency
+	for _, m := range []struct {
+		shape   shape
+		samples int
+	}{{shape{1, false}, b.samples}, {shape{10, true}, b.indexedSamples}} {
+		progress("Latency, %s: %d Jobs each", m.shape, m.samples)
+		for _, s := range turns(m.samples, ours, builtIn) {
+			l, err := b.latency(ctx, s, m.shape)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// turns returns rounds times the sides, every other round backwards (ABBA), so
+// that a drift of the machine hits all alike.
+func turns(rounds int, sides ...side) []side {
+	var order []side
+	for i := range rounds {
+		for j := range sides {
+			if i%2 == 1 {
+				j = len(sides) - 1 - j
+			}
+			order = append(order, sides[j])
+		}
+	}
+	return order
+}
+
+func (b *bench) newJob(s side, shape shape) *batchv1.Job {
+	b.jobs++
+	return newJob(s, b.jobs, shape)
+}
+
+func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	job, took, err := b.api.complete(ctx, b.newJob(s, shape))
+	if err != nil {
+		return latency{}, err
+	}
+	return latency{Side: s, Shape: shape.String(), MS: 1000 * took.Seconds()}, b.api.remove(ctx, job)
+}
+
+func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
+	var sides []side
+	if b.runs(partThroughput) {
+		sides = append(sides, ours, builtIn)
+	}
+	if b.runs(partFloor) {
+		sides = append(sides, floor)
+	}
+	if err := b.warmUp(ctx); err != nil {
+		return nil, err
+	}
+	var list []bulk
+	order := turns(b.rounds, sides...)
+	for i, s := range order {
+		r, err := b.bulk(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		progress("Throughput %d/%d, %d indexes, %s: %.1f s", i+1, len(order), b.pods, s, r.Seconds)
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// warmUp brings a burst of pods that nobody measures. The API server gives watches
+// room by what it has seen: in a new cluster the first burst overruns everybody's
+// watches dozens of times, and whoever comes first would pay for that.
+func (b *bench) warmUp(ctx context.Context) error {
+	pods := min(b.pods, 1000)
+	progress("Warming up with %d pods", pods)
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	job, _, err := b.api.floor(ctx, b.newJob(floor, shape{pods, true}), b.concurrency)
+	if err != nil {
+		return err
+	}
+	return b.api.remove(ctx, job)
+}
+
+// bulk runs one large Job. The API server's counters are read outside of the time
+// in which CPU is counted, as that costs some itself.
+func (b *bench) bulk(ctx context.Context, s side) (bulk, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	requests, err := b.api.requests(ctx)
+	if err != nil {
+		return bulk{}, err
+	}
+	b.processes.resetPeaks()
+	before, err := b.processes.usage()
+	if err != nil {
+		return bulk{}, err
+	}
+	job, took, err := b.work(ctx, s)
+	if err != nil {
+		return bulk{}, err
+	}
+	after, err := b.processes.usage()
+	if err != nil {
+		return bulk{}, err
+	}
+	afterRequests, err := b.api.requests(ctx)
+	if err != nil {
+		return bulk{}, err
+	}
+	used := after.since(before)
+	counts := afterRequests.since(requests)
+	return bulk{
+		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,
+		CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
+	}, b.api.remove(ctx, job)
+}
+
+func (b *bench) work(ctx context.Context, s side) (*batchv1.Job, time.Duration, error) {
+	job := b.newJob(s, shape{b.pods, true})
+	if s == floor {
+		return b.api.floor(ctx, job, b.concurrency)
+	}
+	return b.api.complete(ctx, job)
+}

@@ -1,0 +1,198 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPercentile(t *testing.T) {
+	ten := []float64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}
+	for _, c := range []struct {
+		values  []float64
+		percent float64
+		want    float64
+	}{
+		{ten, 50, 5}, {ten, 90, 9}, {ten, 91, 10}, {ten, 100, 10}, {ten, 0, 1},
+		{[]float64{3}, 50, 3}, {[]float64{3, 4}, 50, 3}, {[]float64{3, 4}, 51, 4},
+	} {
+		if got := percentile(c.values, c.percent); got == nil || *got != c.want {
+			t.Errorf("p%v of %v: got %v, want %v", c.percent, c.values, got, c.want)
+		}
+	}
+	if got := percentile(nil, 50); got != nil {
+		t.Errorf("of nothing: got %v", *got)
+	}
+	if ten[0] != 10 {
+		t.Error("its argument changed")
+	}
+}
+
+func TestTurns(t *testing.T) {
+	if got, want := turns(3, ours, builtIn), []side{ours, builtIn, builtIn, ours, ours, builtIn}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := turns(2, ours, builtIn, floor), []side{ours, builtIn, floor, floor, builtIn, ours}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// large is a throughput run with so many requests of each kind per 100 pods.
+func large(s side, seconds float64, post, status int) bulk {
+	counts := requestCounts{
+		{Verb: "POST", Resource: "pods"}:                       post,
+		{Verb: "PATCH", Resource: "pods"}:                      100,
+		{Verb: "PUT", Resource: "jobs", Subresource: "status"}: status,
+		{Verb: "POST", Resource: "jobs"}:                       1,
+		{Verb: "GET", Resource: "jobs"}:                        1,
+	}
+	return bulk{
+		Side: s, Seconds: seconds, counts: counts, Requests: counts.list(),
+		CPU:  map[string]float64{procOurs: 0.5, procManager: 1.25, procServer: 7},
+		Peak: map[string]int64{procOurs: 50e6, procManager: 100e6},
+	}
+}
+
+func sample() results {
+	return results{
+		Machine: "A machine", Pods: 100,
+		Latency: []latency{
+			{ours, "1 pod", 40}, {builtIn, "1 pod", 1000}, {builtIn, "1 pod", 1100}, {ours, "1 pod", 150.5},
+		},
+		Bulk: []bulk{
+			large(ours, 2, 100, 1), large(builtIn, 3, 101, 2), large(floor, 2, 100, 0),
+			large(floor, 2, 100, 0), large(builtIn, 4, 101, 2), large(ours, 3, 100, 2),
+		},
+	}
+}
+
+func TestReportTable(t *testing.T) {
+	var out bytes.Buffer
+	if err := printReport(&out, options{output: "table"}, newReport(sample())); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+|                                    |  ours | built-in | ours/built-in | target |    met |
+|------------------------------------|------:|---------:|--------------:|-------:|-------:|
+| 1 pod, create to Complete: p50, ms |    40 |     1000 |          0.04 |  < 150 |    yes |
+| 1 pod, create to Complete: p90, ms |   150 |     1100 |          0.14 |        |        |
+| 1 pod, create to Complete: max, ms |   150 |     1100 |          0.14 |        |        |
+| 100 indexes, create to Complete, s |  2.50 |     3.50 |          0.71 |        |        |
+| pods: POST, per pod                | 1.000 |    1.010 |          0.99 |   <= 1 |    yes |
+| pods: PATCH (finalizer), per pod   | 1.000 |    1.000 |          1.00 |   <= 1 |    yes |
+| pods: DELETE                       |   0.0 |      0.0 |             - |      0 |    yes |
+| all but status and events, per pod | 2.010 |    2.020 |          1.00 |   <= 2 | missed |
+| jobs/status: PUT                   |   1.5 |      2.0 |          0.75 |        |        |
+| jobs/status: PUT, % of pods        |  1.50 |     2.00 |          0.75 |   <= 1 | missed |
+| events: writes                     |   0.0 |      0.0 |             - |        |        |
+| CPU of the controller, s           |  0.50 |     1.25 |          0.40 |        |        |
+| CPU of kube-controller-manager, s  |  1.25 |     1.25 |          1.00 |        |        |
+| CPU of kube-apiserver, s           |  7.00 |     7.00 |          1.00 |        |        |
+| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |
+| time / floor (2.00 s)              |  1.25 |     1.75 |          0.71 |        |        |
+
+`
+	if got := "\n" + out.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	for _, note := range []string{
+		"Other requests about pods and Jobs, ours, 2 Jobs together: GET jobs 2.",
+		"kube-apiserver used 7.00 s of CPU for that.",
+	} {
+		if !strings.Contains(out.String(), note) {
+			t.Errorf("no note %q in\n%s", note, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "not quiet") {
+		t.Error("it complains about noise")
+	}
+}
+
+// A part that was not run leaves no line, and a ratio that needs it a dash.
+func TestReportOfParts(t *testing.T) {
+	all := sample()
+	var floors []bulk
+	for _, b := range all.Bulk {
+		if b.Side == floor {
+			floors = append(floors, b)
+		}
+	}
+	for name, c := range map[string]struct {
+		results results
+		rows    int
+		last    string
+	}{
+		"nothing":    {results{}, 0, ""},
+		"latency":    {results{Latency: all.Latency}, 3, "| 1 pod, create to Complete: max, ms |  150 |     1100 |          0.14 |        |     |"},
+		"throughput": {results{Pods: 100, Bulk: all.Bulk[:2]}, 12, "| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |"},
+		"floor":      {results{Pods: 100, Bulk: floors}, 1, "| time / floor (2.00 s) |    - |        - |             - |        |     |"},
+	} {
+		rows := newReport(c.results).Rows
+		lines := strings.Split(strings.TrimSpace(renderTable(rows)), "\n")
+		if len(rows) != c.rows || c.last != "" && lines[len(lines)-1] != c.last {
+			t.Errorf("%s: %d rows, want %d; the last is\n%s", name, len(rows), c.rows, lines[len(lines)-1])
+		}
+	}
+}
+
+func TestReportNoise(t *testing.T) {
+	r := sample()
+	r.Bulk[0].OthersCPU = 20
+	notes := strings.Join(newReport(r).Notes, "\n")
+	if !strings.Contains(notes, "not quiet: 28 % of the CPU time") {
+		t.Errorf("got %s", notes)
+	}
+}
+
+func TestReportJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := printReport(&out, options{output: "json"}, newReport(sample())); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Rows []struct {
+			What    string
+			Ours    *float64
+			BuiltIn *float64
+			Met     *bool
+		}
+		Results struct {
+			Throughput []struct {
+				Requests []struct {
+					Verb, Resource, Subresource string
+					Count                       int
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rows) != 16 || *got.Rows[0].Ours != 40 || !*got.Rows[0].Met || got.Rows[1].Met != nil || *got.Rows[9].Met {
+		t.Errorf("rows: %s", out.String())
+	}
+	if r := got.Results.Throughput[1].Requests[0]; r.Verb != "POST" || r.Resource != "pods" || r.Count != 101 {
+		t.Errorf("first request: %+v", r)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	for _, c := range []struct {
+		target target
+		value  float64
+		met    bool
+	}{
+		{target{Limit: 1}, 1, true}, {target{Limit: 1}, 1.001, false}, {target{Limit: 1}, 0, true},
+		{target{Limit: 150, Below: true}, 150, false}, {target{Limit: 150, Below: true}, 149, true},
+		{target{Limit: 1}, math.NaN(), false}, {target{}, 0, true},
+	} {
+		if got := c.target.metBy(c.value); got != c.met {
+			t.Errorf("%+v by %v: got %v", c.target, c.value, got)
+		}
+	}
+}
