@@ -329,8 +329,9 @@ func freePorts(n int) ([]int, error) {
 // down ends and removes the cluster; that there is none is fine.
 func (c *cluster) down(ctx context.Context) error {
 	if !exists(c.dir) {
+		// Somebody may have removed the folder under a cluster that still runs.
 		fmt.Fprintln(c.out, "There is no cluster.")
-		return nil
+		return stopProcesses(c.dir)
 	}
 	unlock, err := c.lock(ctx)
 	if err != nil {
