@@ -49,6 +49,9 @@ type Cache struct {
 type podRow struct {
 	job types.UID
 	pod *reconcile.Pod
+	// orphan says that the pod has lost its owner, which was job, and still holds
+	// the tracking finalizer.
+	orphan bool
 	// at is the pod's place in jobPods.keys.
 	at int
 }
@@ -87,6 +90,10 @@ func (c *Cache) stream(namespace string) string {
 func (c *Cache) Job(uid types.UID) *batchv1.Job {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.job(uid)
+}
+
+func (c *Cache) job(uid types.UID) *batchv1.Job {
 	for _, stream := range c.streams() {
 		if r, ok := c.jobs.rows[key{uid, stream}]; ok {
 			return r.value
@@ -94,6 +101,8 @@ func (c *Cache) Job(uid types.UID) *batchv1.Job {
 	}
 	return nil
 }
+
+func (c *Cache) hasJob(uid types.UID) bool { return c.job(uid) != nil }
 
 func (c *Cache) streams() []string {
 	if len(c.namespaces) == 0 {
@@ -114,7 +123,9 @@ func (c *Cache) Jobs() []*batchv1.Job {
 }
 
 // Pods returns the newest known versions of all pods that the Job controls, in
-// no order. The slice is the caller's.
+// no order. The slice is the caller's. For a Job that is gone they include the pods
+// that lost it as their owner and still hold the tracking finalizer: nobody else
+// would take it from them (TRK-20).
 func (c *Cache) Pods(job types.UID) []reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -122,9 +133,12 @@ func (c *Cache) Pods(job types.UID) []reconcile.Pod {
 	if of == nil {
 		return nil
 	}
+	gone := !c.hasJob(job)
 	out := make([]reconcile.Pod, 0, len(of.keys))
 	for _, k := range of.keys {
-		out = append(out, *c.pods.rows[k].value.pod)
+		if r := c.pods.rows[k].value; gone || !r.orphan {
+			out = append(out, *r.pod)
+		}
 	}
 	return out
 }

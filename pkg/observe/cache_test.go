@@ -122,6 +122,30 @@ func TestOwnerChange_TRK_25(t *testing.T) {
 	expect(t, "told", r.take(), "[pod of two: pod→none, 0 active]")
 }
 
+// TRK-20: a pod that loses its owner and holds the tracking finalizer is shown once
+// the Job is gone, and told, so that somebody takes the finalizer.
+func TestOrphanWithFinalizer_TRK_20(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "job", ResourceVersion: "1"}}
+	_ = c.JobStore("").Add(job)
+	pod := testPod("a", "job", 2, corev1.PodRunning)
+	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	_ = c.PodStore("").Add(pod)
+	orphan := pod.DeepCopy()
+	orphan.OwnerReferences, orphan.ResourceVersion = nil, "3"
+	_ = c.PodStore("").Update(orphan)
+	expect(t, "while the Job is there", names(c, "job"), "")
+	r.take()
+	_ = c.JobStore("").Delete(job)
+	expect(t, "told", r.take(), "[job: true→false]")
+	expect(t, "when the Job is gone", names(c, "job"), "a@3 ")
+	released := orphan.DeepCopy()
+	released.Finalizers, released.ResourceVersion = nil, "5"
+	_ = c.PodStore("").Update(released)
+	expect(t, "released", names(c, "job"), "")
+}
+
 // Several namespaces are several watches; one that starts over says nothing about
 // the other.
 func TestNamespacesAreSeparate(t *testing.T) {

@@ -174,6 +174,9 @@ func (s *podStore) Update(object any) error {
 	c, k := s.cache, key{pod.row.pod.UID, s.stream}
 	c.mu.Lock()
 	old := c.pods.rows[k].value
+	if pod.row.job == "" && old.pod != nil && pod.row.pod.Finalizer {
+		pod = &slim{pod.namespace, pod.version, podRow{job: old.job, pod: pod.row.pod, orphan: true}}
+	}
 	switch {
 	case pod.row.job == "":
 		// No Job's pod, or no longer one.
