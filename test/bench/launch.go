@@ -105,7 +105,7 @@ func (l *launched) startController(binary string, args []string) error {
 func (l *launched) controllerEnded() error {
 	log, _ := os.ReadFile(l.log())
 	lines := strings.Split(string(bytes.TrimSpace(log)), "\n")
-	return fmt.Errorf("our controller ended (%v); its last words:\n  %s", l.controller.err, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
+	return fmt.Errorf("our controller ended (%w); its last words:\n  %s", l.controller.err, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
 // stop ends all processes and removes all files, whatever happened before.

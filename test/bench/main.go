@@ -51,7 +51,9 @@ type options struct {
 	keep           bool
 }
 
-func main() {
+func main() { os.Exit(exitCode()) }
+
+func exitCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	o, err := parseOptions(os.Args[1:])
@@ -60,15 +62,15 @@ func main() {
 	}
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "interrupted")
-		os.Exit(130)
+		return 130
 	case errors.Is(err, errUsage):
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1)
+		return 2
 	}
+	fmt.Fprintln(os.Stderr, "error:", err)
+	return 1
 }
 
 func parseOptions(args []string) (options, error) {

@@ -26,7 +26,7 @@ const patience = 90 * time.Second
 type process struct {
 	cmd    *exec.Cmd
 	stderr lockedBuffer
-	done   chan error
+	done   chan struct{}
 }
 
 // lockedBuffer can be read while it is written.
@@ -51,13 +51,16 @@ func (b *lockedBuffer) String() string {
 // has said that it reconciles.
 func startController(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{done: make(chan error, 1)}
+	p := &process{done: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { p.done <- p.cmd.Wait() }()
+	go func() {
+		_ = p.cmd.Wait() // The tests read the exit code.
+		close(p.done)
+	}()
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 	eventually(t, "the controller to start", func(context.Context) (bool, error) {
 		return strings.Contains(p.stderr.String(), "Reconciling Jobs"), nil
