@@ -1,0 +1,64 @@
+package integration
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// builtin is the real kube-controller-manager beside our controller.
+type builtin struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	log   *logBuffer
+	ended chan error
+}
+
+// startBuiltin runs only the controllers named. It works on all namespaces: a test
+// that uses it must not run in parallel with others.
+func startBuiltin(t *testing.T, controllers ...string) *builtin {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program, err := apiServer.leash.hold(filepath.Join(apiServer.binaries, "kube-controller-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &builtin{t: t, log: &logBuffer{}, ended: make(chan error, 1)}
+	b.cmd = exec.Command(program,
+		"--kubeconfig="+kubeconfig,
+		"--controllers="+strings.Join(controllers, ","),
+		"--leader-elect=false",
+		"--bind-address=127.0.0.1", "--secure-port=0",
+		"--kube-api-qps=500", "--kube-api-burst=500",
+	)
+	b.cmd.Stdout, b.cmd.Stderr = b.log, b.log
+	if err := b.cmd.Start(); err != nil {
+		t.Fatalf("starting kube-controller-manager: %v", err)
+	}
+	go func() { b.ended <- b.cmd.Wait() }()
+	t.Cleanup(b.stop)
+	return b
+}
+
+func (b *builtin) stop() {
+	err := b.cmd.Process.Signal(os.Interrupt)
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		b.t.Errorf("stopping kube-controller-manager: %v", err)
+	}
+	select {
+	case <-b.ended:
+	case <-time.After(patience):
+		_ = b.cmd.Process.Kill()
+		b.t.Error("kube-controller-manager does not stop")
+	}
+	if b.t.Failed() {
+		b.t.Logf("log of kube-controller-manager:\n%s", b.log)
+	}
+}

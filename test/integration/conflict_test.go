@@ -1,0 +1,86 @@
+package integration
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Somebody edits the Job between the controller's read and its status write: the
+// write is a conflict, what it was for is decided anew, and nothing is lost.
+func TestConflict_STV_23_TRK_08(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit map[string]any
+		// active pods are wanted after the edit.
+		active int
+	}{
+		"label":       {map[string]any{"metadata": map[string]any{"labels": map[string]any{"edited": "yes"}}}, 1},
+		"parallelism": {map[string]any{"spec": map[string]any{"parallelism": 3}}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController()
+			f.create(newJob(completions(4), parallelism(1)))
+			pod := f.untilActive(1)[0]
+			f.kubelet.run(pod)
+			f.untilCounts("a", counts{active: 1, ready: 1})
+
+			status := p.wire.hold(statusPut)
+			f.kubelet.succeed(pod)
+			f.until("the success is about to be recorded", func() bool { return status.count() > 0 })
+			f.patchJob("a", c.edit)
+			status.lift()
+			f.untilActive(c.active)
+			f.kubelet.play(everySucceeds)
+			job := f.untilComplete("a", 4, 0)
+			f.wantPodsEver(4)
+			if p.wire.answered(statusPut, 409) == 0 {
+				t.Error("there was no conflict")
+			}
+			if name == "label" && job.Labels["edited"] != "yes" {
+				t.Errorf("the labels are %v", job.Labels)
+			}
+		})
+	}
+}
+
+// KEP-3715's argument: a Job that grows while its success is being written goes on.
+func TestConflictWithElasticJob_STV_23_JOB_10(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(indexed(2)))
+	pods := f.untilActive(2)
+	end := p.wire.hold(statusPut.holding(string(batchv1.JobSuccessCriteriaMet)))
+	f.kubelet.succeed(pods...)
+	f.until("the success is about to be written", func() bool { return end.count() > 0 })
+	f.edit("a", elastic(3))
+	end.lift()
+	pods = f.untilActive(1)
+	if is(f.history.job("a"), batchv1.JobSuccessCriteriaMet) {
+		t.Error("the Job has succeeded with an index that has not")
+	}
+	f.kubelet.succeed(pods...)
+	f.untilComplete("a", 3, 0)
+	if p.wire.answered(statusPut, 409) == 0 {
+		t.Error("there was no conflict")
+	}
+}
+
+// As long as no status can be written, no finalizer goes (the judge holds S2).
+func TestConflictsWithoutEnd_TRK_08(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(2), parallelism(2)))
+	pods := f.untilActive(2)
+	f.untilCounts("a", counts{active: 2})
+	conflicts := p.wire.reject(statusPut, 409)
+	f.kubelet.succeed(pods...)
+	f.until("ten writes have failed", func() bool { return conflicts.count() >= 10 })
+	f.untilPods(2, "tracked", isTracked)
+	conflicts.lift()
+	f.untilComplete("a", 2, 0)
+}

@@ -1,0 +1,16 @@
+// Package integration tests the controller against a real etcd and kube-apiserver.
+//
+//	go test -race ./test/integration
+//
+// There is no kubelet and no scheduler: the tests play them, through pods/status
+// and through spec.nodeName in the template. Every test has a namespace, and in it
+// a controller, or several one after the other, of its own; all run in parallel.
+//
+// Whatever a test is about, a recorder keeps every version of every Job and pod of
+// its namespace, and every request of its controllers. At the end of the test both
+// are held against the invariants of a Job controller (invariants_test.go,
+// ownership_test.go) and the rules of the status (statusrules_test.go); a test that
+// breaks one fails with the whole history.
+//
+// The binaries come from hack/controlplane, or from KUBEBUILDER_ASSETS.
+package integration

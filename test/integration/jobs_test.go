@@ -1,0 +1,157 @@
+package integration
+
+import (
+	"encoding/json"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+const (
+	containerName = "main"
+	nodeName      = "node-1"
+	// foreignFinalizer is of somebody who wants to see pods before they go.
+	foreignFinalizer = "example.com/audit"
+	// otherController manages Jobs, but does not run here.
+	otherController = "example.com/other"
+)
+
+type jobOption func(*batchv1.JobSpec)
+
+func indexed(completions int32) jobOption {
+	return func(s *batchv1.JobSpec) {
+		s.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		s.Completions, s.Parallelism = &completions, &completions
+	}
+}
+
+func completions(n int32) jobOption  { return func(s *batchv1.JobSpec) { s.Completions = &n } }
+func parallelism(n int32) jobOption  { return func(s *batchv1.JobSpec) { s.Parallelism = &n } }
+func backoffLimit(n int32) jobOption { return func(s *batchv1.JobSpec) { s.BackoffLimit = &n } }
+func suspended(s *batchv1.JobSpec)   { s.Suspend = ptr.To(true) }
+
+func replacedWhen(policy batchv1.PodReplacementPolicy) jobOption {
+	return func(s *batchv1.JobSpec) { s.PodReplacementPolicy = &policy }
+}
+
+// managedBy names the controller; "" leaves it to the built-in one.
+func managedBy(name string) jobOption {
+	return func(s *batchv1.JobSpec) {
+		s.ManagedBy = nil
+		if name != "" {
+			s.ManagedBy = &name
+		}
+	}
+}
+
+// onNode makes pods that are scheduled: when deleted, they stay until the kubelet
+// confirms their end. Others vanish at once, or with their last finalizer.
+func onNode(s *batchv1.JobSpec) { s.Template.Spec.NodeName = nodeName }
+
+func withFinalizer(name string) jobOption {
+	return func(s *batchv1.JobSpec) { s.Template.Finalizers = append(s.Template.Finalizers, name) }
+}
+
+// newJob is a Job of ours, named a, that wants one pod to succeed.
+func newJob(options ...jobOption) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: containerName, Image: "none"}},
+	}
+	for _, o := range options {
+		o(&job.Spec)
+	}
+	return job
+}
+
+func named(name string, job *batchv1.Job) *batchv1.Job {
+	job.Name = name
+	return job
+}
+
+func (f *fixture) create(job *batchv1.Job) *batchv1.Job {
+	f.t.Helper()
+	job, err := f.client.BatchV1().Jobs(f.namespace).Create(f.t.Context(), job, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("creating the Job: %v", err)
+	}
+	f.untilSeen(job)
+	return job
+}
+
+// edit is a merge patch of the Job's spec, as kubectl patch sends it.
+func (f *fixture) edit(job string, spec map[string]any) {
+	f.t.Helper()
+	f.patchJob(job, map[string]any{"spec": spec})
+}
+
+func (f *fixture) patchJob(job string, fields map[string]any) {
+	f.t.Helper()
+	patch, err := json.Marshal(fields)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	stored, err := f.client.BatchV1().Jobs(f.namespace).Patch(f.t.Context(), job, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		f.t.Fatalf("editing the Job: %v", err)
+	}
+	f.untilSeen(stored)
+}
+
+func (f *fixture) deleteJob(name string, policy metav1.DeletionPropagation) {
+	f.t.Helper()
+	if err := f.client.BatchV1().Jobs(f.namespace).Delete(f.t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+		f.t.Fatalf("deleting the Job: %v", err)
+	}
+	f.until("the history shows the deletion", func() bool {
+		job := f.history.job(name)
+		return job == nil || job.DeletionTimestamp != nil
+	})
+}
+
+// deletePods deletes as kubectl does.
+func (f *fixture) deletePods(pods ...*corev1.Pod) {
+	f.t.Helper()
+	for _, pod := range pods {
+		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+		if err := f.client.CoreV1().Pods(f.namespace).Delete(f.t.Context(), pod.Name, options); err != nil {
+			f.t.Fatalf("deleting the pod: %v", err)
+		}
+		f.until("the history shows the deletion", func() bool {
+			now := f.history.pod(pod.UID)
+			return now == nil || now.DeletionTimestamp != nil
+		})
+	}
+}
+
+// setFinalizers replaces all finalizers of a pod.
+func (f *fixture) setFinalizers(pod *corev1.Pod, finalizers ...string) {
+	f.t.Helper()
+	f.patchPod(pod, map[string]any{"finalizers": append([]string{}, finalizers...)})
+}
+
+func (f *fixture) labelPod(pod *corev1.Pod, key, value string) {
+	f.t.Helper()
+	f.patchPod(pod, map[string]any{"labels": map[string]any{key: value}})
+}
+
+func (f *fixture) patchPod(pod *corev1.Pod, metadata map[string]any) {
+	f.t.Helper()
+	metadata["uid"] = pod.UID
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	stored, err := f.client.CoreV1().Pods(f.namespace).Patch(f.t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		f.t.Fatalf("editing the pod: %v", err)
+	}
+	f.untilSeen(stored)
+}

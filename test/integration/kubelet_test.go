@@ -1,0 +1,185 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+)
+
+// kubelet is what a node would do to the pods of the test's namespace.
+type kubelet struct {
+	f      *fixture
+	client kubernetes.Interface
+}
+
+// A write of a test, or of its kubelet, returns when the history shows it, so that
+// what a test waits for next is not what was before.
+
+// exit codes, as a shell has them.
+const (
+	exitFailure = 1
+	exitSIGTERM = 143
+)
+
+func (k *kubelet) run(pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	k.set(pods, corev1.PodRunning, 0)
+}
+
+func (k *kubelet) succeed(pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	k.set(pods, corev1.PodSucceeded, 0)
+}
+
+func (k *kubelet) fail(pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	k.set(pods, corev1.PodFailed, exitFailure)
+}
+
+// terminate ends pods that are being deleted, and confirms that they are stopped:
+// without a finalizer they are gone then.
+func (k *kubelet) terminate(pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	k.set(pods, corev1.PodFailed, exitSIGTERM)
+	k.confirm(pods...)
+}
+
+// confirm tells that the containers of pods that are being deleted are stopped.
+func (k *kubelet) confirm(pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	for _, pod := range pods {
+		if err := k.tryConfirm(pod); err != nil {
+			k.f.t.Fatalf("confirming the end of pod %s: %v", pod.Name, err)
+		}
+		k.f.until("the history shows that the pod has stopped", func() bool { return k.f.history.isStopped(pod.UID) })
+	}
+}
+
+func (k *kubelet) set(pods []*corev1.Pod, phase corev1.PodPhase, exitCode int32) {
+	k.f.t.Helper()
+	for _, pod := range pods {
+		stored, err := k.trySet(pod, phase, exitCode)
+		if err != nil {
+			k.f.t.Fatalf("setting pod %s to %s: %v", pod.Name, phase, err)
+		}
+		k.f.untilSeen(stored)
+	}
+}
+
+func (k *kubelet) trySet(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) (*corev1.Pod, error) {
+	patch, err := statusPatch(pod, phase, exitCode)
+	if err != nil {
+		return nil, err
+	}
+	return k.client.CoreV1().Pods(pod.Namespace).Patch(context.Background(), pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+}
+
+func (k *kubelet) tryConfirm(pod *corev1.Pod) error {
+	now := int64(0)
+	err := k.client.CoreV1().Pods(pod.Namespace).Delete(context.Background(), pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func statusPatch(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) ([]byte, error) {
+	now := metav1.Now()
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}
+	container := corev1.ContainerStatus{Name: containerName}
+	if phase == corev1.PodRunning {
+		ready.Status = corev1.ConditionTrue
+		container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{StartedAt: now}
+	} else {
+		container.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: exitCode, FinishedAt: now}
+	}
+	return json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"status": map[string]any{
+			"phase": phase, "conditions": []corev1.PodCondition{ready}, "containerStatuses": []corev1.ContainerStatus{container},
+		},
+	})
+}
+
+// outcome says how a running pod ends; "" lets it run on. nth is 1 for the first
+// pod of the namespace.
+type outcome func(pod *corev1.Pod, nth int) corev1.PodPhase
+
+func everySucceeds(*corev1.Pod, int) corev1.PodPhase { return corev1.PodSucceeded }
+func noneEnds(*corev1.Pod, int) corev1.PodPhase      { return "" }
+
+// play runs pods until the test ends, or the returned function is called: they
+// start, end as the outcome says, and stop when they are deleted.
+func (k *kubelet) play(decide outcome) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			changed := k.f.history.changes()
+			for i, pod := range k.f.history.inOrder() {
+				if pod != nil {
+					k.step(pod, i+1, decide)
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-changed:
+			}
+		}
+	})
+	stop = func() {
+		cancel()
+		wg.Wait()
+	}
+	k.f.t.Cleanup(stop)
+	return stop
+}
+
+// step does the next thing to one pod, and waits until the history shows it.
+func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
+	var stored *corev1.Pod
+	var err error
+	switch {
+	case pod.DeletionTimestamp != nil && hasEnded(pod) && !isStopped(pod):
+		if err = k.tryConfirm(pod); err == nil {
+			k.f.history.wait(func() bool { return k.f.history.isStopped(pod.UID) })
+		}
+	case hasEnded(pod), isStopped(pod):
+	case pod.DeletionTimestamp != nil:
+		stored, err = k.trySet(pod, corev1.PodFailed, exitSIGTERM)
+	case pod.Status.Phase != corev1.PodRunning:
+		stored, err = k.trySet(pod, corev1.PodRunning, 0)
+	default:
+		switch phase := decide(pod, nth); phase {
+		case corev1.PodSucceeded:
+			stored, err = k.trySet(pod, phase, 0)
+		case corev1.PodFailed:
+			stored, err = k.trySet(pod, phase, exitFailure)
+		}
+	}
+	// A pod that is gone, or another one, is no concern of a kubelet.
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		k.f.t.Errorf("kubelet: pod %s: %v", pod.Name, err)
+	}
+	if err == nil && stored != nil {
+		k.f.history.wait(func() bool { return k.f.history.shows(stored) })
+	}
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// isStopped says that a pod that is being deleted waits for nothing but finalizers.
+func isStopped(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0
+}

@@ -1,0 +1,37 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// leash makes sure that no server, and no file of one, outlives the test process,
+// however that ends (a panic, go test's time limit, a signal).
+type leash struct {
+	// dir holds everything that is to go with the process.
+	dir string
+}
+
+func newLeash() (leash, error) {
+	dir, err := os.MkdirTemp("", "batchjob-integration-")
+	return leash{dir}, err
+}
+
+// leashScript becomes the program, and leaves a watcher behind that looks once a
+// second whether the test process and the program are still there.
+const leashScript = `#!/bin/sh
+(
+	while kill -0 %[1]d && kill -0 $$; do sleep 1; done
+	kill -0 %[1]d || { kill -KILL $$; rm -rf '%[2]s'; }
+) >/dev/null 2>&1 </dev/null &
+exec '%[3]s' "$@"
+`
+
+// hold returns a program to start instead of the given one.
+func (l leash) hold(program string) (string, error) {
+	path := filepath.Join(l.dir, filepath.Base(program))
+	return path, os.WriteFile(path, fmt.Appendf(nil, leashScript, os.Getpid(), l.dir, program), 0o700)
+}
+
+func (l leash) release() error { return os.RemoveAll(l.dir) }

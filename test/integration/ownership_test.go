@@ -1,0 +1,108 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// judgeCalls holds what a controller asked of the API server against S4 (no
+// status is rejected), S7 (every write is conditional on a resourceVersion or a
+// UID) and S8 (nothing is written to what is not ours).
+func judgeCalls(history *recorder, w *wire) []string {
+	o := ownersOf(history)
+	var violations []string
+	for _, c := range w.recorded(anyWrite) {
+		if problem := o.judge(c); problem != "" {
+			violations = append(violations, fmt.Sprintf("%s %s %s (%d): %s", c.method, c.resource, c.name, c.code, problem))
+		}
+	}
+	return violations
+}
+
+// owners are all Jobs and pods that there have been.
+type owners struct {
+	ours map[types.UID]bool
+	// pods are the UIDs of the pods of a name, and the Job that each belongs to.
+	pods map[string]map[types.UID]types.UID
+}
+
+func ownersOf(history *recorder) owners {
+	o := owners{ours: map[types.UID]bool{}, pods: map[string]map[types.UID]types.UID{}}
+	for _, v := range history.sorted() {
+		if v.job != nil {
+			o.ours[v.job.UID] = isOurs(v.job)
+			continue
+		}
+		if o.pods[v.pod.Name] == nil {
+			o.pods[v.pod.Name] = map[types.UID]types.UID{}
+		}
+		if owner := metav1.GetControllerOf(v.pod); owner != nil {
+			o.pods[v.pod.Name][v.pod.UID] = owner.UID
+		}
+	}
+	return o
+}
+
+func (o owners) judge(c call) string {
+	switch c.method + " " + c.resource {
+	case http.MethodPut + " jobs/status":
+		return o.judgeStatus(c)
+	case http.MethodPost + " pods":
+		return o.judgeCreation(c)
+	case http.MethodPatch + " pods", http.MethodDelete + " pods":
+		return o.judgePodWrite(c)
+	}
+	return "a request that the controller has no use for"
+}
+
+func (o owners) judgeStatus(c call) string {
+	job := &batchv1.Job{}
+	if err := decode(c.body, job); err != nil {
+		return err.Error()
+	}
+	switch {
+	case c.code == http.StatusUnprocessableEntity:
+		return "S4: the API server rejects the status"
+	case job.ResourceVersion == "" || job.UID == "":
+		return "S7: no resourceVersion, or no UID"
+	case !o.ours[job.UID]:
+		return "S8: the Job is not ours"
+	}
+	return ""
+}
+
+func (o owners) judgeCreation(c call) string {
+	pod := &corev1.Pod{}
+	if err := decode(c.body, pod); err != nil {
+		return err.Error()
+	}
+	if owner := metav1.GetControllerOf(pod); owner == nil || !o.ours[owner.UID] {
+		return "S8: the pod's Job is not ours"
+	}
+	return ""
+}
+
+func (o owners) judgePodWrite(c call) string {
+	for uid, job := range o.pods[c.name] {
+		if bytes.Contains(c.body, []byte(uid)) {
+			if !o.ours[job] {
+				return "S8: the pod's Job is not ours"
+			}
+			return ""
+		}
+	}
+	return "S7: the request does not carry the pod's UID"
+}
+
+func decode(body []byte, into runtime.Object) error {
+	_, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, into)
+	return err
+}

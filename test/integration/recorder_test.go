@@ -1,0 +1,296 @@
+package integration
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+)
+
+// version is one stored version of a Job or of a pod, or the end of one.
+type version struct {
+	// revision orders the versions of Jobs and pods together: all resources of
+	// one etcd share one counter.
+	revision uint64
+	seen     time.Time
+	job      *batchv1.Job
+	pod      *corev1.Pod
+	gone     bool
+}
+
+func (v version) object() metav1.Object {
+	if v.job != nil {
+		return v.job
+	}
+	return v.pod
+}
+
+// recorder keeps all versions of all Jobs and pods of a namespace.
+type recorder struct {
+	t         *testing.T
+	client    kubernetes.Interface
+	namespace string
+	started   time.Time
+	watches   sync.WaitGroup
+	cancel    context.CancelFunc
+
+	mu       sync.Mutex
+	versions []version
+	jobs     map[types.UID]*batchv1.Job
+	pods     map[types.UID]*corev1.Pod
+	// order is how pods first appeared.
+	order   []types.UID
+	changed chan struct{}
+	broken  error
+}
+
+func startRecorder(t *testing.T, client kubernetes.Interface, namespace string) *recorder {
+	t.Helper()
+	r := &recorder{
+		t: t, client: client, namespace: namespace, started: time.Now(),
+		jobs: map[types.UID]*batchv1.Job{}, pods: map[types.UID]*corev1.Pod{}, changed: make(chan struct{}),
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	jobs, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing jobs: %v", err)
+	}
+	from := metav1.ListOptions{ResourceVersion: jobs.ResourceVersion}
+	jobWatch, err := client.BatchV1().Jobs(namespace).Watch(ctx, from)
+	if err != nil {
+		t.Fatalf("watching jobs: %v", err)
+	}
+	podWatch, err := client.CoreV1().Pods(namespace).Watch(ctx, from)
+	if err != nil {
+		t.Fatalf("watching pods: %v", err)
+	}
+	for _, w := range []watch.Interface{jobWatch, podWatch} {
+		r.watches.Go(func() { r.follow(ctx, w) })
+	}
+	return r
+}
+
+func (r *recorder) follow(ctx context.Context, w watch.Interface) {
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		if err := r.record(event); err != nil {
+			r.breakOff(err)
+			return
+		}
+	}
+	if ctx.Err() == nil {
+		r.breakOff(fmt.Errorf("a watch of the recorder ended"))
+	}
+}
+
+func (r *recorder) breakOff(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = err
+}
+
+func (r *recorder) record(event watch.Event) error {
+	v := version{seen: time.Now(), gone: event.Type == watch.Deleted}
+	object, ok := event.Object.(metav1.Object)
+	if !ok {
+		return fmt.Errorf("the recorder's watch brought %w", apierrors.FromObject(event.Object))
+	}
+	revision, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return fmt.Errorf("resourceVersion %q: %w", object.GetResourceVersion(), err)
+	}
+	v.revision = revision
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch o := event.Object.(type) {
+	case *batchv1.Job:
+		v.job = o
+		set(r.jobs, o.UID, o, v.gone)
+	case *corev1.Pod:
+		v.pod = o
+		if !slices.Contains(r.order, o.UID) {
+			r.order = append(r.order, o.UID)
+		}
+		set(r.pods, o.UID, o, v.gone)
+	}
+	r.versions = append(r.versions, v)
+	close(r.changed)
+	r.changed = make(chan struct{})
+	return nil
+}
+
+func set[T any](objects map[types.UID]T, uid types.UID, object T, gone bool) {
+	if gone {
+		delete(objects, uid)
+		return
+	}
+	objects[uid] = object
+}
+
+// changes is closed as soon as there is something new.
+func (r *recorder) changes() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed
+}
+
+// wait returns when something is reached, or says after a while that it is not.
+func (r *recorder) wait(reached func() bool) bool {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	// A change wakes us; what the history does not show is looked at now and then.
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		changed := r.changes()
+		if reached() {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-look.C:
+		case <-deadline.C:
+			return false
+		}
+	}
+}
+
+// shows says that the history has come as far as a stored object, or beyond.
+func (r *recorder) shows(stored metav1.Object) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.versions, func(v version) bool {
+		return v.object().GetUID() == stored.GetUID() && (v.gone || v.object().GetResourceVersion() == stored.GetResourceVersion())
+	})
+}
+
+// isStopped says that a pod is gone, or waits for nothing but finalizers.
+func (r *recorder) isStopped(uid types.UID) bool {
+	pod := r.pod(uid)
+	return pod == nil || isStopped(pod)
+}
+
+// job returns the Job that has the name now, or nil. It must not be changed.
+func (r *recorder) job(name string) *batchv1.Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, job := range r.jobs {
+		if job.Name == name {
+			return job
+		}
+	}
+	return nil
+}
+
+// pod returns the newest version of a pod, or nil if it is gone.
+func (r *recorder) pod(uid types.UID) *corev1.Pod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pods[uid]
+}
+
+// inOrder returns all pods that there have been, the oldest first: nil for one
+// that is gone.
+func (r *recorder) inOrder() []*corev1.Pod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*corev1.Pod, len(r.order))
+	for i, uid := range r.order {
+		out[i] = r.pods[uid]
+	}
+	return out
+}
+
+// existing returns the pods that exist, the oldest first.
+func (r *recorder) existing() []*corev1.Pod {
+	return slices.DeleteFunc(r.inOrder(), func(pod *corev1.Pod) bool { return pod == nil })
+}
+
+// everCreated is how many pods there have been.
+func (r *recorder) everCreated() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.order)
+}
+
+// sorted returns all versions in the order in which they were stored.
+func (r *recorder) sorted() []version {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(r.versions)
+	slices.SortStableFunc(out, func(a, b version) int { return cmp.Compare(a.revision, b.revision) })
+	return out
+}
+
+// finish waits until the recorder has seen all that happened, and stops it.
+func (r *recorder) finish() {
+	r.t.Helper()
+	defer r.watches.Wait()
+	defer r.cancel()
+	deadline := time.Now().Add(patience)
+	for {
+		changed := r.changes()
+		behind, err := r.behind()
+		switch {
+		case err != nil:
+			r.t.Errorf("finishing the recording: %v", err)
+			return
+		case behind == "":
+			return
+		case time.Now().After(deadline):
+			r.t.Errorf("the recorder has not seen: %s", behind)
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// behind names something that the recorder does not show as the API server does.
+func (r *recorder) behind() (string, error) {
+	ctx := context.Background()
+	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	pods, err := r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	real := map[types.UID]string{}
+	for i := range jobs.Items {
+		real[jobs.Items[i].UID] = jobs.Items[i].ResourceVersion
+	}
+	for i := range pods.Items {
+		real[pods.Items[i].UID] = pods.Items[i].ResourceVersion
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	shown := map[types.UID]string{}
+	for uid, job := range r.jobs {
+		shown[uid] = job.ResourceVersion
+	}
+	for uid, pod := range r.pods {
+		shown[uid] = pod.ResourceVersion
+	}
+	if r.broken != nil || maps.Equal(real, shown) {
+		return "", r.broken
+	}
+	return fmt.Sprintf("%v, and shows %v", real, shown), nil
+}

@@ -1,0 +1,318 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// call is one request of a controller.
+type call struct {
+	method string
+	// resource is "pods", "jobs" or "jobs/status".
+	resource string
+	name     string
+	body     []byte
+	watch    bool
+	// code is the API server's answer, or 0 if none came from there to the controller.
+	code int
+}
+
+func (c call) isWrite() bool { return c.method != http.MethodGet }
+
+// match chooses calls.
+type match func(call) bool
+
+func calls(method, resource string) match {
+	return func(c call) bool { return c.method == method && c.resource == resource }
+}
+
+var (
+	statusPut = calls(http.MethodPut, "jobs/status")
+	podPost   = calls(http.MethodPost, "pods")
+	podPatch  = calls(http.MethodPatch, "pods")
+	podDelete = calls(http.MethodDelete, "pods")
+	anyWrite  = match(call.isWrite)
+)
+
+// holding narrows a match to requests whose body holds the text. It works on
+// protobuf, where strings stand as they are.
+func (m match) holding(text string) match {
+	return func(c call) bool { return m(c) && bytes.Contains(c.body, []byte(text)) }
+}
+
+// wire is between one controller and the API server. It records all requests, and
+// disturbs those that a test asks it to.
+type wire struct {
+	// severed says that nothing gets through any more.
+	severed atomic.Bool
+
+	mu      sync.Mutex
+	calls   []call
+	faults  []*fault
+	holds   []*held
+	watches []*stream
+}
+
+// disturbance stands between the controller and the API server for one call.
+type disturbance func(send func() (*http.Response, error)) (*http.Response, error)
+
+// fault disturbs the calls that it matches, until it is lifted.
+type fault struct {
+	wire    *wire
+	match   match
+	disturb disturbance
+	// forges says that the answers are not the API server's.
+	forges bool
+
+	// The rest is guarded by wire.mu.
+	lifted bool
+	hits   int
+}
+
+// errCut is what a controller sees of a lost connection.
+var errCut = errors.New("integration: the connection is cut")
+
+func (w *wire) add(f *fault) *fault {
+	f.wire = w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, f)
+	return f
+}
+
+// reject answers with an error in the API server's place.
+func (w *wire) reject(m match, code int) *fault {
+	return w.add(&fault{match: m, forges: true, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
+		return forgedAnswer(code), nil
+	}})
+}
+
+// cut loses the request.
+func (w *wire) cut(m match) *fault {
+	return w.add(&fault{match: m, disturb: func(func() (*http.Response, error)) (*http.Response, error) { return nil, errCut }})
+}
+
+// loseAnswer lets the request through, and loses the answer.
+func (w *wire) loseAnswer(m match) *fault {
+	return w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+		if response, err := send(); err == nil {
+			_ = response.Body.Close()
+		}
+		return nil, errCut
+	}})
+}
+
+// hold keeps requests back until the fault is lifted.
+func (w *wire) hold(m match) *held {
+	h := &held{open: make(chan struct{})}
+	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+		<-h.open
+		return send()
+	}})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.holds = append(w.holds, h)
+	return h
+}
+
+// held is a fault that keeps requests back.
+type held struct {
+	*fault
+	open chan struct{}
+	once sync.Once
+}
+
+func (h *held) lift() {
+	h.fault.lift()
+	h.once.Do(func() { close(h.open) })
+}
+
+// severAt breaks the connection for good at the n-th write (n >= 1): before it
+// reaches the API server, or after it did and before its answer comes back.
+func (w *wire) severAt(n int64, committed bool) {
+	var writes atomic.Int64
+	w.add(&fault{match: anyWrite, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+		at := writes.Add(1)
+		if at < n {
+			return send()
+		}
+		if at == n && committed {
+			if response, err := send(); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+		w.severed.Store(true)
+		return nil, errCut
+	}})
+}
+
+func (f *fault) lift() {
+	f.wire.mu.Lock()
+	defer f.wire.mu.Unlock()
+	f.lifted = true
+}
+
+// count is how many calls the fault has disturbed.
+func (f *fault) count() int {
+	f.wire.mu.Lock()
+	defer f.wire.mu.Unlock()
+	return f.hits
+}
+
+// recorded returns the calls that match, as far as they have ended.
+func (w *wire) recorded(m match) []call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.calls), func(c call) bool { return !m(c) })
+}
+
+// answered counts the calls that match and that the API server answered so.
+func (w *wire) answered(m match, code int) int {
+	return len(w.recorded(func(c call) bool { return m(c) && c.code == code }))
+}
+
+func (w *wire) faultFor(c call) *fault {
+	// The latest one wins.
+	for _, f := range slices.Backward(w.faults) {
+		if !f.lifted && f.match(c) {
+			return f
+		}
+	}
+	return nil
+}
+
+// wrap is for rest.Config.WrapTransport.
+func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		c, err := callOf(request)
+		if err != nil {
+			return nil, err
+		}
+		send := func() (*http.Response, error) {
+			if w.severed.Load() {
+				return nil, errCut
+			}
+			if err := request.Context().Err(); err != nil {
+				return nil, err
+			}
+			return next.RoundTrip(request)
+		}
+		var response *http.Response
+		fault := w.begin(c)
+		if fault == nil {
+			response, err = send()
+		} else {
+			response, err = fault.within(request.Context(), send)
+		}
+		if err == nil && (fault == nil || !fault.forges) {
+			c.code = response.StatusCode
+			if c.watch {
+				response.Body = w.follow(c, request.Context(), response.Body)
+			}
+		}
+		w.end(c)
+		return response, err
+	})
+}
+
+// within disturbs one call, which ends in any case when the caller gives up.
+func (f *fault) within(ctx context.Context, send func() (*http.Response, error)) (*http.Response, error) {
+	type answer struct {
+		response *http.Response
+		err      error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		response, err := f.disturb(send)
+		done <- answer{response, err}
+	}()
+	select {
+	case a := <-done:
+		return a.response, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *wire) begin(c call) *fault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.faultFor(c)
+	if f != nil {
+		f.hits++
+	}
+	return f
+}
+
+func (w *wire) end(c call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, c)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// callOf reads the request, and leaves its body readable.
+func callOf(request *http.Request) (call, error) {
+	c := call{method: request.Method, watch: request.URL.Query().Get("watch") != ""}
+	// /api/v1/namespaces/NS/pods/NAME, /apis/batch/v1/namespaces/NS/jobs/NAME/status
+	_, path, _ := strings.Cut(request.URL.Path, "/namespaces/")
+	parts := append(strings.Split(path, "/"), "", "", "", "")
+	c.resource, c.name = parts[1], parts[2]
+	if parts[3] != "" {
+		c.resource += "/" + parts[3]
+	}
+	if request.Body == nil {
+		return c, nil
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return c, err
+	}
+	c.body = body
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	return c, request.Context().Err()
+}
+
+func forgedAnswer(code int) *http.Response {
+	reasons := map[int]metav1.StatusReason{
+		http.StatusConflict:            metav1.StatusReasonConflict,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError,
+		http.StatusForbidden:           metav1.StatusReasonForbidden,
+	}
+	body, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "forged by the test",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   io.NopCloser(bytes.NewReader(body)),
+	}
+}
+
+// unblock ends all holds, so that a controller can stop.
+func (w *wire) unblock() {
+	w.mu.Lock()
+	holds := slices.Clone(w.holds)
+	w.mu.Unlock()
+	w.thaw()
+	for _, h := range holds {
+		h.lift()
+	}
+}
