@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -17,8 +20,10 @@ import (
 // pods left out of this sync's further stages, so that the rest goes on. The
 // error is of the status write, which ends the sync.
 func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
-	// What was begun is finished: a shutdown waits for the stage. Each call has
-	// a time limit of its own.
+	// A shutdown waits for the calls that are under way, each of which has a time
+	// limit of its own, and begins no others: the operations of a stage need not
+	// all be carried out.
+	stopping := ctx.Done()
 	ctx = context.WithoutCancel(ctx)
 	stage := &stage{jobSync: s}
 	var operations []func()
@@ -39,7 +44,13 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			operations = append(operations, func() { stage.createPod(ctx, pod) })
 		}
 		create = create[n:]
-		s.cluster.Parallel(len(operations), func(i int) { operations[i]() })
+		s.cluster.Parallel(len(operations), func(i int) {
+			select {
+			case <-stopping:
+			default:
+				operations[i]()
+			}
+		})
 		operations = nil
 		if s.held {
 			break
@@ -94,15 +105,21 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 	if !plan.Urgent {
 		return
 	}
-	last := plan.Status.Conditions[len(plan.Status.Conditions)-1]
-	klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", last.Type, "status", last.Status,
-		"reason", last.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
+	for _, c := range plan.Status.Conditions {
+		if !slices.Contains(s.job.Status.Conditions, c) {
+			klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", c.Type, "status", c.Status,
+				"reason", c.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
+		}
+	}
 }
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod) {
 	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
 	if err == nil {
 		s.cache.WrotePod(pod)
+		err = checkCreated(s.job, pod)
+	}
+	if err == nil {
 		return
 	}
 	s.mu.Lock()
@@ -115,6 +132,18 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod) {
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
 	}
 	s.errs = append(s.errs, fmt.Errorf("creating a pod: %w", err))
+}
+
+// checkCreated says that a pod came into being without what makes it ours. It will
+// be deleted, or belongs to nobody; to create another at once would never end.
+func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
+	switch {
+	case observe.JobUID(pod) != job.UID:
+		return apierrors.NewBadRequest("pod " + pod.Name + " was created without its owner: an admission webhook must have removed it")
+	case !observe.Pod(pod).Finalizer && pod.DeletionTimestamp == nil:
+		return apierrors.NewBadRequest("pod " + pod.Name + " was created without the finalizer " + batchv1.JobTrackingFinalizer + ": an admission webhook must have removed it")
+	}
+	return nil
 }
 
 // isAmbiguous says that the write may have happened all the same: the answer
@@ -139,16 +168,16 @@ func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, ver
 		s.cache.WrotePod(pod)
 		return
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err) && ref.ResourceVersion == "":
-		// Gone, or another pod has its name now: either way there is nothing
-		// left to do for it (TRK-10).
+		// Gone: there is nothing left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = true
-	if apierrors.IsConflict(err) {
-		// It changed since we saw it; the change is on its way to us (TRK-36).
+	if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+		// It changed since we saw it, or (Invalid: a patch may not change the UID)
+		// another pod has its name: that is on its way to us (TRK-36).
 		s.retry = true
 		return
 	}

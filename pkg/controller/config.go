@@ -67,7 +67,12 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.Workers, 5)
 	defaultTo(&c.PodConcurrency, 32)
 	defaultTo(&c.CallTimeout, 30*time.Second)
-	defaultTo(&c.Limits, reconcile.DefaultConfig())
+	limits := reconcile.DefaultConfig()
+	defaultTo(&c.Limits.MaxUncounted, limits.MaxUncounted)
+	defaultTo(&c.Limits.MaxPodChanges, limits.MaxPodChanges)
+	defaultTo(&c.Limits.Backoff.Base, limits.Backoff.Base)
+	defaultTo(&c.Limits.Backoff.Max, limits.Backoff.Max)
+	defaultTo(&c.Limits.MinRequeue, limits.MinRequeue)
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}
@@ -85,7 +90,10 @@ func defaultTo[T comparable](value *T, otherwise T) {
 func (c Config) Validate() error {
 	c.setDefaults()
 	errs := []error{ValidateManagedBy(c.ManagedBy)}
-	for name, n := range map[string]int{"workers": c.Workers, "pod concurrency": c.PodConcurrency} {
+	for name, n := range map[string]int{
+		"workers": c.Workers, "pod concurrency": c.PodConcurrency,
+		"uncounted pods of a status": c.Limits.MaxUncounted, "pod changes of a plan": c.Limits.MaxPodChanges,
+	} {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("%s must be at least 1, not %d", name, n))
 		}

@@ -3,6 +3,7 @@ package controller
 import (
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
@@ -27,12 +28,17 @@ type Dispatcher struct {
 	queue     Queue
 	batcher   *batcher
 	cache     *observe.Cache
+	own       func(*batchv1.Job)
 }
+
+// OnOwnJob sets what is told of every Job of ours that a watch brings, also of one
+// that is gone. It must be set before the cache is filled.
+func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
 
 // NewDispatcher returns a Dispatcher, and the cache that it listens to.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
-	d := &Dispatcher{managedBy: config.ManagedBy, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod)}
+	d := &Dispatcher{managedBy: config.ManagedBy, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
 	return d, d.cache
 }
@@ -44,6 +50,7 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 		job = c.Old
 	}
 	if isManagedBy(job, d.managedBy) {
+		d.own(job)
 		d.enqueue(job.UID, jobUrgency(c))
 	}
 }
@@ -70,10 +77,12 @@ func (d *Dispatcher) enqueue(job types.UID, u urgency) {
 // Synced takes what Engine.Sync returned.
 func (d *Dispatcher) Synced(job types.UID, result Result, err error) {
 	if err != nil {
+		// What failed is tried again after a growing wait; what the Job waits for
+		// besides (a deadline, a back-off) stays on time.
 		d.queue.AddRateLimited(job)
-		return
+	} else {
+		d.queue.Forget(job)
 	}
-	d.queue.Forget(job)
 	switch {
 	case result.Soon:
 		d.queue.AddAfter(job, 0)

@@ -30,10 +30,10 @@ type PodAPI interface {
 	RemoveFinalizer(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
 }
 
-// PodLister reads the pods of a Job past the cache, and the resourceVersion at
-// which the list is complete.
+// PodLister reads pods past the cache, those that the Job's selector selects or all
+// of its namespace, and the resourceVersion at which the list is complete.
 type PodLister interface {
-	List(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, string, error)
+	List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error)
 }
 
 // Cluster is all that an Engine needs of one.
@@ -74,7 +74,15 @@ type Result struct {
 // Trust says that the cached pods of the Job are at least as new as its status:
 // both were read when this process began, Jobs first.
 func (e *Engine) Trust(job *batchv1.Job) {
-	e.memory.update(job.UID, func(m *jobMemory) { m.status = &job.Status })
+	if isManagedBy(job, e.config.ManagedBy) {
+		e.memory.update(job.UID, func(m *jobMemory) { m.status = job.Status.DeepCopy() })
+	}
+}
+
+// Own notes that the Job is ours, so that its pods can be let go when it is gone,
+// whether or not a sync ever saw it.
+func (e *Engine) Own(job *batchv1.Job) {
+	e.memory.update(job.UID, func(m *jobMemory) { m.ours, m.namespace = true, job.Namespace })
 }
 
 // maxConflicts is how often one sync reads the Job anew because somebody else
@@ -115,6 +123,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			klog.FromContext(ctx).V(4).Info("Job is managed by another controller", "job", klog.KObj(s.job), "managedBy", s.job.Spec.ManagedBy)
 			return Result{}, nil
 		}
+		s.Own(s.job)
 		if err := s.refreshPods(ctx); err != nil {
 			return Result{}, err
 		}
@@ -128,14 +137,14 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		if err := s.apply(ctx, &plan); err != nil {
-			return Result{}, errors.Join(append(s.errs, err)...)
+			return result, errors.Join(append(s.errs, err)...)
 		}
 	}
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
 	if isFinished(s.job) && len(s.errs) == 0 && !s.retry {
-		s.memory.forget(s.uid)
+		s.memory.retire(s.uid, s.config.Clock.Now())
 		return Result{Done: true}, nil
 	}
 	if s.retry && (result.After == 0 || result.After > s.config.RetryMin) {
@@ -158,7 +167,12 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	if isFinished(s.job) {
 		return nil
 	}
-	pods, version, err := s.cluster.List.List(ctx, s.job)
+	pods, version, err := s.cluster.List.List(ctx, s.job, false)
+	if err == nil && s.cache.HasMore(s.job, pods) {
+		// A pod that is ours by its owner may have lost the labels that the
+		// selector asks for: that it is not listed does not mean that it is gone.
+		pods, version, err = s.cluster.List.List(ctx, s.job, true)
+	}
 	if err != nil {
 		return fmt.Errorf("listing the pods of the Job: %w", err)
 	}
@@ -179,7 +193,6 @@ func isFinished(job *batchv1.Job) bool {
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	m := s.memory.get(s.uid)
-	s.memory.update(s.uid, func(m *jobMemory) { m.namespace, m.ours = s.job.Namespace, true })
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:          s.job,
 		Pods:         s.cache.Pods(s.uid),
@@ -219,6 +232,7 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 func (s *jobSync) releaseOrphans(ctx context.Context) error {
 	m := s.memory.get(s.uid)
 	if !m.ours {
+		s.memory.forget(s.uid)
 		return nil
 	}
 	s.job = &batchv1.Job{}
@@ -233,7 +247,7 @@ func (s *jobSync) releaseOrphans(ctx context.Context) error {
 		return err
 	}
 	if len(s.errs) == 0 {
-		s.memory.forget(s.uid)
+		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return errors.Join(s.errs...)
 }

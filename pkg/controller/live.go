@@ -31,10 +31,10 @@ func (l live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, l.timeout)
 }
 
-// List reads the pods by the Job's selector with a quorum read.
-func (l live) List(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, string, error) {
-	selector := labels.Nothing()
-	if job.Spec.Selector != nil {
+// List is a quorum read.
+func (l live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	selector := labels.Everything()
+	if !all {
 		var err error
 		if selector, err = metav1.LabelSelectorAsSelector(job.Spec.Selector); err != nil {
 			return nil, "", err

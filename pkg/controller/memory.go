@@ -23,15 +23,25 @@ type jobMemory struct {
 	listPods bool
 	// written is when this process last wrote the status.
 	written time.Time
+	// retired is when there was nothing left to do for the Job.
+	retired time.Time
 }
+
+// keepRetired is how long it is remembered that a Job was ours after there was
+// nothing left to do: a pod of it may still turn up, created by a request that came
+// through late.
+const keepRetired = 10 * time.Minute
 
 // memory is kept by UID: a Job recreated under the same name starts fresh (JOB-20).
 type memory struct {
-	mu   *sync.Mutex
-	jobs map[types.UID]jobMemory
+	mu    *sync.Mutex
+	jobs  map[types.UID]jobMemory
+	swept *time.Time
 }
 
-func newMemory() memory { return memory{mu: &sync.Mutex{}, jobs: map[types.UID]jobMemory{}} }
+func newMemory() memory {
+	return memory{mu: &sync.Mutex{}, jobs: map[types.UID]jobMemory{}, swept: &time.Time{}}
+}
 
 func (m memory) get(uid types.UID) jobMemory {
 	m.mu.Lock()
@@ -51,4 +61,22 @@ func (m memory) forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.jobs, uid)
+}
+
+// retire keeps only that the Job was ours, and that for a while.
+func (m memory) retire(uid types.UID, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if j, known := m.jobs[uid]; known && j.retired.IsZero() {
+		m.jobs[uid] = jobMemory{ours: j.ours, namespace: j.namespace, retired: now}
+	}
+	if now.Sub(*m.swept) < keepRetired {
+		return
+	}
+	*m.swept = now
+	for other, j := range m.jobs {
+		if !j.retired.IsZero() && now.Sub(j.retired) >= keepRetired {
+			delete(m.jobs, other)
+		}
+	}
 }

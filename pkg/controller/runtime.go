@@ -43,6 +43,7 @@ func New(config Config) (*Runtime, error) {
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
 	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, config.CallTimeout, config.PodConcurrency))
+	r.dispatcher.OnOwnJob(r.engine.Own)
 	return r, nil
 }
 

@@ -174,6 +174,20 @@ func (c *Cache) PodMissing(namespace string, uid types.UID) {
 	}
 }
 
+// HasMore says that the cache holds pods of the Job that are not in the list.
+func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
+	listed := make(map[types.UID]bool, len(pods))
+	for i := range pods {
+		listed[pods[i].UID] = true
+	}
+	for _, p := range c.Pods(job.UID) {
+		if !listed[p.UID] {
+			return true
+		}
+	}
+	return false
+}
+
 // ListedPods takes a complete list of one Job's pods, read past the cache at the
 // given resourceVersion: what is not in it, and is not newer, is gone.
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
@@ -189,7 +203,7 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		c.put(k, row, func() bool { return c.pods.written(k, pods[i].ResourceVersion, row) })
 	}
 	for _, k := range slices.Clone(c.podsOf(job.UID).keys) {
-		if !listed[k.uid] && !newer(c.pods.rows[k].version, version) {
+		if !listed[k.uid] && !c.pods.rows[k].value.orphan && !newer(c.pods.rows[k].version, version) {
 			c.remove(k, func() { c.pods.removed(k, version) })
 		}
 	}

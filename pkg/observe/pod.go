@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -118,7 +119,7 @@ func finishTime(pod *corev1.Pod) time.Time {
 	if d := pod.DeletionTimestamp; d != nil {
 		grace := int64(0)
 		if pod.DeletionGracePeriodSeconds != nil {
-			grace = *pod.DeletionGracePeriodSeconds
+			grace = min(*pod.DeletionGracePeriodSeconds, int64(math.MaxInt64/time.Second))
 		}
 		return d.Add(-time.Duration(grace) * time.Second)
 	}

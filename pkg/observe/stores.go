@@ -95,6 +95,9 @@ func (s *jobStore) drop(k key, version string) {
 }
 
 func (s *jobStore) Replace(objects []any, version string) error {
+	s.cache.mu.Lock()
+	s.cache.jobs.list(s.stream, version)
+	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
 		if job, ok := object.(*batchv1.Job); ok {
@@ -240,6 +243,9 @@ func (s *podStore) drop(k key, version string) {
 }
 
 func (s *podStore) Replace(objects []any, version string) error {
+	s.cache.mu.Lock()
+	s.cache.pods.list(s.stream, version)
+	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
 		pod, err := slimmed(object)

@@ -24,6 +24,8 @@ type table[T any] struct {
 	gone map[key]string
 	// seen is the resourceVersion up to which each stream has delivered all.
 	seen map[string]string
+	// listing are the streams that deliver a complete list, which is in no order.
+	listing map[string]bool
 }
 
 type row[T any] struct {
@@ -32,7 +34,7 @@ type row[T any] struct {
 }
 
 func newTable[T any]() table[T] {
-	return table[T]{rows: map[key]row[T]{}, gone: map[key]string{}, seen: map[string]string{}}
+	return table[T]{rows: map[key]row[T]{}, gone: map[key]string{}, seen: map[string]string{}, listing: map[string]bool{}}
 }
 
 // newer says that version a is later than b; every version is later than none.
@@ -53,7 +55,7 @@ func newer(a, b string) bool {
 }
 
 func (t *table[T]) advance(stream, version string) {
-	if newer(version, t.seen[stream]) {
+	if !t.listing[stream] && newer(version, t.seen[stream]) {
 		t.seen[stream] = version
 	}
 }
@@ -99,10 +101,11 @@ func (t *table[T]) written(k key, version string, value T) bool {
 
 // removed takes the caller's own write after which the object is gone.
 func (t *table[T]) removed(k key, version string) {
-	delete(t.rows, k)
-	if newer(version, t.seen[k.stream]) {
+	// As long as there is a row, the stream still has to tell of the end.
+	if _, ok := t.rows[k]; ok || newer(version, t.seen[k.stream]) {
 		t.gone[k] = version
 	}
+	delete(t.rows, k)
 }
 
 // stale returns the keys of a stream that a complete list of the given version
@@ -118,8 +121,29 @@ func (t *table[T]) stale(stream, version string, listed map[types.UID]bool) []ke
 	return out
 }
 
-// listed says that a stream starts over from a complete list.
+// list says that a stream begins to deliver a complete list of the given version.
+// One that is older than what the stream has delivered means that the API server's
+// store was put back (an etcd restore): then nothing that is known is newer.
+func (t *table[T]) list(stream, version string) {
+	if newer(t.seen[stream], version) {
+		for k, r := range t.rows {
+			if k.stream == stream {
+				t.rows[k] = row[T]{"", r.value}
+			}
+		}
+		for k := range t.gone {
+			if k.stream == stream {
+				delete(t.gone, k)
+			}
+		}
+		delete(t.seen, stream)
+	}
+	t.listing[stream] = true
+}
+
+// listed says that the list is complete.
 func (t *table[T]) listed(stream, version string) {
+	delete(t.listing, stream)
 	t.advance(stream, version)
 	for k, at := range t.gone {
 		if k.stream == stream && !newer(at, version) {

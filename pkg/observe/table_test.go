@@ -56,7 +56,7 @@ func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 		shown, ended := map[key]int{}, map[key]bool{}
 		objects := 0
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"create", "change", "end", "event", "event", "answer", "relist"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"create", "change", "end", "event", "event", "answer", "missing", "relist"}).Draw(t, "step") {
 			case "create":
 				objects++
 				w.commit(key{uid: types.UID(fmt.Sprintf("o%d", objects))}, false, rapid.Bool().Draw(t, "ours"))
@@ -68,6 +68,8 @@ func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 				w.deliverEvent(&table)
 			case "answer":
 				w.deliverAnswer(t, &table)
+			case "missing":
+				w.answerMissing(&table)
 			case "relist":
 				w.relist(&table)
 			}
@@ -131,6 +133,16 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 	}
 }
 
+// answerMissing is a write that found none of the objects which are shown and no
+// longer exist.
+func (w *world) answerMissing(table *table[int]) {
+	for k, r := range table.rows {
+		if w.alive[k] == 0 {
+			table.removed(k, r.version)
+		}
+	}
+}
+
 // relist is a watch that broke: the stream starts over from a complete list, and
 // the events that were on their way are lost.
 func (w *world) relist(table *table[int]) {
@@ -138,6 +150,7 @@ func (w *world) relist(table *table[int]) {
 		return
 	}
 	version := strconv.Itoa(w.version)
+	table.list("", version)
 	listed := map[types.UID]bool{}
 	for k, v := range w.alive {
 		listed[k.uid] = true

@@ -1,7 +1,9 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,7 +33,7 @@ func Compute(o Observation, c Config) Plan {
 	s.managePods()
 	s.decideSuccess()
 	s.endPods()
-
+	s.limitChanges()
 	s.writeStatus(s.record())
 	return s.plan
 }
@@ -144,6 +146,18 @@ func (s *state) releaseLeftovers() {
 			s.release(p, unconditional)
 		}
 	}
+	s.limitChanges()
+}
+
+// limitChanges keeps a plan to what can be carried out in a while, so that a Job of
+// 10^5 pods does not hold up others (TRK-33); the rest follows in the next stage.
+func (s *state) limitChanges() {
+	for _, list := range []*[]PodRef{&s.plan.Delete, &s.plan.Release} {
+		if len(*list) > s.cfg.MaxPodChanges {
+			slices.SortFunc(*list, func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) })
+			*list = (*list)[:s.cfg.MaxPodChanges]
+		}
+	}
 }
 
 // classify sorts the pods into what they mean for the Job. It decides nothing
@@ -197,11 +211,8 @@ func (s *state) classifyTracked(p *Pod) {
 		s.failed = append(s.failed, p)
 	case p.Deleting:
 		s.classifyTerminating(p)
-	case s.deleting:
-		s.release(p, ifUnchanged)
-		s.active = append(s.active, p)
 	default:
-		s.active = append(s.active, p)
+		s.classifyActive(p)
 	}
 }
 
@@ -214,17 +225,26 @@ func (s *state) classifyRecorded(p *Pod, r result) {
 		s.history.Success(p.FinishedAt)
 	}
 	if p.IsActive() {
-		s.active = append(s.active, p)
+		s.classifyActive(p)
 		return
 	}
 	s.release(p, unconditional)
+}
+
+// classifyActive handles a tracked pod that runs, or is about to. In a Job that is
+// being deleted it is let go (TRK-24).
+func (s *state) classifyActive(p *Pod) {
+	s.active = append(s.active, p)
+	if s.deleting {
+		s.release(p, ifUnchanged)
+	}
 }
 
 // classifyOutOfRange handles a pod that stands for no index of the Job: it never
 // counts (TRK-29).
 func (s *state) classifyOutOfRange(p *Pod) {
 	if p.IsActive() {
-		s.active = append(s.active, p)
+		s.classifyActive(p)
 		return
 	}
 	f := aboutPod(FindingNotCounted, p)
@@ -282,8 +302,7 @@ func ref(p *Pod, when precondition) PodRef {
 }
 
 // requeue keeps the earliest wait.
-func (s *state) requeue(until time.Time) {
-	wait := max(until.Sub(s.Now), s.cfg.MinRequeue)
+func (s *state) requeue(wait time.Duration) {
 	if s.plan.RequeueAfter == 0 || wait < s.plan.RequeueAfter {
 		s.plan.RequeueAfter = wait
 	}

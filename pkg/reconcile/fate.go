@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +26,9 @@ type fate struct {
 	message   string
 	// stored says that the interim condition is in the observed status.
 	stored bool
+	// fleeting says that the evidence is gone once the pods are: it has to be
+	// stored first.
+	fleeting bool
 }
 
 func (f fate) decided() bool    { return f.condition != "" }
@@ -45,7 +49,8 @@ func (s *state) decideFailure() {
 	}
 	switch {
 	case s.pastBackoffLimit():
-		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
+		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit,
+			fleeting: s.failures() <= s.backoffLimit()})
 	case s.pastDeadline():
 		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
 	}
@@ -69,9 +74,11 @@ func (s *state) failures() int32 {
 	return n
 }
 
+func (s *state) backoffLimit() int32 { return deref(s.job.Spec.BackoffLimit, 6) }
+
 // pastBackoffLimit is JOB-15, and JOB-16 for restartPolicy OnFailure.
 func (s *state) pastBackoffLimit() bool {
-	limit := deref(s.job.Spec.BackoffLimit, 6)
+	limit := s.backoffLimit()
 	f := about(FindingBackoffLimit)
 	f.Count, f.Limit = s.failures(), limit
 	past := f.Count > limit
@@ -109,12 +116,13 @@ func (s *state) pastDeadline() bool {
 		begin = start.Time
 	}
 	f := about(FindingDeadline)
-	f.Until = begin.Add(time.Duration(*seconds) * time.Second)
+	// The API sets no upper bound; beyond 292 years a Duration would overflow.
+	f.Until = begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
 	s.find(f)
 	if !s.Now.Before(f.Until) {
 		return true
 	}
-	s.requeue(f.Until)
+	s.requeue(f.Until.Sub(s.Now))
 	return false
 }
 
@@ -156,6 +164,9 @@ func (s *state) endPods() {
 	if !s.fate.decided() || s.deleting || s.fate.succeeding() && !s.fate.stored {
 		// A pod deleted before SuccessCriteriaMet is stored could be taken for a
 		// failure (SUC-14); one deleted with FailureTarget is one.
+		return
+	}
+	if s.fate.fleeting && !s.fate.stored {
 		return
 	}
 	for _, p := range slices.Concat(s.active, s.untracked) {

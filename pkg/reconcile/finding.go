@@ -56,6 +56,9 @@ const (
 	FindingDeleting FindingKind = "Deleting"
 	// FindingDamaged says: Count fragments of a stored index list cannot be read.
 	FindingDamaged FindingKind = "DamagedIndexes"
+	// FindingCountKept says: status.succeeded stays at Count though only Limit indexes are
+	// complete, because the API server takes no smaller count (STV-18).
+	FindingCountKept FindingKind = "CountKept"
 	// FindingUnknownMode says: the completionMode in Message is none this version knows.
 	FindingUnknownMode FindingKind = "UnknownCompletionMode"
 )

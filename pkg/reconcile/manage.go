@@ -19,19 +19,29 @@ func (s *state) managePods() {
 	if s.fate.decided() || s.deleting {
 		return
 	}
+	fit, misfits := s.fitPods()
+	wanted := s.wanted(len(fit))
 	for _, p := range s.untracked {
 		s.find(aboutPod(FindingUntracked, p))
 		s.delete(p)
 	}
-	fit, removed := s.removeMisfits()
-	wanted := s.wanted(len(fit))
+	for _, p := range misfits {
+		s.find(aboutPod(FindingMisfit, p))
+		s.release(p, ifUnchanged)
+	}
 	if excess := len(fit) - wanted; excess > 0 {
 		s.removeExcess(fit, excess)
 		return
 	}
-	if !removed && len(s.untracked) == 0 {
-		s.createPods(wanted-len(fit), wanted)
+	// Pods that are to go, and cannot be removed in this sync, only take room.
+	stuck := 0
+	for _, p := range slices.Concat(s.untracked, misfits) {
+		if !s.Skip[p.UID] {
+			return
+		}
+		stuck++
 	}
+	s.createPods(wanted-len(fit)-stuck, wanted)
 }
 
 func indexesOf(pods []*Pod) indexset.Set {
@@ -63,16 +73,15 @@ func (s *state) wanted(fit int) int {
 	return int(max(0, min(s.parallelism, s.completions-succeeded)))
 }
 
-// removeMisfits takes away active pods that stand for no index that still has
-// to run, and all but the most advanced pod of each index (JOB-08). The other
-// active pods are returned.
-func (s *state) removeMisfits() (fit []*Pod, removed bool) {
+// fitPods tells the active pods that should run from those that should not: pods
+// that stand for no index that still has to run, and all but the most advanced pod
+// of each index (JOB-08).
+func (s *state) fitPods() (fit, misfits []*Pod) {
 	if !s.indexed {
-		return s.active, false
+		return s.active, nil
 	}
 	done := s.completedNow()
 	best := make(map[int32]*Pod, len(s.active))
-	var misfits []*Pod
 	for _, p := range s.active {
 		if !s.inRange(p) || done.Contains(p.Index) {
 			misfits = append(misfits, p)
@@ -88,17 +97,12 @@ func (s *state) removeMisfits() (fit []*Pod, removed bool) {
 			misfits = append(misfits, p)
 		}
 	}
-	slices.SortFunc(misfits, compareForRemoval)
-	for _, p := range misfits {
-		s.find(aboutPod(FindingMisfit, p))
-		s.release(p, ifUnchanged)
-	}
 	for _, p := range s.active {
 		if best[p.Index] == p {
 			fit = append(fit, p)
 		}
 	}
-	return fit, len(misfits) > 0
+	return fit, misfits
 }
 
 // removeExcess takes away n of the pods, the least advanced first (JOB-12). Only
@@ -184,7 +188,7 @@ func (s *state) held() bool {
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now.
 func (s *state) createIndexes(n int) {
-	taken := s.completedNow().Union(indexesOf(s.active))
+	taken := s.completedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked))
 	if s.replaceFailedOnly {
 		taken = taken.Union(indexesOf(s.terminating))
 	}
@@ -215,7 +219,7 @@ func (s *state) backingOff() bool {
 	f := about(FindingBackoff)
 	f.Count, f.Until = r.Failures, until
 	s.find(f)
-	s.requeue(until)
+	s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
 	return true
 }
 

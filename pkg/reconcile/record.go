@@ -17,7 +17,10 @@ type ledger struct {
 	uncountedFailure []types.UID
 	countedSuccess   int32
 	countedFailure   int32
-	recordedNow      map[types.UID]bool
+	// recordedNow are the failed pods that this status records first; records says
+	// that it records any pod first.
+	recordedNow map[types.UID]bool
+	records     bool
 }
 
 // record moves recorded pods whose finalizer is gone into the counters, and
@@ -39,8 +42,10 @@ func (s *state) record() ledger {
 		s.recorded(p, "Failed")
 	}
 	slices.SortFunc(s.succeeded, compareForRecord)
+	l.records = len(l.recordedNow) > 0
 	indexes := []int32{}
 	for _, p := range s.take(s.succeeded, &room) {
+		l.records = true
 		s.recorded(p, "Succeeded")
 		if s.indexed {
 			indexes = append(indexes, p.Index)
@@ -50,7 +55,7 @@ func (s *state) record() ledger {
 	}
 	if s.indexed {
 		l.completed = s.completed.Union(indexset.Of(indexes...))
-		l.countedSuccess = int32(l.completed.Len())
+		l.countedSuccess = s.completedCount(l.completed)
 	}
 	if s.unrecorded > 0 {
 		f := about(FindingRecordLimit)
@@ -58,6 +63,21 @@ func (s *state) record() ledger {
 		s.find(f)
 	}
 	return l
+}
+
+// completedCount is status.succeeded of an Indexed Job. It may fall only while
+// completions and parallelism are equal. If somebody lowers both and then one of
+// them before we see it, the API server takes no smaller count any more: the old
+// one stays, rather than that the Job never gets another status (STV-18).
+func (s *state) completedCount(completed indexset.Set) int32 {
+	n := int32(completed.Len())
+	if n < s.job.Status.Succeeded && s.parallelism != s.completions {
+		f := about(FindingCountKept)
+		f.Count, f.Limit = s.job.Status.Succeeded, n
+		s.find(f)
+		return s.job.Status.Succeeded
+	}
+	return n
 }
 
 // settle keeps the recorded UIDs whose pod still holds its finalizer, in their
@@ -105,7 +125,8 @@ func (s *state) recorded(p *Pod, result string) {
 	s.find(f)
 }
 
-// compareForRecord orders finished pods independently of the cache's order.
+// compareForRecord orders pods independently of the cache's order; those that have
+// ended come before those that only count as failed.
 func compareForRecord(a, b *Pod) int {
-	return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	return cmp.Or(compareBool(b.terminal(), a.terminal()), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }

@@ -31,7 +31,7 @@ func (s *state) writeStatus(l ledger) {
 		return
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
-	if s.plan.changesPods() && !s.plan.Urgent && len(l.recordedNow) == 0 && l.completed.Equal(s.completed) {
+	if s.plan.changesPods() && !s.plan.Urgent && !l.records {
 		// The next stage will see what these changes led to: one write for both.
 		return
 	}

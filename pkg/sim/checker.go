@@ -103,7 +103,8 @@ func (c *Checker) exactlyOnce(h *history, m Commit) {
 	}
 	if ptr.Deref(m.NewJob.Spec.CompletionMode, "") == batchv1.IndexedCompletion {
 		set, _ := indexset.Parse(next.CompletedIndexes)
-		if set.Len() != int(next.Succeeded) {
+		elastic := ptr.Equal(m.NewJob.Spec.Completions, m.NewJob.Spec.Parallelism)
+		if kept := !elastic && next.Succeeded == old.Succeeded && set.Len() < int(next.Succeeded); set.Len() != int(next.Succeeded) && !kept {
 			c.violate("S1", "succeeded is %d, and completedIndexes holds %d", next.Succeeded, set.Len())
 		}
 	} else if got := int(next.Succeeded - old.Succeeded); got != leftSucceeded {

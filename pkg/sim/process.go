@@ -11,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -52,6 +54,7 @@ func newProcess(w *World) *process {
 	var cache *observe.Cache
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.engine = controller.NewEngine(config, cache, controller.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel})
+	p.dispatcher.OnOwnJob(p.engine.Own)
 	p.jobs.store, p.pods.store = cache.JobStore(""), cache.PodStore("")
 	p.list()
 	return p
@@ -206,15 +209,19 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 }
 
 // List reads pods past the cache.
-func (p *process) List(_ context.Context, job *batchv1.Job) ([]corev1.Pod, string, error) {
+func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	must(err)
 	type answer struct {
 		pods    []corev1.Pod
 		version string
 	}
 	a, err := call(p, "list pods of", job.Name, func() (answer, error) {
 		a := answer{version: strconv.FormatInt(p.world.Store.version, 10)}
-		for _, pod := range p.world.Store.PodsOf(job.UID) {
-			a.pods = append(a.pods, *pod.DeepCopy())
+		for _, name := range slices.Sorted(maps.Keys(p.world.Store.pods)) {
+			if pod := p.world.Store.pods[name]; all || selector.Matches(labels.Set(pod.Labels)) {
+				a.pods = append(a.pods, *pod.DeepCopy())
+			}
 		}
 		p.world.tracef("list pods of %s", job.Name)
 		return a, nil
