@@ -15,7 +15,7 @@ type builtin struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	log   *logBuffer
-	ended chan error
+	ended chan struct{}
 }
 
 // startBuiltin runs only the controllers named. It works on all namespaces: a test
@@ -30,7 +30,7 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builtin{t: t, log: &logBuffer{}, ended: make(chan error, 1)}
+	b := &builtin{t: t, log: &logBuffer{}, ended: make(chan struct{})}
 	b.cmd = exec.Command(program,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
@@ -42,7 +42,10 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	if err := b.cmd.Start(); err != nil {
 		t.Fatalf("starting kube-controller-manager: %v", err)
 	}
-	go func() { b.ended <- b.cmd.Wait() }()
+	go func() {
+		defer close(b.ended)
+		_ = b.cmd.Wait() // It is stopped with a signal, and says so.
+	}()
 	t.Cleanup(b.stop)
 	return b
 }

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -117,7 +118,7 @@ func TestPodsOfAnIndexedJob_JOB_39_JOB_40_JOB_41_JOB_42_JOB_43_TRK_01(t *testing
 		s.Template.Spec.InitContainers = []corev1.Container{{Name: "first", Image: "none"}}
 	}))
 	for _, pod := range f.untilActive(2) {
-		index := string('0' + rune(indexOf(pod)))
+		index := strconv.Itoa(int(indexOf(pod)))
 		owner := pod.OwnerReferences[0]
 		for what, pair := range map[string][2]string{
 			"generateName": {pod.GenerateName, "a-" + index + "-"},

@@ -74,6 +74,14 @@ func (f *fixture) untilCounts(name string, want counts) *batchv1.Job {
 	return f.untilJob(name, fmt.Sprintf("counts %+v", want), func(job *batchv1.Job) bool { return countsOf(job) == want })
 }
 
+// untilWorking waits until the controller has filled its cache, and works. There
+// is a Job without pods then.
+func (f *fixture) untilWorking() {
+	f.t.Helper()
+	f.create(named("idle", newJob(parallelism(0))))
+	f.untilJob("idle", "is started", func(job *batchv1.Job) bool { return job.Status.StartTime != nil })
+}
+
 func (f *fixture) untilIs(name string, t batchv1.JobConditionType) *batchv1.Job {
 	f.t.Helper()
 	return f.untilJob(name, "is "+string(t), func(job *batchv1.Job) bool { return is(job, t) })

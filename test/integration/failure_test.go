@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestIndexFailsTwice_JOB_18_JOB_19_BLI_26(t *testing.T) {
 		if waited := next.CreationTimestamp.Sub(finished.Time); waited < wait {
 			t.Errorf("the pod after failure %d came after %v, want %v", i+1, waited, wait)
 		}
-		if got, want := next.Annotations[controller.AttemptAnnotation], string('2'+rune(i)); got != want {
+		if got, want := next.Annotations[controller.AttemptAnnotation], strconv.Itoa(i+2); got != want {
 			t.Errorf("the pod after failure %d is attempt %s, want %s", i+1, got, want)
 		}
 		f.kubelet.run(next)

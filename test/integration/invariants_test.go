@@ -171,8 +171,8 @@ func (j *judge) indexes(old, job *batchv1.Job) {
 	}
 }
 
-// finished is S3 at the end of a Job: everything that ended is counted, nothing
-// holds a finalizer, and the counters are the judge's own.
+// finished is S3 and L2 at the end of a Job: everything that ended is counted, the
+// counters are the judge's own, and nothing holds a finalizer.
 func (j *judge) finished(l *ledger, old *batchv1.Job) {
 	if !is(old, batchv1.JobFailureTarget) && !is(old, batchv1.JobSuccessCriteriaMet) {
 		return // Told already.
@@ -184,7 +184,7 @@ func (j *judge) finished(l *ledger, old *batchv1.Job) {
 	}
 	for _, pod := range j.pods {
 		if isOwnedBy(pod, l.job) && isTracked(pod) {
-			j.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
+			j.violate("L2", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
 	want := len(l.counted)

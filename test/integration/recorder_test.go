@@ -273,12 +273,12 @@ func (r *recorder) behind() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	real := map[types.UID]string{}
+	stored := map[types.UID]string{}
 	for i := range jobs.Items {
-		real[jobs.Items[i].UID] = jobs.Items[i].ResourceVersion
+		stored[jobs.Items[i].UID] = jobs.Items[i].ResourceVersion
 	}
 	for i := range pods.Items {
-		real[pods.Items[i].UID] = pods.Items[i].ResourceVersion
+		stored[pods.Items[i].UID] = pods.Items[i].ResourceVersion
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -289,8 +289,8 @@ func (r *recorder) behind() (string, error) {
 	for uid, pod := range r.pods {
 		shown[uid] = pod.ResourceVersion
 	}
-	if r.broken != nil || maps.Equal(real, shown) {
+	if r.broken != nil || maps.Equal(stored, shown) {
 		return "", r.broken
 	}
-	return fmt.Sprintf("%v, and shows %v", real, shown), nil
+	return fmt.Sprintf("%v, and shows %v", stored, shown), nil
 }

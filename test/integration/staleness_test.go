@@ -13,10 +13,7 @@ func TestWatchesAreLate_TRK_18_TRK_19(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
 		p := f.startController()
-		f.create(named("first", newJob(completions(1))))
-		f.kubelet.succeed(f.untilActive(1)...)
-		f.untilComplete("first", 1, 0)
-
+		f.untilWorking()
 		p.wire.freeze(watches("pods"))
 		f.create(newJob(indexed(3), parallelism(2)))
 		pods := f.untilActive(2)
@@ -31,7 +28,7 @@ func TestWatchesAreLate_TRK_18_TRK_19(t *testing.T) {
 		p.wire.thaw()
 		f.kubelet.play(everySucceeds)
 		f.untilComplete("a", 3, 0)
-		f.wantPodsEver(4)
+		f.wantPodsEver(3)
 	})
 	t.Run("jobs", func(t *testing.T) {
 		t.Parallel()

@@ -25,7 +25,7 @@ type stream struct {
 }
 
 // follow keeps an eye on the answer to a watch.
-func (w *wire) follow(c call, ctx context.Context, body io.ReadCloser) io.ReadCloser {
+func (w *wire) follow(ctx context.Context, c call, body io.ReadCloser) io.ReadCloser {
 	s := &stream{ReadCloser: body, call: c, ctx: ctx, flows: make(chan struct{})}
 	close(s.flows)
 	w.mu.Lock()
@@ -51,11 +51,11 @@ func (w *wire) thaw() {
 	})
 }
 
-// end closes the watches that match.
+// endWatches closes the watches that match.
 func (w *wire) endWatches(m match) {
 	w.each(m, func(s *stream) {
 		s.ended = true
-		_ = s.ReadCloser.Close()
+		_ = s.Close()
 	})
 }
 

@@ -217,7 +217,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		if err == nil && (fault == nil || !fault.forges) {
 			c.code = response.StatusCode
 			if c.watch {
-				response.Body = w.follow(c, request.Context(), response.Body)
+				response.Body = w.follow(request.Context(), c, response.Body)
 			}
 		}
 		w.end(c)

@@ -1,0 +1,137 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+)
+
+// newClient makes a client as the controller verb does: protobuf, no time limit.
+func newClient(t *testing.T, config *rest.Config, agent string) kubernetes.Interface {
+	t.Helper()
+	config = rest.CopyConfig(config)
+	config.QPS, config.Timeout = -1, 0
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.UserAgent = agent
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client
+}
+
+// process is one run of a controller.
+type process struct {
+	t      *testing.T
+	wire   *wire
+	log    *logBuffer
+	cancel context.CancelFunc
+	ended  chan struct{}
+	err    error
+}
+
+// quick makes a controller that waits as little as it can.
+func quick(c *controller.Config) {
+	c.BatchPeriod = 50 * time.Millisecond
+	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
+	c.Limits = reconcile.DefaultConfig()
+	c.Limits.MinRequeue = 50 * time.Millisecond
+	// A finish time has no fraction of a second: with this base, waits are over
+	// when they begin.
+	c.Limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
+}
+
+// startController runs a controller for the namespace, a quick one unless the
+// options change that, until the test stops it, or ends.
+func (f *fixture) startController(options ...func(*controller.Config)) *process {
+	f.t.Helper()
+	return f.startControllerAt(apiServer.config, options...)
+}
+
+func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller.Config)) *process {
+	f.t.Helper()
+	p := &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}
+	at = rest.CopyConfig(at)
+	at.Wrap(p.wire.wrap)
+	config := controller.Config{Client: newClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace}}
+	quick(&config)
+	for _, o := range options {
+		o(&config)
+	}
+	r, err := controller.New(config)
+	if err != nil {
+		f.t.Fatalf("making a controller: %v", err)
+	}
+	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(p.log), textlogger.Verbosity(5)))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	p.cancel = cancel
+	go func() {
+		defer close(p.ended)
+		p.err = r.Run(ctx)
+	}()
+	f.processes = append(f.processes, p)
+	return p
+}
+
+// stop ends the controller as SIGTERM does, and waits for it.
+func (p *process) stop() {
+	p.t.Helper()
+	p.cancel()
+	p.wire.unblock()
+	select {
+	case <-p.ended:
+		if p.err != nil {
+			p.t.Errorf("the controller ended with %v", p.err)
+		}
+	case <-time.After(patience):
+		p.t.Errorf("the controller does not stop")
+	}
+}
+
+// crash ends the controller without any further request getting through.
+func (p *process) crash() {
+	p.t.Helper()
+	p.wire.severed.Store(true)
+	p.stop()
+}
+
+// running says that the controller has not ended by itself.
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// logBuffer is a log that several goroutines write.
+type logBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}
