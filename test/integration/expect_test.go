@@ -57,14 +57,17 @@ func isFinished(job *batchv1.Job) bool {
 	return is(job, batchv1.JobComplete) || is(job, batchv1.JobFailed)
 }
 
-// untilJob waits until the Job is as described, and returns it so.
+// untilJob waits until the Job is as described, were it for a moment, since the last
+// thing that the test wrote or waited for. It returns the Job as it was then.
 func (f *fixture) untilJob(name, what string, reached func(*batchv1.Job) bool) *batchv1.Job {
 	f.t.Helper()
 	var job *batchv1.Job
+	at := 0
 	f.until(fmt.Sprintf("Job %s %s", name, what), func() bool {
-		job = f.history.job(name)
-		return job != nil && reached(job)
+		job, at = f.history.jobSince(f.now, name, reached)
+		return job != nil
 	})
+	f.now = max(f.now, at)
 	return job
 }
 

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
 )
 
 // version is one stored version of a Job or of a pod, or the end of one.
@@ -69,16 +71,15 @@ func startRecorder(t *testing.T, client kubernetes.Interface, namespace string) 
 	if err != nil {
 		t.Fatalf("listing jobs: %v", err)
 	}
-	from := metav1.ListOptions{ResourceVersion: jobs.ResourceVersion}
-	jobWatch, err := client.BatchV1().Jobs(namespace).Watch(ctx, from)
-	if err != nil {
-		t.Fatalf("watching jobs: %v", err)
-	}
-	podWatch, err := client.CoreV1().Pods(namespace).Watch(ctx, from)
-	if err != nil {
-		t.Fatalf("watching pods: %v", err)
-	}
-	for _, w := range []watch.Interface{jobWatch, podWatch} {
+	for _, resource := range []cache.WatchFuncWithContext{
+		client.BatchV1().Jobs(namespace).Watch, client.CoreV1().Pods(namespace).Watch,
+	} {
+		// The API server ends the watch of a client that is slow; this one goes on
+		// where it ended, and misses nothing.
+		w, err := toolswatch.NewRetryWatcherWithContext(ctx, jobs.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: resource})
+		if err != nil {
+			t.Fatalf("watching: %v", err)
+		}
 		r.watches.Go(func() { r.follow(ctx, w) })
 	}
 	return r
@@ -170,12 +171,34 @@ func (r *recorder) wait(reached func() bool) bool {
 }
 
 // shows says that the history has come as far as a stored object, or beyond.
-func (r *recorder) shows(stored metav1.Object) bool {
+func (r *recorder) shows(stored metav1.Object) bool { return r.at(stored) >= 0 }
+
+// at is where in the history a stored object is, or the end of it; -1 for nowhere.
+func (r *recorder) at(stored metav1.Object) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.versions, func(v version) bool {
+	return slices.IndexFunc(r.versions, func(v version) bool {
 		return v.object().GetUID() == stored.GetUID() && (v.gone || v.object().GetResourceVersion() == stored.GetResourceVersion())
 	})
+}
+
+// jobSince returns the first version that is as asked for of the Job of the name,
+// and where it is: the one that was the latest at a place in the history, or a later one.
+func (r *recorder) jobSince(at int, name string, reached func(*batchv1.Job) bool) (*batchv1.Job, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, v := range slices.Backward(r.versions[:min(at, len(r.versions))]) {
+		if v.job != nil && v.job.Name == name {
+			at = i
+			break
+		}
+	}
+	for i, v := range r.versions[at:] {
+		if v.job != nil && v.job.Name == name && !v.gone && reached(v.job) {
+			return v.job, at + i
+		}
+	}
+	return nil, 0
 }
 
 // isStopped says that a pod is gone, or waits for nothing but finalizers.
@@ -236,8 +259,9 @@ func (r *recorder) sorted() []version {
 	return out
 }
 
-// finish waits until the recorder has seen all that happened, and stops it.
-func (r *recorder) finish() {
+// finish waits until the recorder has seen all that happened, and stops it. It
+// says whether the history is complete.
+func (r *recorder) finish() bool {
 	r.t.Helper()
 	defer r.watches.Wait()
 	defer r.cancel()
@@ -248,12 +272,12 @@ func (r *recorder) finish() {
 		switch {
 		case err != nil:
 			r.t.Errorf("finishing the recording: %v", err)
-			return
+			return false
 		case behind == "":
-			return
+			return true
 		case time.Now().After(deadline):
 			r.t.Errorf("the recorder has not seen: %s", behind)
-			return
+			return false
 		}
 		select {
 		case <-changed:

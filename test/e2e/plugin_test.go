@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// kubectl finds the binary on PATH as a plugin, with its flags and exit codes.
+func TestAsPlugin(t *testing.T) {
+	controlplane, err := exec.Command("go", "-C", "../../hack/controlplane", "run", ".", "path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Join([]string{filepath.Dir(binary), strings.TrimSpace(string(controlplane)), os.Getenv("PATH")}, string(os.PathListSeparator))
+	t.Setenv("PATH", path)
+	ns := namespace(t)
+	apply(t, ns, "non-indexed.yaml")
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"status", "--kubeconfig", kubeconfig, "-n", ns, "-o", "name"}, 0, "job.batch/non-indexed\n"},
+		{[]string{"status", "nobody", "--kubeconfig", kubeconfig, "-n", ns}, 1, "nobody"},
+		{[]string{"status", "--help"}, 0, "kubectl batchjob status"},
+		{[]string{"nonsense"}, 2, "nonsense"},
+	} {
+		cmd := exec.Command("kubectl", append([]string{"batchjob"}, c.args...)...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.says) {
+			t.Errorf("kubectl batchjob %v: exit %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
