@@ -20,9 +20,12 @@ cleanup() {
 		kill "$process" 2>/dev/null && wait "$process" 2>/dev/null || true
 	done
 	say 'Taking everything down.'
-	[ "$status" -eq 0 ] || [ ! -s "$dir/controller.log" ] || { echo 'The last lines of the controller:'; tail -n 5 "$dir/controller.log"; } >&2
+	if [ "$status" -ne 0 ] && [ "$status" -ne 130 ] && [ -s "$dir/controller.log" ]; then
+		echo 'The last lines of the controller:' >&2
+		tail -n 5 "$dir/controller.log" >&2
+	fi
+	rm -rf "$dir/controller.log" "$dir/cache"
 	cluster down --dir "$dir"
-	rm -f "$dir/controller.log"
 	exit "$status"
 }
 trap cleanup EXIT
