@@ -72,6 +72,40 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	expect(t, "at the end", names(c, "job"), "")
 }
 
+// REG-32: after an etcd restore the versions start over from an older one; a relist
+// shows it, and what it shows holds.
+func TestEtcdRestore_REG_32(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	store := c.PodStore("")
+	_ = store.Replace([]any{testPod("a", "job", 100, corev1.PodRunning), testPod("b", "job", 90, corev1.PodRunning)}, "120")
+	_ = store.Replace([]any{testPod("b", "job", 40, corev1.PodPending)}, "50")
+	expect(t, "after the restore", names(c, "job"), "b@40 ")
+	_ = store.Update(testPod("b", "job", 51, corev1.PodRunning))
+	c.WrotePod(testPod("d", "job", 52, corev1.PodPending))
+	expect(t, "and from then on", names(c, "job"), "b@51 d@52 ")
+}
+
+// A list is in no order of versions: the answer to a creation that arrives in the
+// middle of it is not taken for an object that came and went.
+func TestAnswerDuringAList(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	during := ""
+	c.listener = listenerFunc(func() {
+		if during == "" {
+			c.WrotePod(testPod("c", "job", 7, corev1.PodPending))
+			during = names(c, "job")
+		}
+	})
+	_ = c.PodStore("").Replace([]any{testPod("b", "job", 9, corev1.PodRunning), testPod("c", "job", 7, corev1.PodPending)}, "9")
+	expect(t, "the created pod", during, "b@9 c@7 ")
+}
+
+type listenerFunc func()
+
+func (f listenerFunc) PodChanged(PodChange) { f() }
+func (f listenerFunc) JobChanged(JobChange) {}
+
 // JOB-55: a pod that a new complete list does not have is told as deleted.
 func TestRelist_JOB_55(t *testing.T) {
 	r := &recorder{}

@@ -82,7 +82,7 @@ func (k *kubelet) act(pod *corev1.Pod) Act {
 		index = -1
 	}
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
-	return k.scripts[pod.Labels[batchv1.JobNameLabel]].act(int32(index), cmp.Or(attempt, 1))
+	return k.scripts[pod.OwnerReferences[0].Name].act(int32(index), cmp.Or(attempt, 1))
 }
 
 func (k *kubelet) start(name string) {

@@ -72,7 +72,7 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	command, ok := map[string]func(*testing.T, *datadriven.TestData) string{
 		"world": s.newWorld, "job": s.job, "script": s.script, "run": s.runWorld, "status": s.status, "pods": s.pods,
 		"findings": s.findings, "edit": s.edit, "delete-pod": s.deletePod, "delete-job": s.deleteJob, "restart": s.restart,
-		"fault": s.fault, "status-by-others": s.foreignStatus, "strip": s.strip, "settle": s.settle,
+		"fault": s.fault, "status-by-others": s.foreignStatus, "strip": s.strip, "unlabel": s.unlabel, "settle": s.settle,
 	}[d.Cmd]
 	if !ok {
 		d.Fatalf(t, "unknown command %s", d.Cmd)
@@ -312,6 +312,14 @@ func (s *scenario) strip(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
 	s.world.Store.EditPod("strip", name, func(p *corev1.Pod) { p.Finalizers = nil })
+	return s.world.Trace()
+}
+
+// unlabel takes all labels from a pod, as a user might.
+func (s *scenario) unlabel(t *testing.T, d *datadriven.TestData) string {
+	var name string
+	d.ScanArgs(t, "name", &name)
+	s.world.Store.EditPod("unlabel", name, func(p *corev1.Pod) { p.Labels = nil })
 	return s.world.Trace()
 }
 
