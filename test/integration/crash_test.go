@@ -131,8 +131,9 @@ func TestCrashWhileAccounting_TRK_03(t *testing.T) {
 			f.untilRecorded()
 		},
 		"recorded, one finalizer left": func(f *fixture, w *wire) {
-			pods := f.finishTwo()
+			pods := f.untilActive(2)
 			w.reject(podPatch.holding(string(pods[0].UID)), 500)
+			f.finishTwo()
 			f.untilRecorded()
 			f.until("the other finalizer is gone", func() bool { return !isTracked(f.history.pod(pods[1].UID)) })
 		},
@@ -174,12 +175,11 @@ func TestCrashWhileAccounting_TRK_03(t *testing.T) {
 }
 
 // finishTwo lets one of the two active pods fail and the other succeed.
-func (f *fixture) finishTwo() []*corev1.Pod {
+func (f *fixture) finishTwo() {
 	f.t.Helper()
 	pods := f.untilActive(2)
 	f.kubelet.fail(pods[0])
 	f.kubelet.succeed(pods[1])
-	return pods
 }
 
 // untilRecorded waits until the status holds both, and counts none yet.

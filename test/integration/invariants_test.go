@@ -46,8 +46,9 @@ type ledger struct {
 	// known are the versions that the controller may still decide on: those since
 	// its last status write, which nobody but the holder of the latest can make.
 	known []*batchv1.Job
-	// recorded were ever in uncounted; counted have moved on into the counters.
-	recorded, counted map[types.UID]bool
+	// recorded were ever in uncounted, failed those as failures; counted have moved
+	// on into the counters.
+	recorded, failed, counted map[types.UID]bool
 	// ended are pods that finished with the finalizer on.
 	ended map[types.UID]*corev1.Pod
 }
@@ -59,7 +60,10 @@ func (j *judge) violate(invariant, format string, args ...any) {
 func (j *judge) jobChanged(v version) {
 	l := j.ledgers[v.job.UID]
 	if l == nil {
-		l = &ledger{job: v.job, recorded: map[types.UID]bool{}, counted: map[types.UID]bool{}, ended: map[types.UID]*corev1.Pod{}}
+		l = &ledger{
+			job: v.job, recorded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{},
+			ended: map[types.UID]*corev1.Pod{},
+		}
 		j.ledgers[v.job.UID] = l
 	}
 	old := l.job
@@ -123,6 +127,9 @@ func (j *judge) exactlyOnce(l *ledger, old *batchv1.Job) {
 		}
 	} else if moved := int(now.Succeeded - before.Succeeded); moved != succeeded {
 		j.violate("S1", "succeeded moved by %d, and %d UIDs left uncounted.succeeded", moved, succeeded)
+	}
+	for _, uid := range uncountedFailed(now) {
+		l.failed[types.UID(uid)] = true
 	}
 	uids := slices.Concat(uncountedFailed(now), uncountedSucceeded(now))
 	for _, uid := range uids {
@@ -294,11 +301,12 @@ func (l *ledger) bound() (limit int32) {
 	return limit
 }
 
-// succeeded is how many of the completions are there, recorded or not.
+// succeeded is how many of the completions are there, recorded or not. A success
+// that was recorded as a failure before is none.
 func (l *ledger) succeeded(job *batchv1.Job) int32 {
 	indexes, pods := map[int32]bool{}, int32(0)
-	for _, pod := range l.ended {
-		if pod.Status.Phase == corev1.PodSucceeded && inRange(job, pod) {
+	for uid, pod := range l.ended {
+		if pod.Status.Phase == corev1.PodSucceeded && inRange(job, pod) && !l.failed[uid] {
 			indexes[indexOf(pod)] = true
 			pods++
 		}
