@@ -165,8 +165,14 @@ func (o *controllerOptions) Run(ctx context.Context) error {
 	if err != nil {
 		return usageErrorf("%v", err)
 	}
-	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with managedBy %s in %s. Stop with Ctrl-C.\n", o.config.ManagedBy, namespacesText(o.config.Namespaces))
+	if o.logging.Format == logsapi.DefaultLogFormat { // JSON logs are for programs.
+		o.greet()
+	}
 	return runtime.Run(klog.NewContext(ctx, klog.Background()))
+}
+
+func (o *controllerOptions) greet() {
+	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with managedBy %s in %s. Stop with Ctrl-C.\n", o.config.ManagedBy, namespacesText(o.config.Namespaces))
 }
 
 func namespacesText(namespaces []string) string {
