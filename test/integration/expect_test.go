@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -68,7 +69,20 @@ func (f *fixture) untilJob(name, what string, reached func(*batchv1.Job) bool) *
 		return job != nil
 	})
 	f.now = max(f.now, at)
+	f.untilPodsAreSeen()
 	return job
+}
+
+// untilPodsAreSeen waits until the history shows the pods at least as they are at
+// this moment. Jobs and pods come through two watches: that one shows what happened
+// last does not mean that the other shows what happened before.
+func (f *fixture) untilPodsAreSeen() {
+	f.t.Helper()
+	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.until("the history shows the pods as they are", func() bool { return f.history.hasSeen(list.Items) })
 }
 
 // untilCounts waits for a status with exactly these numbers.

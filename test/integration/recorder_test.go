@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -224,6 +225,26 @@ func (r *recorder) pod(uid types.UID) *corev1.Pod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pods[uid]
+}
+
+// hasSeen says that each of the pods is recorded in this version or a newer one, or
+// was recorded and is gone.
+func (r *recorder) hasSeen(pods []corev1.Pod) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range pods {
+		seen := r.pods[pods[i].UID]
+		if seen == nil && slices.Contains(r.order, pods[i].UID) {
+			continue
+		}
+		if seen == nil {
+			return false
+		}
+		if order, err := resourceversion.CompareResourceVersion(seen.ResourceVersion, pods[i].ResourceVersion); err != nil || order < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // inOrder returns all pods that there have been, the oldest first: nil for one
