@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -76,14 +75,10 @@ func podUrgency(c observe.PodChange) urgency {
 	if c.Old != nil && c.New != nil && sameForDecisions(*c.Old, *c.New) {
 		return ignore
 	}
-	if c.Active == 0 && (c.New == nil || ended(c.New)) && (c.Old == nil || !ended(c.Old)) {
+	if c.Active == 0 && (c.New == nil || c.New.IsTerminal()) && (c.Old == nil || !c.Old.IsTerminal()) {
 		return atOnce
 	}
 	return batched
-}
-
-func ended(p *reconcile.Pod) bool {
-	return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
 }
 
 func sameForDecisions(a, b reconcile.Pod) bool {

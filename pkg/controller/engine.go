@@ -143,7 +143,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
-	if isFinished(s.job) && len(s.errs) == 0 && !s.retry {
+	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 		return Result{Done: true}, nil
 	}
@@ -164,7 +164,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	if !m.listPods && (!foreign || equality.Semantic.DeepEqual(s.job.Status, batchv1.JobStatus{})) {
 		return nil
 	}
-	if isFinished(s.job) {
+	if reconcile.IsFinished(s.job) {
 		return nil
 	}
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
@@ -180,15 +180,6 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	s.cache.ListedPods(s.job, pods, version)
 	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
 	return nil
-}
-
-func isFinished(job *batchv1.Job) bool {
-	for _, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {

@@ -43,7 +43,7 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	if ready := condition(pod, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionTrue {
 		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
 	}
-	if p.Deleting || p.Phase == corev1.PodFailed || p.Phase == corev1.PodSucceeded {
+	if p.Deleting || p.IsTerminal() {
 		p.FinishedAt = finishTime(pod)
 	}
 	if p.Phase == corev1.PodFailed {

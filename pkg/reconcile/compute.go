@@ -19,7 +19,7 @@ import (
 func Compute(o Observation, c Config) Plan {
 	s := newState(o, c)
 	switch {
-	case s.finished():
+	case IsFinished(s.job):
 		s.releaseLeftovers()
 		return s.plan
 	case !s.knownMode():
@@ -266,9 +266,9 @@ func (s *state) classifyTerminating(p *Pod) {
 	}
 }
 
-// finished says that the Job has its terminal condition.
-func (s *state) finished() bool {
-	return trueCondition(s.job, batchv1.JobComplete) != nil || trueCondition(s.job, batchv1.JobFailed) != nil
+// IsFinished says that the Job has its terminal condition.
+func IsFinished(job *batchv1.Job) bool {
+	return trueCondition(job, batchv1.JobComplete) != nil || trueCondition(job, batchv1.JobFailed) != nil
 }
 
 type precondition bool

@@ -128,5 +128,5 @@ func (s *state) recorded(p *Pod, result string) {
 // compareForRecord orders pods independently of the cache's order; those that have
 // ended come before those that only count as failed.
 func compareForRecord(a, b *Pod) int {
-	return cmp.Or(compareBool(b.terminal(), a.terminal()), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	return cmp.Or(compareBool(b.IsTerminal(), a.IsTerminal()), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }

@@ -51,16 +51,16 @@ type Container struct {
 	Reason   string
 }
 
-// terminal says that no container runs in the pod any more, nor ever will.
-func (p *Pod) terminal() bool { return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed }
+// IsTerminal says that no container runs in the pod any more, nor ever will.
+func (p *Pod) IsTerminal() bool { return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed }
 
 // IsActive is the pod's part in status.active: neither finished nor being
 // deleted (PRP-03).
-func (p *Pod) IsActive() bool { return !p.terminal() && !p.Deleting }
+func (p *Pod) IsActive() bool { return !p.IsTerminal() && !p.Deleting }
 
 // IsTerminating is the pod's part in status.terminating: being deleted, and not
 // yet finished (PRP-03, D-09).
-func (p *Pod) IsTerminating() bool { return !p.terminal() && p.Deleting }
+func (p *Pod) IsTerminating() bool { return !p.IsTerminal() && p.Deleting }
 
 // Observation is everything a decision rests on. Compute reads it only.
 type Observation struct {
