@@ -158,7 +158,7 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	pod, err := s.cluster.Pods.RemoveFinalizer(ctx, s.job.Namespace, ref)
+	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, ReleasePod)
 	s.podWritten(pod, err, ref, "removing the finalizer of")
 }
 

@@ -27,8 +27,21 @@ type JobAPI interface {
 type PodAPI interface {
 	Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	Delete(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
-	RemoveFinalizer(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
+	// Patch changes what ties the pod to the Job, in one write.
+	Patch(ctx context.Context, job *batchv1.Job, pod reconcile.PodRef, patch PodPatch) (*corev1.Pod, error)
 }
+
+// PodPatch is a change of what ties a pod to a Job.
+type PodPatch uint8
+
+const (
+	// ReleasePod takes the tracking finalizer away.
+	ReleasePod PodPatch = iota + 1
+	// AdoptPod makes the Job the controller of the pod, and adds the tracking finalizer.
+	AdoptPod
+	// DisownPod takes away the Job as an owner, and the tracking finalizer.
+	DisownPod
+)
 
 // PodLister reads pods past the cache, those that the Job's selector selects or all
 // of its namespace, and the resourceVersion at which the list is complete.

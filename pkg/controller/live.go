@@ -82,27 +82,42 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 	return pod, err
 }
 
-// RemoveFinalizer takes only the tracking finalizer away, so that others, and
-// concurrent edits, survive (TRK-11).
-func (l livePods) RemoveFinalizer(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
-	patch, err := finalizerPatch(ref)
+// Patch touches only what the patch is about, so that other finalizers and owners,
+// and concurrent edits, survive (TRK-11, TRK-25).
+func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
+	body, err := patchBody(job, ref, patch)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	return l.client.CoreV1().Pods(namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	return l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
 }
 
-func finalizerPatch(ref reconcile.PodRef) ([]byte, error) {
+// patchBody is a strategic merge patch: lists of finalizers and owners merge.
+func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, error) {
+	type removedOwner struct {
+		Patch string    `json:"$patch"`
+		UID   types.UID `json:"uid"`
+	}
 	type metadata struct {
 		UID             types.UID `json:"uid"`
 		ResourceVersion string    `json:"resourceVersion,omitempty"`
-		Remove          []string  `json:"$deleteFromPrimitiveList/finalizers"`
+		OwnerReferences []any     `json:"ownerReferences,omitempty"`
+		Add             []string  `json:"finalizers,omitempty"`
+		Remove          []string  `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
 	}
-	return json.Marshal(map[string]metadata{
-		"metadata": {UID: ref.UID, ResourceVersion: ref.ResourceVersion, Remove: []string{batchv1.JobTrackingFinalizer}},
-	})
+	m := metadata{UID: ref.UID, ResourceVersion: ref.ResourceVersion}
+	tracking := []string{batchv1.JobTrackingFinalizer}
+	switch patch {
+	case AdoptPod:
+		m.OwnerReferences, m.Add = []any{jobReference(job)}, tracking
+	case DisownPod:
+		m.OwnerReferences, m.Remove = []any{removedOwner{"delete", job.UID}}, tracking
+	default:
+		m.Remove = tracking
+	}
+	return json.Marshal(map[string]metadata{"metadata": m})
 }
 
 // boundedParallel runs calls in at most n goroutines, the caller's included.

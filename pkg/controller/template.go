@@ -30,7 +30,7 @@ func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 			Labels:          template.Labels,
 			Annotations:     maps.Clone(template.Annotations),
 			Finalizers:      template.Finalizers,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+			OwnerReferences: []metav1.OwnerReference{*jobReference(job)},
 		},
 		Spec: template.Spec,
 	}
@@ -45,6 +45,11 @@ func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 		setIndex(pod, job.Name, n.Index)
 	}
 	return pod
+}
+
+// jobReference makes the Job the controller of an object.
+func jobReference(job *batchv1.Job) *metav1.OwnerReference {
+	return metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
 func generateName(job string, index int32) string {

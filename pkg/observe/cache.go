@@ -123,10 +123,10 @@ func (c *Cache) Jobs() []*batchv1.Job {
 }
 
 // Pods returns the newest known versions of all pods that the Job controls, in
-// no order. The slice is the caller's. For a Job that is gone they include the pods
+// no order. The slice is the caller's, the pods must not be changed. For a Job that is gone they include the pods
 // that lost it as their owner and still hold the tracking finalizer: nobody else
 // would take it from them (TRK-20).
-func (c *Cache) Pods(job types.UID) []reconcile.Pod {
+func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	of := c.byJob[job]
@@ -134,10 +134,10 @@ func (c *Cache) Pods(job types.UID) []reconcile.Pod {
 		return nil
 	}
 	gone := !c.hasJob(job)
-	out := make([]reconcile.Pod, 0, len(of.keys))
+	out := make([]*reconcile.Pod, 0, len(of.keys))
 	for _, k := range of.keys {
 		if r := c.pods.rows[k].value; gone || !r.orphan {
-			out = append(out, *r.pod)
+			out = append(out, r.pod)
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // JobUID returns the UID of the batch/v1 Job that controls the object, or "" if
@@ -93,12 +94,12 @@ func restarts(pod *corev1.Pod) int32 {
 	return n
 }
 
-func terminated(pod *corev1.Pod) []reconcile.Container {
-	var out []reconcile.Container
+func terminated(pod *corev1.Pod) []failurepolicy.Container {
+	var out []failurepolicy.Container
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
 			if t := list[i].State.Terminated; t != nil {
-				out = append(out, reconcile.Container{Name: list[i].Name, ExitCode: t.ExitCode, Reason: t.Reason})
+				out = append(out, failurepolicy.Container{Name: list[i].Name, ExitCode: t.ExitCode, Reason: t.Reason})
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (s *state) releaseLeftovers() {
 	}
 	s.find(f)
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Finalizer {
+		if p := s.Pods[i]; p.Finalizer {
 			s.release(p, unconditional)
 		}
 	}
@@ -167,7 +167,7 @@ func (s *state) classify() {
 		s.find(about(FindingDeleting))
 	}
 	for i := range s.Pods {
-		p := &s.Pods[i]
+		p := s.Pods[i]
 		if p.IsTerminating() {
 			s.terminating = append(s.terminating, p)
 		}

@@ -97,7 +97,7 @@ func (s *state) pastBackoffLimit() bool {
 func (s *state) restarts() int32 {
 	n := int32(0)
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Phase == corev1.PodRunning || p.Phase == corev1.PodPending {
+		if p := s.Pods[i]; p.Phase == corev1.PodRunning || p.Phase == corev1.PodPending {
 			n += p.Restarts
 		}
 	}

@@ -202,7 +202,7 @@ func (s *state) createIndexes(n int) {
 func (s *state) attempts() map[int32]int32 {
 	n := map[int32]int32{}
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Phase == corev1.PodFailed || p.IsTerminating() {
+		if p := s.Pods[i]; p.Phase == corev1.PodFailed || p.IsTerminating() {
 			n[p.Index]++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // NoIndex is the Pod.Index of a pod that has no completion index, or one that
@@ -39,16 +40,16 @@ type Pod struct {
 	// FinishedAt is the finish time by the rule of KEP-3850 (BLI-26); zero for
 	// a pod that neither finished nor is being deleted.
 	FinishedAt time.Time
-	// Terminated are the containers that ended, app containers first, of a pod
-	// that failed; nil for every other pod.
-	Terminated []Container
-}
-
-// Container is one terminated container of a failed pod.
-type Container struct {
-	Name     string
-	ExitCode int32
-	Reason   string
+	// Unselected says that the pod's labels no longer match the Job's selector.
+	Unselected bool
+	// Failures and Ignored are the counted and the ignored failures of the index
+	// before this pod, as the annotations batch.kubernetes.io/job-index-failure-count
+	// and …/job-index-ignored-failure-count tell (KEP-3850); 0 where they cannot be read.
+	Failures, Ignored int32
+	// Terminated are the containers that ended, app containers first, and Conditions
+	// the conditions, of a pod that failed; nil for every other pod.
+	Terminated []failurepolicy.Container
+	Conditions []failurepolicy.Condition
 }
 
 // IsTerminal says that no container runs in the pod any more, nor ever will.
@@ -66,8 +67,15 @@ func (p *Pod) IsTerminating() bool { return !p.IsTerminal() && p.Deleting }
 type Observation struct {
 	Job *batchv1.Job
 	// Pods are all pods that the Job controls, in any order.
-	Pods []Pod
-	Now  time.Time
+	Pods []*Pod
+	// Strays are pods of the namespace that nobody controls, that are not being
+	// deleted, and that the Job's selector selects.
+	Strays []*Pod
+	// RuleNames are the names of spec.podFailurePolicy.rules where the API server
+	// serves them, by rule, "" for none; the Go type of a Job does not hold them
+	// (KEP-4443, PFN-28). Names may also come from the Job's annotation.
+	RuleNames []string
+	Now       time.Time
 	// Backoff is what earlier plans asked to remember.
 	Backoff backoff.Record
 	// Skip names pods on which an operation failed in this sync: none is
@@ -86,6 +94,7 @@ type Config struct {
 	// MaxPodChanges is how many pods one plan creates, or scales down.
 	MaxPodChanges int
 	Backoff       backoff.Policy
+	Features      Features
 	// MinRequeue is the shortest wait that a plan asks for.
 	MinRequeue time.Duration
 }
@@ -97,9 +106,26 @@ func DefaultConfig() Config {
 		MaxUncounted:  500,
 		MaxPodChanges: 500,
 		Backoff:       backoff.Policy{Base: 10 * time.Second, Max: 10 * time.Minute},
+		Features:      AllFeatures(),
 		MinRequeue:    time.Second,
 	}
 }
+
+// Features are the parts of the API that can be switched off. The zero value is
+// all off.
+type Features struct {
+	// RuleNames: the reason of FailJob names the rule (KEP-4443).
+	RuleNames bool
+	// BackoffLimitPerIndex: spec.backoffLimitPerIndex and maxFailedIndexes (KEP-3850).
+	BackoffLimitPerIndex bool
+	// PodReplacementPolicy: spec.podReplacementPolicy and status.terminating (KEP-3939).
+	PodReplacementPolicy bool
+	// SuccessPolicy: spec.successPolicy (KEP-3998).
+	SuccessPolicy bool
+}
+
+// AllFeatures has all of them on.
+func AllFeatures() Features { return Features{true, true, true, true} }
 
 // Plan is one stage: operations that may run in any order and in parallel,
 // because each is justified by what is stored already. See the package comment.
@@ -115,6 +141,10 @@ type Plan struct {
 	Delete []PodRef
 	// Release are pods to take the tracking finalizer from.
 	Release []PodRef
+	// Adopt are strays to be given the Job as controller and the tracking finalizer,
+	// once a live read has shown that the Job is still there (JOB-35). Disown are pods
+	// to lose both (JOB-36). Each is one write.
+	Adopt, Disown []PodRef
 	// RequeueAfter is when to look again though nothing changes; 0 for never.
 	RequeueAfter time.Duration
 	// Backoff is to be remembered once Status is stored.
@@ -126,7 +156,7 @@ type Plan struct {
 func (p *Plan) IsEmpty() bool { return p.Status == nil && !p.changesPods() }
 
 func (p *Plan) changesPods() bool {
-	return len(p.Create) > 0 || len(p.Delete) > 0 || len(p.Release) > 0
+	return len(p.Create)+len(p.Delete)+len(p.Release)+len(p.Adopt)+len(p.Disown) > 0
 }
 
 // PodRef names the pod of an operation.
@@ -136,6 +166,10 @@ type PodRef struct {
 	// ResourceVersion, if not empty, must still be the pod's: the operation is
 	// right only for the pod as it was observed.
 	ResourceVersion string
+	// IgnoredFailure is when the pod failed, if it did and the failure is ignored by
+	// policy. No status will tell of it: once the finalizer is gone, the caller adds
+	// it to the back-off record (Record.Failed).
+	IgnoredFailure time.Time
 }
 
 // NewPod is a pod to create from the Job's template.
@@ -145,4 +179,8 @@ type NewPod struct {
 	// Attempt counts from 1: one more than the failures so far, of the index
 	// as far as its pods are still there, or of the NonIndexed Job.
 	Attempt int32
+	// PerIndex says that the pod carries the failure counts of its index, which
+	// Failures and Ignored then are (KEP-3850).
+	PerIndex          bool
+	Failures, Ignored int32
 }

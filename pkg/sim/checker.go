@@ -382,7 +382,8 @@ func (c *Checker) core(job *batchv1.Job) {
 	}
 	o := reconcile.Observation{Job: job, Now: c.world.Now()}
 	for _, pod := range stored {
-		o.Pods = append(o.Pods, observe.Pod(pod))
+		p := observe.Pod(pod)
+		o.Pods = append(o.Pods, &p)
 	}
 	for _, broken := range checkCore(o, c.world.rng.Perm(len(o.Pods))) {
 		c.violate("S10", "%s", broken)

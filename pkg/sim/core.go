@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +20,13 @@ const maxStages = 40
 func checkCore(o reconcile.Observation, order []int) []string {
 	var broken []string
 	config := reconcile.DefaultConfig()
-	job, pods := o.Job.DeepCopy(), slices.Clone(o.Pods)
+	job, pods := o.Job.DeepCopy(), clonePods(o.Pods)
 	plan := reconcile.Compute(o, config)
-	if !equality.Semantic.DeepEqual(job, o.Job) || !reflect.DeepEqual(pods, o.Pods) {
+	if !equality.Semantic.DeepEqual(job, o.Job) || len(pods) != len(o.Pods) || len(pods) > 0 && !reflect.DeepEqual(pods, o.Pods) {
 		broken = append(broken, "Compute changed its input")
 	}
 	shuffled := o
-	shuffled.Pods = make([]reconcile.Pod, len(pods))
+	shuffled.Pods = make([]*reconcile.Pod, len(pods))
 	for i, j := range order {
 		shuffled.Pods[i] = pods[j]
 	}
@@ -80,7 +79,7 @@ func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation
 		next.Backoff = plan.Backoff
 	}
 	released, deleted := uids(plan.Release), uids(plan.Delete)
-	for _, pod := range o.Pods {
+	for _, pod := range clonePods(o.Pods) {
 		pod.Finalizer = pod.Finalizer && !released[pod.UID]
 		pod.Deleting = pod.Deleting || deleted[pod.UID]
 		terminal := pod.Phase == corev1.PodSucceeded || pod.Phase == corev1.PodFailed
@@ -89,7 +88,7 @@ func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation
 		}
 	}
 	for i, n := range plan.Create {
-		next.Pods = append(next.Pods, reconcile.Pod{
+		next.Pods = append(next.Pods, &reconcile.Pod{
 			UID: types.UID(fmt.Sprintf("paper-%d-%d", len(o.Pods), i)), Name: fmt.Sprintf("paper-%d-%d", len(o.Pods), i),
 			Phase: corev1.PodPending, Index: n.Index, Finalizer: true, CreatedAt: o.Now,
 		})
@@ -107,3 +106,12 @@ func uids(refs []reconcile.PodRef) map[types.UID]bool {
 
 // Finished says that the Job has a terminal condition.
 func Finished(job *batchv1.Job) bool { return view(job).finished() }
+
+func clonePods(pods []*reconcile.Pod) []*reconcile.Pod {
+	out := make([]*reconcile.Pod, len(pods))
+	for i, pod := range pods {
+		p := *pod
+		out[i] = &p
+	}
+	return out
+}

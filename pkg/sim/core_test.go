@@ -80,11 +80,12 @@ func drawSpec(t *rapid.T, spec *batchv1.JobSpec) {
 	spec.Template.Spec.RestartPolicy = rapid.SampledFrom([]corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}).Draw(t, "restart")
 }
 
-func drawPods(t *rapid.T) []reconcile.Pod {
+func drawPods(t *rapid.T) []*reconcile.Pod {
 	phases := []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown}
-	pods := make([]reconcile.Pod, rapid.IntRange(0, 8).Draw(t, "pods"))
+	pods := make([]*reconcile.Pod, rapid.IntRange(0, 8).Draw(t, "pods"))
 	for i := range pods {
-		p := &pods[i]
+		pods[i] = &reconcile.Pod{}
+		p := pods[i]
 		p.Name, p.UID, p.ResourceVersion = fmt.Sprintf("p%d", i), types.UID(fmt.Sprintf("uid%d", i)), "1"
 		p.Phase = rapid.SampledFrom(phases).Draw(t, "phase")
 		p.Index = rapid.Int32Range(-1, 6).Draw(t, "index")
@@ -101,7 +102,7 @@ func drawPods(t *rapid.T) []reconcile.Pod {
 }
 
 // drawStatus draws a status that the API server could hold.
-func drawStatus(t *rapid.T, job *batchv1.Job, pods []reconcile.Pod) {
+func drawStatus(t *rapid.T, job *batchv1.Job, pods []*reconcile.Pod) {
 	s := &job.Status
 	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 	if indexed {
@@ -119,7 +120,7 @@ func drawStatus(t *rapid.T, job *batchv1.Job, pods []reconcile.Pod) {
 	if rapid.Bool().Draw(t, "uncounted") {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 		for i := range pods {
-			switch p := &pods[i]; rapid.IntRange(0, 5).Draw(t, "recorded") {
+			switch p := pods[i]; rapid.IntRange(0, 5).Draw(t, "recorded") {
 			case 0:
 				s.UncountedTerminatedPods.Failed = append(s.UncountedTerminatedPods.Failed, p.UID)
 			case 1:
@@ -170,7 +171,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
 	taken := map[int32]bool{}
 	for i := range o.Pods {
-		p := &o.Pods[i]
+		p := o.Pods[i]
 		if !p.IsActive() || going[p.UID] || view(o.Job).successCriteriaMet {
 			continue
 		}
@@ -191,7 +192,7 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	}
 	taken, active := map[int32]bool{}, 0
 	for i := range o.Pods {
-		if p := &o.Pods[i]; p.IsActive() {
+		if p := o.Pods[i]; p.IsActive() {
 			active++
 			taken[p.Index] = true
 		}
@@ -218,7 +219,7 @@ func checkReleases(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	indexed := ptr.Deref(o.Job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 	byUID := map[types.UID]*reconcile.Pod{}
 	for i := range o.Pods {
-		byUID[o.Pods[i].UID] = &o.Pods[i]
+		byUID[o.Pods[i].UID] = o.Pods[i]
 	}
 	for _, r := range plan.Release {
 		p := byUID[r.UID]

@@ -258,8 +258,22 @@ func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*core
 	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) { return a.world.Store.DeletePod(ref.Name, ref.UID) })
 }
 
-func (a podAPI) RemoveFinalizer(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
-	return call(a.process, "release pod", ref.Name, func() (*corev1.Pod, error) {
-		return a.world.Store.RemoveFinalizer(ref.Name, ref.UID, ref.ResourceVersion)
+func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch controller.PodPatch) (*corev1.Pod, error) {
+	verb := map[controller.PodPatch]string{controller.ReleasePod: "release", controller.AdoptPod: "adopt", controller.DisownPod: "disown"}[patch]
+	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
+		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { tie(pod, job, patch) })
 	})
+}
+
+// tie changes what ties a pod to a Job.
+func tie(pod *corev1.Pod, job *batchv1.Job, patch controller.PodPatch) {
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	isOwner := func(o metav1.OwnerReference) bool { return o.UID == job.UID }
+	switch patch {
+	case controller.AdoptPod:
+		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
+		pod.OwnerReferences = append(slices.DeleteFunc(pod.OwnerReferences, isOwner), *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job")))
+	case controller.DisownPod:
+		pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, isOwner)
+	}
 }

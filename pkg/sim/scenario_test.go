@@ -213,7 +213,8 @@ func (s *scenario) findings(t *testing.T, d *datadriven.TestData) string {
 	job := s.world.Store.Job(jobName(t, d))
 	o := reconcile.Observation{Job: job, Now: s.world.Now()}
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
-		o.Pods = append(o.Pods, observe.Pod(pod))
+		p := observe.Pod(pod)
+		o.Pods = append(o.Pods, &p)
 	}
 	var out strings.Builder
 	for _, f := range reconcile.Compute(o, reconcile.DefaultConfig()).Findings {

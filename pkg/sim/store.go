@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 var (
@@ -231,22 +233,21 @@ func (s *Store) EndPod(name string) {
 	}
 }
 
-// RemoveFinalizer takes the tracking finalizer from the pod, on the conditions
-// that are given (version may be "").
-func (s *Store) RemoveFinalizer(name string, uid types.UID, version string) (*corev1.Pod, error) {
-	old := s.pods[name]
+// PatchPod changes the metadata of a pod, on the conditions that the reference names.
+func (s *Store) PatchPod(verb string, ref reconcile.PodRef, change func(*corev1.Pod)) (*corev1.Pod, error) {
+	old := s.pods[ref.Name]
 	switch {
 	case old == nil:
-		return nil, apierrors.NewNotFound(podsResource, name)
-	case old.UID != uid, version != "" && old.ResourceVersion != version:
-		return nil, apierrors.NewConflict(podsResource, name, fmt.Errorf("the precondition does not hold"))
+		return nil, apierrors.NewNotFound(podsResource, ref.Name)
+	case old.UID != ref.UID, ref.ResourceVersion != "" && old.ResourceVersion != ref.ResourceVersion:
+		return nil, apierrors.NewConflict(podsResource, ref.Name, fmt.Errorf("the precondition does not hold"))
 	}
 	pod := old.DeepCopy()
-	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-	if len(pod.Finalizers) == len(old.Finalizers) {
+	change(pod)
+	if equality.Semantic.DeepEqual(old, pod) {
 		return pod, nil
 	}
-	return s.commitPod("release", pod), nil
+	return s.commitPod(verb, pod), nil
 }
 
 // EditPod changes a pod as the kubelet, the scheduler or a user would.

@@ -109,3 +109,12 @@ func since(times []time.Time, start time.Time) (n int32, last time.Time) {
 	}
 	return n, last
 }
+
+// Failed returns the Record after one more failure that finished at the time given.
+func (r Record) Failed(finished time.Time) Record {
+	r.Failures++
+	if finished.After(r.LastFailure) {
+		r.LastFailure = finished
+	}
+	return r
+}
