@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
@@ -43,6 +45,9 @@ const controllerExample = `  # With the current context, for all namespaces
   # For two namespaces, with a name of its own, and what it decides in the log
   kubectl batchjob controller --namespaces ml,ci --managed-by example.com/jobs -v 5
 
+  # Without the success policies of Jobs: they complete with all of their indexes only
+  kubectl batchjob controller --feature-gates JobSuccessPolicy=false
+
   # In a pod, with the service account's permissions and JSON logs
   kubectl-batchjob controller --logging-format json`
 
@@ -54,6 +59,7 @@ type controllerOptions struct {
 	namespaces []string
 	qps        float32
 	burst      int
+	gates      featuregate.MutableFeatureGate
 	config     controller.Config
 }
 
@@ -63,6 +69,8 @@ func newControllerCommand(streams genericiooptions.IOStreams) *cobra.Command {
 
 func newControllerCommandFor(o *controllerOptions) *cobra.Command {
 	o.kube, o.logging = newKubeFlags(), logsapi.NewLoggingConfiguration()
+	o.gates = controller.NewFeatureGate()
+	o.config.FeatureGate = o.gates
 	cmd := &cobra.Command{
 		Use:     "controller",
 		Short:   "Run the external Job controller",
@@ -90,12 +98,23 @@ func (o *controllerOptions) addFlags(cmd *cobra.Command) {
 	flags.Float32Var(&o.qps, "kube-api-qps", 500, "Requests per second to the API server; negative for no limit.")
 	flags.IntVar(&o.burst, "kube-api-burst", 500, "Requests that may exceed --kube-api-qps for a moment.")
 	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs are worked on at the same time.")
+	o.gates.AddFlag(flags)
+	flags.Lookup("feature-gates").Usage = "Features to switch off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
 	logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
 	logsapi.AddFlags(o.logging, flags)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	o.kube.AddFlags(flags)
 	completeKubeFlags(cmd, o.kube)
+	mustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	mustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// gateValues are what --feature-gates may hold, one by one.
+func gateValues(gates featuregate.MutableFeatureGate) (values []string) {
+	for _, gate := range slices.Sorted(maps.Keys(gates.GetAll())) {
+		values = append(values, string(gate)+"=false", string(gate)+"=true")
+	}
+	return values
 }
 
 // Validate checks the flags; its errors are usage errors.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,8 +38,11 @@ type Config struct {
 	ManagedBy string
 	// Namespaces to watch; none means all.
 	Namespaces []string
-	// Limits are the limits of decisions.
+	// Limits are the limits of decisions. Their Features count only without a
+	// FeatureGate, and none of them stands for all.
 	Limits reconcile.Config
+	// FeatureGate switches features off; NewFeatureGate returns one to start from.
+	FeatureGate featuregate.FeatureGate
 	// BatchPeriod is the time between two syncs of a Job because of pod events,
 	// and between two status writes that change no condition. Default 1 s.
 	BatchPeriod time.Duration
@@ -73,6 +77,10 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.Limits.Backoff.Base, limits.Backoff.Base)
 	defaultTo(&c.Limits.Backoff.Max, limits.Backoff.Max)
 	defaultTo(&c.Limits.MinRequeue, limits.MinRequeue)
+	defaultTo(&c.Limits.Features, limits.Features)
+	if c.FeatureGate != nil {
+		c.Limits.Features = featuresOf(c.FeatureGate)
+	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -20,6 +21,7 @@ func Compute(o Observation, c Config) Plan {
 	s := newState(o, c)
 	switch {
 	case IsFinished(s.job):
+		s.explainFinished()
 		s.releaseLeftovers()
 		return s.plan
 	case !s.knownMode():
@@ -28,10 +30,16 @@ func Compute(o Observation, c Config) Plan {
 		s.find(f)
 		return s.plan
 	}
+	s.takeFate()
+	s.claimPods()
 	s.classify()
-	s.decideFailure()
+	s.judgeFailures()
+	s.settleIndexes()
+	s.decideFate()
+	s.delayFailures()
+	s.releaseIgnored()
 	s.managePods()
-	s.decideSuccess()
+	s.decideCompletions()
 	s.endPods()
 	s.limitChanges()
 	s.writeStatus(s.record())
@@ -47,6 +55,8 @@ type state struct {
 	plan Plan
 
 	indexed bool
+	// perIndex: failures are limited, and delayed, for each index (KEP-3850).
+	perIndex bool
 	// completions is spec.completions; noCompletions says that it is nil.
 	completions   int32
 	noCompletions bool
@@ -58,8 +68,10 @@ type state struct {
 	replaceFailedOnly bool
 
 	// completed is the stored status.completedIndexes; fresh the indexes that
-	// succeeded since.
+	// succeeded since. lost and freshLost are the same for status.failedIndexes. None
+	// of them has an index in common with another.
 	completed, fresh indexset.Set
+	lost, freshLost  indexset.Set
 	// uncounted maps the UIDs of status.uncountedTerminatedPods to their result.
 	uncounted map[types.UID]result
 	// seen are the uncounted UIDs whose pod still holds the finalizer.
@@ -70,6 +82,13 @@ type state struct {
 	terminating []*Pod // IsTerminating, with or without the finalizer
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
+	ignored     []*Pod // failed, and not to be counted (action Ignore)
+	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
+	matches map[types.UID]failurepolicy.Match
+	// predecessors are the failed pods that wait for the next pod of their index.
+	predecessors map[int32]*Pod
+	// attempts counts the pods of each index that failed, or are being replaced.
+	attempts map[int32]int32
 	// unrecorded counts the finished pods that did not fit into this status.
 	unrecorded int32
 	// holders is the number of pods with the tracking finalizer.
@@ -90,26 +109,41 @@ func newState(o Observation, c Config) *state {
 	spec := &o.Job.Spec
 	s := &state{
 		Observation: o, cfg: c, job: o.Job,
-		indexed:           spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion,
-		noCompletions:     spec.Completions == nil,
-		completions:       deref(spec.Completions, 0),
-		parallelism:       deref(spec.Parallelism, 1),
-		suspended:         deref(spec.Suspend, false),
-		deleting:          o.Job.DeletionTimestamp != nil,
-		replaceFailedOnly: spec.PodFailurePolicy != nil || deref(spec.PodReplacementPolicy, "") == batchv1.Failed,
-		seen:              map[types.UID]bool{},
+		indexed:       spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion,
+		noCompletions: spec.Completions == nil,
+		completions:   deref(spec.Completions, 0),
+		parallelism:   deref(spec.Parallelism, 1),
+		suspended:     deref(spec.Suspend, false),
+		deleting:      o.Job.DeletionTimestamp != nil,
+		replaceFailedOnly: spec.PodFailurePolicy != nil ||
+			c.Features.PodReplacementPolicy && deref(spec.PodReplacementPolicy, "") == batchv1.Failed,
+		seen:         map[types.UID]bool{},
+		matches:      map[types.UID]failurepolicy.Match{},
+		predecessors: map[int32]*Pod{},
+		attempts:     map[int32]int32{},
 	}
+	s.perIndex = s.indexed && c.Features.BackoffLimitPerIndex && spec.BackoffLimitPerIndex != nil
 	if s.indexed {
-		var skipped int
-		s.completed, skipped = indexset.ParseTolerant(o.Job.Status.CompletedIndexes, s.completions)
-		if skipped > 0 {
-			f := about(FindingDamaged)
-			f.Count = int32(skipped)
-			s.find(f)
-		}
+		s.completed = s.storedIndexes(o.Job.Status.CompletedIndexes)
+	}
+	if s.perIndex {
+		s.lost = s.storedIndexes(deref(o.Job.Status.FailedIndexes, "")).Difference(s.completed)
 	}
 	s.uncounted = uncountedOf(o.Job)
+	s.noteFeatures()
 	return s
+}
+
+// storedIndexes reads a list of indexes of the stored status, as far as it can be
+// read and is in range (JOB-09, BLI-11).
+func (s *state) storedIndexes(text string) indexset.Set {
+	set, skipped := indexset.ParseTolerant(text, s.completions)
+	if skipped > 0 {
+		f := about(FindingDamaged)
+		f.Count = int32(skipped)
+		s.find(f)
+	}
+	return set
 }
 
 func uncountedOf(job *batchv1.Job) map[types.UID]result {
@@ -134,25 +168,48 @@ func (s *state) knownMode() bool {
 // releaseLeftovers frees what a finished Job still holds; nothing else is ever
 // done for it (MGB-11).
 func (s *state) releaseLeftovers() {
-	f := about(FindingFinished)
-	for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete} {
-		if c := trueCondition(s.job, t); c != nil {
-			f.Reason, f.Message = c.Reason, c.Message
-		}
-	}
-	s.find(f)
-	for i := range s.Pods {
-		if p := s.Pods[i]; p.Finalizer {
+	for _, p := range s.Pods {
+		if p.Finalizer {
 			s.release(p, unconditional)
 		}
 	}
 	s.limitChanges()
 }
 
+// claimPods settles which pods are the Job's: strays that its selector selects
+// become so, and pods that it no longer selects are let go (KEP-2307, TRK-25). A Job
+// that is being deleted changes nothing about that (JOB-37).
+func (s *state) claimPods() {
+	if s.deleting {
+		return
+	}
+	for _, p := range s.Strays {
+		if !s.Skip[p.UID] {
+			s.find(aboutPod(FindingAdopt, p))
+			s.plan.Adopt = append(s.plan.Adopt, ref(p, unconditional))
+		}
+	}
+	if !slices.ContainsFunc(s.Pods, func(p *Pod) bool { return p.Unselected }) {
+		return
+	}
+	selected := make([]*Pod, 0, len(s.Pods))
+	for _, p := range s.Pods {
+		if !p.Unselected {
+			selected = append(selected, p)
+			continue
+		}
+		s.find(aboutPod(FindingDisown, p))
+		if !s.Skip[p.UID] {
+			s.plan.Disown = append(s.plan.Disown, ref(p, unconditional))
+		}
+	}
+	s.Pods = selected
+}
+
 // limitChanges keeps a plan to what can be carried out in a while, so that a Job of
 // 10^5 pods does not hold up others (TRK-33); the rest follows in the next stage.
 func (s *state) limitChanges() {
-	for _, list := range []*[]PodRef{&s.plan.Delete, &s.plan.Release} {
+	for _, list := range []*[]PodRef{&s.plan.Delete, &s.plan.Release, &s.plan.Adopt, &s.plan.Disown} {
 		if len(*list) > s.cfg.MaxPodChanges {
 			slices.SortFunc(*list, func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) })
 			*list = (*list)[:s.cfg.MaxPodChanges]
@@ -166,10 +223,12 @@ func (s *state) classify() {
 	if s.deleting {
 		s.find(about(FindingDeleting))
 	}
-	for i := range s.Pods {
-		p := s.Pods[i]
+	for _, p := range s.Pods {
 		if p.IsTerminating() {
 			s.terminating = append(s.terminating, p)
+		}
+		if p.Phase == corev1.PodFailed || p.IsTerminating() {
+			s.attempts[p.Index]++
 		}
 		if p.Finalizer {
 			s.holders++
@@ -202,17 +261,28 @@ func (s *state) classifyTracked(p *Pod) {
 	switch {
 	case p.Phase == corev1.PodSucceeded:
 		s.history.Success(p.FinishedAt)
-		if s.indexed && s.completed.Contains(p.Index) {
-			s.release(p, unconditional)
-			return
-		}
-		s.succeeded = append(s.succeeded, p)
+		s.classifySucceeded(p)
 	case p.Phase == corev1.PodFailed:
 		s.failed = append(s.failed, p)
 	case p.Deleting:
 		s.classifyTerminating(p)
 	default:
 		s.classifyActive(p)
+	}
+}
+
+func (s *state) classifySucceeded(p *Pod) {
+	switch {
+	case s.indexed && s.completed.Contains(p.Index):
+		s.release(p, unconditional)
+	case s.lost.Contains(p.Index):
+		// Stored is stored: the index cannot succeed any more (BLI-12).
+		f := aboutPod(FindingNotCounted, p)
+		f.Message = "its index has failed before"
+		s.find(f)
+		s.release(p, unconditional)
+	default:
+		s.succeeded = append(s.succeeded, p)
 	}
 }
 
@@ -258,7 +328,7 @@ func (s *state) classifyTerminating(p *Pod) {
 	switch {
 	case s.deleting:
 		s.release(p, ifUnchanged)
-	case trueCondition(s.job, batchv1.JobSuccessCriteriaMet) != nil:
+	case s.fate.stored && s.fate.succeeding():
 		// Deleted because the Job succeeded: neither a failure nor a success (SUC-14).
 		s.release(p, ifUnchanged)
 	case !s.replaceFailedOnly:

@@ -18,7 +18,8 @@
 //     parallel, and any of them may fail. Status is written with the
 //     resourceVersion of the observed Job; operations on pods with their UID
 //     (and PodRef.ResourceVersion, where it is set).
-//  3. Remember Plan.Backoff once Plan.Status is stored.
+//  3. Remember Plan.Backoff once Plan.Status is stored, and then
+//     PodRef.IgnoredFailure of each pod that was let go.
 //  4. Observe again, and call Compute again, until the plan is empty. Then
 //     wait for a change, or for Plan.RequeueAfter.
 //
@@ -34,10 +35,16 @@
 //   - A pod that is too many (scale-down, suspend, duplicate index): its
 //     finalizer goes, on condition that the pod has not changed meanwhile. An
 //     active pod without the finalizer is deleted. It never counts as failed.
+//   - A failed pod whose index will be retried (KEP-3850): it is neither recorded
+//     nor let go before the index has its next pod, which carries the failure
+//     count on in an annotation.
+//   - A failure that a rule ignores (KEP-3329): nothing is stored; the finalizer
+//     goes at once, or when the index has its next pod.
 //   - The end of a Job (KEP-3939, KEP-3998, KEP-4368): FailureTarget or
-//     SuccessCriteriaMet is stored. Remaining pods are deleted with their
-//     finalizer on, and counted. When the interim condition is stored, nothing
-//     runs, and nothing is uncounted, Failed or Complete follows.
+//     SuccessCriteriaMet is stored, with everything that led to it. Then the
+//     remaining pods are deleted with their finalizer on, and counted. When the
+//     interim condition is stored, nothing runs, and nothing is uncounted, Failed
+//     or Complete follows, with the same reason and message.
 //
 // Whoever starts over after any of these writes sees a legal state, and goes on.
 //

@@ -13,9 +13,11 @@ import (
 // Reasons and messages that the built-in controller writes and the API names
 // only in part.
 const (
-	messageBackoffLimit = "Job has reached the specified backoff limit"
-	messageDeadline     = "Job was active longer than specified deadline"
-	messageCompletions  = "Reached expected number of succeeded pods"
+	messageBackoffLimit     = "Job has reached the specified backoff limit"
+	messageDeadline         = "Job was active longer than specified deadline"
+	messageCompletions      = "Reached expected number of succeeded pods"
+	messageFailedIndexes    = "Job has failed indexes"
+	messageMaxFailedIndexes = "Job has exceeded the specified maximal number of failed indexes"
 )
 
 // fate is what is known of the end of a Job, before its terminal condition.
@@ -26,39 +28,41 @@ type fate struct {
 	message   string
 	// stored says that the interim condition is in the observed status.
 	stored bool
-	// fleeting says that the evidence is gone once the pods are: it has to be
-	// stored first.
-	fleeting bool
 }
 
 func (f fate) decided() bool    { return f.condition != "" }
 func (f fate) failing() bool    { return f.condition == batchv1.JobFailureTarget }
 func (f fate) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
-// decideFailure takes over a stored fate, which never changes (KEP-3998), or
-// looks for a reason to fail, in the order of JOB-01.
-func (s *state) decideFailure() {
+// takeFate takes over a stored fate, which never changes (KEP-3998, SUC-11, SUC-12).
+func (s *state) takeFate() {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := trueCondition(s.job, t); c != nil {
 			s.setFate(fate{condition: t, reason: c.Reason, message: c.Message, stored: true})
 			return
 		}
 	}
-	if s.deleting {
+}
+
+// decideFate looks for a reason to end the Job, in the order of JOB-01: every reason
+// to fail comes before the successPolicy (SUC-09). The first one found counts.
+func (s *state) decideFate() {
+	if s.fate.decided() || s.deleting {
 		return
 	}
-	switch {
-	case s.pastBackoffLimit():
-		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit,
-			fleeting: s.failures() <= s.backoffLimit()})
-	case s.pastDeadline():
-		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
+	for _, decide := range []func() bool{
+		s.failJob, s.pastBackoffLimit, s.pastDeadline, s.tooManyFailedIndexes, s.endedWithFailedIndexes, s.meetsSuccessPolicy,
+	} {
+		if decide() {
+			return
+		}
 	}
 }
 
 func (s *state) setFate(f fate) {
 	s.fate = f
 	finding := about(FindingFate)
+	finding.Explains = string(f.condition)
 	finding.Reason, finding.Message = f.reason, f.message
 	s.find(finding)
 }
@@ -87,8 +91,9 @@ func (s *state) pastBackoffLimit() bool {
 		past = restarts > 0 && restarts >= limit
 		f.Count, f.Message = f.Count+restarts, "container restarts included"
 	}
-	if f.Count > 0 {
-		s.find(f)
+	s.find(f)
+	if past {
+		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
 	}
 	return past
 }
@@ -120,6 +125,7 @@ func (s *state) pastDeadline() bool {
 	f.Until = begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
 	s.find(f)
 	if !s.Now.Before(f.Until) {
+		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
 		return true
 	}
 	s.requeue(f.Until.Sub(s.Now))
@@ -141,10 +147,10 @@ func (s *state) succeededCount() int32 {
 	return n
 }
 
-// decideSuccess is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
+// decideCompletions is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
 // succeeded, and nothing is active, after what this plan changes.
-func (s *state) decideSuccess() {
-	if s.fate.decided() || s.deleting || len(s.active)+len(s.untracked)+len(s.plan.Create) > 0 {
+func (s *state) decideCompletions() {
+	if s.fate.decided() || s.deleting || len(s.active)+len(s.untracked)+len(s.plan.Create)+len(s.plan.Adopt) > 0 {
 		return
 	}
 	succeeded := s.succeededCount()
@@ -157,31 +163,28 @@ func (s *state) decideSuccess() {
 	}
 }
 
-// endPods deletes what still runs once the fate is decided, with the finalizer
-// on. In a Job that fails, everything that has not finished counts as failed,
-// whatever the podReplacementPolicy (PRP-16).
+// endPods ends what still runs. In a Job that fails, everything that has not finished
+// counts as failed, whatever the podReplacementPolicy (PRP-16). Pods are deleted, with
+// the finalizer on, only once the interim condition is stored: how a deleted pod ends
+// must not be evidence for another fate, nor of a failed index (SUC-14, BLI-19).
 func (s *state) endPods() {
-	if !s.fate.decided() || s.deleting || s.fate.succeeding() && !s.fate.stored {
-		// A pod deleted before SuccessCriteriaMet is stored could be taken for a
-		// failure (SUC-14); one deleted with FailureTarget is one.
+	if !s.fate.decided() || s.deleting {
 		return
 	}
-	if s.fate.fleeting && !s.fate.stored {
-		return
+	if s.fate.failing() {
+		s.failRemaining()
 	}
-	for _, p := range slices.Concat(s.active, s.untracked) {
-		s.delete(p)
+	if s.fate.stored {
+		for _, p := range slices.Concat(s.active, s.untracked) {
+			s.delete(p)
+		}
 	}
-	if !s.fate.failing() {
-		return
-	}
-	s.failRemaining()
 }
 
 // failRemaining counts every tracked pod as failed that is not counted yet.
 func (s *state) failRemaining() {
 	known := map[types.UID]bool{}
-	for _, p := range s.failed {
+	for _, p := range slices.Concat(s.failed, s.ignored) {
 		known[p.UID] = true
 	}
 	for uid := range s.uncounted {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -13,9 +14,6 @@ import (
 // managePods removes pods that should not run and creates those that should. A
 // plan that removes creates nothing (JOB-08).
 func (s *state) managePods() {
-	if s.indexed {
-		s.fresh = indexesOf(s.succeeded)
-	}
 	if s.fate.decided() || s.deleting {
 		return
 	}
@@ -70,7 +68,7 @@ func (s *state) wanted(fit int) int {
 		}
 		return int(s.parallelism)
 	}
-	return int(max(0, min(s.parallelism, s.completions-succeeded)))
+	return int(max(0, min(s.parallelism, s.completions-succeeded-int32(s.lostNow().Len()))))
 }
 
 // fitPods tells the active pods that should run from those that should not: pods
@@ -80,7 +78,7 @@ func (s *state) fitPods() (fit, misfits []*Pod) {
 	if !s.indexed {
 		return s.active, nil
 	}
-	done := s.completedNow()
+	done := s.endedNow()
 	best := make(map[int32]*Pod, len(s.active))
 	for _, p := range s.active {
 		if !s.inRange(p) || done.Contains(p.Index) {
@@ -161,7 +159,7 @@ func (s *state) createPods(room, wanted int) {
 		s.find(f)
 		room -= len(s.terminating)
 	}
-	if room <= 0 || s.backingOff() || s.held() {
+	if room <= 0 || !s.perIndex && s.backingOff() || s.held() {
 		return
 	}
 	room = min(room, s.cfg.MaxPodChanges)
@@ -173,45 +171,62 @@ func (s *state) createPods(room, wanted int) {
 		}
 	}
 	if len(s.plan.Create) > 0 {
+		s.plan.CreateReason = s.createReason()
 		f := about(FindingCreate)
 		f.Count, f.Limit = count32(s.plan.Create), int32(wanted)
 		s.find(f)
 	}
 }
 
+func (s *state) createReason() CreateReason {
+	failed := s.failures() > 0
+	switch {
+	case !s.cfg.Features.PodReplacementPolicy:
+		return CreateNew
+	case s.replaceFailedOnly && failed:
+		return RecreateFailed
+	case !s.replaceFailedOnly && (failed || len(s.terminating) > 0):
+		return RecreateTerminatingOrFailed
+	}
+	return CreateNew
+}
+
+// held says that nothing is created in this stage: a creation failed, or strays join
+// the Job first.
 func (s *state) held() bool {
 	if s.HoldCreation {
 		s.find(about(FindingHeld))
 	}
-	return s.HoldCreation
+	return s.HoldCreation || len(s.plan.Adopt) > 0
 }
 
-// createIndexes plans a pod for each of the n lowest indexes that may start now.
+// createIndexes plans a pod for each of the n lowest indexes that may start now: one
+// that is in back-off holds up no other (BLI-24, D-14).
 func (s *state) createIndexes(n int) {
-	taken := s.completedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked))
+	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked))
 	if s.replaceFailedOnly {
 		taken = taken.Union(indexesOf(s.terminating))
 	}
-	attempts := s.attempts()
-	for _, index := range taken.FirstMissing(n, s.completions) {
-		s.plan.Create = append(s.plan.Create, NewPod{Index: index, Attempt: attempts[index] + 1})
-	}
-}
-
-// attempts counts the pods of each index that have failed, or are being replaced.
-func (s *state) attempts() map[int32]int32 {
-	n := map[int32]int32{}
-	for i := range s.Pods {
-		if p := s.Pods[i]; p.Phase == corev1.PodFailed || p.IsTerminating() {
-			n[p.Index]++
+	waiting, until := s.backingOffIndexes()
+	for _, index := range taken.Union(waiting).FirstMissing(n, s.completions) {
+		created := NewPod{Index: index, Attempt: s.attempts[index] + 1}
+		if s.perIndex {
+			created = s.successorOf(index, s.predecessors[index])
 		}
+		s.plan.Create = append(s.plan.Create, created)
 	}
-	return n
+	if len(s.plan.Create) < n && !until.IsZero() {
+		s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
+	}
 }
 
 // backingOff says that failures hold back all creation (JOB-19).
 func (s *state) backingOff() bool {
-	r := s.backoffAfter(func(*Pod) bool { return true })
+	h := s.history.Clone()
+	for _, p := range slices.Concat(s.failed, s.ignored) {
+		h.Failure(p.FinishedAt, true)
+	}
+	r := s.Backoff.After(h)
 	until := r.Until(s.cfg.Backoff)
 	if !s.Now.Before(until) {
 		return false
@@ -223,12 +238,12 @@ func (s *state) backingOff() bool {
 	return true
 }
 
-// backoffAfter is the back-off record after everything in sight. fresh says of a
-// pod about to be recorded as failed whether the record gains it.
-func (s *state) backoffAfter(fresh func(*Pod) bool) backoff.Record {
+// backoffRecord is what to remember once the failures in recorded are stored. Ignored
+// failures (PFP-06) are added when they are let go (PodRef.IgnoredFailure).
+func (s *state) backoffRecord(recorded map[types.UID]bool) backoff.Record {
 	h := s.history.Clone()
 	for _, p := range s.failed {
-		h.Failure(p.FinishedAt, fresh(p))
+		h.Failure(p.FinishedAt, recorded[p.UID])
 	}
 	return s.Backoff.After(h)
 }

@@ -12,7 +12,7 @@ import (
 // ledger is the accounting part of the next status: what is recorded, what is
 // counted (KEP-2307).
 type ledger struct {
-	completed        indexset.Set
+	completed, lost  indexset.Set
 	uncountedSuccess []types.UID
 	uncountedFailure []types.UID
 	countedSuccess   int32
@@ -28,6 +28,7 @@ type ledger struct {
 func (s *state) record() ledger {
 	l := ledger{
 		completed:      s.completed,
+		lost:           s.lostNow(),
 		countedSuccess: s.job.Status.Succeeded,
 		countedFailure: s.job.Status.Failed,
 		recordedNow:    map[types.UID]bool{},
@@ -35,18 +36,19 @@ func (s *state) record() ledger {
 	s.settle(&l)
 	room := s.cfg.MaxUncounted - len(l.uncountedSuccess) - len(l.uncountedFailure)
 	// Failures first: they may hold the evidence of the Job's end.
-	slices.SortFunc(s.failed, compareForRecord)
-	for _, p := range s.take(s.failed, &room) {
+	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
+	slices.SortFunc(countable, compareForRecord)
+	for _, p := range s.take(countable, &room) {
 		l.uncountedFailure = append(l.uncountedFailure, p.UID)
 		l.recordedNow[p.UID] = true
-		s.recorded(p, "Failed")
+		s.recorded(p, ReasonFailed)
 	}
 	slices.SortFunc(s.succeeded, compareForRecord)
 	l.records = len(l.recordedNow) > 0
 	indexes := []int32{}
 	for _, p := range s.take(s.succeeded, &room) {
 		l.records = true
-		s.recorded(p, "Succeeded")
+		s.recorded(p, ReasonSucceeded)
 		if s.indexed {
 			indexes = append(indexes, p.Index)
 		} else {
@@ -121,7 +123,7 @@ func (s *state) take(pods []*Pod, room *int) []*Pod {
 
 func (s *state) recorded(p *Pod, result string) {
 	f := aboutPod(FindingRecorded, p)
-	f.Reason = result
+	f.Reason, f.Match = result, s.match(p)
 	s.find(f)
 }
 

@@ -27,6 +27,7 @@ func (s *state) writeStatus(l ledger) {
 	s.setGauges(next)
 	s.setConditions(next, l)
 	s.setStartTime(next)
+	s.explain(next)
 	if equality.Semantic.DeepEqual(*next, s.job.Status) {
 		return
 	}
@@ -36,18 +37,24 @@ func (s *state) writeStatus(l ledger) {
 		return
 	}
 	s.plan.Status = next
-	s.plan.Backoff = s.backoffAfter(func(p *Pod) bool { return l.recordedNow[p.UID] })
+	s.plan.Backoff = s.backoffRecord(l.recordedNow)
 }
 
 func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
 	next.Succeeded, next.Failed = l.countedSuccess, l.countedFailure
 	next.CompletedIndexes = l.completed.String()
+	next.FailedIndexes = nil
+	if s.perIndex {
+		next.FailedIndexes = ptr.To(l.lost.String())
+	}
 	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
 }
 
 // setGauges counts the pods as they are after the creations and deletions of this
-// plan (PRP-09), all of them, tracked or not (PRP-04).
+// plan (PRP-09), all of them, tracked or not (PRP-04). With the interim condition,
+// which is written just before the rest is deleted, they count as deleted.
 func (s *state) setGauges(next *batchv1.JobStatus) {
+	ending := s.fate.decided() && !s.fate.stored && !s.deleting
 	deleted := make(map[types.UID]bool, len(s.plan.Delete))
 	for _, r := range s.plan.Delete {
 		deleted[r.UID] = true
@@ -56,7 +63,7 @@ func (s *state) setGauges(next *batchv1.JobStatus) {
 	for _, list := range [][]*Pod{s.active, s.untracked} {
 		for _, p := range list {
 			switch {
-			case deleted[p.UID]:
+			case deleted[p.UID], ending:
 				terminating++
 				continue
 			case p.Ready:
@@ -65,7 +72,10 @@ func (s *state) setGauges(next *batchv1.JobStatus) {
 			active++
 		}
 	}
-	next.Active, next.Ready, next.Terminating = active, ptr.To(ready), ptr.To(terminating)
+	next.Active, next.Ready, next.Terminating = active, ptr.To(ready), nil
+	if s.cfg.Features.PodReplacementPolicy {
+		next.Terminating = ptr.To(terminating) // always a number, also 0 (PRP-04)
+	}
 }
 
 func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
@@ -81,7 +91,6 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
 	case trueCondition(s.job, batchv1.JobSuspended) != nil:
-		s.find(about(FindingResumed))
 		s.setCondition(next, batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed)
 	}
 }
@@ -94,6 +103,7 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
 	if running > 0 || uncounted > 0 || s.holders > 0 || s.plan.changesPods() {
 		f := about(FindingWaitFinish)
+		f.Reason = string(s.fate.condition)
 		f.Count = running
 		f.Message = fmt.Sprintf("%d pods run or terminate, %d pods are recorded and not yet counted, %d pods hold the tracking finalizer", running, uncounted, s.holders)
 		s.find(f)
@@ -110,9 +120,7 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 		next.CompletionTime = &done
 	}
 	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
-	f := about(FindingFinished)
-	f.Reason, f.Message = s.fate.reason, s.fate.message
-	s.find(f)
+	s.findFinished(terminal, s.fate.reason, s.fate.message)
 }
 
 // setStartTime follows KEP-2232: set when the Job first runs, cleared when

@@ -137,6 +137,8 @@ type Plan struct {
 	Urgent bool
 	// Create are the pods to create, lowest completion index first.
 	Create []NewPod
+	// CreateReason says what they are created for.
+	CreateReason CreateReason
 	// Delete are pods to be deleted, whether or not they hold the finalizer.
 	Delete []PodRef
 	// Release are pods to take the tracking finalizer from.
@@ -158,6 +160,19 @@ func (p *Plan) IsEmpty() bool { return p.Status == nil && !p.changesPods() }
 func (p *Plan) changesPods() bool {
 	return len(p.Create)+len(p.Delete)+len(p.Release)+len(p.Adopt)+len(p.Disown) > 0
 }
+
+// CreateReason is why pods are created; the values are those of a metric label (KEP-3939,
+// D-10, D-11).
+type CreateReason string
+
+const (
+	// CreateNew: nothing has failed, or is terminating, before.
+	CreateNew CreateReason = "new"
+	// RecreateFailed: there were failures, and only those are replaced.
+	RecreateFailed CreateReason = "recreate_failed"
+	// RecreateTerminatingOrFailed: there were failures or deletions.
+	RecreateTerminatingOrFailed CreateReason = "recreate_terminating_or_failed"
+)
 
 // PodRef names the pod of an operation.
 type PodRef struct {

@@ -1,8 +1,15 @@
 // Package failurepolicy evaluates spec.podFailurePolicy on a failed pod: which rule
 // matches first, on what evidence, and which rules were passed over (KEP-3329).
+//
+// The caller decides when a pod is evaluated (in phase Failed only, PFP-01) and what
+// an action means for the Job. Nothing here keeps state or returns an error: a rule
+// that makes no sense is passed over, and Match says so.
 package failurepolicy
 
 import (
+	"fmt"
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -51,5 +58,180 @@ type Passed struct {
 	Why  Why
 }
 
-// Why says why a rule did not match.
+// Why says why a rule did not match. The zero Why is not a reason.
 type Why uint8
+
+const (
+	// ActionUnavailable: FailIndex, and the feature is off or the Job has no
+	// backoffLimitPerIndex (KEP-3850).
+	ActionUnavailable Why = iota + 1
+	// UnknownAction and UnknownOperator: a later API version knows more than we do.
+	UnknownAction
+	UnknownOperator
+	// NoRequirement: neither onExitCodes nor onPodConditions.
+	NoRequirement
+	// NoFailedContainer: no container ended with an exit code other than 0.
+	NoFailedContainer
+	// NamedContainerNotFailed: the same of the one container that the rule names.
+	NamedContainerNotFailed
+	// CodeNotListed: operator In, and no failed container's code is among the values.
+	CodeNotListed
+	// CodesListed: operator NotIn, and every failed container's code is among the values.
+	CodesListed
+	// NoCondition: the pod has none of the conditions in the status asked for.
+	NoCondition
+)
+
+var whyTexts = [...]string{
+	ActionUnavailable:       "its action FailIndex needs backoffLimitPerIndex, which is not set or switched off",
+	UnknownAction:           "its action is not known to this version",
+	UnknownOperator:         "its operator is not known to this version",
+	NoRequirement:           "it requires nothing",
+	NoFailedContainer:       "no container ended with an exit code other than 0",
+	NamedContainerNotFailed: "the container it names did not end with an exit code other than 0",
+	CodeNotListed:           "no exit code it looks at is among its values",
+	CodesListed:             "every exit code it looks at is among its values",
+	NoCondition:             "the pod has none of its conditions in the status asked for",
+}
+
+// String is the rest of a sentence about the rule, in which "it" is the rule:
+// "rule 3 was passed over: it requires nothing".
+func (w Why) String() string {
+	if int(w) < len(whyTexts) && whyTexts[w] != "" {
+		return whyTexts[w]
+	}
+	return fmt.Sprintf("Why(%d)", uint8(w))
+}
+
+// Matched says that a rule matched, so that Rule and Action mean something.
+func (m *Match) Matched() bool { return m.Rule != NoRule }
+
+// Message tells the evidence in the words of the built-in controller's conditions
+// (PFP-10): rules are numbered from 0, and a rule's name never appears (PFN-08).
+// It is "" if no rule matched.
+func (m *Match) Message(namespace, pod string) string {
+	switch {
+	case !m.Matched():
+		return ""
+	case m.Condition != "":
+		return fmt.Sprintf("Pod %s/%s has condition %s matching %s rule at index %d",
+			namespace, pod, m.Condition, m.Action, m.Rule)
+	default:
+		return fmt.Sprintf("Container %s for pod %s/%s failed with exit code %d matching %s rule at index %d",
+			m.Container, namespace, pod, m.ExitCode, m.Action, m.Rule)
+	}
+}
+
+// Evaluate finds the first rule that matches a failed pod (KEP-3329, PFP-02); a nil
+// policy has none. failIndex says that action FailIndex can be carried out: the
+// feature is on and the Job has backoffLimitPerIndex; otherwise rules that ask for
+// it are passed over (BLI-34).
+//
+// It costs O(rules × (containers × values + conditions × patterns)), and allocates
+// Match.Passed only, and that only if the first rule does not match.
+func Evaluate(policy *batchv1.PodFailurePolicy, pod Pod, failIndex bool) Match {
+	m := Match{Rule: NoRule}
+	if policy == nil {
+		return m
+	}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		why := unusable(rule, failIndex)
+		if why == 0 {
+			why = m.match(rule, &pod)
+		}
+		if why == 0 {
+			m.Rule, m.Action = int32(i), rule.Action
+			return m
+		}
+		if m.Passed == nil {
+			m.Passed = make([]Passed, 0, len(policy.Rules))
+		}
+		m.Passed = append(m.Passed, Passed{Rule: int32(i), Why: why})
+	}
+	return m
+}
+
+// unusable says why no pod whatsoever could match the rule, or 0. It comes before
+// the evidence, so that the same rule is passed over for the same reason each time.
+func unusable(rule *batchv1.PodFailurePolicyRule, failIndex bool) Why {
+	switch rule.Action {
+	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
+	case batchv1.PodFailurePolicyActionFailIndex:
+		if !failIndex {
+			return ActionUnavailable
+		}
+	default:
+		return UnknownAction
+	}
+	if rule.OnExitCodes == nil {
+		if len(rule.OnPodConditions) == 0 {
+			return NoRequirement
+		}
+		return 0
+	}
+	switch rule.OnExitCodes.Operator {
+	case batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn:
+		return 0
+	default:
+		return UnknownOperator
+	}
+}
+
+// match tests the rule's requirement and keeps the evidence, or says why not. A rule
+// has one requirement; were there two, the built-in controller looks at exit codes.
+func (m *Match) match(rule *batchv1.PodFailurePolicyRule, pod *Pod) Why {
+	if rule.OnExitCodes != nil {
+		c, why := matchExitCodes(rule.OnExitCodes, pod.Containers)
+		if why == 0 {
+			m.Container, m.ExitCode = c.Name, c.ExitCode
+		}
+		return why
+	}
+	condition, why := matchConditions(rule.OnPodConditions, pod.Conditions)
+	m.Condition = condition
+	return why
+}
+
+// matchExitCodes finds the first failed container whose code the requirement wants
+// (PFP-03). A container that ended with 0 did not fail: NotIn does not want it either.
+func matchExitCodes(req *batchv1.PodFailurePolicyOnExitCodesRequirement, containers []Container) (Container, Why) {
+	in := req.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn
+	anyFailed := false
+	for _, c := range containers {
+		if c.ExitCode == 0 || req.ContainerName != nil && *req.ContainerName != c.Name {
+			continue
+		}
+		anyFailed = true
+		if slices.Contains(req.Values, c.ExitCode) == in {
+			return c, 0
+		}
+	}
+	switch {
+	case anyFailed && in:
+		return Container{}, CodeNotListed
+	case anyFailed:
+		return Container{}, CodesListed
+	case req.ContainerName != nil:
+		return Container{}, NamedContainerNotFailed
+	default:
+		return Container{}, NoFailedContainer
+	}
+}
+
+// matchConditions finds the pod's first condition that equals a pattern (PFP-04). The
+// pod's order decides, not the rule's: that is the condition the message then names.
+func matchConditions(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, conditions []Condition) (corev1.PodConditionType, Why) {
+	for _, c := range conditions {
+		for _, p := range patterns {
+			status := p.Status
+			if status == "" { // the API server's default
+				status = corev1.ConditionTrue
+			}
+			if p.Type == c.Type && status == c.Status {
+				return c.Type, 0
+			}
+		}
+	}
+	return "", NoCondition
+}

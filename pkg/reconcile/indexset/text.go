@@ -3,6 +3,8 @@ package indexset
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -38,27 +40,87 @@ func writeInt(b *strings.Builder, i int32) {
 // ErrOrder says that the intervals of a text are not increasing, or overlap.
 var ErrOrder = errors.New("indexes must increase and not overlap")
 
+var errNotIndex = errors.New("not a completion index")
+
 // Parse reads the format that String prints. It also takes what the API server
 // takes in succeededIndexes: runs that are not joined, such as "1,2,3" (D-05).
 // The error names the first fragment that is wrong.
 func Parse(text string) (Set, error) {
 	var s Set
-	if text == "" {
-		return s, nil
-	}
-	last := int64(-1)
-	for fragment := range strings.SplitSeq(text, ",") {
-		iv, err := parseInterval(fragment)
+	for iv, err := range Scan(text) {
 		if err != nil {
-			return Set{}, fmt.Errorf("index list: %q: %w", fragment, err)
+			return Set{}, err
 		}
-		if int64(iv.First) <= last {
-			return Set{}, fmt.Errorf("index list: %q: %w", fragment, ErrOrder)
-		}
-		last = int64(iv.Last)
 		s.append(iv)
 	}
 	return s, nil
+}
+
+// Scan yields the intervals of a text as Parse reads it, without keeping them: in
+// increasing order, none overlapping another, though neighbours may touch. At the
+// first fragment that is wrong it yields Parse's error, and ends; so what came
+// before means nothing until the whole text was read. Only an error is allocated.
+func Scan(text string) iter.Seq2[Interval, error] {
+	return func(yield func(Interval, error) bool) { scan(text, yield) }
+}
+
+func scan(text string, yield func(Interval, error) bool) {
+	last := int32(-1)
+	for more := text != ""; more; {
+		iv, rest, err := cutInterval(text)
+		if err == nil && iv.First <= last {
+			err = ErrOrder
+		}
+		if err != nil {
+			yield(Interval{}, fmt.Errorf("index list: %q: %w", fragment(text), err))
+			return
+		}
+		if !yield(iv, nil) {
+			return
+		}
+		last = iv.Last
+		if more = rest != ""; more {
+			text = rest[1:]
+		}
+	}
+}
+
+// fragment is what stands before the next comma, shortened: a text of 64 KiB may
+// have no comma at all, and nobody reads an error of that length.
+func fragment(text string) string {
+	const enough = 40
+	text, _, _ = strings.Cut(text, ",")
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}
+
+// Cursor walks up a set once, next to intervals that come one by one, as from Scan,
+// so that both together cost O(intervals of the set + intervals that come).
+type Cursor struct {
+	runs []Interval
+	at   int
+}
+
+// Cursor returns one at the lowest index of the set.
+func (s Set) Cursor() Cursor { return Cursor{runs: s.runs} }
+
+// Count is how many indexes of the interval are in the set. Each interval must begin
+// after the one before it ended: what the cursor has passed is not looked at again.
+func (c *Cursor) Count(iv Interval) int {
+	n, at := 0, c.at
+	for ; at < len(c.runs) && c.runs[at].First <= iv.Last; at++ {
+		run := c.runs[at]
+		if run.Last >= iv.First {
+			n += Interval{max(run.First, iv.First), min(run.Last, iv.Last)}.Len()
+		}
+		if run.Last > iv.Last {
+			break // the rest of this run may be in the next interval
+		}
+	}
+	c.at = at
+	return n
 }
 
 // ParseTolerant reads a stored list that may be damaged, as JOB-09 asks: a
@@ -72,7 +134,7 @@ func ParseTolerant(text string, limit int32) (Set, int) {
 	var intervals []Interval
 	skipped := 0
 	for fragment := range strings.SplitSeq(text, ",") {
-		iv, err := parseInterval(fragment)
+		iv, _, err := cutInterval(fragment)
 		switch {
 		case err != nil:
 			skipped++
@@ -83,34 +145,30 @@ func ParseTolerant(text string, limit int32) (Set, int) {
 	return OfIntervals(intervals...), skipped
 }
 
-// parseInterval reads "7" or "3-7".
-func parseInterval(text string) (Interval, error) {
-	left, right, isRange := strings.Cut(text, "-")
-	first, err := parseIndex(left)
-	if err != nil {
-		return Interval{}, err
+// cutInterval reads the "7" or "3-7" that the text begins with. The rest is empty or
+// begins with the comma.
+func cutInterval(text string) (iv Interval, rest string, err error) {
+	first, rest, ok := cutIndex(text)
+	last := first
+	if ok && rest != "" && rest[0] == '-' {
+		last, rest, ok = cutIndex(rest[1:])
 	}
-	if !isRange {
-		return Interval{first, first}, nil
-	}
-	last, err := parseIndex(right)
-	if err != nil {
-		return Interval{}, err
+	if !ok || rest != "" && rest[0] != ',' {
+		return Interval{}, "", errNotIndex
 	}
 	if last < first {
-		return Interval{}, ErrOrder
+		return Interval{}, "", ErrOrder
 	}
-	return Interval{first, last}, nil
+	return Interval{first, last}, rest, nil
 }
 
-// parseIndex reads a decimal without sign or spaces; strconv alone would take "+1".
-func parseIndex(text string) (int32, error) {
-	if text == "" || text[0] < '0' || text[0] > '9' {
-		return 0, errors.New("not a completion index")
+// cutIndex reads the decimal that the text begins with, without sign or spaces.
+func cutIndex(text string) (index int32, rest string, ok bool) {
+	value, n := int64(0), 0
+	for ; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {
+		if value = 10*value + int64(text[n]-'0'); value > math.MaxInt32 {
+			return 0, "", false
+		}
 	}
-	i, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0, errors.New("not a completion index")
-	}
-	return int32(i), nil
+	return int32(value), text[n:], n > 0
 }

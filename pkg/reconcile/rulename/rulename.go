@@ -1,3 +1,77 @@
-// Package rulename reads, writes and checks the names of pod failure policy rules
-// (KEP-4443), and makes the condition reason of a rule.
 package rulename
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+const (
+	// Annotation is the key of the Job's annotation that holds the names.
+	Annotation = "batchjob.dev/pod-failure-policy-rule-names"
+	// ReasonPrefix is what the condition reason of a rule starts with.
+	ReasonPrefix = batchv1.JobReasonPodFailurePolicy + "_"
+	// MaxRules is how many rules the API server takes in one podFailurePolicy.
+	MaxRules = 20
+	// MaxLen is the length of the longest name, in bytes. It leaves room for the
+	// prefix in the 128 characters of a condition reason (KEP-4443, Validation; its
+	// section Scalability says 128, which forgets the prefix: D-31).
+	MaxLen = 128 - len(ReasonPrefix)
+	// MaxSize is the size in bytes that no legal annotation value exceeds: MaxRules
+	// entries, each of two digits, "=" and a name, and ";" in between.
+	MaxSize = MaxRules*(3+MaxLen) + MaxRules - 1
+)
+
+// Names are the names of the rules of one Job, by rule; "" is a rule without a name.
+// It may be shorter than the list of rules. Names are to be read only: they may share
+// memory with what they were made of.
+type Names []string
+
+// Name returns the name of a rule, or "" if it has none or if there is no such rule.
+func (n Names) Name(rule int32) string {
+	if rule < 0 || int(rule) >= len(n) {
+		return ""
+	}
+	return n[rule]
+}
+
+// Reason returns the condition reason of a rule that failed the Job: with its name, or
+// with its index if the name is "" (KEP-4443, Defaulting).
+func Reason(name string, rule int32) string {
+	if name == "" {
+		return ReasonPrefix + strconv.FormatInt(int64(rule), 10)
+	}
+	return ReasonPrefix + name
+}
+
+// Violation is one way in which names are not legal.
+type Violation struct {
+	// Rule is the index of an existing rule, or -1 if the violation concerns the
+	// annotation as a whole, or an entry that addresses no rule.
+	Rule int
+	// Name is the name given to the rule, as it was written; "" if Rule is -1.
+	Name string
+	// Problem says what is wrong, in printable ASCII.
+	Problem string
+}
+
+// String returns the violation on one line, such as
+//
+//	rule 2 "exit-2": '-' is not allowed
+//
+// in printable ASCII, with a name that is too long cut short.
+func (v Violation) String() string {
+	if v.Rule < 0 {
+		return v.Problem
+	}
+	return "rule " + strconv.Itoa(v.Rule) + " " + quote(v.Name) + ": " + v.Problem
+}
+
+// quote makes any text safe to print, and short. A legal name is shown in full. A
+// letter that only looks like an ASCII one is escaped, as it is what is wrong.
+func quote(text string) string {
+	if len(text) > MaxLen {
+		return strconv.QuoteToASCII(text[:40]) + "..."
+	}
+	return strconv.QuoteToASCII(text)
+}

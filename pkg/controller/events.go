@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// Reasons of events that no condition has. Those of conditions are the conditions'.
+const (
+	eventCompleted      = "Completed"
+	eventSuspended      = "Suspended"
+	eventResumed        = "Resumed"
+	eventUnknownMode    = "UnknownCompletionMode"
+	eventStatusRejected = "StatusRejected"
+)
+
+// event is what the controller says to a Job's user.
+type event struct{ kind, reason, message string }
+
+// eventOf is the event that a finding is the cause of. changed are the conditions that a
+// stored status added or changed; an event that tells of a condition needs it among them.
+func eventOf(f reconcile.Finding, changed map[batchv1.JobConditionType]bool) (event, bool) {
+	condition := batchv1.JobConditionType(f.Explains)
+	switch {
+	case f.Kind == reconcile.FindingFinished && condition == batchv1.JobFailed:
+		return event{corev1.EventTypeWarning, f.Reason, f.Message}, changed[condition]
+	case f.Kind == reconcile.FindingFinished:
+		return event{corev1.EventTypeNormal, eventCompleted, "Job completed"}, changed[condition]
+	case f.Kind == reconcile.FindingSuspended && condition == batchv1.JobSuspended:
+		return event{corev1.EventTypeNormal, eventSuspended, f.Message}, changed[condition]
+	case f.Kind == reconcile.FindingResumed:
+		return event{corev1.EventTypeNormal, eventResumed, f.Message}, changed[condition]
+	}
+	return event{}, false
+}
+
+// standingEventOf is the event about something that is so as long as the Job is; it is
+// said once.
+func standingEventOf(f reconcile.Finding) (event, bool) {
+	if f.Kind == reconcile.FindingUnknownMode {
+		return event{corev1.EventTypeWarning, eventUnknownMode, "Skipped Job sync because completion mode is unknown: " + f.Message}, true
+	}
+	if reason, is := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent); is {
+		return event{corev1.EventTypeWarning, reason, f.Message}, true
+	}
+	return event{}, false
+}
+
+// maxEventMessage is what the API server takes.
+const maxEventMessage = 1024
+
+func (s *jobSync) say(e event) {
+	if s.config.Recorder == nil {
+		return
+	}
+	message := e.message
+	if len(message) > maxEventMessage {
+		message = strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
+	}
+	s.config.Recorder.Event(s.job, e.kind, e.reason, message)
+}
+
+// sayOnce says something that does not follow from one write, once for each text and process.
+func (s *jobSync) sayOnce(e event) {
+	text := e.reason + "\n" + e.message
+	said := false
+	s.memory.update(s.uid, func(m *jobMemory) {
+		if m.said == nil {
+			m.said = map[string]bool{}
+		}
+		said = m.said[text]
+		m.said[text] = true
+	})
+	if !said {
+		s.say(e)
+	}
+}
+
+// sayStored tells of the conditions that a stored status brought (JOB-47).
+func (s *jobSync) sayStored(before, after *batchv1.Job, findings []reconcile.Finding) {
+	changed := map[batchv1.JobConditionType]bool{}
+	for _, c := range after.Status.Conditions {
+		changed[c.Type] = !hasCondition(before, c)
+	}
+	for _, f := range findings {
+		if e, is := eventOf(f, changed); is {
+			s.say(e)
+		}
+	}
+}
+
+func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
+	for _, c := range job.Status.Conditions {
+		if c.Type == condition.Type && c.Status == condition.Status {
+			return true
+		}
+	}
+	return false
+}
+
+// sayStanding tells of what is wrong with the Job as it is.
+func (s *jobSync) sayStanding(findings []reconcile.Finding) {
+	for _, f := range findings {
+		if e, is := standingEventOf(f); is {
+			s.sayOnce(e)
+		}
+	}
+}
+
+// sayRejected tells that the API server does not take the status (STV-22).
+func (s *jobSync) sayRejected(err error) {
+	s.sayOnce(event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
+}

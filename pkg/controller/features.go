@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"fmt"
+
+	"k8s.io/component-base/featuregate"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// The features that --feature-gates switches. They bear the names that Kubernetes gives
+// them; here they decide about our Jobs only, not about what the API server accepts.
+const (
+	// PodFailurePolicyName: the reason of FailJob names the rule that matched (KEP-4443).
+	PodFailurePolicyName featuregate.Feature = "PodFailurePolicyName"
+	// JobBackoffLimitPerIndex: spec.backoffLimitPerIndex, spec.maxFailedIndexes and the
+	// action FailIndex (KEP-3850).
+	JobBackoffLimitPerIndex featuregate.Feature = "JobBackoffLimitPerIndex"
+	// JobPodReplacementPolicy: spec.podReplacementPolicy and status.terminating (KEP-3939).
+	JobPodReplacementPolicy featuregate.Feature = "JobPodReplacementPolicy"
+	// JobSuccessPolicy: spec.successPolicy (KEP-3998).
+	JobSuccessPolicy featuregate.Feature = "JobSuccessPolicy"
+)
+
+// NewFeatureGate returns a gate with all features on. The stages are those of Kubernetes;
+// that GA features can be switched off all the same is for a cluster that has to go back.
+func NewFeatureGate() featuregate.MutableFeatureGate {
+	gate := featuregate.NewFeatureGate()
+	err := gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		PodFailurePolicyName:    {Default: true, PreRelease: featuregate.Beta},
+		JobBackoffLimitPerIndex: {Default: true, PreRelease: featuregate.Beta},
+		JobPodReplacementPolicy: {Default: true, PreRelease: featuregate.Beta},
+		JobSuccessPolicy:        {Default: true, PreRelease: featuregate.Beta},
+	})
+	if err != nil {
+		panic(fmt.Sprintf("feature gates: %v", err)) // Only a name given twice.
+	}
+	return gate
+}
+
+// featuresOf is what the decision core takes from the gate.
+func featuresOf(gate featuregate.FeatureGate) reconcile.Features {
+	return reconcile.Features{
+		RuleNames:            gate.Enabled(PodFailurePolicyName),
+		BackoffLimitPerIndex: gate.Enabled(JobBackoffLimitPerIndex),
+		PodReplacementPolicy: gate.Enabled(JobPodReplacementPolicy),
+		SuccessPolicy:        gate.Enabled(JobSuccessPolicy),
+	}
+}

@@ -1,0 +1,97 @@
+package reconcile
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// explain leaves a finding for every count, time and condition of the status that the
+// decisions led to, unless the decision itself did.
+func (s *state) explain(next *batchv1.JobStatus) {
+	s.explainCount("active", next.Active, s.parallelism, "pods that run, or are about to")
+	s.explainCount("ready", deref(next.Ready, 0), next.Active, "active pods that are ready")
+	s.explainCount("terminating", deref(next.Terminating, 0), 0, "pods that are being deleted and have not ended")
+	s.explainCount("succeeded", next.Succeeded, s.completions, "pods that succeeded and are counted")
+	s.explainCount("failed", next.Failed, s.backoffLimit(), s.failureText(next))
+	s.explainIndexes("completedIndexes", next.CompletedIndexes, s.completions)
+	s.explainIndexes("failedIndexes", deref(next.FailedIndexes, ""), deref(s.job.Spec.MaxFailedIndexes, s.completions))
+	if u := next.UncountedTerminatedPods; u != nil {
+		s.explainCount("uncountedTerminatedPods", count32(u.Succeeded)+count32(u.Failed), int32(s.cfg.MaxUncounted), "pods that are recorded, and counted once their finalizer is gone")
+	}
+	s.explainTime("startTime", next.StartTime)
+	s.explainTime("completionTime", next.CompletionTime)
+	switch conditionStatus(next.Conditions) {
+	case corev1.ConditionTrue:
+		f := about(FindingSuspended)
+		f.Explains, f.Reason, f.Message = string(batchv1.JobSuspended), reasonSuspended, messageSuspended
+		s.find(f)
+	case corev1.ConditionFalse:
+		f := about(FindingResumed)
+		f.Explains, f.Reason, f.Message = string(batchv1.JobSuspended), reasonResumed, messageResumed
+		s.find(f)
+	}
+}
+
+// explainFinished says of a finished Job what its status says.
+func (s *state) explainFinished() {
+	for _, c := range s.job.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
+			s.setFate(fate{condition: c.Type, reason: c.Reason, message: c.Message, stored: true})
+		case batchv1.JobFailed, batchv1.JobComplete:
+			s.findFinished(c.Type, c.Reason, c.Message)
+		}
+	}
+	s.explain(&s.job.Status)
+}
+
+func (s *state) findFinished(terminal batchv1.JobConditionType, reason, message string) {
+	f := about(FindingFinished)
+	f.Explains, f.Reason, f.Message = string(terminal), reason, message
+	s.find(f)
+}
+
+func (s *state) explainCount(field string, n, limit int32, of string) {
+	if n == 0 {
+		return
+	}
+	f := about(FindingCount)
+	f.Explains, f.Count, f.Limit, f.Message = field, n, limit, of
+	s.find(f)
+}
+
+func (s *state) explainIndexes(field, text string, limit int32) {
+	if text == "" {
+		return
+	}
+	set, _ := indexset.ParseTolerant(text, 1<<31-1)
+	s.explainCount(field, int32(set.Len()), limit, text)
+}
+
+func (s *state) explainTime(field string, at *metav1.Time) {
+	if at == nil {
+		return
+	}
+	f := about(FindingTime)
+	f.Explains, f.Until = field, at.Time
+	s.find(f)
+}
+
+// failureText takes the failures apart that count against backoffLimit.
+func (s *state) failureText(next *batchv1.JobStatus) string {
+	recorded := 0
+	if u := next.UncountedTerminatedPods; u != nil {
+		recorded = len(u.Failed)
+	}
+	return fmt.Sprintf("failed pods that are counted; %d more are recorded, %d await the next pod of their index, %d failures are ignored by policy",
+		recorded, len(s.predecessors), len(s.ignored))
+}
+

@@ -1,0 +1,145 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// judgeFailures asks spec.podFailurePolicy about each pod that has failed and is not
+// recorded: only in phase Failed, never while it merely terminates (PFP-01). Failures
+// that a rule ignores leave s.failed.
+func (s *state) judgeFailures() {
+	policy := s.job.Spec.PodFailurePolicy
+	if policy == nil {
+		return
+	}
+	counted := make([]*Pod, 0, len(s.failed))
+	for _, p := range s.failed {
+		if p.Phase != corev1.PodFailed {
+			counted = append(counted, p)
+			continue
+		}
+		m := failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
+		s.matches[p.UID] = m
+		f := aboutPod(FindingRule, p)
+		f.Match = &m
+		s.find(f)
+		if m.Action == batchv1.PodFailurePolicyActionIgnore {
+			s.ignored = append(s.ignored, p)
+		} else {
+			counted = append(counted, p)
+		}
+	}
+	s.failed = counted
+}
+
+// action is what the podFailurePolicy asks for after the failure of a pod, or "".
+func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction { return s.matches[p.UID].Action }
+
+// failJob looks for a failure that a rule with action FailJob matches. Of several the
+// earliest decides, so that the reason does not depend on the order of the cache (PFN-05).
+func (s *state) failJob() bool {
+	var first *Pod
+	for _, p := range s.failed {
+		if s.action(p) == batchv1.PodFailurePolicyActionFailJob && (first == nil || compareFailures(p, first) < 0) {
+			first = p
+		}
+	}
+	if first == nil {
+		return false
+	}
+	m := s.matches[first.UID]
+	s.setFate(fate{condition: batchv1.JobFailureTarget, reason: s.ruleReason(m.Rule), message: m.Message(s.job.Namespace, first.Name)})
+	return true
+}
+
+func compareFailures(a, b *Pod) int {
+	return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}
+
+// ruleReason is the condition reason after a rule has failed the Job (KEP-4443).
+func (s *state) ruleReason(rule int32) string {
+	if !s.cfg.Features.RuleNames {
+		return batchv1.JobReasonPodFailurePolicy
+	}
+	names, _ := s.ruleNames()
+	return rulename.Reason(names.Name(rule), rule)
+}
+
+// ruleNames are the names of the rules, and what is wrong with those of the annotation.
+func (s *state) ruleNames() (rulename.Names, []rulename.Violation) {
+	return rulename.Resolve(s.RuleNames, s.job.Annotations[rulename.Annotation], len(s.job.Spec.PodFailurePolicy.Rules))
+}
+
+// noteFeatures leaves a finding for whatever the spec asks for and is not done.
+func (s *state) noteFeatures() {
+	spec, on := &s.job.Spec, s.cfg.Features
+	for _, feature := range []struct {
+		name      string
+		asked, on bool
+	}{
+		{"JobBackoffLimitPerIndex", spec.BackoffLimitPerIndex != nil, on.BackoffLimitPerIndex},
+		{"JobPodReplacementPolicy", spec.PodReplacementPolicy != nil && spec.PodFailurePolicy == nil, on.PodReplacementPolicy},
+		{"JobSuccessPolicy", spec.SuccessPolicy != nil, on.SuccessPolicy},
+		{"PodFailurePolicyName", spec.PodFailurePolicy != nil, on.RuleNames},
+	} {
+		if feature.asked && !feature.on {
+			f := about(FindingDisabled)
+			f.Reason = feature.name
+			s.find(f)
+		}
+	}
+	if on.RuleNames && spec.PodFailurePolicy != nil {
+		s.noteRuleNames()
+	}
+	if s.perIndex && spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		f := about(FindingRestartsPerIndex)
+		f.Explains = ExplainsEvent + "BackoffLimitPerIndexOnFailure"
+		f.Message = "backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count"
+		s.find(f)
+	}
+}
+
+func (s *state) noteRuleNames() {
+	_, violations := s.ruleNames()
+	if len(violations) == 0 {
+		return
+	}
+	f := about(FindingInvalidRuleNames)
+	f.Explains = ExplainsEvent + "InvalidPodFailurePolicyRuleNames"
+	f.Count = count32(violations)
+	f.Message = "annotation " + rulename.Annotation + " is ignored: "
+	for i, v := range violations {
+		if i > 0 {
+			f.Message += "; "
+		}
+		f.Message += v.String()
+	}
+	s.find(f)
+}
+
+// releaseIgnored lets go of pods whose failure does not count: no record stands for
+// them (PFP-05), unless the next pod of their index has to know of them (BLI-04).
+func (s *state) releaseIgnored() {
+	slices.SortFunc(s.ignored, compareFailures)
+	for _, p := range s.ignored {
+		if s.isDelayed(p) {
+			continue
+		}
+		f := aboutPod(FindingNotCounted, p)
+		m := s.matches[p.UID]
+		f.Match, f.Message = &m, "a rule of the podFailurePolicy ignores the failure"
+		s.find(f)
+		if !s.Skip[p.UID] {
+			r := ref(p, unconditional)
+			r.IgnoredFailure = p.FinishedAt
+			s.plan.Release = append(s.plan.Release, r)
+		}
+	}
+}

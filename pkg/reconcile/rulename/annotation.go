@@ -1,0 +1,170 @@
+package rulename
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Parse reads the value of the annotation of a Job with so many rules. It returns a
+// name for each rule, nil if none is named; or else what is wrong, first with the
+// entries, and only if those can be read, with the names (see Validate).
+func Parse(value string, rules int) (Names, []Violation) {
+	if value == "" {
+		return nil, nil
+	}
+	if problem := tooMuch(value); problem != "" {
+		return nil, []Violation{{Rule: -1, Problem: problem}}
+	}
+	names, violations := split(value, rules)
+	if len(violations) == 0 {
+		violations = Validate(names)
+	}
+	if len(violations) != 0 || unnamed(names) {
+		return nil, violations
+	}
+	return names, nil
+}
+
+// tooMuch rejects what no legal value can be, before anybody spends time or memory on
+// it, and so that the number of violations is bounded (PFN-29).
+func tooMuch(value string) string {
+	if len(value) > MaxSize {
+		return fmt.Sprintf("%d bytes long, at most %d are allowed", len(value), MaxSize)
+	}
+	if n := strings.Count(value, ";") + 1; n > MaxRules {
+		return fmt.Sprintf("%d entries, at most %d are allowed", n, MaxRules)
+	}
+	return ""
+}
+
+// split reads the entries, and looks at the indexes only.
+func split(value string, rules int) (Names, []Violation) {
+	names := make(Names, max(rules, 0))
+	given := make([]bool, len(names))
+	var violations []Violation
+	for entry := range strings.SplitSeq(value, ";") {
+		rule, name, err := splitEntry(entry, len(names))
+		if err == nil && given[rule] {
+			err = fmt.Errorf("rule %d has an entry already", rule)
+		}
+		if err != nil {
+			problem := fmt.Sprintf("entry %s: %v", quote(entry), err)
+			violations = append(violations, Violation{Rule: -1, Problem: problem})
+			continue
+		}
+		names[rule], given[rule] = name, true
+	}
+	return names, violations
+}
+
+func splitEntry(entry string, rules int) (rule int, name string, err error) {
+	index, name, ok := strings.Cut(entry, "=")
+	if !ok {
+		return 0, "", errors.New("not index=name")
+	}
+	if !isCanonical(index) {
+		return 0, "", fmt.Errorf("%s is not an index: digits, without leading zeros", quote(index))
+	}
+	rule, ok = intOf(index)
+	if !ok || rule >= rules {
+		return 0, "", fmt.Errorf("no such rule, the Job has %d", rules)
+	}
+	return rule, name, nil
+}
+
+// isCanonical says that the text is a number as strconv.Itoa prints it, so that a rule
+// has one index only.
+func isCanonical(index string) bool {
+	return isNumber(index) && (index == "0" || index[0] != '0')
+}
+
+// isNumber says that the text is ASCII digits, at least one.
+func isNumber(text string) bool {
+	notDigit := func(c rune) bool { return c < '0' || c > '9' }
+	return text != "" && !strings.ContainsFunc(text, notDigit)
+}
+
+// intOf returns the value of a number. Numbers beyond any index are not ok: they may
+// be as long as a name.
+func intOf(number string) (v int, ok bool) {
+	number = strings.TrimLeft(number, "0")
+	if number == "" {
+		return 0, true
+	}
+	if len(number) > 9 {
+		return 0, false
+	}
+	v, err := strconv.Atoi(number)
+	return v, err == nil
+}
+
+// Format returns the value of the annotation with these names, "" if there are none.
+// Parse reads it back, if the names are legal and of at most MaxRules rules.
+func Format(names Names) string {
+	var b strings.Builder
+	for rule, name := range names {
+		if name == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(strconv.Itoa(rule))
+		b.WriteByte('=')
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// Resolve returns the names of a Job with so many rules, by rule; those that the API
+// server serves in the rules itself win over those of the annotation (PFN-28). If the
+// annotation is not legal, by itself or together with the native names, none of its
+// names is used, and the violations say why. Native names are not checked: the API
+// server has done that.
+//
+// Without rules there is nothing to name, and nothing wrong (PFN-12). Without an
+// annotation, Resolve allocates nothing.
+func Resolve(native []string, annotation string, rules int) (Names, []Violation) {
+	if rules <= 0 {
+		return nil, nil
+	}
+	own := Names(native[:min(len(native), rules)])
+	if unnamed(own) {
+		own = nil
+	}
+	if annotation == "" {
+		return own, nil
+	}
+	names, violations := Parse(annotation, rules)
+	if own == nil {
+		return names, violations
+	}
+	if names == nil {
+		return own, violations
+	}
+	if violations = merge(names, own); len(violations) != 0 {
+		return own, violations
+	}
+	return names, nil
+}
+
+// merge puts the native names over those of the annotation, and returns what is wrong
+// with the whole that is not wrong with the native names alone.
+func merge(names, own Names) []Violation {
+	alone := make(Names, len(names))
+	copy(alone, own)
+	for rule, name := range alone {
+		if name != "" {
+			names[rule] = name
+		}
+	}
+	known := Validate(alone)
+	return slices.DeleteFunc(Validate(names), func(v Violation) bool { return slices.Contains(known, v) })
+}
+
+func unnamed(names Names) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return name != "" })
+}

@@ -1,0 +1,118 @@
+package rulename
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Validate returns all that is wrong with the names of a Job's rules, one for each
+// rule, "" for a rule without a name (KEP-4443, Validation). Violations are in the
+// order of the rules, and those of one rule always in the same order.
+func Validate(names []string) []Violation {
+	var violations []Violation
+	for rule, name := range names {
+		if name == "" {
+			continue
+		}
+		for _, problem := range [...]string{
+			duplicate(names, rule),
+			otherIndex(name, rule, len(names)),
+			badCharacter(name),
+			tooLong(name),
+			internal(name),
+		} {
+			if problem != "" {
+				violations = append(violations, Violation{Rule: rule, Name: name, Problem: problem})
+			}
+		}
+	}
+	return violations
+}
+
+// duplicate compares byte by byte: names that differ in case are two (PFN-16).
+func duplicate(names []string, rule int) string {
+	if first := slices.Index(names, names[rule]); first != rule {
+		return fmt.Sprintf("rule %d has the same name", first)
+	}
+	return ""
+}
+
+// otherIndex keeps a name from being taken for a rule without one, whose reason has
+// its index. It goes by value, "01" is 1: stricter than the reasons need, as the KEP
+// says "integer values" (PFN-17).
+func otherIndex(name string, rule, rules int) string {
+	if !isNumber(name) {
+		return ""
+	}
+	if v, ok := intOf(name); ok && v < rules && v != rule {
+		return fmt.Sprintf("it is the index of rule %d", v)
+	}
+	return ""
+}
+
+// badCharacter holds the reason against the pattern of metav1.Condition.reason,
+// ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$. The prefix takes care of the first
+// letter, so a name may start with any character that it may contain (PFN-18).
+func badCharacter(name string) string {
+	for _, c := range name {
+		if !isAlnum(c) && !strings.ContainsRune("_,:", c) {
+			return fmt.Sprintf("%+q is not allowed, only letters, digits, '_', ',' and ':'", c)
+		}
+	}
+	if last := name[len(name)-1]; last == ',' || last == ':' {
+		return fmt.Sprintf("%q is not allowed at the end", last)
+	}
+	return ""
+}
+
+func isAlnum(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func tooLong(name string) string {
+	if len(name) > MaxLen {
+		return fmt.Sprintf("%d bytes long, at most %d are allowed", len(name), MaxLen)
+	}
+	return ""
+}
+
+// internal rejects reasons that Job controllers give themselves. The generated reason
+// has a prefix that none of them has today, so the name itself is compared, too: what
+// else could the KEP mean (D-33, PFN-20)?
+func internal(name string) string {
+	for _, reason := range internalReasons() {
+		if name == reason || ReasonPrefix+name == reason {
+			return "Job controllers use " + reason + " as a reason themselves"
+		}
+	}
+	return ""
+}
+
+// internalReasons are the condition reasons of the built-in Job controller and ours.
+// config/admission/names.yaml has the same list.
+func internalReasons() [9]string {
+	return [...]string{
+		batchv1.JobReasonPodFailurePolicy,
+		batchv1.JobReasonBackoffLimitExceeded,
+		batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonMaxFailedIndexesExceeded,
+		batchv1.JobReasonFailedIndexes,
+		batchv1.JobReasonSuccessPolicy,
+		batchv1.JobReasonCompletionsReached,
+		// Of the condition Suspended; the API has no constants for these.
+		"JobSuspended",
+		"JobResumed",
+	}
+}
+
+// Lint returns a warning if a name is not CamelCase, and else "". The KEP asks for
+// CamelCase and for a pattern that admits more; only the pattern is enforced (D-32).
+func Lint(name string) string {
+	if name == "" || 'A' <= name[0] && name[0] <= 'Z' && !strings.ContainsFunc(name, func(c rune) bool { return !isAlnum(c) }) {
+		return ""
+	}
+	return quote(name) + " is not CamelCase, as reasons of conditions are by convention"
+}

@@ -1,0 +1,43 @@
+package reconcile
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+)
+
+// meetsSuccessPolicy is the end by spec.successPolicy (KEP-3998). Only successes that
+// the status written now records count, so that the condition and its evidence are
+// stored together (SUC-08).
+func (s *state) meetsSuccessPolicy() bool {
+	if !s.cfg.Features.SuccessPolicy || s.job.Spec.SuccessPolicy == nil || !s.indexed {
+		return false
+	}
+	succeeded := s.completed.Union(indexesOf(s.recordable()))
+	rule, progress := successpolicy.Evaluate(s.job.Spec.SuccessPolicy, succeeded)
+	for i, p := range progress {
+		f := about(FindingSuccessRule)
+		f.Rule, f.Count, f.Limit = int32(i), p.Have, p.Need
+		if p.Inert {
+			f.Message = "the rule can never match: its succeededIndexes are empty, or cannot be read"
+		}
+		s.find(f)
+	}
+	if rule == successpolicy.NoRule {
+		return false
+	}
+	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
+	return true
+}
+
+// recordable are the succeeded pods that fit into one status beside every failure.
+func (s *state) recordable() []*Pod {
+	room := max(0, s.cfg.MaxUncounted-len(s.seen)-len(s.failed))
+	if len(s.succeeded) <= room {
+		return s.succeeded
+	}
+	slices.SortFunc(s.succeeded, compareForRecord)
+	return s.succeeded[:room]
+}
