@@ -50,6 +50,7 @@ test-e2e: build controlplane ## Run the real binary on a kwok cluster
 .PHONY: fuzz
 fuzz: ## Fuzz each parser for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
+	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
 	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/sanitize
 
 .PHONY: scenarios

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -106,6 +107,9 @@ func (s *state) noteFeatures() {
 	}
 }
 
+// maxViolations is how many wrong names a message spells out.
+const maxViolations = 3
+
 func (s *state) noteRuleNames() {
 	_, violations := s.ruleNames()
 	if len(violations) == 0 {
@@ -116,6 +120,10 @@ func (s *state) noteRuleNames() {
 	f.Count = count32(violations)
 	f.Message = "annotation " + rulename.Annotation + " is ignored: "
 	for i, v := range violations {
+		if i == maxViolations {
+			f.Message += fmt.Sprintf("; and %d more", len(violations)-i)
+			break
+		}
 		if i > 0 {
 			f.Message += "; "
 		}

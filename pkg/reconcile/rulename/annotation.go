@@ -68,8 +68,8 @@ func splitEntry(entry string, rules int) (rule int, name string, err error) {
 	if !isCanonical(index) {
 		return 0, "", fmt.Errorf("%s is not an index: digits, without leading zeros", quote(index))
 	}
-	rule, ok = intOf(index)
-	if !ok || rule >= rules {
+	// The error says that the number is larger than any index.
+	if rule, err = strconv.Atoi(index); err != nil || rule >= rules {
 		return 0, "", fmt.Errorf("no such rule, the Job has %d", rules)
 	}
 	return rule, name, nil
@@ -85,20 +85,6 @@ func isCanonical(index string) bool {
 func isNumber(text string) bool {
 	notDigit := func(c rune) bool { return c < '0' || c > '9' }
 	return text != "" && !strings.ContainsFunc(text, notDigit)
-}
-
-// intOf returns the value of a number. Numbers beyond any index are not ok: they may
-// be as long as a name.
-func intOf(number string) (v int, ok bool) {
-	number = strings.TrimLeft(number, "0")
-	if number == "" {
-		return 0, true
-	}
-	if len(number) > 9 {
-		return 0, false
-	}
-	v, err := strconv.Atoi(number)
-	return v, err == nil
 }
 
 // Format returns the value of the annotation with these names, "" if there are none.

@@ -9,8 +9,8 @@
 // # The annotation
 //
 // The KEP puts a name into spec.podFailurePolicy.rules[]. API servers that do not
-// serve that field drop it, so names travel in the annotation batchjob.dev/
-// pod-failure-policy-rule-names of the Job, as index=name joined by ";":
+// serve that field drop it, so names travel in an annotation of the Job,
+// batchjob.dev/pod-failure-policy-rule-names, as index=name joined by ";":
 //
 //	0=ExitCode2;2=OOMKilled
 //

@@ -3,6 +3,7 @@ package rulename
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -47,7 +48,8 @@ func otherIndex(name string, rule, rules int) string {
 	if !isNumber(name) {
 		return ""
 	}
-	if v, ok := intOf(name); ok && v < rules && v != rule {
+	// A number too large for Atoi is no index.
+	if v, err := strconv.Atoi(name); err == nil && v < rules && v != rule {
 		return fmt.Sprintf("it is the index of rule %d", v)
 	}
 	return ""
@@ -92,7 +94,7 @@ func internal(name string) string {
 }
 
 // internalReasons are the condition reasons of the built-in Job controller and ours.
-// config/admission/names.yaml has the same list.
+// config/admission/rule-names.yaml has the same list, and a test compares them.
 func internalReasons() [9]string {
 	return [...]string{
 		batchv1.JobReasonPodFailurePolicy,

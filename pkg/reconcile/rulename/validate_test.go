@@ -6,6 +6,7 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -189,6 +190,23 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 		t.Fatalf("%s: %v", spec.Names[0].Name, err)
 	}
 	return value
+}
+
+// The admission policy cannot import the list; it has a copy.
+func TestInternalReasonsOfThePolicy_PFN_20(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "- name: internal\n")
+	list, _, _ = strings.Cut(list, "]")
+	var copied []string
+	for _, quoted := range regexp.MustCompile(`"[^"]*"`).FindAllString(list, -1) {
+		copied = append(copied, strings.Trim(quoted, `"`))
+	}
+	if listed := internalReasons(); !slices.Equal(copied, listed[:]) {
+		t.Errorf("config/admission/rule-names.yaml has %q, this package %q", copied, listed)
+	}
 }
 
 func TestCamelCaseIsALint_PFN_21(t *testing.T) {
