@@ -153,11 +153,18 @@ func (o *controllerOptions) Complete() error {
 	if o.config.Client, err = newControllerClient(config, o.qps, o.burst); err != nil {
 		return err
 	}
+	// Events have a limit of their own, so that they never hold up anything else.
+	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS); err != nil {
+		return err
+	}
 	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {
 		return usageErrorf("%v", err)
 	}
 	return nil
 }
+
+// eventQPS is how many events per second are written; bursts may have twice as many.
+const eventQPS = 50
 
 // newControllerClient speaks protobuf, which is most of the cost of a pod write.
 func newControllerClient(config *rest.Config, qps float32, burst int) (kubernetes.Interface, error) {

@@ -20,6 +20,7 @@ var controllerPermissions = []struct {
 	// Asked for by clusters that check who may block an owner's deletion.
 	{"batch", "jobs", "finalizers", []string{"update"}},
 	{"", "pods", "", []string{"list", "watch", "create", "delete", "patch"}},
+	{"", "events", "", []string{"create", "patch"}},
 }
 
 // checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a

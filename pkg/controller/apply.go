@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,24 +25,21 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// limit of its own, and begins no others: the operations of a stage need not
 	// all be carried out.
 	stopping := ctx.Done()
+	adopts := ctx.Err() == nil && s.checkExists(context.WithoutCancel(ctx), plan.Adopt)
 	ctx = context.WithoutCancel(ctx)
 	stage := &stage{jobSync: s}
-	var operations []func()
-	if plan.Status != nil {
-		operations = append(operations, func() { stage.writeStatus(ctx, plan) })
-	}
-	for _, pod := range plan.Delete {
-		operations = append(operations, func() { stage.deletePod(ctx, pod) })
-	}
-	for _, pod := range plan.Release {
-		operations = append(operations, func() { stage.releasePod(ctx, pod) })
+	operations := stage.changes(ctx, plan)
+	if adopts {
+		for _, pod := range plan.Adopt {
+			operations = append(operations, func() { stage.adoptPod(ctx, pod) })
+		}
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
 	create := plan.Create
 	for batch := 1; len(create) > 0 || len(operations) > 0; batch *= 2 {
 		n := min(batch, len(create))
 		for _, pod := range create[:n] {
-			operations = append(operations, func() { stage.createPod(ctx, pod) })
+			operations = append(operations, func() { stage.createPod(ctx, pod, plan.CreateReason) })
 		}
 		create = create[n:]
 		s.cluster.Parallel(len(operations), func(i int) {
@@ -56,6 +54,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			break
 		}
 	}
+	stage.remember(plan)
 	return stage.statusErr
 }
 
@@ -64,6 +63,44 @@ type stage struct {
 	*jobSync
 	mu        sync.Mutex
 	statusErr error
+	// stored is the status that was written, if it was, and written when.
+	stored  *batchv1.JobStatus
+	written time.Time
+	// ignored are the failures of released pods that no status will tell of.
+	ignored []time.Time
+}
+
+// changes are the operations of a plan on what is there already.
+func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations []func()) {
+	if plan.Status != nil {
+		operations = append(operations, func() { s.writeStatus(ctx, plan) })
+	}
+	for _, pod := range plan.Delete {
+		operations = append(operations, func() { s.deletePod(ctx, pod) })
+	}
+	for _, pod := range plan.Release {
+		operations = append(operations, func() { s.releasePod(ctx, pod) })
+	}
+	for _, pod := range plan.Disown {
+		operations = append(operations, func() { s.patchPod(ctx, pod, DisownPod, "letting go of") })
+	}
+	return operations
+}
+
+// remember takes what the stage brought into memory, in an order of its own: which
+// operation was the last does not matter.
+func (s *stage) remember(plan *reconcile.Plan) {
+	if s.stored == nil && len(s.ignored) == 0 {
+		return
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		if s.stored != nil {
+			m.status, m.backoff, m.written = s.stored, plan.Backoff, s.written
+		}
+		for _, failed := range s.ignored {
+			m.backoff = m.backoff.Failed(failed)
+		}
+	})
 }
 
 func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
@@ -73,16 +110,21 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	switch {
 	case err == nil:
 		s.cache.WroteJob(stored)
-		s.memory.update(s.uid, func(m *jobMemory) {
-			m.status, m.backoff, m.written = &stored.Status, plan.Backoff, s.config.Clock.Now()
-		})
+		s.stored, s.written = &stored.Status, s.config.Clock.Now()
 		s.logConditions(ctx, plan)
+		s.config.Metrics.statusStored(s.job, stored, plan.Findings)
+		s.sayStored(s.job, stored, plan.Findings)
 	case apierrors.IsNotFound(err):
 		// The deletion will be delivered, and asks for a sync of its own.
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
+		s.config.Metrics.statusConflict()
 		s.statusErr = s.reread(ctx)
+	case apierrors.IsInvalid(err):
+		s.config.Metrics.statusRejected()
+		s.sayRejected(err)
+		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	}
@@ -113,12 +155,13 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 	}
 }
 
-func (s *stage) createPod(ctx context.Context, n reconcile.NewPod) {
+func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
 	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
 	if err == nil {
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)
 	}
+	s.config.Metrics.podCreated(reason, err)
 	if err == nil {
 		return
 	}
@@ -142,6 +185,8 @@ func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 		return apierrors.NewBadRequest("pod " + pod.Name + " was created without its owner: an admission webhook must have removed it")
 	case !observe.Pod(pod).Finalizer && pod.DeletionTimestamp == nil:
 		return apierrors.NewBadRequest("pod " + pod.Name + " was created without the finalizer " + batchv1.JobTrackingFinalizer + ": an admission webhook must have removed it")
+	case !observe.Selects(job, pod.Labels):
+		return apierrors.NewBadRequest("pod " + pod.Name + " was created without the labels that the Job's selector asks for: an admission webhook must have changed them")
 	}
 	return nil
 }
@@ -158,19 +203,29 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, ReleasePod)
-	s.podWritten(pod, err, ref, "removing the finalizer of")
+	if s.patchPod(ctx, ref, ReleasePod, "removing the finalizer of") && !ref.IgnoredFailure.IsZero() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.ignored = append(s.ignored, ref.IgnoredFailure)
+		s.config.Metrics.failureIgnored()
+	}
 }
 
-func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, verb string) {
+func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPatch, verb string) (done bool) {
+	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, patch)
+	return s.podWritten(pod, err, ref, verb)
+}
+
+// podWritten reports whether the pod is now as it was to be, or gone.
+func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, verb string) (done bool) {
 	switch {
 	case err == nil:
 		s.cache.WrotePod(pod)
-		return
+		return true
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err) && ref.ResourceVersion == "":
 		// Gone: there is nothing left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
-		return
+		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +234,8 @@ func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, ver
 		// It changed since we saw it, or (Invalid: a patch may not change the UID)
 		// another pod has its name: that is on its way to us (TRK-36).
 		s.retry = true
-		return
+		return false
 	}
 	s.errs = append(s.errs, fmt.Errorf("%s pod %s: %w", verb, ref.Name, err))
+	return false
 }

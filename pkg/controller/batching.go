@@ -72,7 +72,7 @@ func jobUrgency(c observe.JobChange) urgency {
 // podUrgency: a change that decisions do not depend on is ignored. The end of the
 // last active pod does not wait: the Job stands still until somebody reacts.
 func podUrgency(c observe.PodChange) urgency {
-	if c.Old != nil && c.New != nil && sameForDecisions(*c.Old, *c.New) {
+	if c.Old != nil && c.New != nil && !c.Relabelled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
 	}
 	if c.Active == 0 && (c.New == nil || c.New.IsTerminal()) && (c.Old == nil || !c.Old.IsTerminal()) {

@@ -9,11 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -23,9 +25,8 @@ const (
 	DefaultManagedBy = AnnotationPrefix + "controller"
 	// AnnotationPrefix begins every annotation of this project.
 	AnnotationPrefix = "batchjob.dev/"
-	// AttemptAnnotation on a pod is the 1-based attempt that the pod is, of its
-	// completion index, or of a NonIndexed Job (reconcile.NewPod).
-	AttemptAnnotation = AnnotationPrefix + "attempt"
+	// AttemptAnnotation is on every pod that this program creates.
+	AttemptAnnotation = observe.AttemptAnnotation
 	// FieldManager tells our writes apart from others' (MGB-13).
 	FieldManager = "kubectl-batchjob-controller"
 )
@@ -58,6 +59,14 @@ type Config struct {
 	PodConcurrency int
 	// CallTimeout ends an API call that gets no answer. Default 30 s.
 	CallTimeout time.Duration
+	// EventClient writes events. Default Client; one of its own keeps events from using
+	// up the rate limit of what matters more (SCL-03).
+	EventClient kubernetes.Interface
+	// Recorder takes events; without one there are none. Runtime makes one that writes
+	// with EventClient.
+	Recorder record.EventRecorder
+	// Metrics count; nil counts nothing.
+	Metrics *Metrics
 	// Clock is the time; the real one by default.
 	Clock clock.WithTicker
 }

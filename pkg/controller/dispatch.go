@@ -65,6 +65,15 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	}
 }
 
+// StrayChanged is called by the cache: a pod has become nobody's, and others may adopt it.
+func (d *Dispatcher) StrayChanged(adopters []*batchv1.Job) {
+	for _, job := range adopters {
+		if isManagedBy(job, d.managedBy) && mayAdopt(job) {
+			d.enqueue(job.UID, batched)
+		}
+	}
+}
+
 func (d *Dispatcher) enqueue(job types.UID, u urgency) {
 	switch u {
 	case atOnce:

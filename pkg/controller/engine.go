@@ -115,8 +115,10 @@ type jobSync struct {
 	uid   types.UID
 	begun time.Time
 
-	job       *batchv1.Job
-	skip      map[types.UID]bool
+	job  *batchv1.Job
+	skip map[types.UID]bool
+	// exists says that a live read has shown the Job in this sync, not being deleted.
+	exists    bool
 	held      bool
 	retry     bool
 	conflicts int
@@ -127,8 +129,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 	for stage := 0; ; stage++ {
 		s.job = s.cache.Job(s.uid)
 		if s.job == nil {
-			err := s.releaseOrphans(ctx)
-			return Result{Done: err == nil}, err
+			return s.releaseOrphans(ctx)
 		}
 		if !isManagedBy(s.job, s.config.ManagedBy) {
 			// Checked on the very object, found by its UID: a Job of the same
@@ -200,14 +201,19 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:          s.job,
 		Pods:         s.cache.Pods(s.uid),
+		Strays:       s.strays(),
+		RuleNames:    s.cache.RuleNames(s.uid),
 		Now:          s.config.Clock.Now(),
 		Backoff:      m.backoff,
 		Skip:         s.skip,
 		HoldCreation: s.held,
 	}, s.config.Limits)
+	if !reconcile.IsFinished(s.job) {
+		s.sayStanding(plan.Findings)
+	}
 	if logger := klog.FromContext(ctx).V(5); logger.Enabled() {
 		for _, f := range plan.Findings {
-			logger.Info("Finding", "job", klog.KObj(s.job), "kind", f.Kind, "pod", f.Pod, "index", f.Index, "reason", f.Reason,
+			logger.Info("Finding", "job", klog.KObj(s.job), "kind", f.Kind, "explains", f.Explains, "match", f.Match, "pod", f.Pod, "index", f.Index, "reason", f.Reason,
 				"message", f.Message, "count", f.Count, "limit", f.Limit, "until", f.Until)
 		}
 	}
@@ -229,29 +235,4 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	if result.After == 0 || wait < result.After {
 		result.After = wait
 	}
-}
-
-// releaseOrphans frees the pods of a Job that is gone, if it was ours; pods of
-// other Jobs are not ours to touch (TRK-23).
-func (s *jobSync) releaseOrphans(ctx context.Context) error {
-	m := s.memory.get(s.uid)
-	if !m.ours {
-		s.memory.forget(s.uid)
-		return nil
-	}
-	s.job = &batchv1.Job{}
-	s.job.UID, s.job.Namespace = s.uid, m.namespace
-	var plan reconcile.Plan
-	for _, p := range s.cache.Pods(s.uid) {
-		if p.Finalizer {
-			plan.Release = append(plan.Release, reconcile.PodRef{Name: p.Name, UID: p.UID})
-		}
-	}
-	if err := s.apply(ctx, &plan); err != nil {
-		return err
-	}
-	if len(s.errs) == 0 {
-		s.memory.retire(s.uid, s.config.Clock.Now())
-	}
-	return errors.Join(s.errs...)
 }

@@ -23,6 +23,8 @@ type jobMemory struct {
 	listPods bool
 	// written is when this process last wrote the status.
 	written time.Time
+	// said are the events that are said once for each text.
+	said map[string]bool
 	// retired is when there was nothing left to do for the Job.
 	retired time.Time
 }

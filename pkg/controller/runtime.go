@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
@@ -26,6 +29,8 @@ type Runtime struct {
 	engine     *Engine
 	queue      workqueue.TypedRateLimitingInterface[types.UID]
 	dispatcher *Dispatcher
+	// events is nil if somebody else takes the events.
+	events record.EventBroadcaster
 }
 
 // New returns a Runtime; Run starts it.
@@ -37,7 +42,12 @@ func New(config Config) (*Runtime, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Runtime{config: config}
+	r := &Runtime{}
+	if config.Recorder == nil {
+		r.events = record.NewBroadcaster()
+		config.Recorder = r.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: FieldManager})
+	}
+	r.config = config
 	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
@@ -55,6 +65,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()
+	defer r.startEvents()()
 	if !r.startWatches(ctx, &wg) {
 		return nil
 	}
@@ -67,14 +78,34 @@ func (r *Runtime) Run(ctx context.Context) error {
 	return nil
 }
 
+// startEvents begins to write events, and returns what ends that.
+func (r *Runtime) startEvents() (stop func()) {
+	if r.events == nil {
+		return func() {}
+	}
+	client := r.config.EventClient
+	if client == nil {
+		client = r.config.Client
+	}
+	r.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events(metav1.NamespaceAll)})
+	return r.events.Shutdown
+}
+
 // startWatches fills the cache, Jobs before pods: then every pod that a Job's
 // status speaks of is there, and at least as new as that status. It reports
 // whether that was reached before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
+	named := newNamedJobs(r.config.Client)
 	jobs := r.eachNamespace(func(namespace string) observe.Store {
-		api, store := batch.Jobs(namespace), r.cache.JobStore(namespace)
-		r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(api.List, api.Watch))
+		store := r.cache.JobStore(namespace)
+		if named == nil {
+			api := batch.Jobs(namespace)
+			r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(api.List, api.Watch))
+		} else {
+			api := named.in(namespace)
+			r.watch(ctx, wg, "jobs", &observe.NamedJob{}, store, listWatch(api.List, api.Watch))
+		}
 		return store
 	})
 	if !allSynced(ctx, jobs) {
@@ -118,7 +149,8 @@ func allSynced(ctx context.Context, stores []observe.Store) bool {
 }
 
 func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example any, store observe.Store, lw *cache.ListWatch) {
-	reflector := cache.NewReflectorWithOptions(lw, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
+	source := cache.ToListWatcherWithWatchListSemantics(lw, r.config.Client)
+	reflector := cache.NewReflectorWithOptions(source, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
 	wg.Go(func() { reflector.RunWithContext(ctx) })
 }
 

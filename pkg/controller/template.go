@@ -44,7 +44,20 @@ func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 	if n.Index != reconcile.NoIndex {
 		setIndex(pod, job.Name, n.Index)
 	}
+	if n.PerIndex {
+		setFailures(pod, n)
+	}
 	return pod
+}
+
+// setFailures tells how often the index has failed before (KEP-3850). The count of
+// ignored failures is left out as long as there are none (BLI-04).
+func setFailures(pod *corev1.Pod, n reconcile.NewPod) {
+	pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(n.Failures))
+	delete(pod.Annotations, batchv1.JobIndexIgnoredFailureCountAnnotation)
+	if n.Ignored > 0 {
+		pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation] = strconv.Itoa(int(n.Ignored))
+	}
 }
 
 // jobReference makes the Job the controller of an object.

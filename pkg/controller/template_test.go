@@ -90,6 +90,31 @@ func TestNonIndexedPod_JOB_39(t *testing.T) {
 	}
 }
 
+// BLI-03, BLI-04: the counts of an index go with its pods, "0" for the first; ignored
+// failures only once there are any, whatever the template has.
+func TestFailureCounts_BLI_03_BLI_04(t *testing.T) {
+	job := templateJob("train")
+	job.Spec.Template.Annotations = map[string]string{
+		batchv1.JobIndexFailureCountAnnotation: "7", batchv1.JobIndexIgnoredFailureCountAnnotation: "8",
+	}
+	for _, c := range []struct {
+		pod              reconcile.NewPod
+		failures         string
+		ignored, without bool
+	}{
+		{pod: reconcile.NewPod{PerIndex: true}, failures: "0", without: true},
+		{pod: reconcile.NewPod{PerIndex: true, Failures: 2}, failures: "2", without: true},
+		{pod: reconcile.NewPod{PerIndex: true, Failures: 1, Ignored: 3}, failures: "1", ignored: true},
+		{pod: reconcile.NewPod{Failures: 1, Ignored: 3}, failures: "7"},
+	} {
+		a := podFor(job, c.pod).Annotations
+		ignored, there := a[batchv1.JobIndexIgnoredFailureCountAnnotation]
+		if a[batchv1.JobIndexFailureCountAnnotation] != c.failures || there == c.without || c.ignored && ignored != "3" {
+			t.Errorf("%+v: %v", c.pod, a)
+		}
+	}
+}
+
 // MGB-02, D-27: which names may be reconciled.
 func TestValidateManagedBy_MGB_02(t *testing.T) {
 	for name, ok := range map[string]bool{

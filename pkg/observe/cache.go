@@ -18,6 +18,9 @@ type PodChange struct {
 	Old, New *reconcile.Pod
 	// Active is how many active pods the Job has now.
 	Active int
+	// Relabelled says that labels changed, and that the Job's selector may no longer
+	// select the pod, or do so again.
+	Relabelled bool
 }
 
 // JobChange tells of a Job that a watch changed. Own writes are not told.
@@ -31,10 +34,14 @@ type JobChange struct {
 type Listener interface {
 	PodChanged(PodChange)
 	JobChanged(JobChange)
+	// StrayChanged tells of a pod that nobody controls, and that is new as such, or has
+	// other labels; adopters are the Jobs whose selector selects it, at least one.
+	// This is told after own writes too: they concern other Jobs.
+	StrayChanged(adopters []*batchv1.Job)
 }
 
-// Cache holds all Jobs of the watched namespaces, and all pods that Jobs control.
-// It is safe for concurrent use.
+// Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all
+// pods that nobody controls. It is safe for concurrent use.
 type Cache struct {
 	namespaces []string
 	listener   Listener
@@ -42,28 +49,13 @@ type Cache struct {
 	mu   sync.RWMutex
 	jobs table[*batchv1.Job]
 	pods table[podRow]
-	// byJob are the keys of each Job's pods.
-	byJob map[types.UID]*jobPods
-}
-
-type podRow struct {
-	job types.UID
-	pod *reconcile.Pod
-	// orphan says that the pod has lost its owner, which was job, and still holds
-	// the tracking finalizer.
-	orphan bool
-	// at is the pod's place in jobPods.keys.
-	at int
-}
-
-type jobPods struct {
-	// keys are in an order that follows from the changes alone, so that the same
-	// changes always lead to the same decisions in the same order.
-	keys   []key
-	active int
-	// listed is the version of the last complete list of just this Job's pods:
-	// events older than it say nothing new of a pod that is not there.
-	listed string
+	// byJob are the keys of each Job's pods, and of those that were.
+	byJob  map[types.UID]*jobPods
+	strays strayIndex
+	// manual are the Jobs, by namespace, whose selector is not the generated one.
+	manual map[string]map[types.UID]bool
+	// ruleNames are those that the API server serves, of Jobs that have any.
+	ruleNames map[types.UID][]string
 }
 
 // NewCache returns an empty cache that is filled by watches of the namespaces
@@ -75,6 +67,9 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 		jobs:       newTable[*batchv1.Job](),
 		pods:       newTable[podRow](),
 		byJob:      map[types.UID]*jobPods{},
+		strays:     strayIndex{},
+		manual:     map[string]map[types.UID]bool{},
+		ruleNames:  map[types.UID][]string{},
 	}
 }
 
@@ -122,10 +117,19 @@ func (c *Cache) Jobs() []*batchv1.Job {
 	return out
 }
 
+// RuleNames returns the names that the API server serves for the rules of the Job's
+// podFailurePolicy, by rule, or nil. They must not be changed. (A Job that a write
+// returned has none: the policy is immutable, and so the watch's hold.)
+func (c *Cache) RuleNames(uid types.UID) []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.ruleNames[uid]
+}
+
 // Pods returns the newest known versions of all pods that the Job controls, in
-// no order. The slice is the caller's, the pods must not be changed. For a Job that is gone they include the pods
-// that lost it as their owner and still hold the tracking finalizer: nobody else
-// would take it from them (TRK-20).
+// no order, with Unselected as the Job's selector says. (A pod of another namespace
+// that names the Job as its controller is none of them.) The slice is the caller's,
+// the pods must not be changed.
 func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -133,10 +137,17 @@ func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	if of == nil {
 		return nil
 	}
-	gone := !c.hasJob(job)
+	known := c.job(job)
+	s := selectorOf(known)
 	out := make([]*reconcile.Pod, 0, len(of.keys))
 	for _, k := range of.keys {
-		if r := c.pods.rows[k].value; gone || !r.orphan {
+		switch r := c.pods.rows[k].value; {
+		case r.isStray(), r.isElsewhere(known):
+		case r.labels() != nil && s.rejects(r.labels()):
+			pod := *r.pod
+			pod.Unselected = true
+			out = append(out, &pod)
+		default:
 			out = append(out, r.pod)
 		}
 	}
@@ -152,16 +163,25 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod takes the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	k, row := c.convert(pod)
+	if adopters := c.wrotePod(pod); len(adopters) > 0 {
+		c.listener.StrayChanged(adopters)
+	}
+}
+
+func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
+	p, k := slim(pod), key{pod.UID, c.stream(pod.Namespace)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if IsGone(pod) {
 		c.remove(k, func() { c.pods.removed(k, pod.ResourceVersion) })
-		return
+		return nil
 	}
-	if row.job != "" {
-		c.put(k, row, func() bool { return c.pods.written(k, pod.ResourceVersion, row) })
+	old := c.pods.rows[k].value
+	row := c.settle(old, p)
+	if !row.isKept() || !c.put(k, row, func() bool { return c.pods.written(k, pod.ResourceVersion, row) }) {
+		return nil
 	}
+	return c.newAdopters(old, row)
 }
 
 // PodMissing takes the answer that a pod no longer exists.
@@ -176,10 +196,7 @@ func (c *Cache) PodMissing(namespace string, uid types.UID) {
 
 // HasMore says that the cache holds pods of the Job that are not in the list.
 func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
-	listed := make(map[types.UID]bool, len(pods))
-	for i := range pods {
-		listed[pods[i].UID] = true
-	}
+	listed := uidsOf(pods)
 	for _, p := range c.Pods(job.UID) {
 		if !listed[p.UID] {
 			return true
@@ -189,103 +206,32 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 }
 
 // ListedPods takes a complete list of one Job's pods, read past the cache at the
-// given resourceVersion: what is not in it, and is not newer, is gone.
+// given resourceVersion: what is not in it, and is not newer, is gone. (Pods in it that
+// the Job does not control are left to the watch, which tells of them too.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	listed := make(map[types.UID]bool, len(pods))
 	for i := range pods {
 		if JobUID(&pods[i]) != job.UID {
 			continue
 		}
-		listed[pods[i].UID] = true
-		k, row := c.convert(&pods[i])
+		k := key{pods[i].UID, c.stream(pods[i].Namespace)}
+		row := c.settle(c.pods.rows[k].value, slim(&pods[i]))
 		c.put(k, row, func() bool { return c.pods.written(k, pods[i].ResourceVersion, row) })
 	}
+	listed := uidsOf(pods)
 	for _, k := range slices.Clone(c.podsOf(job.UID).keys) {
-		if !listed[k.uid] && !c.pods.rows[k].value.orphan && !newer(c.pods.rows[k].version, version) {
+		if r := c.pods.rows[k]; !listed[k.uid] && !r.value.isStray() && !newer(r.version, version) {
 			c.remove(k, func() { c.pods.removed(k, version) })
 		}
 	}
 	c.podsOf(job.UID).listed = version
 }
 
-func (c *Cache) convert(pod *corev1.Pod) (key, podRow) {
-	p := Pod(pod)
-	return key{pod.UID, c.stream(pod.Namespace)}, podRow{job: JobUID(pod), pod: &p}
-}
-
-func (c *Cache) podsOf(job types.UID) *jobPods {
-	of := c.byJob[job]
-	if of == nil {
-		of = &jobPods{}
-		c.byJob[job] = of
+func uidsOf(pods []corev1.Pod) map[types.UID]bool {
+	uids := make(map[types.UID]bool, len(pods))
+	for i := range pods {
+		uids[pods[i].UID] = true
 	}
-	return of
-}
-
-// put stores a pod through write, which says whether it took it, and keeps the
-// index by Job right.
-func (c *Cache) put(k key, r podRow, write func() bool) bool {
-	old, existed := c.pods.rows[k]
-	if !write() {
-		return false
-	}
-	switch {
-	case existed && old.value.job == r.job:
-		c.place(k, old.value.at)
-		if old.value.pod.IsActive() {
-			c.byJob[r.job].active--
-		}
-	default:
-		if existed {
-			c.unlink(old.value)
-		}
-		of := c.podsOf(r.job)
-		of.keys = append(of.keys, k)
-		c.place(k, len(of.keys)-1)
-	}
-	if r.pod.IsActive() {
-		c.byJob[r.job].active++
-	}
-	return true
-}
-
-func (c *Cache) place(k key, at int) {
-	r := c.pods.rows[k]
-	r.value.at = at
-	c.pods.rows[k] = r
-}
-
-// remove takes a pod away through write, and out of the index by Job.
-func (c *Cache) remove(k key, write func()) {
-	old, existed := c.pods.rows[k]
-	write()
-	if existed {
-		c.unlink(old.value)
-	}
-}
-
-// unlink takes a pod out of the index by Job; the last one takes its place.
-func (c *Cache) unlink(r podRow) {
-	of := c.byJob[r.job]
-	last := len(of.keys) - 1
-	if r.at != last {
-		of.keys[r.at] = of.keys[last]
-		c.place(of.keys[r.at], r.at)
-	}
-	of.keys = of.keys[:last]
-	if r.pod.IsActive() {
-		of.active--
-	}
-	if len(of.keys) == 0 && of.listed == "" {
-		delete(c.byJob, r.job)
-	}
-}
-
-func (c *Cache) activeOf(job types.UID) int {
-	if of := c.byJob[job]; of != nil {
-		return of.active
-	}
-	return 0
+	return uids
 }

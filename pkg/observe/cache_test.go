@@ -17,11 +17,21 @@ type recorder struct{ lines []string }
 
 func (r *recorder) PodChanged(c PodChange) {
 	text := func(exists bool) string { return map[bool]string{true: "pod", false: "none"}[exists] }
-	r.lines = append(r.lines, fmt.Sprintf("pod of %s: %s→%s, %d active", c.Job, text(c.Old != nil), text(c.New != nil), c.Active))
+	line := fmt.Sprintf("pod of %s: %s→%s, %d active", c.Job, text(c.Old != nil), text(c.New != nil), c.Active)
+	if c.Relabelled {
+		line += ", relabelled"
+	}
+	r.lines = append(r.lines, line)
 }
 
 func (r *recorder) JobChanged(c JobChange) {
 	r.lines = append(r.lines, fmt.Sprintf("job: %v→%v", c.Old != nil, c.New != nil))
+}
+
+func (r *recorder) StrayChanged(adopters []*batchv1.Job) {
+	for _, job := range adopters {
+		r.lines = append(r.lines, fmt.Sprintf("stray for %s", job.UID))
+	}
 }
 
 func (r *recorder) take() []string {
@@ -106,6 +116,8 @@ type listenerFunc func()
 func (f listenerFunc) PodChanged(PodChange) { f() }
 func (f listenerFunc) JobChanged(JobChange) {}
 
+func (f listenerFunc) StrayChanged([]*batchv1.Job) {}
+
 // JOB-55: a pod that a new complete list does not have is told as deleted.
 func TestRelist_JOB_55(t *testing.T) {
 	r := &recorder{}
@@ -152,32 +164,8 @@ func TestOwnerChange_TRK_25(t *testing.T) {
 	expect(t, "two", names(c, "two"), "a@2 ")
 	r.take()
 	_ = store.Update(testPod("a", "", 3, corev1.PodRunning))
-	expect(t, "orphan", names(c, "two"), "")
+	expect(t, "stray", names(c, "two"), "")
 	expect(t, "told", r.take(), "[pod of two: pod→none, 0 active]")
-}
-
-// TRK-20: a pod that loses its owner and holds the tracking finalizer is shown once
-// the Job is gone, and told, so that somebody takes the finalizer.
-func TestOrphanWithFinalizer_TRK_20(t *testing.T) {
-	r := &recorder{}
-	c := NewCache(nil, r)
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "job", ResourceVersion: "1"}}
-	_ = c.JobStore("").Add(job)
-	pod := testPod("a", "job", 2, corev1.PodRunning)
-	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
-	_ = c.PodStore("").Add(pod)
-	orphan := pod.DeepCopy()
-	orphan.OwnerReferences, orphan.ResourceVersion = nil, "3"
-	_ = c.PodStore("").Update(orphan)
-	expect(t, "while the Job is there", names(c, "job"), "")
-	r.take()
-	_ = c.JobStore("").Delete(job)
-	expect(t, "told", r.take(), "[job: true→false]")
-	expect(t, "when the Job is gone", names(c, "job"), "a@3 ")
-	released := orphan.DeepCopy()
-	released.Finalizers, released.ResourceVersion = nil, "5"
-	_ = c.PodStore("").Update(released)
-	expect(t, "released", names(c, "job"), "")
 }
 
 // Several namespaces are several watches; one that starts over says nothing about

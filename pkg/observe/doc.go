@@ -15,8 +15,17 @@
 // an object that the caller deleted may still be in events on their way: such an
 // object is remembered as gone until the watch says so too.
 //
+// # Whose pods
+//
+// The Cache keeps the pods that a batch/v1 Job controls, and those that nobody
+// controls (strays): a Job may adopt them. It drops pods that anybody else controls.
+// A stray that still holds the tracking finalizer also belongs to the Job that lost
+// it, so that somebody takes the finalizer when that Job is gone.
+//
 // # Memory
 //
-// Pods are kept as reconcile.Pod, about 300 bytes and its strings. The watch
-// writes into the Cache directly; there is no second copy in an informer.
+// Pods are kept as reconcile.Pod, about 300 bytes and its strings. Labels are kept only
+// of strays, and of pods whose labels do not say by themselves that the Job selects
+// them. The watch writes into the Cache directly; there is no second copy in an
+// informer.
 package observe

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,6 +14,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
+
+// AttemptAnnotation on a pod is the 1-based attempt that the pod is, of its completion
+// index, or of a NonIndexed Job (reconcile.NewPod). All pods that this program creates
+// have it, and no others.
+const AttemptAnnotation = "batchjob.dev/attempt"
 
 // JobUID returns the UID of the batch/v1 Job that controls the object, or "" if
 // none does. A controller of kind Job from another API group is none.
@@ -37,6 +43,8 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		Scheduled:       pod.Spec.NodeName != "",
 		CreatedAt:       pod.CreationTimestamp.Time,
 		Restarts:        restarts(pod),
+		Failures:        count(pod, batchv1.JobIndexFailureCountAnnotation),
+		Ignored:         count(pod, batchv1.JobIndexIgnoredFailureCountAnnotation),
 	}
 	for _, f := range pod.Finalizers {
 		p.Finalizer = p.Finalizer || f == batchv1.JobTrackingFinalizer
@@ -48,23 +56,34 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		p.FinishedAt = finishTime(pod)
 	}
 	if p.Phase == corev1.PodFailed {
-		p.Terminated = terminated(pod)
+		p.Terminated, p.Conditions = terminated(pod), conditions(pod)
 	}
 	return p
 }
 
-// phase returns the constant that equals the decoded string, which then need not
-// be kept for every pod.
 func phase(p corev1.PodPhase) corev1.PodPhase {
-	for _, known := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown} {
-		if p == known {
-			return known
-		}
-	}
 	if p == "" {
 		return corev1.PodPending
 	}
-	return p
+	return constant(p, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown)
+}
+
+// constant returns the constant that equals the decoded string, which then need not
+// be kept for every pod.
+func constant[S ~string](s S, known ...S) S {
+	if i := slices.Index(known, s); i >= 0 {
+		return known[i]
+	}
+	return s
+}
+
+// count reads a number of failures; what is none is 0 (BLI-05).
+func count(pod *corev1.Pod, annotation string) int32 {
+	n, err := strconv.ParseInt(pod.Annotations[annotation], 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
 }
 
 func completionIndex(pod *corev1.Pod) int32 {
@@ -73,6 +92,19 @@ func completionIndex(pod *corev1.Pod) int32 {
 		return reconcile.NoIndex
 	}
 	return int32(i)
+}
+
+func conditions(pod *corev1.Pod) []failurepolicy.Condition {
+	var out []failurepolicy.Condition
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		out = append(out, failurepolicy.Condition{
+			Type: constant(c.Type, corev1.DisruptionTarget, corev1.PodReady, corev1.ContainersReady, corev1.PodInitialized,
+				corev1.PodScheduled, corev1.PodReadyToStartContainers),
+			Status: constant(c.Status, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown),
+		})
+	}
+	return out
 }
 
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {

@@ -1,7 +1,10 @@
 package observe
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"unsafe"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 func at(seconds int64) metav1.Time { return metav1.Unix(1_000_000+seconds, 0) }
@@ -31,6 +35,17 @@ func TestFinishTime_BLI_26(t *testing.T) {
 		"the latest of two": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 9), ended("b", 5)}
 		}, 9},
+		"both at once": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 5), ended("b", 5)}
+		}, 5},
+		"no containers known: condition": {func(p *corev1.Pod) {
+			p.Status.Conditions = notReady
+			p.DeletionTimestamp = ptr.To(at(40))
+		}, 7},
+		"ready to the end, not deleted: creation": {func(p *corev1.Pod) { p.Status.Conditions = ready }, 1},
+		"condition without a time: creation": {func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+		}, 1},
 		"one still runs: condition": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{ended("a", 9), running}
 			p.Status.Conditions = notReady
@@ -96,6 +111,49 @@ func TestIndex_REG_33_TRK_29(t *testing.T) {
 		}
 	}
 }
+
+// BLI-05: whatever stands in the failure counts, there is a number.
+func TestFailureCounts_BLI_05(t *testing.T) {
+	for text, want := range map[string]int32{"": 0, "0": 0, "3": 3, "-1": 0, "x": 0, "1.5": 0, " 1": 0, "1e3": 0, "0x10": 0,
+		"2147483647": 2147483647, "2147483648": 0, "99999999999999999999": 0} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: text}}}
+		if got := Pod(pod); got.Failures != want || got.Ignored != 0 {
+			t.Errorf("%q: got %d and %d, want %d", text, got.Failures, got.Ignored, want)
+		}
+		pod = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexIgnoredFailureCountAnnotation: text}}}
+		if got := Pod(pod); got.Ignored != want || got.Failures != 0 {
+			t.Errorf("ignored %q: got %d and %d, want %d", text, got.Ignored, got.Failures, want)
+		}
+	}
+	if got := Pod(&corev1.Pod{}); got.Failures != 0 || got.Ignored != 0 {
+		t.Errorf("no annotations: %d and %d", got.Failures, got.Ignored)
+	}
+}
+
+// PFP-01: what failure policies look at is kept of failed pods only, and without the
+// decoded strings where there are constants.
+func TestConditions_PFP_01(t *testing.T) {
+	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodConditionType(decoded("DisruptionTarget")), Status: corev1.ConditionStatus(decoded("True"))},
+			{Type: "example.com/Own", Status: "Perhaps"},
+		}}}
+		var want []failurepolicy.Condition
+		if phase == corev1.PodFailed {
+			want = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}, {Type: "example.com/Own", Status: "Perhaps"}}
+		}
+		got := Pod(pod).Conditions
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v", phase, got)
+		}
+		if phase == corev1.PodFailed && unsafe.StringData(string(got[0].Type)) != unsafe.StringData(string(corev1.DisruptionTarget)) {
+			t.Error("the decoded string is kept")
+		}
+	}
+}
+
+// decoded returns a string of its own.
+func decoded(s string) string { return strings.Clone(s) }
 
 // TRK-23, JOB-38: only a controller reference to a batch/v1 Job counts.
 func TestJobUID_TRK_23_JOB_38(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -18,7 +17,7 @@ func (c *Cache) JobStore(namespace string) Store {
 }
 
 // PodStore is where the watch of the pods of a namespace writes to ("" for all
-// namespaces). Pods that no Job controls are dropped.
+// namespaces). Pods that are controlled by something other than a Job are dropped.
 func (c *Cache) PodStore(namespace string) Store {
 	return &podStore{c, namespace, newSynced()}
 }
@@ -52,15 +51,30 @@ func (s *jobStore) Bookmark(v string) error {
 	return nil
 }
 
+// asJob takes a Job with or without the names of its rules.
+func asJob(object any) (*batchv1.Job, []string, error) {
+	switch o := object.(type) {
+	case *NamedJob:
+		return &o.Job, o.RuleNames, nil
+	case *batchv1.Job:
+		return o, nil, nil
+	}
+	return nil, nil, fmt.Errorf("job store: unexpected %T", object)
+}
+
 func (s *jobStore) Update(object any) error {
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return fmt.Errorf("job store: unexpected %T", object)
+	job, names, err := asJob(object)
+	if err != nil {
+		return err
 	}
 	c, k := s.cache, key{job.UID, s.stream}
 	c.mu.Lock()
 	old := c.jobs.rows[k].value
 	news := c.jobs.delivered(k, job.ResourceVersion, job)
+	c.noteManual(job)
+	if len(names) > 0 {
+		c.ruleNames[job.UID] = names
+	}
 	c.mu.Unlock()
 	if news {
 		c.listener.JobChanged(JobChange{Old: old, New: job})
@@ -69,9 +83,9 @@ func (s *jobStore) Update(object any) error {
 }
 
 func (s *jobStore) Delete(object any) error {
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return fmt.Errorf("job store: unexpected %T", object)
+	job, _, err := asJob(object)
+	if err != nil {
+		return err
 	}
 	s.drop(key{job.UID, s.stream}, job.ResourceVersion)
 	return nil
@@ -82,6 +96,10 @@ func (s *jobStore) drop(k key, version string) {
 	c.mu.Lock()
 	old := c.jobs.rows[k].value
 	c.jobs.deleted(k, version)
+	delete(c.ruleNames, k.uid)
+	if old != nil {
+		c.forgetManual(old)
+	}
 	if of := c.byJob[k.uid]; of != nil {
 		of.listed = ""
 		if len(of.keys) == 0 {
@@ -100,11 +118,11 @@ func (s *jobStore) Replace(objects []any, version string) error {
 	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
-		if job, ok := object.(*batchv1.Job); ok {
-			listed[job.UID] = true
-		}
 		if err := s.Update(object); err != nil {
 			return err
+		}
+		if job, _, err := asJob(object); err == nil {
+			listed[job.UID] = true
 		}
 	}
 	s.cache.mu.Lock()
@@ -133,26 +151,12 @@ type podStore struct {
 	synced
 }
 
-// slim is a pod between the watch and the store: the reflector wants to read a
-// name from it while it gathers a first list.
-type slim struct {
-	namespace string
-	version   string
-	row       podRow
-}
-
-// GetObjectMeta makes slim readable for the reflector's temporary store.
-func (s *slim) GetObjectMeta() metav1.Object {
-	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
-}
-
-func slimmed(object any) (*slim, error) {
+func slimmed(object any) (*slimPod, error) {
 	switch o := object.(type) {
-	case *slim:
+	case *slimPod:
 		return o, nil
 	case *corev1.Pod:
-		p := Pod(o)
-		return &slim{o.Namespace, o.ResourceVersion, podRow{job: JobUID(o), pod: &p}}, nil
+		return slim(o), nil
 	}
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }
@@ -174,51 +178,40 @@ func (s *podStore) Update(object any) error {
 	if err != nil {
 		return err
 	}
-	c, k := s.cache, key{pod.row.pod.UID, s.stream}
-	c.mu.Lock()
-	old := c.pods.rows[k].value
-	if pod.row.job == "" && old.pod != nil && pod.row.pod.Finalizer {
-		pod = &slim{pod.namespace, pod.version, podRow{job: old.job, pod: pod.row.pod, orphan: true}}
-	}
-	switch {
-	case pod.row.job == "":
-		// No Job's pod, or no longer one.
-		c.remove(k, func() { c.pods.deleted(k, pod.version) })
-	case old.pod == nil && c.outdated(pod):
-		c.pods.advance(s.stream, pod.version)
-		c.mu.Unlock()
-		return nil
-	case !c.put(k, pod.row, func() bool { return c.pods.delivered(k, pod.version, pod.row) }):
-		c.mu.Unlock()
-		return nil
-	}
-	changes := c.changes(old, pod.row)
-	c.mu.Unlock()
+	changes, adopters := s.take(pod)
 	for _, change := range changes {
-		c.listener.PodChanged(change)
+		s.cache.listener.PodChanged(change)
+	}
+	if len(adopters) > 0 {
+		s.cache.listener.StrayChanged(adopters)
 	}
 	return nil
 }
 
-// outdated says that a complete list of the Job's pods was newer than this event
-// and did not have the pod.
-func (c *Cache) outdated(pod *slim) bool {
-	of := c.byJob[pod.row.job]
-	return of != nil && of.listed != "" && !newer(pod.version, of.listed)
+// take stores a pod, and returns whom to tell.
+func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
+	c, k := s.cache, key{pod.row.pod.UID, s.stream}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.pods.rows[k].value
+	row := c.settle(old, pod)
+	switch {
+	case !row.isKept():
+		c.remove(k, func() { c.pods.deleted(k, pod.version) })
+	case old.pod == nil && c.outdated(row, pod.version):
+		c.pods.advance(s.stream, pod.version)
+		return nil, nil
+	case !c.put(k, row, func() bool { return c.pods.delivered(k, pod.version, row) }):
+		return nil, nil
+	}
+	return c.changes(old, row), c.newAdopters(old, row)
 }
 
-// changes is what to tell after a pod went from one state, and perhaps one Job,
-// to another.
-func (c *Cache) changes(old, now podRow) []PodChange {
-	var out []PodChange
-	if old.pod != nil && old.job != now.job {
-		out = append(out, PodChange{Job: old.job, Old: old.pod, Active: c.activeOf(old.job)})
-		old.pod = nil
-	}
-	if now.job != "" {
-		out = append(out, PodChange{Job: now.job, Old: old.pod, New: now.pod, Active: c.activeOf(now.job)})
-	}
-	return out
+// outdated says that a complete list of the Job's pods was newer than this event
+// and did not have the pod.
+func (c *Cache) outdated(r podRow, version string) bool {
+	of := c.byJob[r.job]
+	return !r.isStray() && of != nil && of.listed != "" && !newer(version, of.listed)
 }
 
 func (s *podStore) Delete(object any) error {

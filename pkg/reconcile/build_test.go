@@ -212,3 +212,34 @@ func findings(plan Plan, kind FindingKind) (out []Finding) {
 	}
 	return out
 }
+
+// stored changes the stored status.
+func stored(change func(*batchv1.JobStatus)) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { change(&j.Status) }
+}
+
+// endedIndexes are the completed and the failed indexes of the stored status.
+func endedIndexes(completed string, succeeded int32, failed string) func(*batchv1.Job) {
+	return stored(func(s *batchv1.JobStatus) {
+		s.CompletedIndexes, s.Succeeded, s.FailedIndexes = completed, succeeded, ptr.To(failed)
+	})
+}
+
+func backoffLimit(n int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.BackoffLimit = &n }
+}
+
+func maxFailedIndexes(n int32) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.MaxFailedIndexes = &n }
+}
+
+func deadline(seconds int64) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }
+}
+
+// onIndexes is a successPolicy rule; onCount another.
+func onIndexes(indexes string) batchv1.SuccessPolicyRule {
+	return batchv1.SuccessPolicyRule{SucceededIndexes: &indexes}
+}
+
+func onCount(n int32) batchv1.SuccessPolicyRule { return batchv1.SuccessPolicyRule{SucceededCount: &n} }

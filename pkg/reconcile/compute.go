@@ -83,6 +83,7 @@ type state struct {
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
+	outside     []*Pod // ended, and of no index of the Job
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
 	matches map[types.UID]failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
@@ -184,6 +185,10 @@ func (s *state) claimPods() {
 		return
 	}
 	for _, p := range s.Strays {
+		s.noteRecorded(p)
+		if p.IsTerminal() && !p.Finalizer {
+			continue // It has been counted, or nobody asked for that (TRK-12).
+		}
 		if !s.Skip[p.UID] {
 			s.find(aboutPod(FindingAdopt, p))
 			s.plan.Adopt = append(s.plan.Adopt, ref(p, unconditional))
@@ -198,12 +203,21 @@ func (s *state) claimPods() {
 			selected = append(selected, p)
 			continue
 		}
+		s.noteRecorded(p)
 		s.find(aboutPod(FindingDisown, p))
 		if !s.Skip[p.UID] {
 			s.plan.Disown = append(s.plan.Disown, ref(p, unconditional))
 		}
 	}
 	s.Pods = selected
+}
+
+// noteRecorded keeps the record of a pod that is not among the Job's at the moment, as
+// long as it holds the finalizer: it may come back, and must not be counted twice.
+func (s *state) noteRecorded(p *Pod) {
+	if _, recorded := s.uncounted[p.UID]; recorded && p.Finalizer {
+		s.seen[p.UID] = true
+	}
 }
 
 // limitChanges keeps a plan to what can be carried out in a while, so that a Job of
@@ -223,6 +237,7 @@ func (s *state) classify() {
 	if s.deleting {
 		s.find(about(FindingDeleting))
 	}
+	defer s.sortClassified()
 	for _, p := range s.Pods {
 		if p.IsTerminating() {
 			s.terminating = append(s.terminating, p)
@@ -238,6 +253,7 @@ func (s *state) classify() {
 		switch {
 		case p.IsActive():
 			s.untracked = append(s.untracked, p)
+		case !s.inRange(p):
 		case p.Phase == corev1.PodFailed && !p.Deleting:
 			// One without finalizer that is being deleted may have been removed
 			// by us, which is no failure.
@@ -262,6 +278,9 @@ func (s *state) classifyTracked(p *Pod) {
 	case p.Phase == corev1.PodSucceeded:
 		s.history.Success(p.FinishedAt)
 		s.classifySucceeded(p)
+	case p.Phase == corev1.PodFailed && p.Deleting && s.fate.succeeding():
+		// It ran when the Job succeeded, and failed because we deleted it (SUC-14).
+		s.release(p, unconditional)
 	case p.Phase == corev1.PodFailed:
 		s.failed = append(s.failed, p)
 	case p.Deleting:
@@ -277,9 +296,6 @@ func (s *state) classifySucceeded(p *Pod) {
 		s.release(p, unconditional)
 	case s.lost.Contains(p.Index):
 		// Stored is stored: the index cannot succeed any more (BLI-12).
-		f := aboutPod(FindingNotCounted, p)
-		f.Message = "its index has failed before"
-		s.find(f)
 		s.release(p, unconditional)
 	default:
 		s.succeeded = append(s.succeeded, p)
@@ -317,10 +333,21 @@ func (s *state) classifyOutOfRange(p *Pod) {
 		s.classifyActive(p)
 		return
 	}
-	f := aboutPod(FindingNotCounted, p)
-	f.Message = "its completion index is missing or out of range"
-	s.find(f)
+	s.outside = append(s.outside, p)
 	s.release(p, unconditional)
+}
+
+// sortClassified makes what follows independent of the order of the pods, evidence
+// included. The lists that are long in a healthy Job need no order.
+func (s *state) sortClassified() {
+	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside} {
+		slices.SortFunc(list, compareFailures)
+	}
+	for _, p := range s.outside {
+		f := aboutPod(FindingNotCounted, p)
+		f.Message = "its completion index is missing or out of range"
+		s.find(f)
+	}
 }
 
 // classifyTerminating handles a tracked pod that is being deleted and still runs.

@@ -94,4 +94,3 @@ func (s *state) failureText(next *batchv1.JobStatus) string {
 	return fmt.Sprintf("failed pods that are counted; %d more are recorded, %d await the next pod of their index, %d failures are ignored by policy",
 		recorded, len(s.predecessors), len(s.ignored))
 }
-

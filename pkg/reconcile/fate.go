@@ -153,6 +153,9 @@ func (s *state) decideCompletions() {
 	if s.fate.decided() || s.deleting || len(s.active)+len(s.untracked)+len(s.plan.Create)+len(s.plan.Adopt) > 0 {
 		return
 	}
+	if s.room() < len(s.failed)+len(s.succeeded) {
+		return // Not everything that ended fits into this status (TRK-06).
+	}
 	succeeded := s.succeededCount()
 	enough := succeeded >= s.completions
 	if s.noCompletions {

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -135,9 +134,10 @@ func (s *state) noteRuleNames() {
 // releaseIgnored lets go of pods whose failure does not count: no record stands for
 // them (PFP-05), unless the next pod of their index has to know of them (BLI-04).
 func (s *state) releaseIgnored() {
-	slices.SortFunc(s.ignored, compareFailures)
 	for _, p := range s.ignored {
-		if s.isDelayed(p) {
+		if s.isDelayed(p) || s.perIndex && s.fate.decided() && !s.fate.stored {
+			// Nothing but the pod itself tells of the failure; if the interim condition
+			// cannot be stored, its index may go on.
 			continue
 		}
 		f := aboutPod(FindingNotCounted, p)

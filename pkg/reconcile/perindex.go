@@ -33,7 +33,7 @@ func (s *state) settleIndexes() {
 	for _, p := range s.failed {
 		if s.freshLost.Contains(p.Index) && s.failsIndex(p) {
 			f := aboutPod(FindingIndexFailed, p)
-			f.Count, f.Limit, f.Match = p.Failures+1, s.limitPerIndex(), s.match(p)
+			f.Count, f.Limit, f.Match = saturatingAdd(p.Failures, 1), s.limitPerIndex(), s.match(p)
 			s.find(f)
 		}
 	}
@@ -99,10 +99,7 @@ func (s *state) delayFailures() {
 	for _, index := range slices.Sorted(maps.Keys(s.predecessors)) {
 		p := s.predecessors[index]
 		f := aboutPod(FindingDelayed, p)
-		f.Count, f.Limit, f.Match = p.Failures+1, s.limitPerIndex(), s.match(p)
-		if s.isIgnored(p) {
-			f.Count--
-		}
+		f.Count, f.Limit, f.Match = s.successorOf(index, p).Failures, s.limitPerIndex(), s.match(p)
 		s.find(f)
 	}
 }

@@ -1,16 +1,722 @@
 package reconcile
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
-// BLI-04: a counted failure raises the first annotation of the next pod, an ignored one
-// the second.
+// paper carries out plans on paper: the status is stored, and pods become what was asked.
+// What holds no finalizer and is being deleted is gone.
+type paper struct {
+	*observed
+	t       *testing.T
+	created int
+}
+
+// step carries out one plan, and returns its text.
+func (p *paper) step() string {
+	plan := p.compute()
+	if plan.Status != nil {
+		p.Job.Status, p.Backoff = *plan.Status.DeepCopy(), plan.Backoff
+	}
+	in := func(refs []PodRef, uid types.UID) bool {
+		return slices.ContainsFunc(refs, func(r PodRef) bool { return r.UID == uid })
+	}
+	for _, pod := range p.Pods {
+		pod.Finalizer = pod.Finalizer && !in(plan.Release, pod.UID)
+		if in(plan.Delete, pod.UID) {
+			pod.Deleting, pod.FinishedAt = true, p.Now
+		}
+	}
+	p.Pods = slices.DeleteFunc(p.Pods, func(pod *Pod) bool { return pod.Deleting && !pod.Finalizer })
+	for _, n := range plan.Create {
+		p.created++
+		p.with(fmt.Sprintf("%d#%d", n.Index, p.created), index(n.Index), counts(n.Failures, n.Ignored))
+	}
+	return planText(plan)
+}
+
+// settle carries out plans until there is nothing to write, and returns the status.
+func (p *paper) settle() string {
+	p.t.Helper()
+	for range 20 {
+		if text := p.step(); text == "" || strings.HasPrefix(text, "after") {
+			return statusText(&p.Job.Status)
+		}
+	}
+	p.t.Fatalf("no end: %s", p.step())
+	return ""
+}
+
+// pod finds one by name.
+func (p *paper) pod(name string) *Pod {
+	p.t.Helper()
+	for _, pod := range p.Pods {
+		if pod.Name == name {
+			return pod
+		}
+	}
+	p.t.Fatalf("no pod %s", name)
+	return nil
+}
+
+// end makes the active pod of an index end now.
+func (p *paper) end(i int32, how func(*Pod)) {
+	p.t.Helper()
+	at := slices.IndexFunc(p.Pods, func(pod *Pod) bool { return pod.Index == i && pod.IsActive() })
+	if at < 0 {
+		p.t.Fatalf("index %d has no active pod", i)
+	}
+	how(p.Pods[at])
+	p.Pods[at].FinishedAt = p.Now
+}
+
+func (p *paper) fail(i, exit int32) {
+	p.t.Helper()
+	p.end(i, failedPod(exit, 0))
+}
+
+// wantShuffled is want for the pods in many orders.
+func (o *observed) wantShuffled(t *testing.T, text string) Plan {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		random.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] })
+		if plan := o.want(t, text); t.Failed() {
+			return plan
+		}
+	}
+	return o.compute()
+}
+
+// wantStatus checks the status of a plan.
+func (o *observed) wantStatus(t *testing.T, text string) Plan {
+	t.Helper()
+	plan := o.compute()
+	if plan.Status == nil {
+		t.Errorf("no status; want %s", text)
+	} else if got := statusText(plan.Status); got != text {
+		t.Errorf("got  %s\nwant %s", got, text)
+	}
+	return plan
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got  %v\nwant %v", what, got, want)
+	}
+}
+
+// message is that of a condition in the plan's status.
+func message(plan Plan, condition batchv1.JobConditionType) string {
+	if plan.Status != nil {
+		for _, c := range plan.Status.Conditions {
+			if c.Type == condition {
+				return c.Message
+			}
+		}
+	}
+	return "no condition"
+}
+
+// Only counted failures before the pod stand against the limit.
+func TestIndexFails_BLI_02(t *testing.T) {
+	for _, c := range []struct {
+		limit, failures, ignored int32
+		fails                    bool
+	}{
+		{0, 0, 0, true}, {0, 0, 3, true}, {1, 0, 0, false}, {1, 0, 7, false}, {1, 1, 0, true}, {2, 1, 4, false}, {2, 2, 0, true}, {2, 9, 0, true},
+	} {
+		o := observeJob(indexed(2, 2), perIndex(c.limit)).
+			with("p0", index(0), failedPod(1, time.Hour), counts(c.failures, c.ignored)).
+			with("p1", index(1))
+		if !c.fails {
+			plan := o.want(t, fmt.Sprintf("create 0(%d,%d)", c.failures+1, c.ignored))
+			equal(t, "index failed", len(findings(plan, FindingIndexFailed)), 0)
+			continue
+		}
+		plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
+		f := findings(plan, FindingIndexFailed)
+		if len(f) != 1 || f[0].Pod != "p0" || f[0].Index != 0 || f[0].Count != c.failures+1 || f[0].Limit != c.limit {
+			t.Errorf("%+v: %+v", c, f)
+		}
+	}
+}
+
+// The evidence is the same, in the same order, whatever the order of the pods (doc.go).
+func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
+	o := observeJob(indexed(3, 3), perIndex(0)).
+		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2))
+	want := fmt.Sprint(o.compute().Findings)
+	o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
+	equal(t, "findings", fmt.Sprint(o.compute().Findings), want)
+}
+
+// The highest count that the annotation can hold is a legal one: it fails the index, and
+// its evidence does not overflow.
+func TestHighestCount_BLI_02(t *testing.T) {
+	plan := observeJob(indexed(2, 2), perIndex(math.MaxInt32)).
+		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
+		with("p1", index(1)).
+		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
+	if f := findings(plan, FindingIndexFailed); len(f) != 1 || f[0].Count != math.MaxInt32 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A counted failure raises the first annotation of the next pod, an ignored one the
+// second.
 func TestSuccessorCounts_BLI_04(t *testing.T) {
 	ignoreTwo := failurePolicy(onExit("Ignore", 2))
 	observeJob(indexed(2, 2), perIndex(5), ignoreTwo).
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 1)).
 		with("p1", index(1), failedPod(2, time.Hour), counts(1, 0)).
 		want(t, "create 0(2,1); create 1(1,1)")
+	observeJob(indexed(1, 1), perIndex(math.MaxInt32), ignoreTwo).
+		with("p0", index(0), failedPod(2, time.Hour), counts(7, math.MaxInt32)).
+		want(t, "create 0(7,2147483647)")
+}
+
+func TestFailIgnoreFail_BLI_04(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
+	equal(t, "first", p.step(), "create 0(0,0)")
+	for i, exit := range []int32{1, 2, 1} {
+		p.settle()
+		p.fail(0, exit)
+		p.Now = p.Now.Add(time.Hour)
+		equal(t, "next", p.step(), []string{"create 0(1,0)", "create 0(1,1)", "create 0(2,1)"}[i])
+	}
+	equal(t, "end", p.settle(), `active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes ""`)
+}
+
+// Of several failed pods of an index the one with the most failures, ignored ones
+// included, hands on its counts; of those the latest. The others are recorded at once.
+func TestPredecessor_BLI_06(t *testing.T) {
+	plan := observeJob(indexed(1, 1), perIndex(5)).
+		with("a", index(0), failedPod(1, 3*time.Hour), counts(2, 0)).
+		with("b", index(0), failedPod(1, 2*time.Hour), counts(1, 1)).
+		with("c", index(0), failedPod(1, time.Hour), counts(1, 0)).
+		with("off", index(0), failedPod(1, time.Hour), counts(4, 0), untracked).
+		with("out", index(1), failedPod(1, time.Hour), counts(4, 0)).
+		wantShuffled(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a c]; create 0(2,1); release out`)
+	f := findings(plan, FindingDelayed)
+	if len(f) != 1 || f[0].Pod != "b" || f[0].Count != 2 || f[0].Limit != 5 {
+		t.Errorf("%+v", f)
+	}
+	// The same finish time: still only one order.
+	observeJob(indexed(1, 1), perIndex(5)).
+		with("a", index(0), failedPod(1, time.Hour), counts(1, 1)).
+		with("b", index(0), failedPod(1, time.Hour), counts(2, 0)).
+		with("c", index(0), failedPod(1, time.Hour), counts(0, 2)).
+		wantShuffled(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a b]; create 0(1,2)`)
+}
+
+func TestNoPredecessor_BLI_06(t *testing.T) {
+	plan := observeJob(indexed(5, 1), perIndex(5), endedIndexes("0", 1, "1")).
+		with("completed", index(0), failedPod(1, time.Hour)).
+		with("lost", index(1), failedPod(1, time.Hour)).
+		with("again", index(2), failedPod(1, time.Hour)).
+		with("runs", index(2), counts(1, 0)).
+		with("succeeds", index(3), succeededPod(time.Hour)).
+		with("failed", index(3), failedPod(1, time.Hour)).
+		wantShuffled(t, `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,3" failedIndexes "1" uncounted [] [completed lost again failed]`)
+	equal(t, "delayed", len(findings(plan, FindingDelayed)), 0)
+}
+
+// A failed pod that awaits its replacement is in no list and in no counter. It is
+// counted once, after the replacement is there.
+func TestDelayedPod_BLI_08(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
+		with("p0", index(0), failedPod(1, 0))}
+	for _, want := range []string{
+		`status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 10s`,
+		`after 10s`,
+	} {
+		equal(t, "in back-off", p.step(), want)
+	}
+	p.Now = p.Now.Add(10 * time.Second)
+	for _, want := range []string{
+		`create 0(1,0)`,
+		`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0]`,
+		`release p0`,
+		`status active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes ""`,
+		``,
+	} {
+		equal(t, "stage", p.step(), want)
+	}
+}
+
+// The pod is let go without a replacement once its index or its Job has ended.
+func TestDelayEnds_BLI_08(t *testing.T) {
+	for name, c := range map[string]struct {
+		option func(*batchv1.Job)
+		want   string
+	}{
+		"index completed": {endedIndexes("0", 1, ""), `active 1 terminating 0 succeeded 1 failed 1 completedIndexes "0" failedIndexes ""`},
+		"index failed":    {endedIndexes("", 0, "0"), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
+		"Job fails": {condition("FailureTarget", "True", "X", ""),
+			`active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "" FailureTarget=True/X Failed=True/X`},
+		"Job succeeds": {condition("SuccessCriteriaMet", "True", "X", ""),
+			`active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "" SuccessCriteriaMet=True/X Complete=True/X`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &paper{t: t, observed: observeJob(indexed(2, 1), perIndex(1), c.option).
+				with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
+			equal(t, "status", p.settle(), c.want)
+		})
+	}
+	o := observeJob(indexed(1, 1), perIndex(1)).with("p0", index(0), failedPod(1, 0))
+	o.Job.DeletionTimestamp = ptr.To(o.Job.CreationTimestamp)
+	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0]`)
+}
+
+// An ignored predecessor too stays until the Job's end is stored: activeDeadlineSeconds may be
+// raised while the write is on its way, and then the index goes on, with its counts.
+func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
+	o := observeJob(indexed(1, 1), perIndex(3), failurePolicy(onExit("Ignore", 2)), deadline(3600)).
+		with("p0", index(0), failedPod(2, 0), counts(2, 1))
+	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" FailureTarget=True/DeadlineExceeded`)
+	deadline(7200)(o.Job) // the write met a conflict
+	o.Now = o.Now.Add(2 * time.Minute)
+	equal(t, "next pod", planText(Plan{Create: o.compute().Create}), "create 0(2,2)")
+}
+
+func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
+	o := observeJob(indexed(3, 2), perIndex(5), backoffLimit(1)).
+		with("p0", index(0), failedPod(1, 0)).
+		with("p1", index(1), failedPod(1, 0))
+	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/BackoffLimitExceeded`)
+	equal(t, "message", message(plan, "FailureTarget"), "Job has reached the specified backoff limit")
+	if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 1 {
+		t.Errorf("%+v", f)
+	}
+	backoffLimit(2)(o.Job)
+	plan = o.want(t, "create 2(0,0); after 10s")
+	if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 2 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFailedIndexesText_BLI_10(t *testing.T) {
+	for want, failed := range map[string][]int32{"": nil, "0": {0}, "0,1": {1, 0}, "1,3-5,7": {7, 4, 3, 5, 1}} {
+		o := observeJob(indexed(9, 9), perIndex(0)).with("runs", index(8))
+		o.Job.Status.FailedIndexes = nil
+		for _, i := range failed {
+			o.with(fmt.Sprintf("p%d", i), index(i), failedPod(1, time.Hour))
+		}
+		for _, i := range []int32{0, 1, 2, 3, 4, 5, 6, 7} {
+			if !slices.Contains(failed, i) {
+				o.with(fmt.Sprintf("p%d", i), index(i))
+			}
+		}
+		plan := o.compute()
+		if plan.Status == nil || plan.Status.FailedIndexes == nil || *plan.Status.FailedIndexes != want {
+			t.Errorf("%v: %s", failed, planText(plan))
+		}
+	}
+	// Without backoffLimitPerIndex there is no list, not even an empty one.
+	observeJob(indexed(2, 2), stored(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") })).
+		with("p0", index(0)).with("p1", index(1)).
+		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
+}
+
+// The status alone remembers failed indexes. Those that a scale-down cuts off are
+// forgotten; their failures stay counted.
+func TestFailedIndexesPersist_BLI_11(t *testing.T) {
+	lost := stored(func(s *batchv1.JobStatus) { s.FailedIndexes, s.Failed, s.Active = ptr.To("0,3"), 2, 1 })
+	observeJob(indexed(5, 2), perIndex(0), lost).
+		with("p1", index(1)).
+		want(t, "create 2(0,0)")
+	observeJob(indexed(2, 2), perIndex(0), lost).
+		with("p1", index(1)).
+		want(t, `status active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0"`)
+}
+
+// An index never fails and succeeds: what is stored stays, and a success wins over a
+// failure of the same time.
+func TestDisjointIndexes_BLI_12(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    *observed
+		want string
+	}{
+		"both in one sync": {
+			observeJob(indexed(2, 2), perIndex(0)).
+				with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1)),
+			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0" failedIndexes "" uncounted [] [bad]`,
+		},
+		"completed before": {
+			observeJob(indexed(2, 2), perIndex(0), endedIndexes("0", 1, "")).
+				with("bad", index(0), failedPod(1, time.Hour)).with("p1", index(1)),
+			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0" failedIndexes "" uncounted [] [bad]`,
+		},
+		"failed before": {
+			observeJob(indexed(2, 2), perIndex(0), endedIndexes("", 0, "0"), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
+				with("good", index(0), succeededPod(time.Hour)).with("p1", index(1)),
+			`release good`,
+		},
+		"stored in both": {
+			observeJob(indexed(3, 3), perIndex(0), endedIndexes("0", 1, "0,1")).with("p2", index(2)),
+			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0" failedIndexes "1"`,
+		},
+		"the success does not fit": {
+			limited(observeJob(indexed(2, 2), perIndex(0)), 1).
+				with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1)),
+			`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [bad]`,
+		},
+		"by FailIndex": {
+			observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
+				with("bad", index(0), failedPod(42, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1)),
+			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0" failedIndexes "" uncounted [] [bad]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := c.o.wantShuffled(t, c.want)
+			equal(t, "failed", len(findings(plan, FindingIndexFailed)), 0)
+		})
+	}
+}
+
+// limited records at most n pods in one status.
+func limited(o *observed, n int) *observed {
+	o.config.MaxUncounted = n
+	return o
+}
+
+// The Job goes on after both at once, and completes.
+func TestDisjointJobProceeds_BLI_12(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
+		with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1))}
+	p.settle()
+	p.end(1, succeededPod(0))
+	equal(t, "status", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" `+
+		`SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+// A failed index gets no pod, and its place goes to others; a pod that it still has goes.
+func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
+	equal(t, "first", p.step(), `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
+	p.settle()
+	p.end(1, succeededPod(0))
+	equal(t, "second", p.step(), `status active 1 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0"; create 2(0,0)`)
+	observeJob(indexed(3, 2), perIndex(0), endedIndexes("", 0, "0")).
+		with("p0", index(0)).with("p1", index(1)).
+		want(t, "release p0")
+	// Nothing is wanted in its place.
+	plan := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0")).want(t, "create 1(0,0); create 2(0,0)")
+	if f := findings(plan, FindingCreate); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 2 {
+		t.Errorf("%+v", f)
+	}
+	observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0"), failurePolicy()).
+		with("p0", index(0), deletedPod(0)).with("p1", index(1)).
+		want(t, "status active 1 terminating 1 succeeded 0 failed 0 completedIndexes \"\" failedIndexes \"0\"")
+}
+
+func TestFailIndex_BLI_14(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
+		with("p0", index(0), failedPod(42, 0)).with("p1", index(1))}
+	f := findings(p.compute(), FindingIndexFailed)
+	if len(f) != 1 || f[0].Count != 1 || f[0].Limit != 5 || f[0].Match == nil || f[0].Match.Rule != 0 || f[0].Match.ExitCode != 42 {
+		t.Errorf("%+v", f)
+	}
+	equal(t, "status", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+}
+
+func TestWhichFailuresCount_BLI_15(t *testing.T) {
+	policy := failurePolicy(onExit("Ignore", 2), onExit("Count", 3), onExit("FailIndex", 42), onCondition("Ignore", corev1.DisruptionTarget))
+	for exit, c := range map[int32]struct{ want, status string }{
+		1:  {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
+		2:  {`create 0(0,1)`, `active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""`},
+		3:  {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
+		42: {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
+	} {
+		p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), policy).
+			with("p0", index(0), failedPod(exit, time.Hour)).with("p1", index(1))}
+		equal(t, fmt.Sprint("exit ", exit), p.step(), c.want)
+		equal(t, fmt.Sprint("exit ", exit), p.settle(), c.status)
+	}
+	// An ignored failure does not fail the index whatever the counts before it.
+	plan := observeJob(indexed(1, 1), perIndex(1), policy).
+		with("p0", index(0), failedPod(2, time.Hour), counts(1, 4)).
+		want(t, `create 0(1,5)`)
+	if f := findings(plan, FindingDelayed); len(f) != 1 || f[0].Count != 1 || f[0].Match == nil || f[0].Match.Rule != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFailJobIsNoFailedIndex_BLI_16(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), failurePolicy(onExit("FailJob", 3))).
+		with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
+	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "" FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`)
+}
+
+func TestFailedIndexes_BLI_17(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
+		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(0))}
+	equal(t, "message", message(p.compute(), "FailureTarget"), "Job has failed indexes")
+	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "1" failedIndexes "0" uncounted [] [p0] FailureTarget=True/FailedIndexes`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+	// Every index failed.
+	observeJob(indexed(2, 2), perIndex(0), endedIndexes("", 0, "0,1")).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" FailureTarget=True/FailedIndexes`)
+	// Failures, and yet no failed index: complete.
+	p = &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(1), endedIndexes("0", 1, ""), stored(func(s *batchv1.JobStatus) { s.Failed = 1 })).
+		with("p1", index(1), succeededPod(0), counts(1, 0))}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+func TestMaxFailedIndexes_BLI_18(t *testing.T) {
+	for _, c := range []struct {
+		stored string
+		max    int32
+		count  int32
+		past   bool
+	}{
+		{"", 0, 1, true}, {"", 1, 1, false}, {"0", 1, 2, true}, {"0", 2, 2, false}, {"0,1", 2, 3, true}, {"0,1", 3, 3, false},
+	} {
+		plan := observeJob(indexed(9, 1), perIndex(0), maxFailedIndexes(c.max), endedIndexes("", 0, c.stored)).
+			with("p2", index(2), failedPod(1, 0)).compute()
+		f := findings(plan, FindingMaxFailedIndexes)
+		if len(f) != 1 || f[0].Count != c.count || f[0].Limit != c.max {
+			t.Errorf("%+v: %+v", c, f)
+		}
+		want := "no condition"
+		if c.past {
+			want = "Job has exceeded the specified maximal number of failed indexes"
+		}
+		equal(t, fmt.Sprintf("%+v", c), message(plan, "FailureTarget"), want)
+		equal(t, "created", len(plan.Create) == 0, c.past)
+	}
+	// Before FailedIndexes, though all have ended.
+	observeJob(indexed(1, 1), perIndex(0), maxFailedIndexes(0)).
+		with("p0", index(0), failedPod(1, 0)).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0] FailureTarget=True/MaxFailedIndexesExceeded`)
+}
+
+// What still runs is deleted and counted, and is no failed index, however it ends.
+func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
+		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2), ready)}
+	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" uncounted [] [p0 p1 p2] FailureTarget=True/MaxFailedIndexesExceeded`)
+	equal(t, "delete", p.step(), `delete p2; release p0 p1`)
+	p.pod("p2").Phase = corev1.PodFailed
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "0,1" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
+	// The same where the pod did not fit into the interim status.
+	p = &paper{t: t, observed: limited(observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(0)), 1).
+		with("p0", index(0), failedPod(1, 0)).with("p2", index(2))}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
+}
+
+func TestLoweredMaxFailedIndexes_BLI_20(t *testing.T) {
+	o := observeJob(indexed(9, 1), perIndex(0), endedIndexes("", 0, "0-2"), maxFailedIndexes(3), stored(func(s *batchv1.JobStatus) { s.Active, s.Failed = 1, 3 })).
+		with("p3", index(3))
+	o.want(t, "")
+	maxFailedIndexes(2)(o.Job)
+	o.want(t, `status active 0 terminating 1 succeeded 0 failed 3 completedIndexes "" failedIndexes "0-2" uncounted [] [p3] FailureTarget=True/MaxFailedIndexesExceeded`)
+}
+
+// Both limits: each of three indexes fails once, and may; together that is too much.
+func TestBothLimits_BLI_21(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
+	for i := range int32(3) {
+		p.settle()
+		p.fail(i, 1)
+		p.settle()
+		p.Now = p.Now.Add(10 * time.Second)
+	}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 5 completedIndexes "" failedIndexes "" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
+	// It comes before the failed indexes.
+	observeJob(indexed(1, 1), perIndex(0), backoffLimit(0), maxFailedIndexes(0)).
+		with("p0", index(0), failedPod(1, 0)).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0] FailureTarget=True/BackoffLimitExceeded`)
+}
+
+// Counted and ignored failures delay alike, from the end of the last pod on.
+func TestIndexDelay_BLI_22(t *testing.T) {
+	policy := failurePolicy(onExit("Ignore", 2))
+	for n, seconds := range []time.Duration{10, 20, 40, 80, 160, 320, 600, 600} {
+		delay, exit := seconds*time.Second, int32(1+n%2)
+		ignored := int32(n / 2)
+		o := observeJob(indexed(1, 1), perIndex(100), policy).
+			with("p0", index(0), failedPod(exit, 3*time.Second), counts(int32(n)-ignored, ignored))
+		plan := o.want(t, fmt.Sprintf("after %v", delay-3*time.Second))
+		f := findings(plan, FindingIndexBackoff)
+		if len(f) != 1 || f[0].Count != int32(n+1) || f[0].Limit != 100 || f[0].Pod != "p0" || !f[0].Until.Equal(now.Add(delay-3*time.Second)) {
+			t.Fatalf("n=%d: %+v", n+1, f)
+		}
+		o.Now = f[0].Until.Add(-1)
+		o.want(t, "after 1s")
+		o.Now = f[0].Until
+		equal(t, "created", len(o.compute().Create), 1)
+	}
+}
+
+// Nothing can start: look again when the first index may, and say what runs.
+func TestWaitForFirstIndex_BLI_23(t *testing.T) {
+	o := observeJob(indexed(3, 3), perIndex(5)).
+		with("p0", index(0), failedPod(1, 2*time.Second)).
+		with("p1", index(1), ready).
+		with("p2", index(2), failedPod(1, 7*time.Second))
+	plan := o.wantShuffled(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 3s`)
+	if plan.Status == nil || *plan.Status.Ready != 1 {
+		t.Errorf("ready: %+v", plan.Status)
+	}
+	var until []time.Duration
+	for _, f := range findings(plan, FindingIndexBackoff) {
+		until = append(until, f.Until.Sub(now))
+	}
+	equal(t, "until", fmt.Sprint(until), "[8s 3s]")
+	o.Now = now.Add(2900 * time.Millisecond)
+	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 1s`)
+	o.Now = now.Add(3 * time.Second)
+	o.want(t, `create 2(1,0); after 5s`)
+}
+
+// Indexes in back-off take no place from the others.
+func TestNoHeadOfLineBlocking_BLI_24(t *testing.T) {
+	for _, c := range []struct {
+		completions int32
+		want        string
+	}{{6, "create 2(0,0); create 3(0,0)"}, {3, "create 2(0,0); after 10s"}, {2, "after 10s"}} {
+		observeJob(indexed(c.completions, 2), perIndex(5)).
+			with("p0", index(0), failedPod(1, 0)).
+			with("p1", index(1), failedPod(1, 0)).
+			wantShuffled(t, c.want)
+	}
+	// The lowest that may start come first, retried ones too.
+	observeJob(indexed(6, 3), perIndex(5)).
+		with("p0", index(0), failedPod(1, 0)).
+		with("p1", index(1)).
+		with("p3", index(3), failedPod(1, time.Hour)).
+		wantShuffled(t, "create 2(0,0); create 3(1,0)")
+}
+
+func TestIndependentDelays_BLI_25(t *testing.T) {
+	for name, other := range map[string]func(*Pod){
+		"runs": ready, "failed later": failedPod(1, time.Second), "failed before": failedPod(1, 9*time.Second), "failed often": func(p *Pod) {
+			failedPod(1, 0)(p)
+			counts(4, 4)(p)
+		}, "succeeded later": succeededPod(time.Second), "succeeded before": succeededPod(9 * time.Second), "deleted": deletedPod(time.Second),
+	} {
+		plan := observeJob(indexed(2, 2), perIndex(9)).
+			with("a", index(0), failedPod(1, 5*time.Second), counts(1, 0)).
+			with("b", index(1), other).compute()
+		found := false
+		for _, f := range findings(plan, FindingIndexBackoff) {
+			if f.Pod == "a" {
+				found = true
+				equal(t, name, f.Until, now.Add(15*time.Second))
+			}
+		}
+		equal(t, name, found, true)
+	}
+}
+
+// fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 are those of
+// its own failures.
+func TestIndependentDelaySequence_BLI_25(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
+	p.settle()
+	gap := func(i, failures int32, want time.Duration) {
+		t.Helper()
+		p.fail(i, 1)
+		p.settle()
+		p.Now = p.Now.Add(want - time.Second)
+		equal(t, "too early", strings.Contains(p.step(), "create"), false)
+		p.Now = p.Now.Add(time.Second)
+		equal(t, "in time", p.step(), fmt.Sprintf("create %d(%d,0)", i, failures))
+		p.settle()
+	}
+	gap(0, 1, 10*time.Second)
+	gap(0, 2, 20*time.Second)
+	gap(1, 1, 10*time.Second)
+	p.end(0, succeededPod(0))
+	gap(1, 2, 20*time.Second)
+	p.end(1, succeededPod(0))
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 4 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
+	recorded := func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = []types.UID{"p0"} }
+	for name, c := range map[string]struct {
+		change func(*Pod)
+		option func(*batchv1.Job)
+		want   string
+	}{
+		"no finalizer": {untracked, stored(func(*batchv1.JobStatus) {}), "create 0(0,0)"},
+		"recorded":     {index(0), stored(recorded), "create 0(0,0); release p0"},
+		"out of range": {index(2), stored(func(*batchv1.JobStatus) {}), "create 0(0,0); release p0"},
+		"no index":     {index(NoIndex), stored(func(*batchv1.JobStatus) {}), "create 0(0,0); release p0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, limit := range []int32{0, 5} { // they neither fail an index nor delay it
+				plan := observeJob(indexed(2, 2), perIndex(limit), c.option).
+					with("p0", index(0), failedPod(1, 0), counts(3, 0), c.change).with("p1", index(1)).
+					want(t, c.want)
+				equal(t, "findings", len(findings(plan, FindingIndexFailed))+len(findings(plan, FindingDelayed)), 0)
+			}
+		})
+	}
+}
+
+// The gate is off: failed indexes are forgotten and run again, FailIndex rules are passed
+// over, maxFailedIndexes means nothing, and no finalizer is delayed.
+func TestGateOff_BLI_34(t *testing.T) {
+	policy := failurePolicy(onExit("FailIndex", 42), onExit("Ignore", 42, 43))
+	o := observeJob(indexed(4, 4), perIndex(0), maxFailedIndexes(0), policy, endedIndexes("", 0, "0")).
+		with("p1", index(1), failedPod(1, time.Hour)).
+		with("p2", index(2), failedPod(42, time.Hour)).
+		with("p3", index(3))
+	o.config.Features.BackoffLimitPerIndex = false
+	plan := o.want(t, `status active 4 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1]; create 0; create 1; create 2; release p2`)
+	if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "JobBackoffLimitPerIndex" {
+		t.Errorf("%+v", f)
+	}
+	backoffLimit(0)(o.Job)
+	o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1 p3] FailureTarget=True/BackoffLimitExceeded; release p2`)
+}
+
+func TestReenable_BLI_35(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(0))}
+	gate := func(on bool) { p.config.Features.BackoffLimitPerIndex = on; p.Now = p.Now.Add(time.Hour); p.settle() }
+	p.settle()
+	p.fail(0, 1)
+	equal(t, "on", p.settle(), `active 2 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+	gate(false)
+	p.fail(1, 1)
+	p.settle()
+	p.Now = p.Now.Add(time.Hour)
+	equal(t, "off", p.settle(), `active 3 terminating 0 succeeded 0 failed 2 completedIndexes ""`)
+	gate(true)
+	p.fail(2, 1)
+	equal(t, "on again", p.settle(), `active 2 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "2"`)
+	p.end(0, succeededPod(0))
+	p.end(1, succeededPod(0))
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 3 completedIndexes "0,1" failedIndexes "2" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+}
+
+// restartPolicy OnFailure: one event says that only failed pods count, and they do.
+func TestOnFailure_BLI_40(t *testing.T) {
+	onFailure := func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
+	o := observeJob(indexed(2, 2), perIndex(1), onFailure).
+		with("p0", index(0), failedPod(1, time.Hour), counts(1, 0)).
+		with("p1", index(1), func(p *Pod) { p.Restarts = 9 })
+	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
+	if f := findings(plan, FindingRestartsPerIndex); len(f) != 1 || f[0].Explains != "event/BackoffLimitPerIndexOnFailure" {
+		t.Errorf("%+v", f)
+	}
+	o.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	equal(t, "Never", len(findings(o.compute(), FindingRestartsPerIndex)), 0)
 }

@@ -34,7 +34,7 @@ func (s *state) record() ledger {
 		recordedNow:    map[types.UID]bool{},
 	}
 	s.settle(&l)
-	room := s.cfg.MaxUncounted - len(l.uncountedSuccess) - len(l.uncountedFailure)
+	room := s.room()
 	// Failures first: they may hold the evidence of the Job's end.
 	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
 	slices.SortFunc(countable, compareForRecord)
@@ -112,6 +112,9 @@ func (s *state) settle(l *ledger) {
 		s.find(f)
 	}
 }
+
+// room is how many pods a status can record beside those that it has recorded.
+func (s *state) room() int { return max(0, s.cfg.MaxUncounted-len(s.seen)) }
 
 // take returns the pods that fit into the room that is left, and counts the rest.
 func (s *state) take(pods []*Pod, room *int) []*Pod {

@@ -87,7 +87,7 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	case s.deleting:
 	case s.suspended:
 		// KEP-2232: suspended means that nothing is active any more (D-23).
-		if next.Active == 0 && len(s.plan.Delete)+len(s.plan.Release) == 0 {
+		if next.Active == 0 && !s.plan.changesPods() {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
 	case trueCondition(s.job, batchv1.JobSuspended) != nil:

@@ -25,7 +25,7 @@ func (s *state) meetsSuccessPolicy() bool {
 		}
 		s.find(f)
 	}
-	if rule == successpolicy.NoRule {
+	if rule == successpolicy.NoRule || len(s.failed) > s.room() {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
@@ -34,7 +34,7 @@ func (s *state) meetsSuccessPolicy() bool {
 
 // recordable are the succeeded pods that fit into one status beside every failure.
 func (s *state) recordable() []*Pod {
-	room := max(0, s.cfg.MaxUncounted-len(s.seen)-len(s.failed))
+	room := max(0, s.room()-len(s.failed))
 	if len(s.succeeded) <= room {
 		return s.succeeded
 	}

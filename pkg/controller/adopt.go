@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// mayAdopt says that the Job may still take pods (JOB-37).
+func mayAdopt(job *batchv1.Job) bool {
+	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
+}
+
+// strays are the pods that the Job may adopt.
+func (s *jobSync) strays() []*reconcile.Pod {
+	if !mayAdopt(s.job) {
+		return nil
+	}
+	return s.cache.Strays(s.job)
+}
+
+// checkExists makes sure, once in a sync, that the Job is still there: pods adopted by
+// a Job that is gone would be taken for its garbage (JOB-35). If it is not, or if that
+// cannot be told, this sync neither adopts nor creates pods.
+func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) bool {
+	if len(adopt) == 0 || s.exists {
+		return s.exists
+	}
+	if err := s.readLive(ctx); err != nil {
+		s.errs = append(s.errs, fmt.Errorf("before adopting %d pods: %w", len(adopt), err))
+		for _, pod := range adopt {
+			s.skip[pod.UID] = true
+		}
+		s.held = true
+		return false
+	}
+	s.exists = true
+	return true
+}
+
+// adoptPod adopts a stray. One that is not adopted may be yet, or be another's: none is
+// created in its place before that is settled.
+func (s *stage) adoptPod(ctx context.Context, ref reconcile.PodRef) {
+	if !s.patchPod(ctx, ref, AdoptPod, "adopting") {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held = true
+	}
+}
+
+func (s *jobSync) readLive(ctx context.Context) error {
+	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("the Job is gone: %w", err)
+	case err != nil:
+		return fmt.Errorf("reading the Job: %w", err)
+	case live.UID != s.uid:
+		return fmt.Errorf("the Job was deleted and created anew under the same name")
+	}
+	s.cache.WroteJob(live)
+	if live.DeletionTimestamp != nil {
+		return fmt.Errorf("the Job is being deleted since %v", live.DeletionTimestamp)
+	}
+	return nil
+}

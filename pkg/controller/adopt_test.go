@@ -1,0 +1,214 @@
+package controller
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// JOB-35: strays are adopted after one live read, in as many stages as it takes, and
+// are the Job's from then on.
+func TestAdoption_JOB_35(t *testing.T) {
+	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 1 })
+	f.addJob(ourJob(3))
+	f.addPods(runningPod("a", nil), runningPod("b", nil), runningPod("c", nil))
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
+		t.Fatal(err)
+	}
+	if f.did("get ns/train") != 1 || f.did("adopt ns/a@") != 1 || f.did("adopt ns/b@") != 1 || f.did("adopt ns/c@") != 1 || f.did("create") != 0 {
+		t.Errorf("calls: %q", f.calls)
+	}
+	if pods := f.cache.Pods("uid"); len(pods) != 3 || !pods[0].Finalizer {
+		t.Errorf("pods: %v", pods)
+	}
+	f.calls = nil
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.did("get ns/train") != 0 {
+		t.Errorf("nothing to adopt: %v, %q", err, f.calls)
+	}
+}
+
+// JOB-35, JOB-37: nothing is adopted unless the live read shows the same Job, not being
+// deleted; what else there is to do is done.
+func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
+	deleting, recreated := ourJob(2), ourJob(2)
+	deleting.DeletionTimestamp, deleting.ResourceVersion = &metav1.Time{Time: testTime}, "50"
+	recreated.UID = "other"
+	for name, c := range map[string]struct {
+		live *batchv1.Job
+		err  error
+		says string
+	}{
+		"gone":          {nil, notFound("train"), "gone"},
+		"recreated":     {recreated, nil, "created anew"},
+		"being deleted": {deleting, nil, "being deleted"},
+		"not readable":  {nil, errors.New("timeout"), "timeout"},
+	} {
+		f := newFakeCluster(t, nil)
+		f.addJob(ourJob(2))
+		f.addPods(runningPod("a", nil), runningPod("bad", ourJob(2)))
+		f.live, f.getErr = c.live, c.err
+		_, err := f.engine.Sync(t.Context(), "uid")
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if f.did("adopt ns/a@")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {
+			t.Errorf("%s: calls %q", name, f.calls)
+		}
+	}
+}
+
+// JOB-37: a Job that is finished or being deleted takes no pods.
+func TestNoAdoption_JOB_37(t *testing.T) {
+	deleting, finished := ourJob(1), ourJob(1)
+	deleting.DeletionTimestamp = &metav1.Time{Time: testTime}
+	finished.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	for name, job := range map[string]*batchv1.Job{"deleting": deleting, "finished": finished} {
+		f := newFakeCluster(t, nil)
+		f.addJob(job)
+		f.addPods(runningPod("a", nil))
+		if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.did("get ns/train")+f.did("adopt ns/a@") != 0 {
+			t.Errorf("%s: %v, calls %q", name, err, f.calls)
+		}
+	}
+}
+
+// JOB-37: an adoption that fails is not tried again in the same sync, but later, and
+// no pod takes the place of the stray meanwhile, unless that is gone.
+func TestAdoptionRace_JOB_37(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		fails   bool
+		later   bool
+		creates int
+	}{
+		"another pod of the name":    {conflict("a"), false, false, 1},
+		"gone":                       {notFound("a"), false, false, 1},
+		"adopted by another":         {invalid("a"), false, true, 0},
+		"the API server has trouble": {errors.New("timeout"), true, false, 0},
+	} {
+		f := newFakeCluster(t, nil)
+		f.addJob(ourJob(2))
+		f.addPods(runningPod("a", nil), runningPod("b", nil))
+		f.fail = func(ref reconcile.PodRef) error {
+			if ref.Name == "a" {
+				return c.err
+			}
+			return nil
+		}
+		result, err := f.engine.Sync(t.Context(), "uid")
+		if (err != nil) != c.fails || c.later != (result.After == f.engine.config.RetryMin) {
+			t.Errorf("%s: %+v, %v", name, result, err)
+		}
+		if f.did("adopt ns/a@") != 1 || f.did("adopt ns/b@") != 1 || f.did("create") != c.creates {
+			t.Errorf("%s: calls %q", name, f.calls)
+		}
+	}
+}
+
+// JOB-36: a pod that is no longer selected is let go, is not the Job's any more, and
+// is replaced.
+func TestPodIsLetGo_JOB_36(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	job := ourJob(1)
+	f.addJob(job)
+	pod := runningPod("a", job)
+	pod.Labels = nil
+	f.addPods(pod)
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
+		t.Fatal(err)
+	}
+	if f.did("disown ns/a@") != 1 || f.did("create") != 1 || f.did("get ns/train") != 0 {
+		t.Errorf("calls: %q", f.calls)
+	}
+	if pods := f.cache.Pods("uid"); len(pods) != 1 || pods[0].Name == "a" {
+		t.Errorf("pods: %v", pods)
+	}
+}
+
+// JOB-36: a webhook that changes the labels of new pods does not make us create pods
+// and let them go without end.
+func TestCreatedPodIsNotSelected_JOB_36(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	f.addJob(ourJob(2))
+	f.webhook = func(pod *corev1.Pod) { pod.Labels = nil }
+	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || !strings.Contains(err.Error(), "selector") {
+		t.Error(err)
+	}
+	if f.did("create") != 1 {
+		t.Errorf("calls: %q", f.calls)
+	}
+}
+
+// BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after what
+// the stored status brought, whatever the order of the calls; none is lost or told twice.
+func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
+	ago := func(minutes time.Duration) time.Time { return testTime.Add(-minutes * time.Minute) }
+	refs := []reconcile.PodRef{
+		{Name: "done", UID: "uid-done", IgnoredFailure: ago(3)},
+		{Name: "gone", UID: "uid-gone", IgnoredFailure: ago(1)},
+		{Name: "fails", UID: "uid-fails", IgnoredFailure: ago(0)},
+		{Name: "counted", UID: "uid-counted"},
+	}
+	for _, backwards := range []bool{false, true} {
+		for _, withStatus := range []bool{false, true} {
+			f := newFakeCluster(t, nil)
+			f.backwards = backwards
+			job := ourJob(1)
+			f.addJob(job)
+			f.addPods(runningPod("done", job), runningPod("counted", job))
+			f.fail = func(ref reconcile.PodRef) error {
+				return map[string]error{"gone": notFound("gone"), "fails": errors.New("timeout")}[ref.Name]
+			}
+			plan := reconcile.Plan{Release: refs}
+			want := int32(2)
+			if withStatus {
+				plan.Status = &batchv1.JobStatus{Active: 1}
+				plan.Backoff.Failures, plan.Backoff.LastFailure = 5, ago(2)
+				want = 7
+			}
+			s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
+			if err := s.apply(t.Context(), &plan); err != nil {
+				t.Fatal(err)
+			}
+			got := f.engine.memory.get("uid")
+			if got.backoff.Failures != want || !got.backoff.LastFailure.Equal(ago(1)) || withStatus != (got.status != nil) {
+				t.Errorf("backwards %v, status %v: %+v, want %d", backwards, withStatus, got, want)
+			}
+		}
+	}
+}
+
+// JOB-35: which Jobs a stray brings a sync to.
+func TestDispatchOfStrays_JOB_35_JOB_37(t *testing.T) {
+	q := &fakeQueue{}
+	d, cache := NewDispatcher(Config{Clock: clocktesting.NewFakeClock(testTime)}, q)
+	d.OnOwnJob(func(*batchv1.Job) {})
+	byHand := func(uid types.UID, change func(*batchv1.Job)) {
+		job := ourJob(1)
+		job.UID, job.Spec.Selector.MatchLabels = uid, map[string]string{"app": "x"}
+		change(job)
+		_ = cache.JobStore("").Add(job)
+	}
+	byHand("ours", func(*batchv1.Job) {})
+	byHand("theirs", func(j *batchv1.Job) { j.Spec.ManagedBy = nil })
+	byHand("deleting", func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: testTime} })
+	byHand("finished", func(j *batchv1.Job) {
+		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	})
+	q.added = nil
+	pod := runningPod("a", nil)
+	pod.Labels = map[string]string{"app": "x"}
+	_ = cache.PodStore("").Add(pod)
+	if len(q.added) != 1 || q.added[0] != "ours" {
+		t.Errorf("syncs of %q", q.added)
+	}
+}

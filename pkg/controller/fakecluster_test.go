@@ -1,0 +1,207 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+var testTime = time.Unix(1_000_000, 0)
+
+// fakeCluster answers an Engine as a test says, and notes what it is asked for.
+type fakeCluster struct {
+	t      *testing.T
+	engine *Engine
+	cache  *observe.Cache
+	// live is what a read past the cache finds, unless there is an error.
+	live    *batchv1.Job
+	getErr  error
+	pods    map[types.UID]*corev1.Pod
+	version int
+	// fail says which patch fails.
+	fail func(ref reconcile.PodRef) error
+	// webhook changes pods that are created.
+	webhook func(*corev1.Pod)
+	// backwards runs the operations of a stage in the opposite order.
+	backwards bool
+	calls     []string
+}
+
+func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
+	f := &fakeCluster{t: t, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
+	config := Config{Clock: clocktesting.NewFakeClock(testTime)}
+	if change != nil {
+		change(&config)
+	}
+	f.cache = observe.NewCache(nil, ignoring{})
+	f.engine = NewEngine(config, f.cache, Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	return f
+}
+
+// fakeQueue notes what is added.
+type fakeQueue struct{ added []types.UID }
+
+func (q *fakeQueue) AddAfter(job types.UID, _ time.Duration) { q.added = append(q.added, job) }
+func (q *fakeQueue) AddRateLimited(types.UID)                {}
+func (q *fakeQueue) Forget(types.UID)                        {}
+
+type ignoring struct{}
+
+func (ignoring) PodChanged(observe.PodChange) {}
+func (ignoring) JobChanged(observe.JobChange) {}
+func (ignoring) StrayChanged([]*batchv1.Job)  {}
+
+// addJob puts a Job of ours, with the generated selector, into the cache and the cluster.
+func (f *fakeCluster) addJob(job *batchv1.Job) {
+	f.live = job
+	if err := f.cache.JobStore("").Add(job); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// addPods puts pods into the cache and the cluster.
+func (f *fakeCluster) addPods(pods ...*corev1.Pod) {
+	store := f.cache.PodStore("")
+	for _, pod := range pods {
+		f.pods[pod.UID] = pod
+		if err := store.Add(pod); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+func (f *fakeCluster) parallel(n int, do func(i int)) {
+	for i := range n {
+		if f.backwards {
+			i = n - 1 - i
+		}
+		do(i)
+	}
+}
+
+func (f *fakeCluster) note(format string, args ...any) {
+	f.calls = append(f.calls, fmt.Sprintf(format, args...))
+}
+
+// did says how often a call was made.
+func (f *fakeCluster) did(call string) (n int) {
+	for _, c := range f.calls {
+		if c == call {
+			n++
+		}
+	}
+	return n
+}
+
+// List is not needed by tests that trust their Jobs.
+func (f *fakeCluster) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, string, error) {
+	f.note("list")
+	return nil, "", errors.New("no list")
+}
+
+type fakeJobs struct{ *fakeCluster }
+
+func (f fakeJobs) Get(_ context.Context, namespace, name string) (*batchv1.Job, error) {
+	f.note("get %s/%s", namespace, name)
+	return f.live, f.getErr
+}
+
+func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	f.note("status")
+	f.version++
+	stored := job.DeepCopy()
+	stored.ResourceVersion = strconv.Itoa(f.version)
+	return stored, nil
+}
+
+type fakePods struct{ *fakeCluster }
+
+func (f fakePods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	f.note("create")
+	f.version++
+	pod = pod.DeepCopy()
+	f.webhook(pod)
+	pod.Name = pod.GenerateName + strconv.Itoa(f.version)
+	pod.UID, pod.ResourceVersion = types.UID(pod.Name), strconv.Itoa(f.version)
+	f.pods[pod.UID] = pod
+	return pod, nil
+}
+
+func (f fakePods) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	f.note("delete %s", ref.Name)
+	return f.pods[ref.UID], nil
+}
+
+func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
+	f.note("%s %s/%s@%s", map[PodPatch]string{AdoptPod: "adopt", DisownPod: "disown", ReleasePod: "release"}[patch], job.Namespace, ref.Name, ref.ResourceVersion)
+	if err := f.fail(ref); err != nil {
+		return nil, err
+	}
+	f.version++
+	pod := f.pods[ref.UID].DeepCopy()
+	pod.ResourceVersion = strconv.Itoa(f.version)
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(s string) bool { return s == batchv1.JobTrackingFinalizer })
+	switch patch {
+	case AdoptPod:
+		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*jobReference(job)}, []string{batchv1.JobTrackingFinalizer}
+	case DisownPod:
+		pod.OwnerReferences = nil
+	}
+	f.pods[ref.UID] = pod
+	return pod, nil
+}
+
+func notFound(name string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, name)
+}
+
+func conflict(name string) error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: "x"}, name, errors.New("changed"))
+}
+
+func invalid(name string) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, nil)
+}
+
+// ourJob is a Job of ours named train, started, that wants n pods to succeed.
+func ourJob(n int32) *batchv1.Job {
+	job := templateJob("train")
+	job.ResourceVersion = "1"
+	job.Spec.ManagedBy = ptr.To(DefaultManagedBy)
+	job.Spec.Completions, job.Spec.Parallelism = &n, &n
+	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: "uid"}}
+	job.Spec.Template.Labels = maps.Clone(job.Spec.Selector.MatchLabels)
+	return job
+}
+
+// runningPod is one that the Job's selector selects, of the Job or of nobody.
+func runningPod(name string, owner *batchv1.Job) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: "ns", UID: types.UID("uid-" + name), ResourceVersion: "7",
+			Labels: map[string]string{batchv1.ControllerUidLabel: "uid", batchv1.JobNameLabel: "train"},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	if owner != nil {
+		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*jobReference(owner)}, []string{batchv1.JobTrackingFinalizer}
+	}
+	return pod
+}

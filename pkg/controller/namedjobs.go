@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// namedJobs lists and watches Jobs in JSON, which keeps the names of pod failure policy
+// rules that the typed client does not know (PFN-28). Everything else, errors, retries
+// and rate limits included, is client-go's.
+type namedJobs struct{ client rest.Interface }
+
+// newNamedJobs makes a client with the transport of the typed one, or nil if that has
+// none of its own, as in tests with a fake clientset.
+func newNamedJobs(client kubernetes.Interface) *namedJobs {
+	typed, ok := client.BatchV1().RESTClient().(*rest.RESTClient)
+	if !ok || typed == nil {
+		return nil
+	}
+	s := runtime.NewScheme()
+	s.AddKnownTypeWithName(batchv1.SchemeGroupVersion.WithKind("Job"), &observe.NamedJob{})
+	s.AddKnownTypeWithName(batchv1.SchemeGroupVersion.WithKind("JobList"), &observe.NamedJobList{})
+	metav1.AddToGroupVersion(s, batchv1.SchemeGroupVersion)
+	at := typed.Get().URL()
+	named, err := rest.NewRESTClient(&url.URL{Scheme: at.Scheme, Host: at.Host}, at.Path, rest.ClientContentConfig{
+		ContentType:        runtime.ContentTypeJSON,
+		AcceptContentTypes: runtime.ContentTypeJSON,
+		GroupVersion:       batchv1.SchemeGroupVersion,
+		Negotiator:         runtime.NewClientNegotiator(serializer.NewCodecFactory(s).WithoutConversion(), batchv1.SchemeGroupVersion),
+	}, typed.GetRateLimiter(), typed.Client)
+	if err != nil {
+		return nil
+	}
+	return &namedJobs{named}
+}
+
+func (n *namedJobs) in(namespace string) namespacedJobs { return namespacedJobs{n.client, namespace} }
+
+type namespacedJobs struct {
+	client    rest.Interface
+	namespace string
+}
+
+func (n namespacedJobs) get(options *metav1.ListOptions) *rest.Request {
+	timeout := time.Duration(0)
+	if options.TimeoutSeconds != nil {
+		timeout = time.Duration(*options.TimeoutSeconds) * time.Second
+	}
+	return n.client.Get().NamespaceIfScoped(n.namespace, n.namespace != "").Resource("jobs").
+		VersionedParams(options, scheme.ParameterCodec).Timeout(timeout)
+}
+
+func (n namespacedJobs) List(ctx context.Context, options metav1.ListOptions) (*observe.NamedJobList, error) {
+	list := &observe.NamedJobList{}
+	err := n.get(&options).Do(ctx).Into(list)
+	return list, err
+}
+
+func (n namespacedJobs) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	options.Watch = true
+	return n.get(&options).Watch(ctx)
+}

@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// lostJob is a Job that is not in the cache, and its pods that still hold the tracking
+// finalizer.
+type lostJob struct {
+	lostName
+	release []reconcile.PodRef
+}
+
+// lostName is where a Job was; the name is not known, nor needed, of a Job of ours.
+type lostName struct{ namespace, name string }
+
+// releaseOrphans frees the pods of a Job that is gone, if it was ours: this process
+// saw it, or this program created the pods (TRK-20, TRK-22). Others' pods are not ours
+// to touch (TRK-23).
+func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
+	m := s.memory.get(s.uid)
+	if !m.ours {
+		s.memory.forget(s.uid)
+	}
+	for _, lost := range lostJobs(m, s.cache.Orphans(s.uid)) {
+		if !m.ours && !s.isGone(ctx, lost) {
+			continue
+		}
+		s.job = &batchv1.Job{}
+		s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
+		// Without a status to write there is no error but those in s.errs.
+		_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
+	}
+	switch {
+	case len(s.errs) > 0:
+		return Result{}, errors.Join(s.errs...)
+	case s.retry:
+		return Result{After: s.config.RetryMin}, nil
+	case m.ours:
+		s.memory.retire(s.uid, s.config.Clock.Now())
+	}
+	return Result{Done: true}, nil
+}
+
+// lostJobs sorts orphans by what they say of their Job. They say the same of one UID,
+// unless somebody wrote labels or owners by hand.
+func lostJobs(m jobMemory, orphans []observe.Orphan) (lost []lostJob) {
+	places := map[lostName]int{}
+	for _, o := range orphans {
+		name := lostName{o.Namespace, o.JobName}
+		if m.ours {
+			name = lostName{namespace: m.namespace}
+		}
+		if m.ours && o.Namespace != "" && o.Namespace != m.namespace || !m.ours && o.JobName == "" {
+			continue
+		}
+		at, known := places[name]
+		if !known {
+			at = len(lost)
+			places[name] = at
+			lost = append(lost, lostJob{lostName: name})
+		}
+		lost[at].release = append(lost[at].release, orphanRef(o))
+	}
+	return lost
+}
+
+// orphanRef: another Job may be about to adopt a stray, which needs the finalizer then.
+func orphanRef(o observe.Orphan) reconcile.PodRef {
+	ref := reconcile.PodRef{Name: o.Pod.Name, UID: o.Pod.UID}
+	if o.Stray {
+		ref.ResourceVersion = o.Pod.ResourceVersion
+	}
+	return ref
+}
+
+// isGone asks the API server whether a Job that the cache does not hold is gone. If it
+// is there, the watch will tell of it, and nothing is to be done here.
+func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
+	live, err := s.cluster.Jobs.Get(ctx, lost.namespace, lost.name)
+	if err != nil && !apierrors.IsNotFound(err) {
+		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods hold the finalizer: %w", lost.namespace, lost.name, err))
+		return false
+	}
+	gone := err != nil || live.UID != s.uid
+	klog.FromContext(ctx).V(2).Info("Looked for the Job of pods that hold the finalizer", "job", klog.KRef(lost.namespace, lost.name), "gone", gone, "pods", len(lost.release))
+	return gone
+}

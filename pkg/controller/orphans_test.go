@@ -1,0 +1,139 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// madePod is one that this program created for the Job train.
+func madePod(name string) *corev1.Pod {
+	pod := runningPod(name, ourJob(1))
+	pod.Annotations = map[string]string{AttemptAnnotation: "1"}
+	return pod
+}
+
+// strayPod is one that lost its owner by Orphan propagation.
+func strayPod(name string) *corev1.Pod {
+	pod := madePod(name)
+	pod.OwnerReferences = nil
+	return pod
+}
+
+// TRK-22, TRK-23: pods of a Job that was deleted while no controller ran are released
+// if this program made them, and the API server says that the Job is gone.
+func TestOrphansOfAnUnknownJob_TRK_20_TRK_22_TRK_23(t *testing.T) {
+	unmade := runningPod("p", ourJob(1))
+	unlabelled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
+	unlabelled.Labels = nil
+	foreign.OwnerReferences[0].Kind = "ReplicaSet"
+	otherGroup.OwnerReferences[0].APIVersion = "batch.example.com/v1"
+	recreated := ourJob(1)
+	recreated.UID = "other"
+	const read, freed, freedStray = "get ns/train", "release ns/p@", "release ns/p@7"
+	for name, c := range map[string]struct {
+		pod     *corev1.Pod
+		live    *batchv1.Job
+		err     error
+		calls   []string
+		retries bool
+	}{
+		"gone":                          {madePod("p"), nil, notFound("train"), []string{read, freed}, false},
+		"gone, pod orphaned":            {strayPod("p"), nil, notFound("train"), []string{read, freedStray}, false},
+		"recreated":                     {madePod("p"), recreated, nil, []string{read, freed}, false},
+		"still there":                   {madePod("p"), ourJob(1), nil, []string{read}, false},
+		"still there, pod orphaned":     {strayPod("p"), ourJob(1), nil, []string{read}, false},
+		"not readable":                  {madePod("p"), nil, errors.New("timeout"), []string{read}, true},
+		"not made by us":                {unmade, nil, notFound("train"), nil, false},
+		"orphaned, and says nothing":    {unlabelled, nil, notFound("train"), nil, false},
+		"of another kind of controller": {foreign, nil, notFound("train"), nil, false},
+		"of a Job of another API group": {otherGroup, nil, notFound("train"), nil, false},
+	} {
+		f := newFakeCluster(t, nil)
+		f.live, f.getErr = c.live, c.err
+		f.addPods(c.pod)
+		result, err := f.engine.Sync(t.Context(), "uid")
+		if !slices.Equal(f.calls, c.calls) || (err != nil) != c.retries || result.Done == c.retries {
+			t.Errorf("%s: %+v, %v, calls %q", name, result, err, f.calls)
+		}
+		if len(f.engine.memory.jobs) != 0 {
+			t.Errorf("%s: remembers %v", name, f.engine.memory.jobs)
+		}
+	}
+}
+
+// TRK-20: a Job that was seen as ours needs no read, and no mark on its pods.
+func TestOrphansOfOurJob_TRK_20_TRK_21(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	job := ourJob(2)
+	f.addJob(job)
+	f.addPods(runningPod("a", job), runningPod("b", job))
+	f.engine.Own(job)
+	_ = f.cache.JobStore("").Delete(job)
+	lost := runningPod("b", job)
+	lost.OwnerReferences, lost.ResourceVersion = nil, "9"
+	f.addPods(lost)
+	result, err := f.engine.Sync(t.Context(), "uid")
+	if slices.Sort(f.calls); !slices.Equal(f.calls, []string{"release ns/a@", "release ns/b@9"}) || err != nil || !result.Done {
+		t.Errorf("%+v, %v, calls %q", result, err, f.calls)
+	}
+}
+
+// TRK-20: what fails is tried again: after a growing wait, or soon if the pod changed.
+func TestOrphansAreRetried_TRK_20(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		fails bool
+	}{"error": {errors.New("timeout"), true}, "another adopts it": {conflict("p"), false}} {
+		f := newFakeCluster(t, nil)
+		f.getErr = notFound("train")
+		f.addPods(strayPod("p"))
+		f.fail = func(reconcile.PodRef) error { return c.err }
+		result, err := f.engine.Sync(t.Context(), "uid")
+		if (err != nil) != c.fails || result.Done || !c.fails && result.After != f.engine.config.RetryMin {
+			t.Errorf("%s: %+v, %v", name, result, err)
+		}
+		f.fail = func(reconcile.PodRef) error { return nil }
+		if result, err := f.engine.Sync(t.Context(), "uid"); err != nil || !result.Done || len(f.cache.Orphans("uid")) > 0 {
+			t.Errorf("%s, again: %+v, %v", name, result, err)
+		}
+	}
+}
+
+// TRK-23: what a pod says of its Job in labels is good for its own Job only.
+func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	f.live = ourJob(1)
+	liar := strayPod("liar")
+	liar.Namespace, liar.Labels[batchv1.JobNameLabel] = "elsewhere", "train"
+	f.addPods(madePod("honest"), liar)
+	f.getErr = nil
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || !slices.Equal(f.calls, []string{"get ns/train", "get elsewhere/train"}) {
+		t.Errorf("%v, calls %q", err, f.calls)
+	}
+	// The Job is ours, and gone: the pod elsewhere was never its.
+	job := ourJob(1)
+	f.engine.Own(job)
+	f.calls = nil
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || !slices.Equal(f.calls, []string{"release ns/honest@"}) {
+		t.Errorf("%v, calls %q", err, f.calls)
+	}
+}
+
+// TRK-22: at the start, pods whose Job no watch will ever tell of bring a sync to it.
+func TestOrphansAreDispatched_TRK_22(t *testing.T) {
+	for name, pod := range map[string]*corev1.Pod{"owned": madePod("p"), "orphaned": strayPod("p")} {
+		q := &fakeQueue{}
+		_, cache := NewDispatcher(Config{}, q)
+		_ = cache.JobStore("").Replace(nil, "9")
+		_ = cache.PodStore("").Replace([]any{pod}, "9")
+		if len(q.added) != 1 || q.added[0] != "uid" {
+			t.Errorf("%s: syncs of %q", name, q.added)
+		}
+	}
+}

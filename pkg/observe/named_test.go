@@ -1,0 +1,103 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// PFN-28: rule names are read where they are, and whatever else is there the Job is read.
+func TestRuleNames_PFN_28(t *testing.T) {
+	for rules, want := range map[string][]string{
+		`[]`:                                  nil,
+		`[{"action":"FailJob"}]`:              nil,
+		`[{"name":"","action":"FailJob"}]`:    nil,
+		`[{"name":"One","action":"FailJob"}]`: {"One"},
+		`[{"action":"Ignore"},{"name":"Two","action":"FailJob"},{"action":"Count"}]`: {"", "Two", ""},
+		`[{"Name":"One","action":"FailJob"}]`:                                        nil,
+		`[{"name":null,"action":"FailJob"}]`:                                         nil,
+		`[{"name":7,"action":"FailJob"}]`:                                            nil,
+		`[{"name":"\u0041","action":"FailJob"}]`:                                     {"A"},
+	} {
+		var job NamedJob
+		text := fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":%s},"parallelism":3}}`, rules)
+		if err := json.Unmarshal([]byte(text), &job); err != nil {
+			t.Errorf("%s: %v", rules, err)
+		}
+		if !slices.Equal(job.RuleNames, want) || (job.RuleNames == nil) != (want == nil) {
+			t.Errorf("%s: got %q, want %q", rules, job.RuleNames, want)
+		}
+		if job.Name != "a" || *job.Spec.Parallelism != 3 || len(job.Spec.PodFailurePolicy.Rules) != strings.Count(rules, "action") {
+			t.Errorf("%s: the Job is %+v", rules, job.Job)
+		}
+	}
+	var job NamedJob
+	if err := json.Unmarshal([]byte(`{"spec":{"parallelism":"many"}}`), &job); err == nil {
+		t.Error("what is no Job was read")
+	}
+	if err := json.Unmarshal([]byte(`{"metadata":{"annotations":{"x":"podFailurePolicy"}},"spec":{}}`), &job); err != nil || job.RuleNames != nil {
+		t.Errorf("%v %v", job, err)
+	}
+}
+
+func TestNamedJobList(t *testing.T) {
+	var list NamedJobList
+	text := `{"kind":"JobList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":[{"name":"One"}]}}},{"metadata":{"name":"b"}}]}`
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.ResourceVersion != "7" || len(list.Items) != 2 || list.Items[0].RuleNames[0] != "One" || list.Items[1].Name != "b" || list.Items[1].RuleNames != nil {
+		t.Errorf("%+v", list)
+	}
+	clone := list.DeepCopyObject().(*NamedJobList)
+	one := clone.Items[0].DeepCopyObject().(*NamedJob)
+	if !equality.Semantic.DeepEqual(&list, clone) || !equality.Semantic.DeepEqual(one, &list.Items[0]) {
+		t.Errorf("copies differ: %+v and %+v", list, clone)
+	}
+	clone.Items[0].RuleNames[0], one.RuleNames[0] = "Other", "Third"
+	if list.Items[0].RuleNames[0] != "One" {
+		t.Error("copies share names")
+	}
+}
+
+// PFN-28: names come from the watch, stay when the caller writes the status, and go
+// with the Job.
+func TestCacheKeepsRuleNames_PFN_28(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	store := c.JobStore("")
+	named := func(version string) *NamedJob {
+		j := &NamedJob{Job: *testJob("j", nil), RuleNames: []string{"", "Two"}}
+		j.ResourceVersion = version
+		return j
+	}
+	check := func(when, want string) {
+		t.Helper()
+		expect(t, when, fmt.Sprintf("%q", c.RuleNames("j")), want)
+	}
+	check("before", "[]")
+	_ = store.Add(named("2"))
+	check("new", `["" "Two"]`)
+	written := named("3").Job
+	c.WroteJob(&written)
+	check("after an own write", `["" "Two"]`)
+	_ = store.Update(named("4"))
+	check("after an event", `["" "Two"]`)
+	if job := c.Job("j"); job == nil || job.ResourceVersion != "4" {
+		t.Errorf("the Job is %v", job)
+	}
+	_ = store.Delete(named("5"))
+	check("gone", "[]")
+	_ = store.Replace([]any{named("6"), testJob("k", nil)}, "7")
+	check("listed", `["" "Two"]`)
+	expect(t, "of the other", c.RuleNames("k") == nil, true)
+	_ = store.Replace([]any{testJob("k", nil)}, "8")
+	check("no longer listed", "[]")
+	if err := store.Add(&batchv1.JobList{}); err == nil {
+		t.Error("what is no Job was taken")
+	}
+}

@@ -1,0 +1,115 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func orphanText(c *Cache) string {
+	out := ""
+	for _, o := range c.Orphans("j") {
+		out += fmt.Sprintf("%s@%s stray %v of %s/%s ", o.Pod.Name, o.Pod.ResourceVersion, o.Stray, o.Namespace, o.JobName)
+	}
+	return out
+}
+
+// TRK-20: a pod that loses its owner and holds the tracking finalizer is shown once
+// the Job is gone, and told, so that somebody takes the finalizer.
+func TestPodLosesItsJob_TRK_20(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	jobs, pods := c.JobStore(""), c.PodStore("")
+	job := testJob("j", nil)
+	_ = jobs.Add(job)
+	pod := labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j")
+	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	_ = pods.Add(pod)
+	r.take()
+	lost := pod.DeepCopy()
+	lost.OwnerReferences, lost.ResourceVersion = nil, "3"
+	_ = pods.Update(lost)
+	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active stray for j]")
+	expect(t, "while the Job is there", names(c, "j")+orphanText(c), "")
+	_ = jobs.Delete(job)
+	expect(t, "told", r.take(), "[job: true→false]")
+	expect(t, "when the Job is gone", orphanText(c), "a@3 stray true of ns/ ")
+	lost = lost.DeepCopy()
+	lost.ResourceVersion, lost.Status.Phase = "4", corev1.PodFailed
+	_ = pods.Update(lost)
+	expect(t, "told", r.take(), "[pod of j: pod→pod, 0 active]")
+	released := lost.DeepCopy()
+	released.Finalizers, released.ResourceVersion = nil, "5"
+	_ = pods.Update(released)
+	expect(t, "released", orphanText(c), "")
+}
+
+// TRK-22, TRK-23: pods whose Job was gone before the watch began are told, and say
+// where the Job was, if this program made them.
+func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
+	owned := func() *corev1.Pod {
+		pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j "+batchv1.JobNameLabel+"=train"))
+		pod.OwnerReferences[0].Name = "train"
+		return pod
+	}
+	for name, c := range map[string]struct {
+		change func(*corev1.Pod)
+		told   string
+		want   string
+	}{
+		"owned":                      {func(*corev1.Pod) {}, "[pod of j: none→pod, 1 active]", "a@2 stray false of ns/train "},
+		"owned, not made by us":      {func(p *corev1.Pod) { p.Annotations = nil }, "[pod of j: none→pod, 1 active]", "a@2 stray false of ns/ "},
+		"owned, released":            {func(p *corev1.Pod) { p.Finalizers = nil }, "[pod of j: none→pod, 1 active]", ""},
+		"orphaned":                   {func(p *corev1.Pod) { p.OwnerReferences = nil }, "[pod of j: none→pod, 0 active]", "a@2 stray true of ns/train "},
+		"orphaned, not made by us":   {func(p *corev1.Pod) { p.OwnerReferences, p.Annotations = nil, nil }, "[]", ""},
+		"orphaned, released":         {func(p *corev1.Pod) { p.OwnerReferences, p.Finalizers = nil, nil }, "[]", ""},
+		"orphaned, without labels":   {func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil }, "[]", ""},
+		"Job of another API group":   {func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "batch.example.com/v1" }, "[]", ""},
+		"another kind of controller": {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "CronJob" }, "[]", ""},
+	} {
+		r := &recorder{}
+		cache := NewCache(nil, r)
+		pod := owned()
+		c.change(pod)
+		_ = cache.PodStore("").Replace([]any{pod}, "9")
+		expect(t, name+" is told", r.take(), c.told)
+		expect(t, name, orphanText(cache), c.want)
+	}
+}
+
+// TRK-23: a pod that was seen together with its Job keeps no name of it, also when it
+// changes after the Job is gone: whose the Job was is known.
+func TestJobWasSeen_TRK_23(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	jobs, pods := c.JobStore(""), c.PodStore("")
+	_ = jobs.Add(testJob("j", nil))
+	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
+	pod.OwnerReferences[0].Name = "train"
+	_ = pods.Add(pod)
+	if row := c.pods.rows[key{uid: "uid-a"}].value; row.more != nil {
+		t.Errorf("a pod with its Job has %+v", row.more)
+	}
+	_ = jobs.Delete(testJob("j", nil))
+	expect(t, "the Job is gone", orphanText(c), "a@2 stray false of / ")
+	pod = pod.DeepCopy()
+	pod.ResourceVersion, pod.Status.Phase = "3", corev1.PodFailed
+	_ = pods.Update(pod)
+	expect(t, "the pod has changed", orphanText(c), "a@3 stray false of ns/ ")
+	pod = pod.DeepCopy()
+	pod.ResourceVersion, pod.OwnerReferences = "4", nil
+	_ = pods.Update(pod)
+	expect(t, "and lost its owner", orphanText(c), "a@4 stray true of ns/ ")
+}
+
+// TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.
+func TestJobTurnsUp_TRK_22(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
+	pod.OwnerReferences[0].Name = "job-j"
+	_ = c.PodStore("").Add(pod)
+	_ = c.JobStore("").Add(testJob("j", nil))
+	expect(t, "orphans", orphanText(c), "")
+	expect(t, "pods", names(c, "j"), "a@2 ")
+}

@@ -1,0 +1,106 @@
+package observe
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// jobPods are the pods of one Job, and the strays that were and hold its finalizer.
+type jobPods struct {
+	// keys are in an order that follows from the changes alone, so that the same
+	// changes always lead to the same decisions in the same order.
+	keys []key
+	// active counts the active pods that the Job controls.
+	active int
+	// listed is the version of the last complete list of just this Job's pods:
+	// events older than it say nothing new of a pod that is not there.
+	listed string
+}
+
+func (c *Cache) podsOf(job types.UID) *jobPods {
+	of := c.byJob[job]
+	if of == nil {
+		of = &jobPods{}
+		c.byJob[job] = of
+	}
+	return of
+}
+
+// put stores a pod through write, which says whether it took it, and keeps the
+// indexes right.
+func (c *Cache) put(k key, r podRow, write func() bool) bool {
+	old, existed := c.pods.rows[k]
+	if !write() {
+		return false
+	}
+	if existed {
+		c.countActive(old.value, -1)
+		c.strays.remove(c, old.value)
+	}
+	if existed && old.value.job == r.job {
+		c.place(k, old.value.at)
+	} else {
+		if existed {
+			c.unlink(old.value)
+		}
+		c.link(k, r)
+	}
+	c.strays.add(k, r)
+	c.countActive(r, 1)
+	return true
+}
+
+func (c *Cache) place(k key, at int) {
+	r := c.pods.rows[k]
+	r.value.at = at
+	c.pods.rows[k] = r
+}
+
+// remove takes a pod away through write, and out of the indexes.
+func (c *Cache) remove(k key, write func()) {
+	old, existed := c.pods.rows[k]
+	write()
+	if existed {
+		c.countActive(old.value, -1)
+		c.strays.remove(c, old.value)
+		c.unlink(old.value)
+	}
+}
+
+func (c *Cache) link(k key, r podRow) {
+	if r.job == "" {
+		return
+	}
+	of := c.podsOf(r.job)
+	of.keys = append(of.keys, k)
+	c.place(k, len(of.keys)-1)
+}
+
+// unlink takes a pod out of the index by Job; the last one takes its place.
+func (c *Cache) unlink(r podRow) {
+	if r.job == "" {
+		return
+	}
+	of := c.byJob[r.job]
+	last := len(of.keys) - 1
+	if r.at != last {
+		of.keys[r.at] = of.keys[last]
+		c.place(of.keys[r.at], r.at)
+	}
+	of.keys = of.keys[:last]
+	if len(of.keys) == 0 && of.listed == "" {
+		delete(c.byJob, r.job)
+	}
+}
+
+func (c *Cache) countActive(r podRow, n int) {
+	if r.job != "" && !r.isStray() && r.pod.IsActive() {
+		c.podsOf(r.job).active += n
+	}
+}
+
+func (c *Cache) activeOf(job types.UID) int {
+	if of := c.byJob[job]; of != nil {
+		return of.active
+	}
+	return 0
+}

@@ -1,0 +1,163 @@
+package observe
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// strayIndex holds the keys of the strays by namespace, and by their label of the
+// controlling Job ("" for none): selectors ask for that label, unless they were
+// written by hand.
+type strayIndex map[string]map[types.UID][]key
+
+func (x strayIndex) add(k key, r podRow) {
+	if !r.isStray() {
+		return
+	}
+	byLabel := x[r.more.namespace]
+	if byLabel == nil {
+		byLabel = map[types.UID][]key{}
+		x[r.more.namespace] = byLabel
+	}
+	label := r.controllerLabel()
+	r.more.strayAt = len(byLabel[label])
+	byLabel[label] = append(byLabel[label], k)
+}
+
+// remove takes a stray out; the last one takes its place.
+func (x strayIndex) remove(c *Cache, r podRow) {
+	if !r.isStray() {
+		return
+	}
+	byLabel, label := x[r.more.namespace], r.controllerLabel()
+	keys := byLabel[label]
+	last := len(keys) - 1
+	if r.more.strayAt != last {
+		keys[r.more.strayAt] = keys[last]
+		c.pods.rows[keys[last]].value.more.strayAt = r.more.strayAt
+	}
+	if byLabel[label] = keys[:last]; last > 0 {
+		return
+	}
+	if delete(byLabel, label); len(byLabel) == 0 {
+		delete(x, r.more.namespace)
+	}
+}
+
+func (r podRow) controllerLabel() types.UID {
+	return types.UID(r.labels()[batchv1.ControllerUidLabel])
+}
+
+// Strays returns the pods of the Job's namespace that nobody controls, that are not
+// being deleted, and that the Job's selector selects. They must not be changed.
+//
+// A pod that this Job had, and that has ended and lost the tracking finalizer, is not
+// among them: it is counted.
+func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	byLabel := c.strays[job.Namespace]
+	if len(byLabel) == 0 || job.Spec.Selector == nil {
+		return nil
+	}
+	var keys []key
+	if label, ok := job.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; ok {
+		keys = byLabel[types.UID(label)]
+	} else {
+		for _, label := range slices.Sorted(maps.Keys(byLabel)) {
+			keys = append(keys, byLabel[label]...)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	selector := selectorOf(job)
+	var out []*reconcile.Pod
+	for _, k := range keys {
+		r := c.pods.rows[k].value
+		if !r.pod.Deleting && selector.selects(r.more.labels) && !r.wasCounted(job.UID) {
+			out = append(out, r.pod)
+		}
+	}
+	slices.SortFunc(out, func(a, b *reconcile.Pod) int { return cmp.Compare(a.UID, b.UID) })
+	return out
+}
+
+func (r podRow) wasCounted(job types.UID) bool {
+	return r.more.made && r.controllerLabel() == job && r.pod.IsTerminal() && !r.pod.Finalizer
+}
+
+// newAdopters returns the Jobs that would adopt a pod which has just become a stray,
+// or has other labels than before. The caller holds the lock.
+func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
+	if !now.isStray() || now.pod.Deleting || old.isStray() && maps.Equal(old.labels(), now.labels()) {
+		return nil
+	}
+	candidates := []types.UID{now.controllerLabel()}
+	for _, uid := range slices.Sorted(maps.Keys(c.manual[now.more.namespace])) {
+		if uid != candidates[0] {
+			candidates = append(candidates, uid)
+		}
+	}
+	var adopters []*batchv1.Job
+	for _, uid := range candidates {
+		if job := c.job(uid); job != nil && job.Namespace == now.more.namespace && selectorOf(job).selects(now.more.labels) {
+			adopters = append(adopters, job)
+		}
+	}
+	return adopters
+}
+
+// noteManual keeps apart the Jobs whose selector is not on the label with their own
+// UID: their strays are found by their selector only.
+func (c *Cache) noteManual(job *batchv1.Job) {
+	if s := job.Spec.Selector; s == nil || s.MatchLabels[batchv1.ControllerUidLabel] == string(job.UID) {
+		return
+	}
+	if c.manual[job.Namespace] == nil {
+		c.manual[job.Namespace] = map[types.UID]bool{}
+	}
+	c.manual[job.Namespace][job.UID] = true
+}
+
+func (c *Cache) forgetManual(job *batchv1.Job) {
+	if delete(c.manual[job.Namespace], job.UID); len(c.manual[job.Namespace]) == 0 {
+		delete(c.manual, job.Namespace)
+	}
+}
+
+// Selects says that the Job's selector selects an object with these labels, as far as
+// the Job has one that can be read.
+func Selects(job *batchv1.Job, labels map[string]string) bool {
+	return !selectorOf(job).rejects(labels)
+}
+
+// selector is a Job's. It knows nothing for no Job, and for one without a selector or
+// with one that cannot be read: API servers store none such.
+type selector struct{ known labels.Selector }
+
+func selectorOf(job *batchv1.Job) selector {
+	if job == nil || job.Spec.Selector == nil {
+		return selector{}
+	}
+	s, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return selector{}
+	}
+	return selector{s}
+}
+
+func (s selector) selects(l map[string]string) bool {
+	return s.known != nil && s.known.Matches(labels.Set(l))
+}
+func (s selector) rejects(l map[string]string) bool {
+	return s.known != nil && !s.known.Matches(labels.Set(l))
+}

@@ -1,0 +1,525 @@
+package reconcile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+const (
+	criteriaMet   = batchv1.JobSuccessCriteriaMet
+	failureTarget = batchv1.JobFailureTarget
+)
+
+// interim is a stored interim condition.
+func interim(c batchv1.JobConditionType) func(*batchv1.Job) {
+	return condition(c, corev1.ConditionTrue, "Reason", "message")
+}
+
+func suspended(status corev1.ConditionStatus) func(*batchv1.Job) {
+	return condition(batchv1.JobSuspended, status, reasonSuspended, messageSuspended)
+}
+
+func noStart(j *batchv1.Job) { j.Status.StartTime = nil }
+
+// STV-10: completionTime comes with Complete, and only with it; a clock that went back
+// does not put it before startTime.
+func TestCompletionTime_STV_10(t *testing.T) {
+	const complete = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" SuccessCriteriaMet=True/Reason Complete=True/Reason`
+	o := observeJob(interim(criteriaMet))
+	plan := o.want(t, complete)
+	if at := plan.Status.CompletionTime; at == nil || !at.Time.Equal(now) || !at.Equal(&plan.Status.Conditions[1].LastTransitionTime) {
+		t.Errorf("completionTime %v", at)
+	}
+	o.Now = begun.Add(-time.Minute)
+	plan = o.want(t, complete)
+	if at := plan.Status.CompletionTime; at == nil || !at.Time.Equal(begun) {
+		t.Errorf("completionTime %v, startTime %v", at, begun)
+	}
+	o = observeJob(interim(criteriaMet), noStart)
+	plan = o.want(t, complete)
+	if at := plan.Status.CompletionTime; at == nil || plan.Status.StartTime == nil || at.Before(plan.Status.StartTime) {
+		t.Errorf("completionTime %v, startTime %v", at, plan.Status.StartTime)
+	}
+	for _, option := range []func(*batchv1.Job){counters(1, 0), backoffLimit(-1), interim(failureTarget)} {
+		if s := observeJob(option).compute().Status; s.CompletionTime != nil {
+			t.Errorf("completionTime with %s", statusText(s))
+		}
+	}
+}
+
+// STV-14 (D-39): a suspended Job that ends gets a startTime with the interim condition,
+// unless it has nothing to do.
+func TestStartTimeOfSuspendedJob_STV_14(t *testing.T) {
+	for name, test := range map[string]struct {
+		options []func(*batchv1.Job)
+		reason  string
+		started bool
+	}{
+		"scaled down": {[]func(*batchv1.Job){indexed(1, 1), counters(1, 0), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" })}, "CompletionsReached", true},
+		"limit":       {[]func(*batchv1.Job){sized(3, 3), backoffLimit(0), counters(0, 1)}, "BackoffLimitExceeded", true},
+		"indexes":     {[]func(*batchv1.Job){indexed(3, 3), perIndex(0), maxFailedIndexes(0), endedIndexes("", 0, "1")}, "MaxFailedIndexesExceeded", true},
+		"zero":        {[]func(*batchv1.Job){sized(0, 1)}, "CompletionsReached", false},
+	} {
+		o := observeJob(append(test.options, suspend, noStart, suspended(corev1.ConditionTrue))...)
+		plan := o.compute()
+		if _, reason, _ := fateOf(t, plan); reason != test.reason || len(plan.Status.Conditions) != 2 || (plan.Status.StartTime != nil) != test.started {
+			t.Errorf("%s: %s, startTime %v", name, planText(plan), plan.Status.StartTime)
+		}
+		o.settle(t)
+		s := o.Job.Status
+		if !IsFinished(o.Job) || (s.StartTime != nil) != test.started {
+			t.Errorf("%s: %s, startTime %v", name, statusText(&s), s.StartTime)
+		}
+	}
+	// An interim condition that somebody stored without startTime.
+	plan := observeJob(suspend, noStart, interim(failureTarget)).compute()
+	if plan.Status.StartTime == nil || len(plan.Status.Conditions) != 2 {
+		t.Errorf("%s, startTime %v", planText(plan), plan.Status.StartTime)
+	}
+	// Resumed between the two conditions.
+	plan = observeJob(sized(0, 1), noStart, suspended(corev1.ConditionTrue), interim(criteriaMet)).compute()
+	if plan.Status.StartTime == nil || len(plan.Status.Conditions) != 3 {
+		t.Errorf("%s, startTime %v", planText(plan), plan.Status.StartTime)
+	}
+}
+
+// STV-15: a startTime that is set stays, but for the writes that change Suspended.
+func TestStartTime_STV_15(t *testing.T) {
+	later := metav1.NewTime(now)
+	start := metav1.NewTime(begun)
+	for name, test := range map[string]struct {
+		options []func(*batchv1.Job)
+		want    *metav1.Time
+		text    string
+	}{
+		"new":               {[]func(*batchv1.Job){noStart}, &later, ""},
+		"running":           {nil, &start, ""},
+		"new, suspended":    {[]func(*batchv1.Job){noStart, suspend}, nil, "Suspended=True/JobSuspended"},
+		"suspended":         {[]func(*batchv1.Job){suspend}, nil, "Suspended=True/JobSuspended"},
+		"suspended again":   {[]func(*batchv1.Job){suspend, suspended(corev1.ConditionFalse)}, nil, "Suspended=True/JobSuspended"},
+		"stays suspended":   {[]func(*batchv1.Job){suspend, noStart, suspended(corev1.ConditionTrue)}, nil, "Suspended=True/JobSuspended"},
+		"resumed":           {[]func(*batchv1.Job){noStart, suspended(corev1.ConditionTrue)}, &later, "Suspended=False/JobResumed"},
+		"resumed, had time": {[]func(*batchv1.Job){suspended(corev1.ConditionTrue)}, &later, "Suspended=False/JobResumed"},
+		"runs on":           {[]func(*batchv1.Job){condition(batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed)}, &start, "Suspended=False/JobResumed"},
+	} {
+		o := observeJob(append(test.options, sized(1, 0), stored(func(s *batchv1.JobStatus) { s.Terminating = nil }))...)
+		plan := o.compute()
+		if plan.Status == nil || !plan.Status.StartTime.Equal(test.want) || !strings.HasSuffix(statusText(plan.Status), `completedIndexes ""`+strings.TrimRight(" "+test.text, " ")) {
+			t.Errorf("%s: %s, startTime %v", name, planText(plan), plan.Status.StartTime)
+		}
+		o.carryOut(t, plan)
+		o.Now = now.Add(time.Hour)
+		o.want(t, "")
+	}
+	// Suspended means that nothing is active any more: until then the time stays.
+	o := observeJob(suspend).with("p")
+	for _, want := range []string{"release p", "delete p"} {
+		plan := o.want(t, want)
+		o.carryOut(t, plan)
+		if !o.Job.Status.StartTime.Equal(&start) {
+			t.Error("startTime cleared early")
+		}
+	}
+	// A fate that is found on resume leaves Suspended alone, and sets the time once.
+	plan := observeJob(noStart, suspended(corev1.ConditionTrue), backoffLimit(-1)).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended FailureTarget=True/BackoffLimitExceeded`)
+	if !plan.Status.StartTime.Equal(&later) {
+		t.Errorf("startTime %v", plan.Status.StartTime)
+	}
+}
+
+// STV-16: ready never exceeds active, and active is the truth while creation is held.
+func TestReadyAndActive_STV_16(t *testing.T) {
+	o := observeJob(sized(3, 3)).with("a", ready).with("b", ready).with("f", failedPod(1, time.Second))
+	o.Job.Status.Active, o.Job.Status.Ready = 3, ptr.To[int32](3)
+	plan := o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; after 9s`)
+	if *plan.Status.Ready != 2 {
+		t.Errorf("ready %d", *plan.Status.Ready)
+	}
+	o = observeJob(indexed(3, 3), perIndex(3)).with("a", index(0), ready).with("b", index(1), ready).with("f", index(2), failedPod(1, time.Second))
+	plan = o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 9s`)
+	if *plan.Status.Ready != 2 {
+		t.Errorf("ready %d", *plan.Status.Ready)
+	}
+	// Terminating and finished pods are not ready, whatever their condition says.
+	plan = observeJob(sized(3, 3)).with("a", ready, deletedPod(0)).with("b", ready, succeededPod(0)).with("c", ready, untracked).with("d", ready).compute()
+	if s := plan.Status; s.Active != 1 || *s.Ready != 1 || *s.Terminating != 2 {
+		t.Errorf("%s, ready %d", statusText(s), *s.Ready)
+	}
+}
+
+// STV-18: status.succeeded of an Indexed Job falls only while completions equal
+// parallelism; otherwise it stays, and a finding says so.
+func TestSucceededKept_STV_18(t *testing.T) {
+	done := func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" }
+	plan := observeJob(indexed(3, 3), stored(done)).
+		want(t, `status active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
+	if f := findings(plan, FindingCountKept); len(f) != 0 {
+		t.Errorf("%+v", f)
+	}
+	o := observeJob(indexed(3, 2), stored(done))
+	plan = o.want(t, `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
+	if f := findings(plan, FindingCountKept); len(f) != 1 || f[0].Count != 4 || f[0].Limit != 3 {
+		t.Errorf("%+v", f)
+	}
+	o.wantStages(t, planText(plan), `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	// It does not count for more than it is.
+	observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 5, "0,1,7-9" })).want(t, "create 2; create 3")
+	// When it may fall, it does.
+	o = observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes, s.Active = 5, "0,1", 3 })).
+		with("a", index(2)).with("b", index(3)).with("c", index(4))
+	*o.Job.Spec.Parallelism = 5
+	o.want(t, `status active 3 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
+}
+
+// STV-20: failedIndexes is there exactly while backoffLimitPerIndex is.
+func TestFailedIndexes_STV_20(t *testing.T) {
+	done := stored(func(s *batchv1.JobStatus) { s.Active = 2 })
+	observeJob(indexed(2, 2), done, stored(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") })).with("a", index(0)).with("b", index(1)).
+		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
+	observeJob(indexed(2, 2), perIndex(1), done, noFailedIndexes).with("a", index(0)).with("b", index(1)).
+		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""`)
+	// What cannot be read or is out of range goes.
+	plan := observeJob(indexed(3, 2), perIndex(1), done, endedIndexes("", 0, "2,x,7-9")).with("a", index(0)).with("b", index(1)).
+		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "2"`)
+	if f := findings(plan, FindingDamaged); len(f) != 1 || f[0].Count != 1 {
+		t.Errorf("%+v", f)
+	}
+	// NonIndexed: neither.
+	observeJob(stored(func(s *batchv1.JobStatus) { s.Active, s.CompletedIndexes, s.FailedIndexes = 1, "0-4", ptr.To("") })).with("a").
+		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
+}
+
+func noFailedIndexes(j *batchv1.Job) { j.Status.FailedIndexes = nil }
+
+// STV-21: an index that is in both stored lists succeeded.
+func TestOverlap_STV_21(t *testing.T) {
+	observeJob(indexed(5, 5), perIndex(1), endedIndexes("0-2", 3, "2,3")).with("a", index(4)).
+		want(t, `status active 1 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" failedIndexes "3"`)
+}
+
+// STV-02, 16..21, 28: whatever is observed, the next status is one that the API server
+// takes, and does not depend on the order of the pods.
+func TestEveryStatusIsLegal_STV_16_17_18_20_21(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 16))
+	for i := range 5000 {
+		o := randomObservation(random)
+		plan := o.compute()
+		text := planText(plan)
+		random.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] })
+		if again := planText(o.compute()); again != text {
+			t.Fatalf("%d: %s\nshuffled: %s", i, text, again)
+		}
+		if s := plan.Status; s != nil {
+			if err := illegal(o, s); err != "" {
+				t.Fatalf("%d: %s\nbefore %s\n%s", i, err, statusText(&o.Job.Status), text)
+			}
+		}
+		named := map[types.UID]bool{}
+		for _, r := range slices.Concat(plan.Delete, plan.Release, plan.Adopt, plan.Disown) {
+			if named[r.UID] || o.Skip[r.UID] {
+				t.Fatalf("%d: pod %s: named twice, or to be skipped: %s", i, r.Name, text)
+			}
+			named[r.UID] = true
+		}
+	}
+}
+
+func randomObservation(random *rand.Rand) *observed {
+	coin := func() bool { return random.IntN(2) == 0 }
+	few := func() int32 { return random.Int32N(5) }
+	o := observeJob()
+	spec, status := &o.Job.Spec, &o.Job.Status
+	*spec.Completions, *spec.Parallelism, *spec.BackoffLimit = few(), few(), few()
+	*spec.Suspend = random.IntN(4) == 0
+	if coin() {
+		spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	}
+	if coin() {
+		failurePolicy(onExit("FailJob", 1), onExit("Ignore", 2), onExit("FailIndex", 3))(o.Job)
+	}
+	if coin() {
+		spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		status.CompletedIndexes = indexset.Of(few(), few()).String()
+		status.Succeeded = random.Int32N(4)
+		if coin() {
+			spec.BackoffLimitPerIndex = ptr.To(random.Int32N(3))
+			status.FailedIndexes = ptr.To(indexset.Of(few()).String())
+		}
+		if coin() {
+			successRules(onCount(random.Int32N(3)))(o.Job)
+		}
+	}
+	for _, c := range []batchv1.JobConditionType{[]batchv1.JobConditionType{criteriaMet, failureTarget, "Custom", ""}[random.IntN(4)], []batchv1.JobConditionType{batchv1.JobSuspended, ""}[random.IntN(2)]} {
+		if c != "" {
+			interim(c)(o.Job)
+		}
+	}
+	if coin() {
+		status.StartTime = nil
+	}
+	o.config.MaxUncounted = 1 + random.IntN(4)
+	o.HoldCreation = random.IntN(4) == 0
+	o.Skip = map[types.UID]bool{}
+	for i := range random.IntN(8) {
+		name := fmt.Sprintf("p%d", i)
+		how := []func(*Pod){ready, inPhase(corev1.PodPending), deletedPod(time.Minute), failedPod(1+few(), time.Duration(few())*20*time.Second), succeededPod(time.Minute)}
+		o.with(name, index(random.Int32N(6)-1), how[random.IntN(5)], counts(few(), 0), func(p *Pod) {
+			p.Finalizer, p.Unselected = random.IntN(4) > 0, random.IntN(12) == 0
+			if p.IsTerminal() {
+				p.Deleting = random.IntN(4) == 0
+			}
+		})
+		u := status.UncountedTerminatedPods
+		switch random.IntN(8) {
+		case 0:
+			u.Failed = append(u.Failed, types.UID(name))
+		case 1:
+			if *spec.CompletionMode == batchv1.NonIndexedCompletion {
+				u.Succeeded = append(u.Succeeded, types.UID(name))
+			}
+		case 2:
+			o.Skip[types.UID(name)] = true
+		}
+	}
+	return o
+}
+
+// illegal says what the API server would not take of the next status.
+func illegal(o *observed, s *batchv1.JobStatus) string {
+	job := o.Job
+	before, spec := job.Status, job.Spec
+	isIndexed := *spec.CompletionMode == batchv1.IndexedCompletion
+	next := job.DeepCopy()
+	next.Status = *s
+	is := func(j *batchv1.Job, c batchv1.JobConditionType) bool { return trueCondition(j, c) != nil }
+	lost, _ := indexset.ParseTolerant(deref(s.FailedIndexes, ""), *spec.Completions)
+	done, skipped := indexset.ParseTolerant(s.CompletedIndexes, *spec.Completions)
+	u := s.UncountedTerminatedPods
+	uids := map[types.UID]bool{}
+	for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
+		uids[uid] = true
+	}
+	for _, rule := range []struct {
+		id     string
+		broken bool
+	}{
+		{"STV-02 duplicates", len(uids) != len(u.Succeeded)+len(u.Failed)},
+		{"STV-05 both interim", is(next, criteriaMet) && is(next, failureTarget)},
+		{"STV-06", is(next, batchv1.JobFailed) && !is(job, failureTarget)},
+		{"STV-07", is(next, batchv1.JobComplete) && !is(job, criteriaMet)},
+		{"STV-09 conditions lost", len(s.Conditions) < len(before.Conditions)},
+		{"STV-10", is(next, batchv1.JobComplete) != (s.CompletionTime != nil)},
+		{"STV-11..13", IsFinished(next) && (s.Active != 0 || *s.Terminating != 0 || len(uids) > 0)},
+		{"STV-14", IsFinished(next) && s.StartTime == nil && !(*spec.Suspend && *spec.Completions == 0)},
+		{"STV-15", before.StartTime != nil && !before.StartTime.Equal(s.StartTime) && !*spec.Suspend && !(is(job, batchv1.JobSuspended) && !is(next, batchv1.JobSuspended))},
+		{"STV-16 ready", *s.Ready > s.Active || *s.Ready < 0},
+		{"STV-17 failed", s.Failed < before.Failed},
+		{"STV-18 succeeded", s.Succeeded < before.Succeeded && !(isIndexed && *spec.Completions == *spec.Parallelism)},
+		{"STV-19 completed", done.String() != s.CompletedIndexes || skipped > 0 || !isIndexed && s.CompletedIndexes != ""},
+		{"STV-20 failed indexes", s.FailedIndexes != nil && (spec.BackoffLimitPerIndex == nil || lost.String() != *s.FailedIndexes)},
+		{"STV-21 overlap", !lost.Difference(done).Equal(lost)},
+		{"TRK-06 limit", len(uids) > max(o.config.MaxUncounted, len(before.UncountedTerminatedPods.Succeeded)+len(before.UncountedTerminatedPods.Failed))},
+	} {
+		if rule.broken {
+			return rule.id
+		}
+	}
+	return ""
+}
+
+// MGB-09: the interim and the terminal condition are two writes, also when no pod is left;
+// the second takes reason and message from the first.
+func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
+	for want, o := range map[string]*observed{
+		"SuccessCriteriaMet Complete CompletionsReached":         observeJob(counters(1, 0)),
+		"FailureTarget Failed BackoffLimitExceeded":              observeJob(backoffLimit(0), counters(0, 1)),
+		"FailureTarget Failed DeadlineExceeded":                  observeJob(deadline(60)),
+		"FailureTarget Failed MaxFailedIndexesExceeded":          observeJob(indexed(2, 2), perIndex(0), maxFailedIndexes(0), endedIndexes("", 0, "0")),
+		"FailureTarget Failed FailedIndexes":                     observeJob(indexed(2, 2), perIndex(0), endedIndexes("1", 1, "0")),
+		"SuccessCriteriaMet Complete SuccessPolicy":              observeJob(indexed(2, 2), successRules(onCount(1)), endedIndexes("1", 1, ""), noFailedIndexes),
+		"SuccessCriteriaMet Complete CompletionsReached (zero)":  observeJob(sized(0, 0)),
+		"SuccessCriteriaMet Complete CompletionsReached (queue)": observeJob(counters(1, 0), func(j *batchv1.Job) { j.Spec.Completions = nil }),
+	} {
+		words := strings.Fields(want)
+		first := o.compute()
+		if s := first.Status; s == nil || !first.Urgent || len(s.Conditions) != 1 || string(s.Conditions[0].Type) != words[0] || s.Conditions[0].Reason != words[2] || s.CompletionTime != nil {
+			t.Errorf("%s: first %s", want, planText(first))
+			continue
+		}
+		o.carryOut(t, first)
+		o.Now = o.Now.Add(time.Second)
+		second := o.compute()
+		s := second.Status
+		if s == nil || !second.Urgent || len(s.Conditions) != 2 || string(s.Conditions[1].Type) != words[1] || s.Conditions[0] != first.Status.Conditions[0] {
+			t.Errorf("%s: second %s", want, planText(second))
+			continue
+		}
+		if a, b := s.Conditions[0], s.Conditions[1]; a.Reason != b.Reason || a.Message != b.Message || a.Message == "" {
+			t.Errorf("%s: %+v, and then %+v", want, a, b)
+		}
+		if f := findings(second, FindingFinished); len(f) != 1 || f[0].Explains != words[1] || f[0].Reason != words[2] || f[0].Message != s.Conditions[0].Message {
+			t.Errorf("%s: %+v", want, f)
+		}
+		o.carryOut(t, second).want(t, "")
+	}
+}
+
+// MGB-10: the terminal condition waits for every pod that runs, terminates, is uncounted
+// or holds the finalizer.
+func TestTerminalConditionWaits_MGB_10(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*observed)
+		count  int32
+		text   string
+	}{
+		"active":      {func(o *observed) { o.with("p").skip("p") }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
+		"untracked":   {func(o *observed) { o.with("p", untracked).skip("p") }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 0 pods hold the tracking finalizer"},
+		"terminating": {func(o *observed) { o.with("p", deletedPod(0), untracked) }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 0 pods hold the tracking finalizer"},
+		"recorded": {func(o *observed) {
+			uncounted([]types.UID{"p"}, nil)(o.Job)
+			o.with("p", succeededPod(0)).skip("p")
+		}, 0, "0 pods run or terminate, 1 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
+		"finished": {func(o *observed) { o.with("p", succeededPod(0)) }, 0, "0 pods run or terminate, 1 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
+		"held":     {func(o *observed) { indexed(2, 2)(o.Job); o.with("p", index(7), succeededPod(0)).skip("p") }, 0, "0 pods run or terminate, 0 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
+	} {
+		for _, c := range []batchv1.JobConditionType{criteriaMet, failureTarget} {
+			o := observeJob(interim(c))
+			test.change(o)
+			plan := o.compute()
+			if plan.Status != nil && len(plan.Status.Conditions) > 1 {
+				t.Errorf("%s, %s: %s", name, c, planText(plan))
+			}
+			f := findings(plan, FindingWaitFinish)
+			if len(f) != 1 || f[0].Count != test.count || f[0].Reason != string(c) {
+				t.Errorf("%s, %s: %+v", name, c, f)
+			} else if c == criteriaMet && f[0].Message != test.text {
+				t.Errorf("%s: %s", name, f[0].Message)
+			}
+		}
+	}
+	// Changes of the same plan hold it back too: they may fail.
+	plan := observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
+	if len(findings(plan, FindingWaitFinish)) != 1 {
+		t.Error("no finding")
+	}
+	// Nothing is left.
+	observeJob(interim(failureTarget), uncounted(nil, []types.UID{"gone"})).with("p", failedPod(1, time.Hour), untracked).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" FailureTarget=True/Reason Failed=True/Reason`)
+}
+
+// MGB-11: conditions that say True stay as they are, and a finished Job is not touched any
+// more, whatever its spec becomes; leftover finalizers go.
+func TestConditionsStay_MGB_11(t *testing.T) {
+	for _, terminal := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		target := map[batchv1.JobConditionType]batchv1.JobConditionType{batchv1.JobComplete: criteriaMet, batchv1.JobFailed: failureTarget}[terminal]
+		for name, option := range map[string]func(*batchv1.Job){
+			"larger": sized(9, 9), "indexed": indexed(9, 9), "suspended": suspend, "zero": sized(0, 0), "limit": backoffLimit(0),
+			"deadline": deadline(1), "policy": failurePolicy(onExit("FailJob", 1)), "mode": func(j *batchv1.Job) { *j.Spec.CompletionMode = "Weird" },
+		} {
+			o := observeJob(option, interim(target), interim(terminal)).
+				with("r").with("f", failedPod(1, time.Hour)).with("t", deletedPod(0)).with("u", untracked).stray("s")
+			plan := o.compute()
+			if text := planText(plan); text != "release f r t" {
+				t.Errorf("%s, %s: %s", terminal, name, text)
+			}
+			if f := findings(plan, FindingFinished); len(f) != 1 || f[0].Explains != string(terminal) {
+				t.Errorf("%s, %s: %+v", terminal, name, f)
+			}
+			o.skip("f", "r", "t").want(t, "")
+		}
+	}
+	// Interim: what would lead to the other one, or to Suspended, changes nothing.
+	custom := condition("Custom", corev1.ConditionTrue, "Theirs", "theirs")
+	for _, c := range []batchv1.JobConditionType{criteriaMet, failureTarget} {
+		o := observeJob(custom, interim(c), suspend, backoffLimit(0), deadline(1), counters(1, 7), failurePolicy(onExit("FailJob", 1))).
+			with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", deletedPod(0), untracked)
+		o.settle(t)
+		if !reflect.DeepEqual(o.Job.Status.Conditions, observeJob(custom, interim(c)).Job.Status.Conditions) {
+			t.Errorf("%s: %s", c, statusText(&o.Job.Status))
+		}
+	}
+	// A condition that somebody set to False means nothing, until it is needed.
+	falseTarget := condition(failureTarget, corev1.ConditionFalse, "Theirs", "theirs")
+	observeJob(falseTarget, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p").want(t, "")
+	plan := observeJob(falseTarget, backoffLimit(0), counters(0, 1)).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" FailureTarget=True/BackoffLimitExceeded`)
+	if c := plan.Status.Conditions[0]; !c.LastTransitionTime.Time.Equal(now) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// JOB-01: of two reasons to end a Job, the one that comes first in the list counts.
+func TestOrderOfFates_JOB_01(t *testing.T) {
+	type cause struct {
+		reason string
+		apply  func(*observed)
+	}
+	failed3 := func(o *observed) { o.Job.Status.FailedIndexes = ptr.To("3") }
+	completed := func(text string, n int32) func(*observed) {
+		return func(o *observed) {
+			if s := &o.Job.Status; s.Succeeded < n {
+				s.CompletedIndexes, s.Succeeded = text, n
+			}
+		}
+	}
+	causes := []cause{
+		{"Met", func(o *observed) { condition(criteriaMet, corev1.ConditionTrue, "Met", "stored")(o.Job) }},
+		{"Target", func(o *observed) { condition(failureTarget, corev1.ConditionTrue, "Target", "stored")(o.Job) }},
+		{"PodFailurePolicy_0", func(o *observed) { o.with("p", index(2), failedPod(42, time.Hour)) }},
+		{"BackoffLimitExceeded", func(o *observed) { o.Job.Spec.BackoffLimit = ptr.To[int32](0); o.Job.Status.Failed = 1 }},
+		{"DeadlineExceeded", func(o *observed) { deadline(60)(o.Job) }},
+		{"MaxFailedIndexesExceeded", func(o *observed) { maxFailedIndexes(0)(o.Job); failed3(o) }},
+		{"FailedIndexes", func(o *observed) { completed("0-2", 3)(o); failed3(o) }},
+		{"SuccessPolicy", func(o *observed) { successRules(onIndexes("0"))(o.Job); completed("0", 1)(o) }},
+		{"CompletionsReached", completed("0-3", 4)},
+	}
+	for i, first := range causes {
+		for _, second := range causes[i+1:] {
+			if second.reason == "CompletionsReached" && (first.reason == "MaxFailedIndexesExceeded" || first.reason == "FailedIndexes") || second.reason == "Target" {
+				continue // an index that failed did not succeed; and both interim conditions cannot be
+			}
+			for _, order := range [][]cause{{first, second}, {second, first}} {
+				o := observeJob(indexed(4, 4), perIndex(5), failurePolicy(onExit("FailJob", 42)))
+				for _, c := range order {
+					c.apply(o)
+				}
+				_, reason, _ := fateOf(t, o.compute())
+				if reason != first.reason {
+					t.Errorf("%s and %s: %s", first.reason, second.reason, reason)
+				}
+			}
+		}
+		// Alone, each of them is a reason.
+		o := observeJob(indexed(4, 4), perIndex(5), failurePolicy(onExit("FailJob", 42)))
+		first.apply(o)
+		if _, reason, _ := fateOf(t, o.compute()); reason != first.reason {
+			t.Errorf("%s alone: %s", first.reason, reason)
+		}
+	}
+	// Container restarts stand beside failed pods, and before the deadline.
+	for restarts, want := range map[int32]string{0: "DeadlineExceeded", 2: "DeadlineExceeded", 3: "BackoffLimitExceeded"} {
+		o := observeJob(backoffLimit(3), deadline(60), func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }).
+			with("p", func(p *Pod) { p.Restarts = restarts })
+		if _, reason, _ := fateOf(t, o.compute()); reason != want {
+			t.Errorf("%d restarts: %s", restarts, reason)
+		}
+	}
+	// A reason to fail comes before the management of pods, and this before completions.
+	observeJob(sized(1, 1), counters(1, 0), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p").want(t, "release p")
+	observeJob(sized(3, 1), backoffLimit(0)).with("f", failedPod(1, time.Hour)).
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f] FailureTarget=True/BackoffLimitExceeded`)
+}

@@ -1,0 +1,256 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+const metBySuccessPolicy = "SuccessCriteriaMet=True/SuccessPolicy"
+
+// ruleProgress prints the evidence about the rules: "rule: have/need".
+func ruleProgress(plan Plan) (text []string) {
+	for _, f := range findings(plan, FindingSuccessRule) {
+		text = append(text, fmt.Sprintf("%d: %d/%d", f.Rule, f.Count, f.Limit))
+	}
+	return text
+}
+
+// The first rule that is met decides, and is named.
+func TestFirstRule_SUC_03(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules             []batchv1.SuccessPolicyRule
+		progress, message string
+	}{
+		"both":   {[]batchv1.SuccessPolicyRule{onIndexes("0"), onCount(1)}, "[0: 1/1 1: 1/1]", "Matched rules at index 0"},
+		"second": {[]batchv1.SuccessPolicyRule{onIndexes("1-3"), onCount(1)}, "[0: 0/3 1: 1/1]", "Matched rules at index 1"},
+		"none":   {[]batchv1.SuccessPolicyRule{onIndexes("0,2"), onCount(2)}, "[0: 1/2 1: 1/2]", "no condition"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observeJob(indexed(4, 4), successRules(c.rules...)).
+				with("p0", index(0), succeededPod(0)).with("p1", index(1)).with("p2", index(2)).with("p3", index(3))
+			want := `status active 0 terminating 3 succeeded 1 failed 0 completedIndexes "0" ` + metBySuccessPolicy
+			if name == "none" {
+				want = `status active 3 terminating 0 succeeded 1 failed 0 completedIndexes "0"`
+			}
+			plan := o.wantShuffled(t, want)
+			equal(t, "message", message(plan, "SuccessCriteriaMet"), c.message)
+			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), c.progress)
+		})
+	}
+	// On every sync, also from what is stored alone.
+	observeJob(indexed(4, 1), successRules(onCount(2)), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 })).
+		want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy)
+}
+
+// Stored and new successes count, below completions; the condition is stored together with
+// all of them.
+func TestEvidenceIsStored_SUC_08(t *testing.T) {
+	two := stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "1,7", 2 })
+	plan := observeJob(indexed(5, 5), successRules(onIndexes("1,3")), two).
+		with("p3", index(3), succeededPod(0)).with("p4", index(4)).
+		want(t, `status active 0 terminating 1 succeeded 2 failed 0 completedIndexes "1,3" `+metBySuccessPolicy)
+	equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 2/2]")
+	// Neither an index out of range, nor one without finalizer, nor one twice.
+	for name, c := range map[string]struct {
+		i      int32
+		change func(*Pod)
+	}{"out of range": {5, ready}, "no finalizer": {3, untracked}, "no index": {NoIndex, ready}, "twice": {1, ready}} {
+		t.Run(name, func(t *testing.T) {
+			plan := observeJob(indexed(5, 5), successRules(onCount(2)), two).
+				with("p", index(c.i), succeededPod(0), c.change).compute()
+			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 1/2]")
+		})
+	}
+	// What does not fit into this status is no evidence yet.
+	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onCount(2))), 1).
+		with("p0", index(0), succeededPod(2)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).with("p3", index(3))}
+	equal(t, "first", p.step(), `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
+	equal(t, "second", p.step(), `status active 0 terminating 2 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy+`; release p0`)
+	// Failures have the first claim on the room.
+	limited(observeJob(indexed(3, 3), successRules(onCount(1))), 1).
+		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).
+		wantStatus(t, `active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p0]`)
+}
+
+// Every reason to fail beats a rule that is met in the same sync.
+func TestFailureFirst_SUC_09(t *testing.T) {
+	met := successRules(onCount(1))
+	base := func(options ...func(*batchv1.Job)) *observed {
+		return observeJob(append([]func(*batchv1.Job){indexed(3, 3), met}, options...)...).
+			with("good", index(0), succeededPod(0)).with("bad", index(1), failedPod(3, 0))
+	}
+	for name, c := range map[string]struct {
+		o    *observed
+		want string
+	}{
+		"FailJob": {base(failurePolicy(onExit("FailJob", 3))).with("p2", index(2)),
+			`active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad p2] FailureTarget=True/PodFailurePolicy_0`},
+		"backoffLimit": {base(backoffLimit(0)).with("p2", index(2)),
+			`active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad p2] FailureTarget=True/BackoffLimitExceeded`},
+		"deadline": {base(deadline(3600)).with("p2", index(2)),
+			`active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad p2] FailureTarget=True/DeadlineExceeded`},
+		"maxFailedIndexes": {base(perIndex(0), maxFailedIndexes(0)).with("p2", index(2)),
+			`active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" failedIndexes "1" uncounted [] [bad p2] FailureTarget=True/MaxFailedIndexesExceeded`},
+		"failed indexes": {base(perIndex(0)).with("p2", index(2), succeededPod(0)),
+			`active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,2" failedIndexes "1" uncounted [] [bad] FailureTarget=True/FailedIndexes`},
+		"none of them": {base(failurePolicy(onExit("FailJob", 4)), deadline(3601), perIndex(0), maxFailedIndexes(1), backoffLimit(1)).with("p2", index(2)),
+			`active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" failedIndexes "1" uncounted [] [bad] ` + metBySuccessPolicy + "; after 1s"},
+	} {
+		t.Run(name, func(t *testing.T) { c.o.wantShuffled(t, "status "+c.want) })
+	}
+}
+
+// The rule is met by the very success that ends the last index; the failed one counts more.
+func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
+		with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
+	equal(t, "first", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
+	p.end(1, succeededPod(0))
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
+}
+
+// Once the criteria are met, nothing fails the Job any more.
+func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
+	for name, option := range map[string]func(*batchv1.Job){
+		"FailJob": failurePolicy(onExit("FailJob", 3)), "backoffLimit": backoffLimit(0), "deadline": deadline(1), "index": perIndex(0),
+		"maxFailedIndexes": func(j *batchv1.Job) { perIndex(0)(j); maxFailedIndexes(0)(j) },
+		"FailIndex":        func(j *batchv1.Job) { perIndex(5)(j); failurePolicy(onExit("FailIndex", 3))(j) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), option,
+				condition("SuccessCriteriaMet", "True", "SuccessPolicy", "Matched rules at index 0"),
+				stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })).
+				with("p1", index(1), failedPod(3, 0))}
+			failedIndexes := ""
+			if p.Job.Spec.BackoffLimitPerIndex != nil {
+				failedIndexes = ` failedIndexes ""`
+			}
+			equal(t, "status", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0"`+failedIndexes+` SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+		})
+	}
+}
+
+func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
+	o := observeJob(indexed(3, 3), successRules(onCount(1)), condition("FailureTarget", "True", "BackoffLimitExceeded", "m")).
+		with("p0", index(0), succeededPod(0)).with("p1", index(1), deletedPod(0), untracked)
+	plan := o.want(t, `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded`)
+	equal(t, "rules", len(ruleProgress(plan)), 0)
+	p := &paper{t: t, observed: o}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
+}
+
+// Conditions with status False mean nothing, and stay as they are.
+func TestFalseConditions_SUC_13(t *testing.T) {
+	o := observeJob(indexed(2, 2), successRules(onCount(1)), stored(func(s *batchv1.JobStatus) { s.Active = 2 }),
+		condition("FailureTarget", "False", "X", "x"), condition("SuccessCriteriaMet", "False", "Y", "y")).
+		with("p0", index(0)).with("p1", index(1))
+	o.want(t, "")
+	failedPod(1, 0)(o.Pods[1])
+	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1] FailureTarget=False/X SuccessCriteriaMet=False/Y; after 10s`)
+	succeededPod(0)(o.Pods[0])
+	o.Pods = o.Pods[:1]
+	o.want(t, `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=False/X SuccessCriteriaMet=True/SuccessPolicy`)
+}
+
+// What merely ran is deleted and not counted; what had failed is.
+func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(4, 4), successRules(onIndexes("0"))).
+		with("good", index(0), succeededPod(0)).
+		with("bad", index(1), failedPod(1, 0)).
+		with("pending", index(2), func(p *Pod) { p.Phase = corev1.PodPending }).
+		with("gone", index(3), deletedPod(0))} // under TerminatingOrFailed: considered failed
+	for _, want := range []string{
+		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad gone] SuccessCriteriaMet=True/SuccessPolicy`,
+		`delete pending; release bad gone good`,
+		`release pending`,
+	} {
+		equal(t, "stage", p.step(), want)
+	}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+// Under podReplacementPolicy Failed a pod that terminates had not failed: not counted.
+func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
+		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
+	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+// The same if the pod that we deleted ends, with an exit code of its own, before its
+// finalizer is gone: SIGTERM made it fail, not the work.
+func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
+		with("good", index(0), succeededPod(0)).with("runs", index(1))}
+	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
+	equal(t, "delete", p.step(), `delete runs; release good`)
+	failedPod(143, 0)(p.pod("runs")) // still Deleting, still with the finalizer
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+// A rule that is met by the last index comes before completions.
+func TestRuleBeforeCompletions_SUC_17(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule batchv1.SuccessPolicyRule
+		want string
+	}{
+		"met":     {onCount(2), "SuccessPolicy"},
+		"all":     {onIndexes("0,1"), "SuccessPolicy"},
+		"not met": {onIndexes(""), "CompletionsReached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observeJob(indexed(2, 2), successRules(c.rule)).
+				with("p0", index(0), succeededPod(0)).with("p1", index(1), succeededPod(0)).
+				wantShuffled(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/`+c.want)
+		})
+	}
+}
+
+// The same if the last successes do not fit into one status: the rule is met as soon as
+// they are stored, and nothing else may decide before.
+func TestRuleBeforeCompletionsAtLimit_SUC_17(t *testing.T) {
+	p := &paper{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
+		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
+	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+func TestGateOff_SUC_19(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onCount(1))).
+		with("p0", index(0), succeededPod(0)).with("p1", index(1))}
+	p.config.Features.SuccessPolicy = false
+	plan := p.compute()
+	if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "JobSuccessPolicy" {
+		t.Errorf("%+v", f)
+	}
+	equal(t, "rules", len(ruleProgress(plan)), 0)
+	equal(t, "runs", p.settle(), `active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
+	p.end(1, succeededPod(0))
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+func TestReenable_SUC_20(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(5, 5), successRules(onCount(3)))}
+	p.settle()
+	for i, want := range []string{
+		`active 4 terminating 0 succeeded 1 failed 0 completedIndexes "0"`,
+		`active 3 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`,
+		`active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`,
+	} {
+		p.config.Features.SuccessPolicy = i != 1
+		p.end(int32(i), succeededPod(0))
+		equal(t, "status", p.settle(), want)
+	}
+	// A finished Job stays as it is, whatever the gate.
+	p.config.Features.SuccessPolicy = false
+	p.want(t, "")
+	// Turned on after more than enough successes, it ends at once.
+	observeJob(indexed(5, 5), successRules(onCount(3)), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0-3", 4 })).
+		with("p4", index(4)).
+		want(t, `status active 0 terminating 1 succeeded 4 failed 0 completedIndexes "0-3" `+metBySuccessPolicy)
+}

@@ -1,0 +1,394 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// uncounted are the UIDs of stored status.uncountedTerminatedPods.
+func uncounted(succeeded, failed []types.UID) func(*batchv1.Job) {
+	return stored(func(s *batchv1.JobStatus) {
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: succeeded, Failed: failed}
+	})
+}
+
+func counters(succeeded, failed int32) func(*batchv1.Job) {
+	return stored(func(s *batchv1.JobStatus) { s.Succeeded, s.Failed = succeeded, failed })
+}
+
+func beingDeleted(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: now} }
+
+func unselected(p *Pod) { p.Unselected = true }
+
+// TRK-02: record, let go, count: three stages, and each can be lost and repeated.
+func TestProtocol_TRK_02(t *testing.T) {
+	job := func() *observed {
+		return observeJob(sized(4, 2), stored(func(s *batchv1.JobStatus) { s.Active = 2 })).
+			with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).with("a").with("b")
+	}
+	stages := []string{
+		`status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] [f]`,
+		"release f s",
+		`status active 2 terminating 0 succeeded 1 failed 1 completedIndexes ""`,
+	}
+	job().wantStages(t, stages...)
+	// A restart forgets what is not stored.
+	o := job()
+	for _, want := range stages {
+		o.Backoff.Failures, o.Skip = 0, nil
+		o.carryOut(t, o.want(t, want))
+	}
+	// A finalizer that stays keeps its pod uncounted, and no other.
+	o = job()
+	o.carryOut(t, o.compute())
+	o.carryOut(t, o.skip("s").want(t, "release f"))
+	o.carryOut(t, o.want(t, `status active 2 terminating 0 succeeded 0 failed 1 completedIndexes "" uncounted [s] []`))
+	o.Skip = nil
+	o.wantStages(t, "release s", `status active 2 terminating 0 succeeded 1 failed 1 completedIndexes ""`)
+	// Indexed: the index stands for the pod, and every pod of the index.
+	o = observeJob(indexed(2, 2)).with("s", index(0), succeededPod(time.Minute)).with("again", index(0), succeededPod(time.Hour)).with("b", index(1))
+	plan := o.want(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
+	for _, f := range findings(plan, FindingRecorded) {
+		if f.Reason != ReasonSucceeded || f.Index != 0 || f.Match != nil {
+			t.Errorf("%+v", f)
+		}
+	}
+	o.carryOut(t, plan).wantStages(t, "release again s")
+}
+
+// TRK-02, TRK-05: a recorded pod that the Job has lost for a while still holds its
+// finalizer: it is not counted before it has lost that too.
+func TestRecordedPodOfNobody_TRK_05(t *testing.T) {
+	// Somebody took the owner away. The pod is adopted again, and counted once.
+	o := observeJob(sized(3, 1), uncounted([]types.UID{"s"}, nil)).stray("s", succeededPod(time.Minute)).with("other", succeededPod(time.Minute))
+	o.carryOut(t, o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s other] []; adopt s`))
+	o.settle(t)
+	if got := o.Job.Status.Succeeded; got != 2 {
+		t.Errorf("succeeded %d, 2 pods did", got)
+	}
+	// Somebody changed the labels, the finalizer could not be removed, and the labels are back.
+	o = observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected)
+	o.carryOut(t, o.skip("f").want(t, ""))
+	o.Skip = nil
+	o.pod(t, "f").Unselected = false
+	o.settle(t)
+	if got := o.Job.Status.Failed; got != 1 {
+		t.Errorf("failed %d, 1 pod did", got)
+	}
+	// Once it is let go, it counts.
+	observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected).
+		wantStages(t, "disown f", `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
+}
+
+// TRK-04: decisions count what is in the counters, what is recorded, and what ended since.
+func TestEffectiveCounts_TRK_04(t *testing.T) {
+	for name, test := range map[string]struct {
+		o                 *observed
+		failed, succeeded int32
+	}{
+		"counters":  {observeJob(counters(1, 2)), 2, 1},
+		"recorded":  {observeJob(counters(1, 2), uncounted([]types.UID{"a"}, []types.UID{"b", "c"})), 4, 2},
+		"in both":   {observeJob(uncounted([]types.UID{"a"}, []types.UID{"a"})), 1, 0},
+		"ended now": {observeJob(counters(1, 2)).with("s", succeededPod(0)).with("f", failedPod(1, 0)), 3, 2},
+		"recorded, with finalizer": {observeJob(uncounted([]types.UID{"s"}, []types.UID{"f"})).
+			with("s", succeededPod(0)).with("f", failedPod(1, 0)), 1, 1},
+		"without finalizer": {observeJob().with("s", succeededPod(0), untracked).with("f", failedPod(1, 0), untracked), 0, 0},
+		"terminating":       {observeJob().with("t", deletedPod(0)), 1, 0},
+		"terminating, policy Failed": {observeJob(replacing(batchv1.Failed)).
+			with("t", deletedPod(0)), 0, 0},
+		"ignored": {observeJob(failurePolicy(onExit("Ignore", 1))).with("f", failedPod(1, 0)), 0, 0},
+		"indexes": {observeJob(indexed(5, 5), counters(2, 1), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0,1" })).
+			with("again", index(1), succeededPod(0)).with("s", index(2), succeededPod(0)).with("t", index(2), succeededPod(0)).
+			with("out", index(5), succeededPod(0)).with("none", succeededPod(0)).
+			with("f", index(3), failedPod(1, 0)).with("fout", index(9), failedPod(1, 0)), 2, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.o.Job.Spec.BackoffLimit = new(int32)
+			plan := test.o.compute()
+			if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != test.failed {
+				t.Errorf("failures %+v, want %d", f, test.failed)
+			}
+			if _, reason, _ := fateOf(t, plan); (reason == "BackoffLimitExceeded") != (test.failed > 0) {
+				t.Errorf("fate %s", reason)
+			}
+			// Without a limit, the successes decide how many pods are wanted.
+			test.o.Job.Spec.BackoffLimit, test.o.Job.Spec.PodReplacementPolicy = nil, nil
+			test.o.Job.Spec.PodFailurePolicy = nil
+			if test.o.Job.Spec.CompletionMode != nil && *test.o.Job.Spec.CompletionMode == batchv1.NonIndexedCompletion {
+				sized(9, 9)(test.o.Job)
+			}
+			test.o.Now = now.Add(time.Hour)
+			wanted := min(*test.o.Job.Spec.Completions, *test.o.Job.Spec.Parallelism) - test.succeeded
+			if f := findings(test.o.compute(), FindingCreate); len(f) != 1 || f[0].Limit != wanted {
+				t.Errorf("wanted %+v, want %d", f, wanted)
+			}
+		})
+	}
+}
+
+// TRK-05: the built-in controller's "past and new finished pods".
+func TestPastAndNewFinishedPods_TRK_05(t *testing.T) {
+	o := observeJob(sized(9, 1), counters(2, 3), uncounted([]types.UID{"a", "e"}, []types.UID{"b", "f"}), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
+		with("e", succeededPod(time.Minute), untracked).with("x", failedPod(1, time.Minute), untracked).with("y", inPhase(corev1.PodPending)).
+		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).
+		with("c", succeededPod(time.Minute)).with("d", failedPod(1, time.Minute))
+	plan := o.want(t, `status active 1 terminating 0 succeeded 3 failed 4 completedIndexes "" uncounted [a c] [b d]; release a b`)
+	if f := findings(plan, FindingCounted); len(f) != 1 || f[0].Count != 2 {
+		t.Errorf("%+v", f)
+	}
+	o.carryOut(t, plan).wantStages(t, "release c d", `status active 1 terminating 0 succeeded 5 failed 6 completedIndexes ""`)
+}
+
+// TRK-06: one status records at most 500 pods; the rest, and the end of the Job, wait.
+func TestRecordLimit_TRK_06(t *testing.T) {
+	for _, mode := range []func(*batchv1.Job){sized(501, 501), indexed(501, 501)} {
+		o := observeJob(mode)
+		for i := range 501 {
+			how := succeededPod(time.Duration(501-i) * time.Second)
+			o.with(fmt.Sprintf("p%03d", i), index(int32(i)), how)
+		}
+		plan := o.compute()
+		isIndexed := *o.Job.Spec.CompletionMode == batchv1.IndexedCompletion
+		recorded := len(plan.Status.UncountedTerminatedPods.Succeeded)
+		if isIndexed {
+			recorded = int(plan.Status.Succeeded)
+			if plan.Status.CompletedIndexes != "0-499" {
+				t.Errorf("completedIndexes %s", plan.Status.CompletedIndexes)
+			}
+		}
+		if recorded != 500 {
+			t.Errorf("%d recorded", recorded)
+		}
+		if f := findings(plan, FindingRecordLimit); len(f) != 1 || f[0].Count != 1 || f[0].Limit != 500 {
+			t.Errorf("%+v", f)
+		}
+		o.carryOut(t, plan)
+		for stage := 0; !IsFinished(o.Job); stage++ {
+			if plan = o.compute(); plan.IsEmpty() || stage > 9 {
+				t.Fatalf("stage %d: %s", stage, statusText(&o.Job.Status))
+			}
+			o.carryOut(t, plan)
+		}
+		if s := o.Job.Status; s.Succeeded != 501 || s.Failed != 0 {
+			t.Errorf("%s", statusText(&s))
+		}
+	}
+	// Failures come first: they may be why the Job ends. What is recorded takes room, too.
+	o := observeJob(sized(9, 9), uncounted([]types.UID{"old"}, nil))
+	o.config.MaxUncounted = 3
+	o.with("old", succeededPod(time.Hour)).with("s", succeededPod(time.Hour)).with("f1", failedPod(1, time.Minute)).with("f2", failedPod(1, time.Minute))
+	o.HoldCreation = true
+	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [old] [f1 f2]; release old`)
+	if f := findings(plan, FindingRecordLimit); len(f) != 1 || f[0].Count != 1 || f[0].Limit != 3 {
+		t.Errorf("%+v", f)
+	}
+	o.carryOut(t, plan).want(t, `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "" uncounted [s] [f1 f2]; release f1 f2`)
+	// Among failures, those that have ended come first; and the condition is not held up.
+	o = observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42)))
+	o.config.MaxUncounted = 1
+	o.with("a").with("b", deletedPod(time.Hour)).with("p", failedPod(42, time.Minute)).
+		want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_0`)
+}
+
+// TRK-06: failures that do not fit into the status that ends the Job well are recorded by
+// the next one (SUC-14: pods already considered failed count).
+func TestRecordLimitOfFailures_TRK_06(t *testing.T) {
+	o := observeJob(func(j *batchv1.Job) { sized(0, 4)(j); j.Spec.Completions = nil }).with("s", succeededPod(time.Minute))
+	for _, name := range []string{"a", "b", "c"} { // a user deleted the other workers
+		o.with(name, deletedPod(time.Minute))
+	}
+	o.config.MaxUncounted = 2
+	o.settle(t)
+	o.Pods = slices.DeleteFunc(o.Pods, func(p *Pod) bool { return p.IsTerminating() && !p.Finalizer })
+	o.settle(t)
+	o.wantStatusText(t, `active 0 terminating 0 succeeded 1 failed 3 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+// TRK-07: successes of an Indexed Job take one status write, those of a NonIndexed two.
+func TestWritesPerSuccess_TRK_07(t *testing.T) {
+	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
+	observeJob(indexed(2, 2), active).with("s", index(0), succeededPod(time.Minute)).with("r", index(1)).
+		wantStages(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "release s")
+	observeJob(sized(2, 2), active).with("s", succeededPod(time.Minute)).with("r").
+		wantStages(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []`, "release s",
+			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
+}
+
+// TRK-12 (D-21): finished pods without the finalizer are done with, and may be replaced.
+func TestFinishedWithoutFinalizer_TRK_12(t *testing.T) {
+	for _, how := range []func(*Pod){failedPod(1, time.Hour), succeededPod(time.Hour), func(p *Pod) { deletedPod(time.Hour)(p); p.Phase = corev1.PodFailed }} {
+		observeJob(sized(2, 2)).with("p", untracked, how).want(t, "create; create")
+		observeJob(indexed(2, 2)).with("p", untracked, index(0), how).want(t, "create 0; create 1")
+		observeJob(backoffLimit(0)).with("p", untracked, how).want(t, "create")
+	}
+	// Policies are not asked about it.
+	plan := observeJob(failurePolicy(onExit("FailJob", 1))).with("p", untracked, failedPod(1, time.Hour)).want(t, "create")
+	if f := findings(plan, FindingRule); len(f) != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TRK-16: what is recorded as failed stays failed.
+func TestRecordedStaysFailed_TRK_16(t *testing.T) {
+	observeJob(uncounted(nil, []types.UID{"p"})).with("p", succeededPod(time.Minute)).with("r").
+		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
+	o := observeJob(indexed(1, 1), uncounted(nil, []types.UID{"p"})).with("p", index(0), succeededPod(time.Minute))
+	o.want(t, "create 0; release p")
+	// In both lists: the failure was first.
+	observeJob(uncounted([]types.UID{"p"}, []types.UID{"p"})).with("p", succeededPod(time.Minute)).with("r").
+		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
+}
+
+// TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created
+// or deleted, what has ended counts, and what runs is let go, and does not.
+func TestDeletedJob_TRK_24(t *testing.T) {
+	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
+	o := observeJob(sized(5, 3), beingDeleted, active(1)).
+		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).with("r")
+	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [a] [b]; release r`)
+	if r := plan.Release[0]; r.ResourceVersion != "1" {
+		t.Errorf("a running pod may end at this moment: %+v", r)
+	}
+	if len(findings(plan, FindingDeleting)) != 1 {
+		t.Error("no finding")
+	}
+	o.carryOut(t, plan).wantStages(t, "release a b", `status active 1 terminating 0 succeeded 1 failed 1 completedIndexes ""`)
+
+	observeJob(sized(5, 2), beingDeleted, active(2)).with("p", inPhase(corev1.PodPending)).with("r").with("s", succeededPod(time.Minute)).
+		wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p r`, "release s",
+			`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
+
+	// Whatever the policies, the suspension and the fate of the Job.
+	for name, option := range map[string]func(*batchv1.Job){
+		"limit":   backoffLimit(0),
+		"suspend": suspend,
+		"deadline": func(j *batchv1.Job) {
+			deadline(1)(j)
+		},
+		"Failed":     replacing(batchv1.Failed),
+		"target":     condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message"),
+		"criteria":   condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "Reason", "message"),
+		"perIndex":   func(j *batchv1.Job) { indexed(9, 9)(j); perIndex(5)(j) },
+		"FailJob":    failurePolicy(onExit("FailJob", 1)),
+		"finalizers": func(*batchv1.Job) {},
+	} {
+		o := observeJob(sized(5, 5), beingDeleted, option).
+			with("f", index(0), failedPod(1, time.Minute)).with("r", index(1)).with("t", index(2), deletedPod(time.Minute)).
+			with("x", index(30), untracked).with("y", index(30))
+		plan := o.compute()
+		if plan.Status == nil || len(plan.Create)+len(plan.Delete) > 0 || len(plan.Status.Conditions) != len(o.Job.Status.Conditions) ||
+			!slices.Equal(plan.Status.UncountedTerminatedPods.Failed, []types.UID{"f"}) {
+			t.Errorf("%s: %s", name, planText(plan))
+		}
+		if text := planText(Plan{Release: plan.Release}); text != "release r t y" && name != "target" {
+			t.Errorf("%s: %s", name, text)
+		}
+		o.settle(t)
+		for _, p := range o.Pods {
+			if p.Finalizer {
+				t.Errorf("%s: %s keeps its finalizer", name, p.Name)
+			}
+		}
+		if o.Job.Status.Failed != 1 {
+			t.Errorf("%s: failed %d", name, o.Job.Status.Failed)
+		}
+	}
+}
+
+// TRK-25: strays join the Job before others are created; pods that the selector no longer
+// selects are let go in one write, and replaced.
+func TestAdoptionAndRelease_TRK_25(t *testing.T) {
+	o := observeJob(sized(3, 3)).stray("s", untracked).stray("e", succeededPod(time.Minute)).with("r")
+	plan := o.want(t, "adopt e s")
+	if f := findings(plan, FindingAdopt); len(f) != 2 || f[0].Pod != "s" || f[1].PodUID != "e" {
+		t.Errorf("%+v", f)
+	}
+	o.carryOut(t, plan).wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [e] []`, "release e",
+		`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
+	// One that cannot be adopted in this sync holds up nobody.
+	observeJob(sized(2, 2)).stray("s").skip("s").want(t, "create; create")
+
+	o = observeJob(sized(2, 2)).with("u", unselected).with("r")
+	plan = o.want(t, "create; disown u")
+	if f := findings(plan, FindingDisown); len(f) != 1 || f[0].Pod != "u" {
+		t.Errorf("%+v", f)
+	}
+	// It is the Job's no more, whatever becomes of the write.
+	o.skip("u").want(t, "create")
+	observeJob(replacing(batchv1.Failed)).with("u", unselected, deletedPod(time.Minute)).want(t, "create; disown u")
+	observeJob(backoffLimit(0)).with("u", unselected, failedPod(1, time.Hour)).want(t, "create; disown u")
+
+	// None of it while the Job is being deleted, or has finished, or is of an unknown mode.
+	for name, option := range map[string]func(*batchv1.Job){
+		"deleted":  beingDeleted,
+		"finished": condition(batchv1.JobFailed, corev1.ConditionTrue, "Reason", "message"),
+		"mode":     func(j *batchv1.Job) { *j.Spec.CompletionMode = "Weird" },
+	} {
+		plan := observeJob(option).stray("s").with("u", unselected).compute()
+		if len(plan.Adopt)+len(plan.Disown) > 0 {
+			t.Errorf("%s: %s", name, planText(plan))
+		}
+	}
+	observeJob(beingDeleted, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("u", unselected).want(t, "release u")
+	// A Job is not complete while pods join it, nor is its terminal condition written.
+	observeJob(counters(1, 0)).stray("s").want(t, "adopt s")
+	plan = observeJob(condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")).stray("s").want(t, "adopt s")
+	if len(findings(plan, FindingWaitFinish)) != 1 {
+		t.Error("no finding")
+	}
+}
+
+// D-23: a Job that pods are about to join is not suspended yet.
+func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
+	o := observeJob(suspend).stray("s")
+	plan := o.want(t, "adopt s")
+	o.carryOut(t, plan).wantStages(t, "release s", "delete s",
+		`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended`)
+}
+
+// TRK-29: pods of no index lose their finalizer, and never count; the numbers are those
+// of the built-in controller's "indexed job with indexes outside of range".
+func TestIndexesOutOfRange_TRK_29(t *testing.T) {
+	o := observeJob(indexed(5, 2)).
+		with("p0", index(0), succeededPod(time.Minute)).with("p5", index(5)).with("p6", index(6), succeededPod(time.Minute)).
+		with("p7", index(7), inPhase(corev1.PodPending)).with("p8", index(8), failedPod(1, time.Hour))
+	plan := o.want(t, `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"; release p5 p6 p7 p8`)
+	f := findings(plan, FindingNotCounted)
+	if len(f) != 2 || f[0].Pod != "p8" || f[1].Pod != "p6" || f[0].Message != "its completion index is missing or out of range" {
+		t.Errorf("%+v", f)
+	}
+	if f := findings(plan, FindingMisfit); len(f) != 2 {
+		t.Errorf("%+v", f)
+	}
+	for _, r := range plan.Release {
+		if running := r.Name == "p5" || r.Name == "p7"; running != (r.ResourceVersion != "") {
+			t.Errorf("%+v", r)
+		}
+	}
+	plan = o.carryOut(t, plan).want(t, `delete p5 p7; release p0`)
+	o.carryOut(t, plan)
+	if got := statusText(&o.Job.Status); got != `active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"` {
+		t.Error(got)
+	}
+	// Missing, and while they terminate.
+	observeJob(indexed(2, 2), backoffLimit(0)).with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", index(2), deletedPod(time.Hour)).
+		want(t, "create 0; create 1; release f s t")
+	// In a NonIndexed Job an index means nothing.
+	observeJob().with("f", index(7), failedPod(1, time.Hour)).
+		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; create`)
+}
+
+// TRK-29: what never counts does not hold up others either, before its finalizer is gone
+// or afterwards.
+func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
+	o := observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second))
+	o.want(t, "create 0; release p8")
+	observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second), untracked).want(t, "create 0")
+}
