@@ -40,6 +40,15 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
 	d := &Dispatcher{managedBy: config.ManagedBy, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
+	if m := config.Metrics; m != nil {
+		d.cache.OnHeld(func(job *batchv1.Job, held bool) bool {
+			if held && !isManagedBy(job, d.managedBy) {
+				return false
+			}
+			m.finalizerHeld(held)
+			return true
+		})
+	}
 	return d, d.cache
 }
 

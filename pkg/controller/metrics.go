@@ -145,19 +145,14 @@ func (m *Metrics) failureIgnored() {
 	}
 }
 
-// podChanged counts finished pods that come to hold the tracking finalizer, and that no
-// longer do (TRK-30). Either pod may be nil.
-func (m *Metrics) podChanged(before, after *reconcile.Pod) {
-	if m == nil {
-		return
+// finalizerHeld counts finished pods that come to hold the tracking finalizer, and that
+// no longer do (TRK-30).
+func (m *Metrics) finalizerHeld(held bool) {
+	event := "delete"
+	if held {
+		event = "add"
 	}
-	held := func(p *reconcile.Pod) bool { return p != nil && p.IsTerminal() && p.Finalizer }
-	switch {
-	case held(after) && !held(before):
-		m.trackedTerminated.WithLabelValues("add").Inc()
-	case held(before) && !held(after):
-		m.trackedTerminated.WithLabelValues("delete").Inc()
-	}
+	m.trackedTerminated.WithLabelValues(event).Inc()
 }
 
 func (m *Metrics) statusRejected() {

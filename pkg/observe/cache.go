@@ -56,7 +56,15 @@ type Cache struct {
 	manual map[string]map[types.UID]bool
 	// ruleNames are those that the API server serves, of Jobs that have any.
 	ruleNames map[types.UID][]string
+	// onHeld is told of each finished pod that comes to hold the tracking finalizer
+	// (held, with its Job; it says whether the pod is of interest), and of each such pod
+	// that no longer does, or is gone.
+	onHeld func(job *batchv1.Job, held bool) (interesting bool)
 }
+
+// OnHeld sets what is told of finished pods that hold the tracking finalizer. It must be
+// set before the cache is filled, and must not call back.
+func (c *Cache) OnHeld(tell func(job *batchv1.Job, held bool) (interesting bool)) { c.onHeld = tell }
 
 // NewCache returns an empty cache that is filled by watches of the namespaces
 // given, or by one watch of all namespaces if none is given.

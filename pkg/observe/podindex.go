@@ -37,7 +37,7 @@ func (c *Cache) put(k key, r podRow, write func() bool) bool {
 		c.strays.remove(c, old.value)
 	}
 	if existed && old.value.job == r.job {
-		c.place(k, old.value.at)
+		c.place(k, int(old.value.at))
 	} else {
 		if existed {
 			c.unlink(old.value)
@@ -46,12 +46,32 @@ func (c *Cache) put(k key, r podRow, write func() bool) bool {
 	}
 	c.strays.add(k, r)
 	c.countActive(r, 1)
+	if c.onHeld != nil {
+		c.reportHeld(k, old.value.held, r)
+	}
 	return true
+}
+
+// reportHeld tells of a finished pod that comes to hold the tracking finalizer, or no
+// longer does, whether a watch brought that or an own write.
+func (c *Cache) reportHeld(k key, before bool, now podRow) {
+	held := now.pod.IsTerminal() && now.pod.Finalizer
+	switch {
+	case held == before:
+	case before:
+		c.onHeld(nil, false)
+	default:
+		job := c.job(now.job)
+		held = job != nil && c.onHeld(job, true)
+	}
+	r := c.pods.rows[k]
+	r.value.held = held
+	c.pods.rows[k] = r
 }
 
 func (c *Cache) place(k key, at int) {
 	r := c.pods.rows[k]
-	r.value.at = at
+	r.value.at = int32(at)
 	c.pods.rows[k] = r
 }
 
@@ -63,6 +83,9 @@ func (c *Cache) remove(k key, write func()) {
 		c.countActive(old.value, -1)
 		c.strays.remove(c, old.value)
 		c.unlink(old.value)
+		if old.value.held {
+			c.onHeld(nil, false)
+		}
 	}
 }
 
@@ -82,9 +105,9 @@ func (c *Cache) unlink(r podRow) {
 	}
 	of := c.byJob[r.job]
 	last := len(of.keys) - 1
-	if r.at != last {
-		of.keys[r.at] = of.keys[last]
-		c.place(of.keys[r.at], r.at)
+	if at := int(r.at); at != last {
+		of.keys[at] = of.keys[last]
+		c.place(of.keys[at], at)
 	}
 	of.keys = of.keys[:last]
 	if len(of.keys) == 0 && of.listed == "" {

@@ -19,7 +19,9 @@ type podRow struct {
 	job types.UID
 	pod *reconcile.Pod
 	// at is the pod's place in jobPods.keys.
-	at int
+	at int32
+	// held says that the pod was reported to Cache.onHeld, and holds its finalizer still.
+	held bool
 	// more is what only few pods need; nil for the others.
 	more *podMore
 }
