@@ -197,12 +197,16 @@ func (s *state) claimPods() {
 	if !slices.ContainsFunc(s.Pods, func(p *Pod) bool { return p.Unselected }) {
 		return
 	}
-	selected := make([]*Pod, 0, len(s.Pods))
+	selected, unselected := make([]*Pod, 0, len(s.Pods)), []*Pod{}
 	for _, p := range s.Pods {
-		if !p.Unselected {
+		if p.Unselected {
+			unselected = append(unselected, p)
+		} else {
 			selected = append(selected, p)
-			continue
 		}
+	}
+	slices.SortFunc(unselected, compareFailures)
+	for _, p := range unselected {
 		s.noteRecorded(p)
 		s.find(aboutPod(FindingDisown, p))
 		if !s.Skip[p.UID] {
@@ -278,8 +282,7 @@ func (s *state) classifyTracked(p *Pod) {
 	case p.Phase == corev1.PodSucceeded:
 		s.history.Success(p.FinishedAt)
 		s.classifySucceeded(p)
-	case p.Phase == corev1.PodFailed && p.Deleting && s.fate.succeeding():
-		// It ran when the Job succeeded, and failed because we deleted it (SUC-14).
+	case p.Phase == corev1.PodFailed && p.Deleting && s.outlivedSuccess(p):
 		s.release(p, unconditional)
 	case p.Phase == corev1.PodFailed:
 		s.failed = append(s.failed, p)
@@ -355,12 +358,18 @@ func (s *state) classifyTerminating(p *Pod) {
 	switch {
 	case s.deleting:
 		s.release(p, ifUnchanged)
-	case s.fate.stored && s.fate.succeeding():
-		// Deleted because the Job succeeded: neither a failure nor a success (SUC-14).
+	case s.outlivedSuccess(p):
 		s.release(p, ifUnchanged)
 	case !s.replaceFailedOnly:
 		s.failed = append(s.failed, p)
 	}
+}
+
+// outlivedSuccess says that the pod, which is being deleted, was neither deleted nor
+// finished when the Job succeeded: we deleted it, and its end is neither a failure nor a
+// success (SUC-14).
+func (s *state) outlivedSuccess(p *Pod) bool {
+	return s.fate.stored && s.fate.succeeding() && !p.FinishedAt.Before(s.fate.since)
 }
 
 // IsFinished says that the Job has its terminal condition.

@@ -25,14 +25,15 @@ func (s *state) explain(next *batchv1.JobStatus) {
 	}
 	s.explainTime("startTime", next.StartTime)
 	s.explainTime("completionTime", next.CompletionTime)
-	switch conditionStatus(next.Conditions) {
-	case corev1.ConditionTrue:
-		f := about(FindingSuspended)
-		f.Explains, f.Reason, f.Message = string(batchv1.JobSuspended), reasonSuspended, messageSuspended
-		s.find(f)
-	case corev1.ConditionFalse:
+	for _, c := range next.Conditions {
+		if c.Type != batchv1.JobSuspended {
+			continue
+		}
 		f := about(FindingResumed)
-		f.Explains, f.Reason, f.Message = string(batchv1.JobSuspended), reasonResumed, messageResumed
+		if c.Status == corev1.ConditionTrue {
+			f.Kind = FindingSuspended
+		}
+		f.Explains, f.Reason, f.Message = string(c.Type), c.Reason, c.Message
 		s.find(f)
 	}
 }

@@ -23,6 +23,7 @@ func (s *state) managePods() {
 		s.find(aboutPod(FindingUntracked, p))
 		s.delete(p)
 	}
+	slices.SortFunc(misfits, compareFailures)
 	for _, p := range misfits {
 		s.find(aboutPod(FindingMisfit, p))
 		s.release(p, ifUnchanged)

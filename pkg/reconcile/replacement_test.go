@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
 // replacing sets podReplacementPolicy.
@@ -256,6 +258,14 @@ func TestBackoffStart_PRP_12(t *testing.T) {
 	}
 	observeJob(replacing(batchv1.Failed)).with("p", failedPod(1, 4*time.Second), func(p *Pod) { p.Deleting = true }).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
+	// Failures whose pods are gone are remembered, and each new one is added once.
+	o = observeJob(counters(0, 1)).with("p", failedPod(1, 4*time.Second))
+	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-time.Minute)}
+	plan = o.want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" uncounted [] [p]; after 16s`)
+	if plan.Backoff.Failures != 2 {
+		t.Errorf("%+v", plan.Backoff)
+	}
+	o.carryOut(t, plan).want(t, "release p; after 16s")
 }
 
 // PRP-15: terminating pods hold back the terminal condition, also with the gate off.
@@ -293,6 +303,12 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 	observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 1))).
 		with("f", failedPod(42, time.Minute)).with("i", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).
 		want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/PodFailurePolicy_0; release i`)
+	// One that is not recorded yet, and terminates, is recorded before it is let go.
+	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
+		observeJob(replacing(policy), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")).with("t", deletedPod(time.Minute)).
+			wantStages(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [t] FailureTarget=True/Reason`, "release t",
+				`status active 0 terminating 1 succeeded 0 failed 1 completedIndexes "" FailureTarget=True/Reason`)
+	}
 	// Pods that stand for no index never count (TRK-29).
 	observeJob(indexed(2, 2), backoffLimit(0)).
 		with("f", index(0), failedPod(1, time.Minute)).with("x", index(5)).with("y").with("z", index(1)).

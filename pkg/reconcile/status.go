@@ -87,7 +87,8 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	case s.deleting:
 	case s.suspended:
 		// KEP-2232: suspended means that nothing is active any more (D-23).
-		if next.Active == 0 && !s.plan.changesPods() {
+		// One whose ends are not all recorded may turn out to be complete (JOB-65).
+		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
 	case trueCondition(s.job, batchv1.JobSuspended) != nil:

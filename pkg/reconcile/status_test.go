@@ -341,6 +341,21 @@ func illegal(o *observed, s *batchv1.JobStatus) string {
 	return ""
 }
 
+// JOB-65, TRK-06: a suspended Job all of whose work is done is complete, and never
+// suspended, also if its results do not fit into one status.
+func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
+	for _, limit := range []int{500, 1} {
+		o := observeJob(sized(2, 2), suspend).with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute))
+		o.config.MaxUncounted = limit
+		o.settle(t)
+		// FAILS for limit 1: Suspended=True comes first, and takes startTime with it.
+		o.wantStatusText(t, `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+		if start := o.Job.Status.StartTime; start == nil || !start.Time.Equal(begun) {
+			t.Errorf("limit %d: startTime %v", limit, start)
+		}
+	}
+}
+
 // MGB-09: the interim and the terminal condition are two writes, also when no pod is left;
 // the second takes reason and message from the first.
 func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {

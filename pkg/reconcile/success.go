@@ -25,7 +25,7 @@ func (s *state) meetsSuccessPolicy() bool {
 		}
 		s.find(f)
 	}
-	if rule == successpolicy.NoRule || len(s.failed) > s.room() {
+	if rule == successpolicy.NoRule {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})

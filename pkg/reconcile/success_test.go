@@ -47,6 +47,16 @@ func TestFirstRule_SUC_03(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy)
 }
 
+// More failures than one status can record, all in back-off: the rule is met all the same,
+// and the Job does not go on until they are replaced.
+// FAILS: meetsSuccessPolicy waits for room for s.failed, of which delayFailures keeps back
+// the predecessors, so no status ever takes them.
+func TestRuleBesideDelayedFailures_SUC_03(t *testing.T) {
+	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
+		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
 // Stored and new successes count, below completions; the condition is stored together with
 // all of them.
 func TestEvidenceIsStored_SUC_08(t *testing.T) {

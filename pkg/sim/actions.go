@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // CreateJob creates a Job of the given spec as a user would. A managedBy, a
@@ -16,6 +17,11 @@ import (
 func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) error {
 	job := &batchv1.Job{Spec: spec}
 	job.Name = name
+	w.kubelet.scripts[name] = script
+	return w.createJob(job)
+}
+
+func (w *World) createJob(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
 		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
 	}
@@ -26,9 +32,15 @@ func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) erro
 	if template.RestartPolicy == "" {
 		template.RestartPolicy = corev1.RestartPolicyNever
 	}
-	w.kubelet.scripts[name] = script
 	_, err := w.Store.CreateJob(job)
 	return err
+}
+
+// SwitchFeatures starts a new controller process with other features.
+func (w *World) SwitchFeatures(f reconcile.Features) {
+	w.Controller.Limits.Features = f
+	w.Checker.regated()
+	w.Restart()
 }
 
 // AddScene makes the pods of a Job, those that run too, act as the scene says.
@@ -43,14 +55,25 @@ func (w *World) Finished(name string) bool {
 }
 
 // Settle lets virtual time pass and reports every write of the controller in it:
-// at rest there is none (L3). Gauges that were postponed may follow in the first
-// two batch periods.
+// at rest there is none (L3), and nothing is left over (L2, S3). Gauges that were
+// postponed may follow in the first two batch periods.
 func (w *World) Settle(d time.Duration) error {
 	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
 	before := w.Store.version
 	w.RunUntil(func() bool { return false }, d)
+	w.Checker.AtRest()
 	if n := w.Store.version - before; n > 0 {
 		return fmt.Errorf("%d writes while nothing happened", n)
 	}
 	return nil
+}
+
+// finishedAll says that all Jobs are finished.
+func (w *World) finishedAll() bool {
+	for _, job := range w.Store.jobs {
+		if !Finished(job) {
+			return false
+		}
+	}
+	return true
 }

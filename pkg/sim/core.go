@@ -17,9 +17,8 @@ const maxStages = 40
 
 // checkCore is invariant S10 on one observation; order is a permutation of its
 // pods. It returns what is broken.
-func checkCore(o reconcile.Observation, order []int) []string {
+func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []string {
 	var broken []string
-	config := reconcile.DefaultConfig()
 	job, pods := o.Job.DeepCopy(), clonePods(o.Pods)
 	plan := reconcile.Compute(o, config)
 	if !equality.Semantic.DeepEqual(job, o.Job) || len(pods) != len(o.Pods) || len(pods) > 0 && !reflect.DeepEqual(pods, o.Pods) {
@@ -33,6 +32,7 @@ func checkCore(o reconcile.Observation, order []int) []string {
 	if other := reconcile.Compute(shuffled, config); !samePlan(plan, other) {
 		broken = append(broken, fmt.Sprintf("the plan depends on the order of the pods: %+v and %+v", plan, other))
 	}
+	broken = append(broken, unexplained(o, plan)...)
 	if !comesToRest(o, config) {
 		broken = append(broken, fmt.Sprintf("plans do not come to rest in %d stages", maxStages))
 	}
@@ -43,7 +43,7 @@ func checkCore(o reconcile.Observation, order []int) []string {
 func samePlan(a, b reconcile.Plan) bool {
 	return equality.Semantic.DeepEqual(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
 		equality.Semantic.DeepEqual(a.Create, b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
-		len(a.Findings) == len(b.Findings)
+		sameRefs(a.Adopt, b.Adopt) && sameRefs(a.Disown, b.Disown) && reflect.DeepEqual(a.Findings, b.Findings)
 }
 
 func sameRefs(a, b []reconcile.PodRef) bool {
@@ -72,28 +72,53 @@ func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
 }
 
 func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation {
-	next := reconcile.Observation{Job: o.Job, Now: o.Now, Backoff: o.Backoff}
+	next := o
 	if plan.Status != nil {
 		next.Job = o.Job.DeepCopy()
 		next.Job.Status = *plan.Status
 		next.Backoff = plan.Backoff
 	}
-	released, deleted := uids(plan.Release), uids(plan.Delete)
-	for _, pod := range clonePods(o.Pods) {
-		pod.Finalizer = pod.Finalizer && !released[pod.UID]
-		pod.Deleting = pod.Deleting || deleted[pod.UID]
-		terminal := pod.Phase == corev1.PodSucceeded || pod.Phase == corev1.PodFailed
-		if gone := pod.Deleting && !pod.Finalizer && (terminal || !pod.Scheduled); !gone {
-			next.Pods = append(next.Pods, pod)
+	for _, r := range plan.Release {
+		if !r.IgnoredFailure.IsZero() {
+			next.Backoff = next.Backoff.Failed(r.IgnoredFailure)
 		}
 	}
-	for i, n := range plan.Create {
-		next.Pods = append(next.Pods, &reconcile.Pod{
-			UID: types.UID(fmt.Sprintf("paper-%d-%d", len(o.Pods), i)), Name: fmt.Sprintf("paper-%d-%d", len(o.Pods), i),
-			Phase: corev1.PodPending, Index: n.Index, Finalizer: true, CreatedAt: o.Now,
-		})
+	next.Pods = append(changedPods(o.Pods, plan), createdPods(o, plan)...)
+	next.Strays = nil
+	adopted := uids(plan.Adopt)
+	for _, pod := range clonePods(o.Strays) {
+		if !adopted[pod.UID] {
+			next.Strays = append(next.Strays, pod)
+			continue
+		}
+		pod.Finalizer = true
+		next.Pods = append(next.Pods, pod)
 	}
 	return next
+}
+
+// changedPods are the pods that are left of those there were.
+func changedPods(pods []*reconcile.Pod, plan reconcile.Plan) (left []*reconcile.Pod) {
+	released, deleted, disowned := uids(plan.Release), uids(plan.Delete), uids(plan.Disown)
+	for _, pod := range clonePods(pods) {
+		pod.Finalizer = pod.Finalizer && !released[pod.UID]
+		pod.Deleting = pod.Deleting || deleted[pod.UID]
+		if gone := pod.Deleting && !pod.Finalizer && (pod.IsTerminal() || !pod.Scheduled); !gone && !disowned[pod.UID] {
+			left = append(left, pod)
+		}
+	}
+	return left
+}
+
+func createdPods(o reconcile.Observation, plan reconcile.Plan) (created []*reconcile.Pod) {
+	for i, n := range plan.Create {
+		name := fmt.Sprintf("paper-%d-%d", len(o.Pods), i)
+		created = append(created, &reconcile.Pod{
+			UID: types.UID(name), Name: name, Phase: corev1.PodPending, Index: n.Index, Finalizer: true, CreatedAt: o.Now,
+			Failures: n.Failures, Ignored: n.Ignored,
+		})
+	}
+	return created
 }
 
 func uids(refs []reconcile.PodRef) map[types.UID]bool {

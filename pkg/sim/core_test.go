@@ -27,7 +27,7 @@ func TestComputeOnAnyObservation_REG_19(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawObservation(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")
-		for _, broken := range checkCore(o, order) {
+		for _, broken := range checkCore(o, reconcile.DefaultConfig(), order) {
 			t.Errorf("S10: %s", broken)
 		}
 		plan := reconcile.Compute(o, reconcile.DefaultConfig())
@@ -226,8 +226,10 @@ func checkReleases(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 		terminal := p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
 		outside := indexed && (p.Index < 0 || p.Index >= ptr.Deref(o.Job.Spec.Completions, 0))
 		recorded := stored[r.UID] || indexed && p.Phase == corev1.PodSucceeded && completed.Contains(p.Index)
+		// A pod that was deleted because the Job succeeded does not count (SUC-14).
+		endedBySuccess := view(o.Job).successCriteriaMet && p.Deleting && p.Phase == corev1.PodFailed
 		switch {
-		case recorded || outside && !p.IsActive():
+		case recorded || endedBySuccess || outside && !p.IsActive():
 		case terminal:
 			t.Errorf("S2: %s is released without a record", p.Name)
 		case r.ResourceVersion == "":

@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
@@ -18,14 +20,24 @@ const Forever time.Duration = -1
 // Act is what a pod does: how long it runs, how it ends, and how long it takes to
 // end when it is deleted.
 type Act struct {
-	Run  time.Duration
-	Exit int32
-	// Terminate is how long the pod goes on after a deletion, and TerminateExit
-	// how it ends then.
+	Run time.Duration
+	// Exit is the exit code of the container of that name, of all containers if it is
+	// "". OtherExit is that of the others.
+	Exit, OtherExit int32
+	Container       string
+	// InitExit, if not 0, is how the first init container ends, before any container
+	// has started.
+	InitExit int32
+	// Conditions are set when the pod ends.
+	Conditions []corev1.PodCondition
+	// Terminate is how long the pod goes on after a deletion, at most its grace
+	// period, and TerminateExit how all its containers end then.
 	Terminate     time.Duration
 	TerminateExit int32
 	// Unscheduled pods get no node and stay Pending.
 	Unscheduled bool
+	// NodeGone: once the pod is deleted, nothing is heard of it.
+	NodeGone bool
 }
 
 // Scene gives an Act to pods of an index (any, if negative) and an attempt (any,
@@ -40,11 +52,12 @@ type Scene struct {
 // pod without a scene succeeds at once.
 type Script []Scene
 
-func (s Script) act(index int32, attempt int) Act {
-	act := Act{TerminateExit: 143}
-	for _, scene := range s {
+func (s Script) act(index int32, attempt int) *Act {
+	act := &Act{TerminateExit: 143}
+	for i := range s {
+		scene := &s[i]
 		if (scene.Index < 0 || scene.Index == index) && (scene.Attempt == 0 || scene.Attempt == attempt) {
-			act = scene.Act
+			act = &scene.Act
 		}
 	}
 	return act
@@ -52,79 +65,189 @@ func (s Script) act(index int32, attempt int) Act {
 
 // kubelet plays all nodes and the scheduler.
 type kubelet struct {
-	world   *World
+	world *World
+	// scripts are by the name of the Job, jobs the names by the pod: a pod that loses
+	// its owner goes on.
 	scripts map[string]Script
+	jobs    map[types.UID]string
 }
 
-// startLatency is the time between a pod's creation and its start.
-const startLatency = 5 * time.Millisecond
+// startLatency is the time between a pod's creation and its start, exitKilled the
+// code of a container that did not end in its grace period.
+const (
+	startLatency = 5 * time.Millisecond
+	exitKilled   = 137
+)
 
 func (k *kubelet) committed(c Commit) {
 	switch {
+	case c.NewJob != nil || c.OldJob != nil:
 	case c.NewPod == nil:
+		delete(k.jobs, c.OldPod.UID)
 	case c.OldPod == nil:
-		name := c.NewPod.Name
+		uid, name := c.NewPod.UID, c.NewPod.Name
+		k.jobs[uid] = c.NewPod.Labels[batchv1.JobNameLabel]
+		if len(c.NewPod.OwnerReferences) > 0 {
+			k.jobs[uid] = c.NewPod.OwnerReferences[0].Name
+		}
 		if !k.act(c.NewPod).Unscheduled {
-			k.world.after(startLatency, func() { k.start(name) })
+			k.world.after(startLatency, func() { k.start(name, uid) })
 		}
 	case c.OldPod.DeletionTimestamp == nil && c.NewPod.DeletionTimestamp != nil && c.NewPod.Spec.NodeName != "":
-		name, act := c.NewPod.Name, k.act(c.NewPod)
-		k.world.after(act.Terminate+time.Millisecond, func() {
-			k.end(name, act.TerminateExit)
-			k.world.Store.EndPod(name)
-		})
+		k.terminate(c.NewPod)
 	}
 }
 
-func (k *kubelet) act(pod *corev1.Pod) Act {
+func (k *kubelet) act(pod *corev1.Pod) *Act {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
 		index = -1
 	}
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
-	return k.scripts[pod.OwnerReferences[0].Name].act(int32(index), cmp.Or(attempt, 1))
+	return k.scripts[k.jobs[pod.UID]].act(int32(index), cmp.Or(attempt, 1))
 }
 
-func (k *kubelet) start(name string) {
+func (k *kubelet) start(name string, uid types.UID) {
 	pod := k.world.Store.pods[name]
-	if pod == nil || pod.DeletionTimestamp != nil {
+	if pod == nil || pod.UID != uid || pod.DeletionTimestamp != nil || isTerminal(pod) {
 		return
 	}
 	act := k.act(pod)
-	if act.Run == 0 {
+	if act.Run == 0 || act.InitExit != 0 {
 		k.world.Store.EditPod("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
-		k.end(name, act.Exit)
+		k.end(name, uid, act, false)
 		return
 	}
 	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: k.world.Store.timestamp()}}
+		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	})
 	if act.Run != Forever {
-		k.world.after(act.Run, func() { k.end(name, act.Exit) })
+		k.world.after(act.Run, func() { k.end(name, uid, act, false) })
 	}
 }
 
-// end lets the containers of a pod exit, unless they have.
-func (k *kubelet) end(name string, exit int32) {
-	pod := k.world.Store.pods[name]
-	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+// terminate ends a pod that is being deleted, unless nothing is heard of its node.
+func (k *kubelet) terminate(pod *corev1.Pod) {
+	if k.act(pod).NodeGone {
 		return
 	}
-	now := k.world.Store.timestamp()
-	verb, phase, reason := "succeed", corev1.PodSucceeded, "Completed"
-	if exit != 0 {
-		verb, phase, reason = "fail", corev1.PodFailed, "Error"
+	k.back(pod)
+}
+
+// back ends a pod that is being deleted, when it is ready to or its time is up.
+func (k *kubelet) back(pod *corev1.Pod) {
+	if pod.DeletionTimestamp == nil {
+		return
+	}
+	name, uid, act := pod.Name, pod.UID, k.act(pod)
+	wait, last := act.Terminate, *act
+	if grace := time.Duration(gracePeriod(pod)) * time.Second; wait > grace {
+		wait, last.TerminateExit = grace, exitKilled
+	}
+	k.world.after(wait+time.Millisecond, func() {
+		k.end(name, uid, &last, true)
+		k.kill(name, uid)
+	})
+}
+
+// kill is the last word on a pod that has ended.
+func (k *kubelet) kill(name string, uid types.UID) {
+	if pod := k.world.Store.pods[name]; pod != nil && pod.UID == uid && pod.DeletionTimestamp != nil {
+		k.world.Store.KillPod(name)
+	}
+}
+
+// end lets the containers of a pod exit, unless they have. Those of a pod that is
+// being deleted may end before they are told to; then it is gone that much sooner.
+func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
+	pod := k.world.Store.pods[name]
+	if pod == nil || pod.UID != uid || isTerminal(pod) {
+		return
+	}
+	deleted := pod.DeletionTimestamp != nil
+	if deleted && !terminated && act.NodeGone {
+		return
+	}
+	verb, phase := "succeed", corev1.PodSucceeded
+	edit := k.ending(pod, act, terminated)
+	if edit.failed {
+		verb, phase = "fail", corev1.PodFailed
 	}
 	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) {
 		p.Status.Phase = phase
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}}
+		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
+		for _, c := range act.Conditions {
+			k.world.Store.setPodCondition(p, c)
+		}
+		p.Status.InitContainerStatuses, p.Status.ContainerStatuses = edit.init, edit.app
+	})
+	if deleted && !terminated {
+		k.kill(name, uid)
+	}
+}
+
+// ending is the state of all containers of a pod that ended.
+type ending struct {
+	init, app []corev1.ContainerStatus
+	failed    bool
+}
+
+func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
+	var e ending
+	for i := range pod.Spec.InitContainers {
+		c, code := &pod.Spec.InitContainers[i], int32(0)
+		if i == 0 && !terminated {
+			code = act.InitExit
+		}
+		e.init = append(e.init, k.exited(c.Name, code))
+		if code != 0 && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
+			e.failed = true
+			return e // The others never started.
+		}
+	}
+	for i := range pod.Spec.Containers {
+		name := pod.Spec.Containers[i].Name
+		code := act.exit(name)
+		if terminated {
+			code = act.TerminateExit
+		}
+		e.failed = e.failed || code != 0
+		e.app = append(e.app, k.exited(name, code))
+	}
+	return e
+}
+
+// exit is how a container ends by itself.
+func (a *Act) exit(container string) int32 {
+	if a.Container != "" && a.Container != container {
+		return a.OtherExit
+	}
+	return a.Exit
+}
+
+func (k *kubelet) exited(name string, code int32) corev1.ContainerStatus {
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Time{Time: k.world.Store.timestamp().Time}},
+	}}
+}
+
+// tamper sets the phase of a pod, as somebody who may write its status can, and with
+// exit the exit code of all its containers.
+func (k *kubelet) tamper(name string, phase corev1.PodPhase, exit *int32) {
+	k.world.Store.EditPod("phase", name, func(p *corev1.Pod) {
+		p.Status.Phase = phase
+		if exit == nil {
+			return
+		}
 		p.Status.ContainerStatuses = nil
-		for _, c := range p.Spec.Containers {
-			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: exit, Reason: reason, FinishedAt: metav1.NewTime(now.Time)},
-			}})
+		for i := range p.Spec.Containers {
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, k.exited(p.Spec.Containers[i].Name, *exit))
 		}
 	})
 }

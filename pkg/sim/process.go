@@ -96,9 +96,9 @@ func (p *process) deliver(c Commit) {
 	case c.NewPod != nil:
 		p.send(&p.pods, func(s observe.Store) error { return s.Update(c.NewPod) })
 	default:
-		last := c.OldPod.DeepCopy()
+		last := *c.OldPod
 		last.ResourceVersion = version
-		p.send(&p.pods, func(s observe.Store) error { return s.Delete(last) })
+		p.send(&p.pods, func(s observe.Store) error { return s.Delete(&last) })
 	}
 }
 
@@ -182,6 +182,9 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	if w.Fault != nil {
 		fault = w.Fault(c)
 	}
+	if fault != NoFault {
+		w.Checker.troubled()
+	}
 	w.pass(w.random(w.Latency / 2))
 	if !p.alive || fault == CrashBefore {
 		panic(crash{c})
@@ -190,7 +193,9 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		w.tracef("%s %s fails", verb, object)
 		return none, apierrors.NewInternalError(errors.New("simulated"))
 	}
+	w.Store.ours = true
 	out, err := write()
+	w.Store.ours = false
 	if err != nil {
 		w.tracef("%s %s: %v", verb, object, err)
 	}
@@ -220,7 +225,7 @@ func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.
 		a := answer{version: strconv.FormatInt(p.world.Store.version, 10)}
 		for _, name := range slices.Sorted(maps.Keys(p.world.Store.pods)) {
 			if pod := p.world.Store.pods[name]; all || selector.Matches(labels.Set(pod.Labels)) {
-				a.pods = append(a.pods, *pod.DeepCopy())
+				a.pods = append(a.pods, *p.world.Store.copy(pod))
 			}
 		}
 		p.world.tracef("list pods of %s", job.Name)
@@ -242,6 +247,7 @@ func (a jobAPI) Get(_ context.Context, _, name string) (*batchv1.Job, error) {
 
 func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	return call(a.process, "status", job.Name, func() (*batchv1.Job, error) {
+		a.world.Checker.statusWrite(job)
 		out, err := a.world.Store.UpdateJobStatus(job)
 		a.world.Checker.answered(err)
 		return out, err
@@ -255,12 +261,18 @@ func (a podAPI) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 }
 
 func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
-	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) { return a.world.Store.DeletePod(ref.Name, ref.UID) })
+	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) {
+		a.world.Checker.podWrite("delete", ref, nil)
+		return a.world.Store.DeletePod(ref.Name, ref.UID)
+	})
 }
 
+var patchVerbs = map[controller.PodPatch]string{controller.ReleasePod: "release", controller.AdoptPod: "adopt", controller.DisownPod: "disown"}
+
 func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch controller.PodPatch) (*corev1.Pod, error) {
-	verb := map[controller.PodPatch]string{controller.ReleasePod: "release", controller.AdoptPod: "adopt", controller.DisownPod: "disown"}[patch]
+	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
+		a.world.Checker.podWrite(verb, ref, job)
 		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { tie(pod, job, patch) })
 	})
 }
@@ -268,12 +280,16 @@ func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef,
 // tie changes what ties a pod to a Job.
 func tie(pod *corev1.Pod, job *batchv1.Job, patch controller.PodPatch) {
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-	isOwner := func(o metav1.OwnerReference) bool { return o.UID == job.UID }
 	switch patch {
 	case controller.AdoptPod:
 		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
-		pod.OwnerReferences = append(slices.DeleteFunc(pod.OwnerReferences, isOwner), *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job")))
+		removeOwner(pod, job.UID)
+		pod.OwnerReferences = append(pod.OwnerReferences, jobReference(job))
 	case controller.DisownPod:
-		pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, isOwner)
+		removeOwner(pod, job.UID)
 	}
+}
+
+func jobReference(job *batchv1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }

@@ -2,152 +2,179 @@ package sim
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/datadriven"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
-// sweepCase is a Job that is run again and again, each time with one fault at one
-// API call.
-type sweepCase struct {
-	spec   batchv1.JobSpec
-	script Script
-	// meanwhile happens one second after the beginning.
-	meanwhile func(w *World)
-	// race says that the number of failed pods depends on how many were created
-	// before the Job was bound to fail.
-	race bool
-}
+// sweepCalls is at how many API calls of a file each fault strikes: at all of them in
+// most files, otherwise at some that are spread evenly.
+const sweepCalls = 100
 
-func nonIndexedSpec(completions, parallelism, limit int32) batchv1.JobSpec {
-	return batchv1.JobSpec{Completions: &completions, Parallelism: &parallelism, BackoffLimit: &limit}
-}
+// sweepWait is how much later a pod may come into being than without a fault.
+const sweepWait = 5 * time.Second
 
-func sweepCases() map[string]sweepCase {
-	runs := Script{{Index: -1, Act: Act{Run: 2 * time.Second}}}
-	firstFails := append(runs[:1:1], Scene{Index: -1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
-	oneFails := append(runs[:1:1], Scene{Index: 1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
-	failing := indexedSpec(4, 4)
-	failing.BackoffLimit = ptr.To[int32](0)
-	return map[string]sweepCase{
-		"indexed":     {spec: indexedSpec(3, 2), script: runs},
-		"non-indexed": {spec: nonIndexedSpec(3, 2, 6), script: runs},
-		"retry":       {spec: indexedSpec(3, 3), script: oneFails},
-		"limit":       {spec: nonIndexedSpec(1, 1, 0), script: firstFails},
-		"failing": {spec: failing, script: Script{
-			{Index: -1, Act: Act{Run: Forever, Terminate: 2 * time.Second, TerminateExit: 143}},
-			{Index: 0, Act: Act{Run: time.Second, Exit: 1}},
-		}, race: true},
-		"scale-down": {spec: nonIndexedSpec(4, 4, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
-			w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
-		}},
-		"suspend": {spec: nonIndexedSpec(2, 2, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
-			w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
-			w.after(5*time.Second, func() { w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) }) })
-		}},
+// sweepCore is of how many states one is used to check Compute itself.
+const sweepCore = 16
+
+var sweepFaults = []struct {
+	name  string
+	fault Fault
+}{{"crash before", CrashBefore}, {"crash after the commit of", CrashAfter}, {"lost response of", LoseResponse}, {"failure of", Fail}}
+
+// TestSingleFaultSweep_TRK_03 replays every scenario file with one fault at one API
+// call, for every fault and every call: the outcome is the same as without, and no
+// invariant breaks.
+func TestSingleFaultSweep_TRK_03(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenarios/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			r := readReplay(t, file)
+			if r.off != "" {
+				t.Skip(r.off)
+			}
+			r.sweep(t)
+		})
 	}
 }
 
-func (w *World) edit(change func(*batchv1.JobSpec)) {
-	if _, err := w.Store.EditJob("a", change); err != nil {
-		panic(err)
-	}
+// replay is a scenario file that is carried out with other faults than its own.
+type replay struct {
+	commands []*datadriven.TestData
+	// off says why the file is not replayed, mayDiffer why the number of pods that
+	// succeed or fail may differ, as its comments tell.
+	off, mayDiffer string
+	names          podNames
 }
 
-// run lets the case happen and returns the outcome, and how many calls it took.
-func (c sweepCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outcome string, calls int) {
-	t.Helper()
-	w := NewWorld(Options{Seed: seed, Fault: fault})
-	if err := w.CreateJob("a", *c.spec.DeepCopy(), c.script); err != nil {
+const (
+	sweepOff       = "# sweep: off, because "
+	sweepMayDiffer = "# sweep: counts may differ, because "
+)
+
+func readReplay(t *testing.T, file string) replay {
+	text, err := os.ReadFile(file)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if c.meanwhile != nil {
-		w.after(time.Second, func() { c.meanwhile(w) })
+	var r replay
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		off, isOff := strings.CutPrefix(line, sweepOff)
+		mayDiffer, isMayDiffer := strings.CutPrefix(line, sweepMayDiffer)
+		switch {
+		case isOff:
+			r.off = off
+		case isMayDiffer:
+			r.mayDiffer = mayDiffer
+		case strings.HasPrefix(line, "# sweep"):
+			t.Fatalf("%s: neither %q nor %q, and a reason", line, sweepOff, sweepMayDiffer)
+		}
 	}
-	finished := w.RunUntil(func() bool { return w.Finished("a") }, 10*time.Minute)
-	calls = w.calls
-	problems := w.Checker.Violations
-	if !finished {
-		problems = append(problems, "L1: not finished")
-	}
-	if err := w.Settle(time.Hour); err != nil {
-		problems = append(problems, "L3: "+err.Error())
-	}
-	if len(problems) > 0 {
-		t.Fatalf("seed %d:\n%s\n\n%s", seed, strings.Join(problems, "\n"), w.Trace())
-	}
-	job := w.Store.Job("a")
-	if c.race {
-		job.Status.Failed = 0
-	}
-	return outcomeOf(job), calls
+	datadriven.RunTestFromString(t, string(text), func(_ *testing.T, d *datadriven.TestData) string {
+		r.commands = append(r.commands, ptr.To(*d))
+		return d.Expected
+	})
+	return r
 }
 
+func (r replay) sweep(t *testing.T) {
+	r.names = podNames{}
+	want := r.run(t, nil)
+	if len(want.broken) > 0 {
+		t.Fatalf("without a fault: %s\n%s", strings.Join(want.broken, "\n"), want.trace)
+	}
+	n := len(want.calls)
+	for _, kind := range sweepFaults {
+		for i := range min(n, sweepCalls) {
+			at := want.calls[i*n/min(n, sweepCalls)]
+			got := r.run(t, func(c Call) Fault {
+				if c.Number == at.Number {
+					return kind.fault
+				}
+				return NoFault
+			})
+			if got.outcome != want.outcome || len(got.broken) > 0 {
+				t.Errorf("%s %v of %d: %s\n%s\ngot\n%swant\n%s", kind.name, at, n, strings.Join(got.broken, "\n"), got.trace, got.outcome, want.outcome)
+				return
+			}
+		}
+	}
+}
+
+// result is what a replay led to.
+type result struct {
+	outcome, trace string
+	broken         []string
+	calls          []Call
+}
+
+// run carries out the commands, and lets every world go on until its Jobs are finished
+// and nothing happens any more.
+func (r replay) run(t *testing.T, fault func(Call) Fault) result {
+	var out result
+	s := &scenario{options: Options{CoreEvery: sweepCore}, waitForPods: sweepWait, names: r.names}
+	s.injected = func(c Call) Fault {
+		c.Number = len(out.calls) + 1
+		out.calls = append(out.calls, c)
+		if fault != nil {
+			return fault(c)
+		}
+		return NoFault
+	}
+	s.worldEnds = func() { r.end(s.world, &out) }
+	var trace strings.Builder
+	for _, d := range r.commands {
+		fmt.Fprintf(&trace, "> %s\n%s", d.Cmd, s.run(t, d))
+	}
+	s.worldEnds()
+	out.trace = trace.String() + out.trace
+	return out
+}
+
+func (r replay) end(w *World, out *result) {
+	w.RunUntil(w.finishedAll, time.Hour)
+	w.RunUntil(func() bool { return false }, time.Hour)
+	if err := w.Settle(time.Hour); err != nil {
+		out.broken = append(out.broken, "L3: "+err.Error())
+	}
+	out.broken = append(out.broken, w.Checker.Violations...)
+	out.trace += w.Trace()
+	for _, h := range w.Checker.order {
+		if h.gone {
+			out.outcome += h.job.Name + ": gone\n"
+			continue
+		}
+		job := h.job.DeepCopy()
+		if r.mayDiffer != "" {
+			job.Status.Failed, job.Status.Succeeded = 0, 0
+		}
+		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, outcomeOf(job))
+	}
+	for _, pod := range w.Store.PodsOf("") {
+		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, tracked(pod))
+	}
+}
+
+// outcomeOf is what must not depend on when a fault struck.
 func outcomeOf(job *batchv1.Job) string {
 	s := job.Status
-	out := fmt.Sprintf("succeeded %d failed %d completed %q", s.Succeeded, s.Failed, s.CompletedIndexes)
+	out := fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes))
 	for _, c := range s.Conditions {
 		if c.Status == corev1.ConditionTrue {
 			out += fmt.Sprintf(" %s/%s", c.Type, c.Reason)
 		}
 	}
 	return out
-}
-
-// TestSingleFaultSweep_TRK_03 replays every case with one crash before, one crash
-// after, one lost response and one failure at every API call: the final status is
-// the one of the run without faults, and no invariant breaks.
-func TestSingleFaultSweep_TRK_03(t *testing.T) {
-	faults := map[string]Fault{"crash before": CrashBefore, "crash after": CrashAfter, "lost response": LoseResponse, "failure": Fail}
-	for name, c := range sweepCases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			want, calls := c.run(t, 1, nil)
-			for kind, fault := range faults {
-				for n := 1; n <= calls; n++ {
-					got, _ := c.run(t, 1, func(call Call) Fault {
-						if call.Number == n {
-							return fault
-						}
-						return NoFault
-					})
-					if got != want {
-						t.Errorf("%s at call %d of %d: got %s, want %s", kind, n, calls, got, want)
-					}
-				}
-			}
-		})
-	}
-}
-
-// TestRandomFaults runs every case under many seeds, where one call in ten goes
-// wrong in some way.
-func TestRandomFaults(t *testing.T) {
-	seeds := uint64(40)
-	if testing.Short() {
-		seeds = 5
-	}
-	for name, c := range sweepCases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			want, _ := c.run(t, 1, nil)
-			for seed := range seeds {
-				state := seed*2654435761 + 1
-				got, _ := c.run(t, seed, func(Call) Fault {
-					state = state*6364136223846793005 + 1442695040888963407
-					if state>>60 != 0 {
-						return NoFault
-					}
-					return Fault(state>>56&3) + 1
-				})
-				if got != want {
-					t.Errorf("seed %d: got %s, want %s", seed, got, want)
-				}
-			}
-		})
-	}
 }

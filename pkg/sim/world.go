@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Options shape a World. Zero values get the default.
@@ -24,8 +25,15 @@ type Options struct {
 	Latency time.Duration
 	// Lag is the longest time a watch event is on its way. Default 20 ms.
 	Lag time.Duration
-	// Controller is the configuration under test; Client and Clock are ignored.
+	// Controller is the configuration under test; Client and Clock are ignored. Limits
+	// that are all zero stand for reconcile.DefaultConfig, with all features on.
 	Controller controller.Config
+	// Unchecked leaves out the Checker, and trusts the controller not to change the
+	// objects it gets. NoTrace leaves out the trace. Both make big worlds cheap.
+	Unchecked, NoTrace bool
+	// CoreEvery is of how many states one is used to check Compute itself (S10), which
+	// costs more than all other checks. Default 1.
+	CoreEvery int
 	// Fault, if set, is asked about every API call of the controller.
 	Fault func(Call) Fault
 }
@@ -67,6 +75,7 @@ type World struct {
 	number  uint64
 	calls   int
 	kubelet kubelet
+	collector
 	process *process
 	trace   []string
 	ctx     context.Context
@@ -80,6 +89,9 @@ func NewWorld(o Options) *World {
 	if o.Lag == 0 {
 		o.Lag = 20 * time.Millisecond
 	}
+	if o.Controller.Limits == (reconcile.Config{}) {
+		o.Controller.Limits = reconcile.DefaultConfig()
+	}
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := &World{
 		Options: o,
@@ -88,8 +100,10 @@ func NewWorld(o Options) *World {
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
 		ctx:     klog.NewContext(context.Background(), logr.Discard()),
 	}
-	w.kubelet = kubelet{world: w, scripts: map[string]Script{}}
+	w.kubelet = kubelet{world: w, scripts: map[string]Script{}, jobs: map[types.UID]string{}}
+	w.collector = collector{w}
 	w.Store = NewStore(w.clock.Now, w.committed)
+	w.Store.shared = o.Unchecked
 	w.Checker = newChecker(w)
 	w.Restart()
 	return w
@@ -118,9 +132,7 @@ func (w *World) step(limit time.Time) bool {
 		return false
 	}
 	e := heap.Pop(&w.events).(event)
-	if e.at.After(w.Now()) {
-		w.clock.SetTime(e.at)
-	}
+	w.advance(e.at)
 	e.do()
 	return true
 }
@@ -130,8 +142,14 @@ func (w *World) pass(d time.Duration) {
 	until := w.Now().Add(d)
 	for w.step(until) {
 	}
-	if until.After(w.Now()) {
-		w.clock.SetTime(until)
+	w.advance(until)
+}
+
+// advance sets the clock, unless it is later already.
+func (w *World) advance(to time.Time) {
+	if to.After(w.Now()) {
+		w.Checker.passing(to)
+		w.clock.SetTime(to)
 	}
 }
 
@@ -144,7 +162,7 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for !condition() {
 		if !w.stepOrCrash(end) {
-			w.clock.SetTime(end)
+			w.advance(end)
 			return condition()
 		}
 	}
@@ -171,28 +189,22 @@ func (w *World) Restart() {
 	if w.process != nil {
 		w.process.alive = false
 	}
+	w.Checker.restarted()
 	w.process = newProcess(w)
 }
 
 func (w *World) committed(c Commit) {
+	w.traceCommit(c)
 	w.Checker.committed(c)
 	w.kubelet.committed(c)
 	w.process.deliver(c)
-	if c.OldJob != nil && c.NewJob == nil {
-		w.after(50*time.Millisecond, func() { w.collect(c.OldJob) })
-	}
-}
-
-// collect is the garbage collector: the pods of a Job that is gone are deleted.
-func (w *World) collect(job *batchv1.Job) {
-	for _, pod := range w.Store.PodsOf(job.UID) {
-		if _, err := w.Store.DeletePod(pod.Name, pod.UID); err != nil {
-			panic(err)
-		}
-	}
+	w.collector.committed(c)
 }
 
 func (w *World) tracef(format string, args ...any) {
+	if w.NoTrace {
+		return
+	}
 	w.trace = append(w.trace, fmt.Sprintf("%9.3fs  ", w.Elapsed().Seconds())+fmt.Sprintf(format, args...))
 }
 

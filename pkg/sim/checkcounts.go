@@ -1,0 +1,270 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// exactlyOnce is S1: the counters move by exactly the UIDs that leave uncounted,
+// none of them a second time, and each has lost its finalizer; and S9: the lists
+// are bounded.
+func (c *Checker) exactlyOnce(h *history, m Commit) {
+	old, next := &m.OldJob.Status, &m.NewJob.Status
+	leftFailed := c.left(h, failedUIDs(old), failedUIDs(next))
+	leftSucceeded := c.left(h, succeededUIDs(old), succeededUIDs(next))
+	if got := int(next.Failed - old.Failed); got != leftFailed {
+		c.violate("S1", "failed moved by %d, and %d UIDs left uncounted.failed", got, leftFailed)
+	}
+	if isIndexed(&m.NewJob.Spec) {
+		set, _ := indexset.Parse(next.CompletedIndexes)
+		elastic := ptr.Equal(m.NewJob.Spec.Completions, m.NewJob.Spec.Parallelism)
+		if kept := !elastic && next.Succeeded == old.Succeeded && set.Len() < int(next.Succeeded); set.Len() != int(next.Succeeded) && !kept {
+			c.violate("S1", "succeeded is %d, and completedIndexes holds %d", next.Succeeded, set.Len())
+		}
+	} else if got := int(next.Succeeded - old.Succeeded); got != leftSucceeded {
+		c.violate("S1", "succeeded moved by %d, and %d UIDs left uncounted.succeeded", got, leftSucceeded)
+	}
+	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
+		if h.counted[uid] {
+			c.violate("S1", "%s is recorded again", uid)
+		}
+	}
+	limit := c.world.Controller.Limits.MaxUncounted
+	if n := len(failedUIDs(next)) + len(succeededUIDs(next)); n > limit {
+		c.violate("S9", "%d uncounted UIDs", n)
+	}
+}
+
+func failedUIDs(s *batchv1.JobStatus) []types.UID {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Failed
+}
+
+func succeededUIDs(s *batchv1.JobStatus) []types.UID {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Succeeded
+}
+
+func (c *Checker) left(h *history, old, next []types.UID) (n int) {
+	for _, uid := range old {
+		if slices.Contains(next, uid) {
+			continue
+		}
+		n++
+		if h.counted[uid] {
+			c.violate("S1", "%s is counted twice", uid)
+		}
+		h.counted[uid] = true
+		if pod := c.world.Store.byUID[uid]; tracked(pod) {
+			c.violate("S1", "%s is counted and holds its finalizer", pod.Name)
+		}
+	}
+	return n
+}
+
+// recorded is S3 for every UID that is recorded first: the pod is the Job's, and ended
+// as it is said to have, and no rule ignores its failure.
+func (c *Checker) recorded(h *history, m Commit) {
+	old, next := &m.OldJob.Status, &m.NewJob.Status
+	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
+		h.recorded[uid] = true
+	}
+	if !m.Ours {
+		return
+	}
+	for _, uid := range added(failedUIDs(old), failedUIDs(next)) {
+		c.recordedFailed(m.NewJob, uid, h.lives[uid])
+	}
+	for _, uid := range added(succeededUIDs(old), succeededUIDs(next)) {
+		if l := h.lives[uid]; l == nil || !l.succeeded {
+			c.violate("S3", "%s is recorded as succeeded, and did not succeed", uid)
+		}
+	}
+}
+
+func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
+	switch {
+	case l == nil:
+		c.violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
+	case !l.failed && l.deletedAt.IsZero() && !view(job).failureTarget:
+		c.violate("S3", "pod %s is recorded as failed, and did not fail", l.pod.Name)
+	case l.failed && !l.tampered && c.known(l) && c.ignored(job, l.pod):
+		c.violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.pod.Name)
+	}
+}
+
+// added are the UIDs of a list that were not in it before.
+func added(before, now []types.UID) []types.UID {
+	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
+}
+
+// known says that the pod ended so long ago that the controller must know.
+func (c *Checker) known(l *life) bool {
+	return !l.endedAt.IsZero() && c.world.Now().Sub(l.endedAt) > c.lag()+time.Second
+}
+
+// writeAhead is S2: a finished pod loses its finalizer only when its result is
+// stored, or does not matter any more.
+func (c *Checker) writeAhead(h *history, m Commit) {
+	pod := m.OldPod
+	if !m.Ours || !isTerminal(pod) || !tracked(pod) || tracked(m.NewPod) {
+		return
+	}
+	if job := c.world.Store.jobOf(h.job.Name, h.job.UID); job == nil || c.over(job, pod) || c.stored(job, pod) || c.ignored(job, pod) {
+		return
+	}
+	c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
+}
+
+// over says that the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).
+func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
+	v := view(job)
+	endedBySuccess := v.successCriteriaMet && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
+	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(job, indexOf(pod)) || !selects(job, pod)
+}
+
+// stored says that the status tells of the end of the pod, or of its index.
+func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
+	if slices.Contains(slices.Concat(failedUIDs(&job.Status), succeededUIDs(&job.Status)), pod.UID) {
+		return true
+	}
+	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
+	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
+	return pod.Status.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(indexOf(pod))
+}
+
+// indexes is S6: completed and failed indexes are disjoint, and each stays what it is
+// as long as it is in range (BLI-11, BLI-12); and each has a pod that made it so.
+func (c *Checker) indexes(h *history, m Commit) {
+	job, completions := m.NewJob, ptr.Deref(m.NewJob.Spec.Completions, 0)
+	completed, err := indexset.Parse(job.Status.CompletedIndexes)
+	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
+	if err != nil || !completed.Intersection(failed).IsEmpty() {
+		c.violate("S6", "completed %q, failed %q", job.Status.CompletedIndexes, ptr.Deref(job.Status.FailedIndexes, ""))
+	}
+	completedBefore, _ := indexset.ParseTolerant(m.OldJob.Status.CompletedIndexes, completions)
+	if lost := completedBefore.Difference(completed); !lost.IsEmpty() {
+		c.violate("S6", "completed indexes %v are gone", lost)
+	}
+	if m.Ours {
+		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(m.OldJob.Status.FailedIndexes, ""), completions)
+		c.endedWhy(h, m, completed.Difference(completedBefore), failed.Difference(failedBefore))
+		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(job) {
+			c.violate("S6", "failed indexes %v are gone", lost)
+		}
+		c.missedIndexes(h, m, completed.Union(failed))
+	}
+}
+
+// endedWhy: an index that is completed or failed anew has a pod that made it so, and
+// failedIndexes is there exactly if failures count for each index (BLI-10, BLI-34).
+func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set) {
+	if c.perIndex(m.NewJob) != (m.NewJob.Status.FailedIndexes != nil) {
+		c.violate("S6", "failedIndexes is %s", quoteOrNone(m.NewJob.Status.FailedIndexes))
+	}
+	for index := range completed.All() {
+		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && l.succeeded }) {
+			c.violate("S6", "index %d is completed, and no pod of it succeeded", index)
+		}
+	}
+	for index := range failed.All() {
+		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && c.failsIndex(m.NewJob, l) }) {
+			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
+		}
+	}
+}
+
+// missedIndexes: whoever records the failure that is one too many for an index stores
+// with it that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
+func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
+	if view(m.NewJob).failureTarget || view(m.NewJob).successCriteriaMet || !c.perIndex(m.NewJob) {
+		return
+	}
+	for _, uid := range added(failedUIDs(&m.OldJob.Status), failedUIDs(&m.NewJob.Status)) {
+		l := h.lives[uid]
+		if l == nil || l.tampered || h.regated || !c.failsIndex(m.NewJob, l) {
+			continue
+		}
+		if index := l.index(); inRange(m.NewJob, index) && !ended.Contains(index) {
+			c.violate("S6", "pod %s is recorded, and index %d is not failed", l.pod.Name, index)
+		}
+	}
+}
+
+// failsIndex says that the failure of the pod is the last that its index may have.
+func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
+	if l.failedAt.IsZero() {
+		return false
+	}
+	switch action, _ := c.ruling(job, l.pod); action {
+	case batchv1.PodFailurePolicyActionFailIndex:
+		return true
+	case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionFailJob:
+		return false
+	}
+	counted, _ := l.failures()
+	return counted >= ptr.Deref(job.Spec.BackoffLimitPerIndex, 0)
+}
+
+// finished is S3 at the end of a Job: everything that ended is counted, nothing
+// is left over.
+func (c *Checker) finished(h *history, m Commit) {
+	if !view(m.NewJob).finished() || view(m.OldJob).finished() {
+		return
+	}
+	for _, l := range h.order {
+		if l.ended != nil && !l.tampered && !c.accounted(h, l) {
+			c.violate("S3", "pod %s ended %s and is not counted", l.pod.Name, l.ended.Status.Phase)
+		}
+	}
+	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
+		if tracked(pod) {
+			c.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
+		}
+	}
+}
+
+// accounted says that the end of the pod is in the status, or need not be.
+func (c *Checker) accounted(h *history, l *life) bool {
+	if h.counted[l.ended.UID] || !inRange(h.job, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
+		return true
+	}
+	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() {
+		return true // Ended because the Job succeeded (SUC-14).
+	}
+	return l.succeeded && c.stored(h.job, l.ended)
+}
+
+// AtRest says what is wrong when nothing happens any more: a finished pod of a Job that
+// is finished or gone holds the tracking finalizer (L2), or pods are recorded and not
+// counted (S3).
+func (c *Checker) AtRest() {
+	for _, h := range c.order {
+		if !c.isOurs(h.job) {
+			continue
+		}
+		if n := len(failedUIDs(&h.job.Status)) + len(succeededUIDs(&h.job.Status)); n > 0 && !h.gone {
+			c.violate("S3", "%d pods of %s are recorded and not counted", n, h.job.Name)
+		}
+		if !h.gone && !view(h.job).finished() {
+			continue
+		}
+		for _, l := range h.order {
+			pod := c.world.Store.byUID[l.pod.UID]
+			if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID {
+				c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
+			}
+		}
+	}
+}

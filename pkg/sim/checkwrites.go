@@ -1,0 +1,93 @@
+package sim
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// statusWrite is S7 and S8 for a status that the controller is about to write.
+func (c *Checker) statusWrite(job *batchv1.Job) {
+	if c.world.Unchecked {
+		return
+	}
+	if job.UID == "" || job.ResourceVersion == "" {
+		c.violate("S7", "the status of %s is written without a precondition", job.Name)
+	}
+	if stored := c.world.Store.jobs[job.Name]; stored != nil && stored.UID == job.UID && !c.isOurs(stored) {
+		c.violate("S8", "the status of %s is written, which is not ours", job.Name)
+	}
+}
+
+// podWrite is S7 and S8 for a pod that the controller is about to delete, or to tie
+// to a Job or loose from it: the write names the pod it means, and that is ours.
+func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
+	if c.world.Unchecked {
+		return
+	}
+	if ref.UID == "" {
+		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
+	}
+	pod := c.world.Store.byUID[ref.UID]
+	if pod == nil || c.world.Now().Sub(c.touched[pod.UID]) <= c.lag() && verb != "adopt" {
+		return // Gone, or perhaps not known yet to be somebody else's.
+	}
+	if verb == "adopt" {
+		c.adopts(pod, job)
+		return
+	}
+	owner := c.ownerForWrite(pod)
+	if h := c.jobs[owner]; h == nil || !c.isOurs(h.job) || job != nil && job.UID != owner {
+		c.violate("S8", "%s pod %s, which is not ours", verb, pod.Name)
+	} else if verb == "release" {
+		c.mayFinish(h, pod, ref)
+	}
+}
+
+// ownerForWrite is the Job for which a pod may be written: the one that controls it, or
+// the last one that did, if that is gone and has left its finalizer behind (TRK-20).
+func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
+	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
+		return owner
+	}
+	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished()) {
+		return h.job.UID
+	}
+	return ""
+}
+
+// adopts: a stray that the selector selects, of a Job of ours that is still there and
+// is not being deleted (JOB-35, JOB-37).
+func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
+	now, h := c.world.Now(), c.jobs[job.UID]
+	if h == nil || !c.isOurs(h.job) {
+		c.violate("S8", "adopt pod %s into a Job that is not ours", pod.Name)
+		return
+	}
+	if (h.gone || h.job.DeletionTimestamp != nil) && now.Sub(h.endingSince) > c.lag() {
+		c.violate("S8", "adopt pod %s into a Job that is being deleted", pod.Name)
+	}
+	if now.Sub(c.touched[pod.UID]) <= c.lag() {
+		return
+	}
+	if metav1.GetControllerOfNoCopy(pod) != nil && observe.JobUID(pod) != job.UID {
+		c.violate("S8", "adopt pod %s, which has a controller", pod.Name)
+	}
+	if pod.DeletionTimestamp != nil || !selects(h.job, pod) {
+		c.violate("S8", "adopt pod %s, which is being deleted or not selected", pod.Name)
+	}
+}
+
+// mayFinish: a pod that can still finish, and that no record stands for, is let go only
+// as it was seen, or its success could be lost (TRK-36).
+func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
+	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished()
+	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
+		c.violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
+	}
+}

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	// collectorLatency is how far the garbage collector is behind.
+	collectorLatency = 50 * time.Millisecond
+	// podGCPeriod is how long a pod that was deleted without a node stays as it is.
+	podGCPeriod = 20 * time.Second
+)
+
+// collector plays the garbage collector and the pod garbage collector of the control
+// plane.
+type collector struct{ world *World }
+
+func (g *collector) committed(c Commit) {
+	switch {
+	case c.OldJob != nil && c.NewJob == nil:
+		g.world.after(collectorLatency, func() { g.deletePods(c.OldJob.UID) })
+	case c.NewJob == nil:
+		g.ownership(c)
+		g.unscheduled(c)
+	case c.NewJob.DeletionTimestamp != nil && (c.OldJob == nil || c.OldJob.DeletionTimestamp == nil):
+		g.world.after(collectorLatency, func() { g.process(c.NewJob.Name, c.NewJob.UID) })
+	}
+}
+
+// ownership reacts to a pod that came, went, or changed its owner.
+func (g *collector) ownership(c Commit) {
+	was, is := ownerReference(c.OldPod), ownerReference(c.NewPod)
+	if was.UID == is.UID && (c.OldPod == nil) == (c.NewPod == nil) {
+		return
+	}
+	for _, owner := range []metav1.OwnerReference{was, is} {
+		switch job := g.world.Store.jobOf(owner.Name, owner.UID); {
+		case owner.UID == "":
+		case job == nil && owner.UID == is.UID:
+			g.world.after(collectorLatency, func() { g.deletePods(owner.UID) })
+		case job != nil && job.DeletionTimestamp != nil:
+			g.world.after(collectorLatency, func() { g.process(owner.Name, owner.UID) })
+		}
+	}
+}
+
+func ownerReference(pod *corev1.Pod) metav1.OwnerReference {
+	if pod == nil {
+		return metav1.OwnerReference{}
+	}
+	return ptr.Deref(metav1.GetControllerOfNoCopy(pod), metav1.OwnerReference{})
+}
+
+// deletePods deletes the pods of a Job that is gone, or waits for them.
+func (g *collector) deletePods(job types.UID) {
+	for _, pod := range g.world.Store.PodsOf(job) {
+		if _, err := g.world.Store.DeletePod(pod.Name, pod.UID); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// process brings a Job that waits for the collector one step closer to its end.
+func (g *collector) process(name string, uid types.UID) {
+	job := g.world.Store.jobOf(name, uid)
+	switch {
+	case job == nil:
+	case slices.Contains(job.Finalizers, metav1.FinalizerOrphanDependents):
+		for _, pod := range g.world.Store.PodsOf(uid) {
+			g.world.Store.EditPod("orphan", pod.Name, func(p *corev1.Pod) { removeOwner(p, uid) })
+		}
+		g.world.Store.finalizeJob(name, metav1.FinalizerOrphanDependents)
+	case slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
+		if g.blocked(job) {
+			g.deletePods(uid)
+			return
+		}
+		g.world.Store.finalizeJob(name, metav1.FinalizerDeleteDependents)
+	}
+}
+
+func removeOwner(pod *corev1.Pod, uid types.UID) {
+	pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == uid })
+}
+
+func (g *collector) blocked(job *batchv1.Job) bool {
+	return slices.ContainsFunc(g.world.Store.podsOf(job.UID), func(p *corev1.Pod) bool {
+		return ptr.Deref(ownerReference(p).BlockOwnerDeletion, false)
+	})
+}
+
+// unscheduled fails a pod that was deleted before it had a node: no kubelet ever will.
+func (g *collector) unscheduled(c Commit) {
+	if c.NewPod == nil || c.NewPod.DeletionTimestamp == nil || c.NewPod.Spec.NodeName != "" || isTerminal(c.NewPod) ||
+		c.OldPod == nil || c.OldPod.DeletionTimestamp != nil {
+		return
+	}
+	name, uid := c.NewPod.Name, c.NewPod.UID
+	g.world.after(podGCPeriod, func() {
+		if pod := g.world.Store.pods[name]; pod != nil && pod.UID == uid && !isTerminal(pod) {
+			g.world.Store.EditPod("pod-gc", name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+		}
+	})
+}
+
+// nodeDeleted is what the pod garbage collector does about a pod whose node is no more.
+func (g *collector) nodeDeleted(name string) {
+	store := g.world.Store
+	store.EditPod("pod-gc", name, func(p *corev1.Pod) {
+		store.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+			Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
+		if !isTerminal(p) {
+			p.Status.Phase = corev1.PodFailed
+		}
+	})
+	store.KillPod(name)
+}

@@ -1,0 +1,544 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// scenario carries out the commands of one file, one world after the other.
+type scenario struct {
+	world *World
+	// options are added to every world.
+	options Options
+	// worldEnds is called before another world begins.
+	worldEnds func()
+	// waitForPods is how long a command waits for the pod that it names to be on a node,
+	// which a fault may have delayed.
+	waitForPods time.Duration
+	names       podNames
+	// scripted is what the fault command asked for, injected what goes wrong besides.
+	scripted, injected func(Call) Fault
+}
+
+// commands are explained in testdata/README.md.
+var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) string{
+	"annotate": (*scenario).annotate, "create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob,
+	"delete-pod": (*scenario).deletePod, "edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault,
+	"findings": (*scenario).findings, "gates": (*scenario).gates, "job": (*scenario).job, "node-back": (*scenario).nodeBack,
+	"node-deleted": (*scenario).nodeDeleted, "orphan-pod": (*scenario).orphanPod, "phase": (*scenario).phase, "pods": (*scenario).pods,
+	"relabel": (*scenario).relabel, "restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script,
+	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,
+	"strip": (*scenario).strip, "unlabel": (*scenario).unlabel, "world": (*scenario).newWorld,
+}
+
+func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
+	if s.world == nil && d.Cmd != "world" {
+		s.begin(Options{Seed: 1})
+	}
+	command, ok := commands[d.Cmd]
+	if !ok {
+		d.Fatalf(t, "unknown command %s", d.Cmd)
+	}
+	return command(s, t, d)
+}
+
+func (s *scenario) begin(o Options) {
+	if s.world != nil && s.worldEnds != nil {
+		s.worldEnds()
+	}
+	o.Unchecked, o.NoTrace, o.CoreEvery = s.options.Unchecked, s.options.NoTrace, s.options.CoreEvery
+	s.scripted = nil
+	o.Fault = func(c Call) Fault {
+		if s.injected != nil {
+			if fault := s.injected(c); fault != NoFault {
+				return fault
+			}
+		}
+		if s.scripted != nil {
+			return s.scripted(c)
+		}
+		return NoFault
+	}
+	s.world = NewWorld(o)
+}
+
+func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
+	o := Options{Seed: 1}
+	scanIf(t, d, "seed", &o.Seed)
+	o.Lag = duration(t, d, "lag", 0)
+	o.Controller.Limits = reconcile.DefaultConfig()
+	scanIf(t, d, "max-uncounted", &o.Controller.Limits.MaxUncounted)
+	setFeatures(t, d, &o.Controller.Limits.Features)
+	s.begin(o)
+	return "ok\n"
+}
+
+// gates starts a new controller process with features switched.
+func (s *scenario) gates(t *testing.T, d *datadriven.TestData) string {
+	f := s.world.Controller.Limits.Features
+	setFeatures(t, d, &f)
+	s.world.SwitchFeatures(f)
+	return "restarted\n"
+}
+
+func setFeatures(t *testing.T, d *datadriven.TestData, f *reconcile.Features) {
+	for name, feature := range map[string]*bool{
+		"PodFailurePolicyName": &f.RuleNames, "JobBackoffLimitPerIndex": &f.BackoffLimitPerIndex,
+		"JobPodReplacementPolicy": &f.PodReplacementPolicy, "JobSuccessPolicy": &f.SuccessPolicy,
+	} {
+		scanIf(t, d, name, feature)
+	}
+}
+
+func duration(t *testing.T, d *datadriven.TestData, name string, otherwise time.Duration) time.Duration {
+	var text string
+	if !scanIf(t, d, name, &text) {
+		return otherwise
+	}
+	if text == "forever" {
+		return Forever
+	}
+	out, err := time.ParseDuration(text)
+	if err != nil {
+		d.Fatalf(t, "%s: %v", name, err)
+	}
+	return out
+}
+
+func jobName(t *testing.T, d *datadriven.TestData) string {
+	name := "a"
+	scanIf(t, d, "job", &name)
+	return name
+}
+
+// podName is the pod that a command is about. Without it, most do nothing.
+func (s *scenario) podName(t *testing.T, d *datadriven.TestData) string {
+	var name string
+	d.ScanArgs(t, "name", &name)
+	meant := func() string { return s.names.meant(s.world.Store, name) }
+	s.world.RunUntil(func() bool {
+		pod := s.world.Store.pods[meant()]
+		return pod != nil && (pod.Spec.NodeName != "" || s.world.kubelet.act(pod).Unscheduled)
+	}, s.waitForPods)
+	return meant()
+}
+
+// podNames are the pods that a file names. Which number a generated name gets depends
+// on everything that was created before; that it is the third pod of an index does not.
+type podNames map[string]ordinal
+
+// ordinal is the place of a pod among those of one generateName.
+type ordinal struct {
+	generateName string
+	place        int
+}
+
+// meant is the name that the pod has in this store. The first store to be asked for a
+// name settles which pod that is.
+func (n podNames) meant(store *Store, name string) string {
+	if n == nil {
+		return name
+	}
+	o, known := n[name]
+	if !known {
+		for generateName, list := range store.generated {
+			if place := slices.Index(list, name); place >= 0 {
+				n[name] = ordinal{generateName, place}
+			}
+		}
+		return name
+	}
+	if list := store.generated[o.generateName]; o.place < len(list) {
+		return list[o.place]
+	}
+	return ""
+}
+
+// scanIf reads an argument that may be left out; it reports whether it is there.
+func scanIf(t *testing.T, d *datadriven.TestData, name string, into any) bool {
+	if !d.HasArg(name) {
+		return false
+	}
+	if number, ok := into.(*int32); ok {
+		var n int
+		d.ScanArgs(t, name, &n)
+		*number = int32(n)
+		return true
+	}
+	d.ScanArgs(t, name, into)
+	return true
+}
+
+// answer is what a command prints that may be refused.
+func (s *scenario) answer(err error) string {
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	return s.world.Trace()
+}
+
+// job creates a Job from a JobSpec, or from a whole Job.
+func (s *scenario) job(t *testing.T, d *datadriven.TestData) string {
+	job := &batchv1.Job{}
+	var whole struct {
+		Metadata, Spec any
+	}
+	if err := yaml.Unmarshal([]byte(d.Input), &whole); err != nil {
+		return err.Error() + "\n"
+	}
+	into := any(&job.Spec)
+	if whole.Metadata != nil || whole.Spec != nil {
+		into = job
+	}
+	if err := yaml.UnmarshalStrict([]byte(d.Input), into); err != nil {
+		return err.Error() + "\n"
+	}
+	job.Name = jobName(t, d)
+	return s.answer(s.world.createJob(job))
+}
+
+func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
+	scene := Scene{Index: -1, Act: Act{TerminateExit: 143}}
+	act := &scene.Act
+	scanIf(t, d, "index", &scene.Index)
+	scanIf(t, d, "attempt", &scene.Attempt)
+	scanIf(t, d, "exit", &act.Exit)
+	scanIf(t, d, "container", &act.Container)
+	scanIf(t, d, "other-exit", &act.OtherExit)
+	scanIf(t, d, "init-exit", &act.InitExit)
+	scanIf(t, d, "terminate-exit", &act.TerminateExit)
+	act.Run = duration(t, d, "run", 0)
+	act.Terminate = duration(t, d, "terminate", 0)
+	act.Unscheduled = d.HasArg("unscheduled")
+	act.NodeGone = d.HasArg("node-gone")
+	var condition string
+	if scanIf(t, d, "condition", &condition) {
+		name, status, found := strings.Cut(condition, ":")
+		if !found {
+			status = "True"
+		}
+		act.Conditions = []corev1.PodCondition{{Type: corev1.PodConditionType(name), Status: corev1.ConditionStatus(status)}}
+	}
+	s.world.AddScene(jobName(t, d), scene)
+	return "ok\n"
+}
+
+func (s *scenario) runWorld(t *testing.T, d *datadriven.TestData) string {
+	name := jobName(t, d)
+	limit := duration(t, d, "limit", time.Hour)
+	condition := func() bool { return s.world.Finished(name) }
+	if d.HasArg("for") {
+		limit, condition = duration(t, d, "for", 0), func() bool { return false }
+	}
+	reached := s.world.RunUntil(condition, limit)
+	trace := s.world.Trace()
+	if d.HasArg("quiet") {
+		trace = onlyStatus(trace)
+	}
+	if d.HasArg("silent") {
+		trace = ""
+	}
+	if !reached && !d.HasArg("for") {
+		trace += "not finished\n"
+	}
+	return trace + s.condition(name)
+}
+
+// onlyStatus keeps the lines that tell of status writes and of what went wrong.
+func onlyStatus(trace string) string {
+	var out strings.Builder
+	for line := range strings.Lines(trace) {
+		if strings.Contains(line, "  status ") || strings.Contains(line, "VIOLATION") || strings.Contains(line, "fail") && !strings.Contains(line, "fail pod") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func (s *scenario) condition(name string) string {
+	job := s.world.Store.Job(name)
+	if job == nil {
+		return "no Job\n"
+	}
+	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if c := trueCondition(job, t); c != nil {
+			return fmt.Sprintf("%s: %s (%s)\n", c.Type, c.Reason, c.Message)
+		}
+	}
+	return ""
+}
+
+func (s *scenario) status(t *testing.T, d *datadriven.TestData) string {
+	job := s.world.Store.Job(jobName(t, d))
+	if job == nil {
+		return "no Job\n"
+	}
+	text, err := yaml.Marshal(job.Status)
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	return string(text)
+}
+
+func (s *scenario) pods(t *testing.T, d *datadriven.TestData) string {
+	var out strings.Builder
+	job := s.world.Store.jobs[jobName(t, d)]
+	list := s.world.Store.PodsOf("")
+	if !d.HasArg("orphans") {
+		if job == nil {
+			return "no Job\n"
+		}
+		list = s.world.Store.PodsOf(job.UID)
+	}
+	for _, p := range list {
+		fmt.Fprintf(&out, "%s %s", p.Name, p.Status.Phase)
+		if p.DeletionTimestamp != nil {
+			out.WriteString(" deleting")
+		}
+		if tracked(p) {
+			out.WriteString(" tracked")
+		}
+		for _, a := range []struct{ key, name string }{
+			{batchv1.JobIndexFailureCountAnnotation, "failures"}, {batchv1.JobIndexIgnoredFailureCountAnnotation, "ignored"},
+		} {
+			if value, ok := p.Annotations[a.key]; ok {
+				fmt.Fprintf(&out, " %s=%s", a.name, value)
+			}
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// findings are those of Compute on the stored state.
+func (s *scenario) findings(t *testing.T, d *datadriven.TestData) string {
+	job := s.world.Store.Job(jobName(t, d))
+	if job == nil {
+		return "no Job\n"
+	}
+	var out strings.Builder
+	for _, f := range reconcile.Compute(s.world.observe(job), s.world.Controller.Limits).Findings {
+		out.WriteString(string(f.Kind))
+		if f.Pod != "" {
+			fmt.Fprintf(&out, " pod=%v", f.Pod)
+		}
+		if f.Reason != "" {
+			fmt.Fprintf(&out, " reason=%s", f.Reason)
+		}
+		if f.Count != 0 || f.Limit != 0 {
+			fmt.Fprintf(&out, " count=%d limit=%d", f.Count, f.Limit)
+		}
+		if !f.Until.IsZero() {
+			fmt.Fprintf(&out, " until=+%v", f.Until.Sub(s.world.Now()))
+		}
+		if f.Message != "" {
+			fmt.Fprintf(&out, " (%s)", f.Message)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+func (s *scenario) edit(t *testing.T, d *datadriven.TestData) string {
+	_, err := s.world.Store.EditJob(jobName(t, d), func(job *batchv1.Job) {
+		if err := yaml.UnmarshalStrict([]byte(d.Input), &job.Spec); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+	})
+	return s.answer(err)
+}
+
+// annotate sets annotations of a Job, or removes those without a value.
+func (s *scenario) annotate(t *testing.T, d *datadriven.TestData) string {
+	_, err := s.world.Store.EditJob(jobName(t, d), func(job *batchv1.Job) { job.Annotations = changed(job.Annotations, d) })
+	return s.answer(err)
+}
+
+// changed sets the keys that a command names, apart from its own arguments.
+func changed(values map[string]string, d *datadriven.TestData) map[string]string {
+	if values == nil {
+		values = map[string]string{}
+	}
+	for _, arg := range d.CmdArgs {
+		switch {
+		case arg.Key == "job" || arg.Key == "name":
+		case len(arg.Vals) == 0 || arg.Vals[0] == "":
+			delete(values, arg.Key)
+		default:
+			values[arg.Key] = arg.Vals[0]
+		}
+	}
+	return values
+}
+
+func (s *scenario) deletePod(t *testing.T, d *datadriven.TestData) string {
+	name := s.podName(t, d)
+	if d.HasArg("force") {
+		s.world.Store.KillPod(name)
+		return s.world.Trace()
+	}
+	_, err := s.world.Store.DeletePod(name, "")
+	return s.answer(err)
+}
+
+func (s *scenario) evict(t *testing.T, d *datadriven.TestData) string {
+	return s.answer(s.world.Store.EvictPod(s.podName(t, d)))
+}
+
+// nodeBack lets a node answer again: what was asked of it meanwhile happens now.
+func (s *scenario) nodeBack(t *testing.T, d *datadriven.TestData) string {
+	if pod := s.world.Store.pods[s.podName(t, d)]; pod != nil {
+		s.world.kubelet.back(pod)
+	}
+	return s.world.Trace()
+}
+
+// nodeDeleted lets the pod garbage collector find that the node is no more.
+func (s *scenario) nodeDeleted(t *testing.T, d *datadriven.TestData) string {
+	s.world.nodeDeleted(s.podName(t, d))
+	return s.world.Trace()
+}
+
+func (s *scenario) phase(t *testing.T, d *datadriven.TestData) string {
+	var phase string
+	var exit int32
+	d.ScanArgs(t, "phase", &phase)
+	code := &exit
+	if !scanIf(t, d, "exit", code) {
+		code = nil
+	}
+	s.world.kubelet.tamper(s.podName(t, d), corev1.PodPhase(phase), code)
+	return s.world.Trace()
+}
+
+// createPod creates a pod that looks like one of a Job, as somebody might by hand.
+func (s *scenario) createPod(t *testing.T, d *datadriven.TestData) string {
+	job := s.world.Store.jobs[jobName(t, d)]
+	if job == nil {
+		return "no Job\n"
+	}
+	template := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	d.ScanArgs(t, "name", &pod.Name)
+	pod.Namespace = Namespace
+	if !d.HasArg("no-owner") {
+		pod.OwnerReferences = []metav1.OwnerReference{jobReference(job)}
+		if !d.HasArg("untracked") {
+			pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
+		}
+	}
+	var index int32
+	if scanIf(t, d, "index", &index) {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(int(index)))
+	}
+	_, err := s.world.Store.CreatePod(pod)
+	return s.answer(err)
+}
+
+// orphanPod takes its owners from a pod.
+func (s *scenario) orphanPod(t *testing.T, d *datadriven.TestData) string {
+	s.world.Store.EditPod("orphan", s.podName(t, d), func(p *corev1.Pod) { p.OwnerReferences = nil })
+	return s.world.Trace()
+}
+
+// relabel sets labels of a pod, or removes those without a value.
+func (s *scenario) relabel(t *testing.T, d *datadriven.TestData) string {
+	s.world.Store.EditPod("relabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = changed(p.Labels, d) })
+	return s.world.Trace()
+}
+
+// unlabel takes all labels from a pod.
+func (s *scenario) unlabel(t *testing.T, d *datadriven.TestData) string {
+	s.world.Store.EditPod("unlabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = nil })
+	return s.world.Trace()
+}
+
+// strip takes a finalizer from a pod, or all of them.
+func (s *scenario) strip(t *testing.T, d *datadriven.TestData) string {
+	var only string
+	scanIf(t, d, "finalizer", &only)
+	s.world.Store.EditPod("strip", s.podName(t, d), func(p *corev1.Pod) {
+		var kept []string
+		for _, f := range p.Finalizers {
+			if only != "" && f != only {
+				kept = append(kept, f)
+			}
+		}
+		p.Finalizers = kept
+	})
+	return s.world.Trace()
+}
+
+func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
+	propagation := "background"
+	scanIf(t, d, "propagation", &propagation)
+	how, ok := map[string]metav1.DeletionPropagation{
+		"background": metav1.DeletePropagationBackground, "foreground": metav1.DeletePropagationForeground, "orphan": metav1.DeletePropagationOrphan,
+	}[propagation]
+	if !ok {
+		d.Fatalf(t, "unknown propagation %s", propagation)
+	}
+	return s.answer(s.world.Store.DeleteJob(jobName(t, d), how))
+}
+
+func (s *scenario) restart(*testing.T, *datadriven.TestData) string {
+	s.world.Restart()
+	return "restarted\n"
+}
+
+// fault makes the next call of a verb go wrong, or all of them.
+func (s *scenario) fault(t *testing.T, d *datadriven.TestData) string {
+	var verb, kind string
+	d.ScanArgs(t, "verb", &verb)
+	d.ScanArgs(t, "kind", &kind)
+	fault, ok := map[string]Fault{"crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail, "none": NoFault}[kind]
+	if !ok {
+		d.Fatalf(t, "unknown fault %s", kind)
+	}
+	always := d.HasArg("always")
+	s.scripted = func(c Call) Fault {
+		if !strings.HasPrefix(c.Verb, verb) {
+			return NoFault
+		}
+		if !always {
+			s.scripted = nil
+		}
+		return fault
+	}
+	return "ok\n"
+}
+
+// foreignStatus writes a status as another controller would.
+func (s *scenario) foreignStatus(t *testing.T, d *datadriven.TestData) string {
+	job := s.world.Store.Job(jobName(t, d))
+	if job == nil {
+		return "no Job\n"
+	}
+	if err := yaml.UnmarshalStrict([]byte(d.Input), &job.Status); err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	_, err := s.world.Store.UpdateJobStatus(job)
+	return s.answer(err)
+}
+
+// settle lets an hour pass in which nothing may be written (L3), and nothing may be
+// left over afterwards (L2, S3).
+func (s *scenario) settle(*testing.T, *datadriven.TestData) string {
+	if err := s.world.Settle(time.Hour); err != nil {
+		return err.Error() + "\n" + s.world.Trace()
+	}
+	s.world.Trace()
+	return "at rest\n"
+}

@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// randomCase is a Job that is run again and again, each time with other faults.
+type randomCase struct {
+	spec   batchv1.JobSpec
+	script Script
+	// meanwhile happens one second after the beginning.
+	meanwhile func(w *World)
+	// race says that the number of failed pods depends on how many were created
+	// before the Job was bound to fail.
+	race bool
+}
+
+func nonIndexedSpec(completions, parallelism, limit int32) batchv1.JobSpec {
+	return batchv1.JobSpec{Completions: &completions, Parallelism: &parallelism, BackoffLimit: &limit}
+}
+
+func randomCases() map[string]randomCase {
+	runs := Script{{Index: -1, Act: Act{Run: 2 * time.Second}}}
+	firstFails := append(runs[:1:1], Scene{Index: -1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
+	oneFails := append(runs[:1:1], Scene{Index: 1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
+	failing := indexedSpec(4, 4)
+	failing.BackoffLimit = ptr.To[int32](0)
+	return map[string]randomCase{
+		"indexed":     {spec: indexedSpec(3, 2), script: runs},
+		"non-indexed": {spec: nonIndexedSpec(3, 2, 6), script: runs},
+		"retry":       {spec: indexedSpec(3, 3), script: oneFails},
+		"limit":       {spec: nonIndexedSpec(1, 1, 0), script: firstFails},
+		"failing": {spec: failing, script: Script{
+			{Index: -1, Act: Act{Run: Forever, Terminate: 2 * time.Second, TerminateExit: 143}},
+			{Index: 0, Act: Act{Run: time.Second, Exit: 1}},
+		}, race: true},
+		"scale-down": {spec: nonIndexedSpec(4, 4, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
+			w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
+		}},
+		"suspend": {spec: nonIndexedSpec(2, 2, 0), script: Script{{Index: -1, Act: Act{Run: 3 * time.Second, Terminate: time.Second, TerminateExit: 143}}}, meanwhile: func(w *World) {
+			w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
+			w.after(5*time.Second, func() { w.edit(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) }) })
+		}},
+	}
+}
+
+func (w *World) edit(change func(*batchv1.JobSpec)) {
+	if _, err := w.Store.EditJob("a", func(job *batchv1.Job) { change(&job.Spec) }); err != nil {
+		panic(err)
+	}
+}
+
+// run lets the case happen and returns the outcome.
+func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outcome string) {
+	t.Helper()
+	w := NewWorld(Options{Seed: seed, Fault: fault})
+	if err := w.CreateJob("a", *c.spec.DeepCopy(), c.script); err != nil {
+		t.Fatal(err)
+	}
+	if c.meanwhile != nil {
+		w.after(time.Second, func() { c.meanwhile(w) })
+	}
+	finished := w.RunUntil(func() bool { return w.Finished("a") }, 10*time.Minute)
+	problems := w.Checker.Violations
+	if !finished {
+		problems = append(problems, "L1: not finished")
+	}
+	if err := w.Settle(time.Hour); err != nil {
+		problems = append(problems, "L3: "+err.Error())
+	}
+	if len(problems) > 0 {
+		t.Fatalf("seed %d:\n%s\n\n%s", seed, strings.Join(problems, "\n"), w.Trace())
+	}
+	job := w.Store.Job("a")
+	if c.race {
+		job.Status.Failed = 0
+	}
+	return outcomeOf(job)
+}
+
+// TestRandomFaults runs every case under many seeds, where one call in ten goes
+// wrong in some way.
+func TestRandomFaults(t *testing.T) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 5
+	}
+	for name, c := range randomCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := c.run(t, 1, nil)
+			for seed := range seeds {
+				state := seed*2654435761 + 1
+				got := c.run(t, seed, func(Call) Fault {
+					state = state*6364136223846793005 + 1442695040888963407
+					if state>>60 != 0 {
+						return NoFault
+					}
+					return Fault(state>>56&3) + 1
+				})
+				if got != want {
+					t.Errorf("seed %d: got %s, want %s", seed, got, want)
+				}
+			}
+		})
+	}
+}

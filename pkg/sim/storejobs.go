@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// CreateJob stores a new Job as a user would, with the API server's defaults.
+func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
+	if s.jobs[job.Name] != nil {
+		return nil, apierrors.NewAlreadyExists(jobsResource, job.Name)
+	}
+	job = job.DeepCopy()
+	job.Namespace, job.Generation = Namespace, 1
+	job.UID = types.UID(fmt.Sprintf("job-%d", s.version+1))
+	job.CreationTimestamp = s.timestamp()
+	setJobDefaults(job)
+	if list := validateJob(job); len(list) > 0 {
+		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
+	}
+	return s.commitJob("create", job), nil
+}
+
+func setJobDefaults(job *batchv1.Job) {
+	spec := &job.Spec
+	defaultTo(&spec.CompletionMode, batchv1.NonIndexedCompletion)
+	defaultTo(&spec.Suspend, false)
+	limit := int32(6)
+	if spec.BackoffLimitPerIndex != nil {
+		limit = math.MaxInt32
+	}
+	defaultTo(&spec.BackoffLimit, limit)
+	if spec.Completions == nil && spec.Parallelism == nil {
+		spec.Completions = ptr.To[int32](1)
+	}
+	defaultTo(&spec.Parallelism, 1)
+	replacement := batchv1.TerminatingOrFailed
+	if spec.PodFailurePolicy != nil {
+		replacement = batchv1.Failed
+		setPatternDefaults(spec.PodFailurePolicy)
+	}
+	defaultTo(&spec.PodReplacementPolicy, replacement)
+	if !ptr.Deref(spec.ManualSelector, false) {
+		generateSelector(job)
+	}
+}
+
+func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
+	for _, rule := range policy.Rules {
+		for i := range rule.OnPodConditions {
+			if rule.OnPodConditions[i].Status == "" {
+				rule.OnPodConditions[i].Status = corev1.ConditionTrue
+			}
+		}
+	}
+}
+
+// generateSelector selects pods by the Job's UID, and puts that and the Job's name
+// on the template, under the labels of today and those of before 1.27.
+func generateSelector(job *batchv1.Job) {
+	uid := string(job.UID)
+	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
+	if job.Spec.Template.Labels == nil {
+		job.Spec.Template.Labels = map[string]string{}
+	}
+	for name, value := range map[string]string{
+		batchv1.ControllerUidLabel: uid, batchv1.JobNameLabel: job.Name, "controller-uid": uid, "job-name": job.Name,
+	} {
+		job.Spec.Template.Labels[name] = value
+	}
+}
+
+func defaultTo[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+// EditJob changes metadata or spec of a Job as a user would.
+func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, error) {
+	old := s.jobs[name]
+	if old == nil {
+		return nil, apierrors.NewNotFound(jobsResource, name)
+	}
+	job := old.DeepCopy()
+	edit(job)
+	if list := append(validateJob(job), validateJobUpdate(old, job)...); len(list) > 0 {
+		return nil, apierrors.NewInvalid(jobKind, name, list)
+	}
+	if !equality.Semantic.DeepEqual(old.Spec, job.Spec) {
+		job.Generation++
+	}
+	return s.commitJob("edit", job), nil
+}
+
+// DeleteJob deletes a Job. With background propagation it goes at once, and its pods
+// are left to the garbage collector; otherwise it waits for that one to be done with
+// the pods. Finalizers of others hold it in any case.
+func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
+	old := s.jobs[name]
+	switch {
+	case old == nil:
+		return apierrors.NewNotFound(jobsResource, name)
+	case old.DeletionTimestamp != nil:
+		return nil
+	}
+	job := old.DeepCopy()
+	at := s.timestamp()
+	job.DeletionTimestamp, job.DeletionGracePeriodSeconds = &at, ptr.To[int64](0)
+	job.Generation++
+	switch how {
+	case metav1.DeletePropagationForeground:
+		job.Finalizers = append(job.Finalizers, metav1.FinalizerDeleteDependents)
+	case metav1.DeletePropagationOrphan:
+		job.Finalizers = append(job.Finalizers, metav1.FinalizerOrphanDependents)
+	}
+	s.commitJob("delete", job)
+	return nil
+}
+
+// finalizeJob takes a finalizer from a Job.
+func (s *Store) finalizeJob(name, finalizer string) {
+	if old := s.jobs[name]; old != nil {
+		job := old.DeepCopy()
+		job.Finalizers = slices.DeleteFunc(job.Finalizers, func(f string) bool { return f == finalizer })
+		s.commitJob("finalize", job)
+	}
+}
+
+// UpdateJobStatus stores the status of a Job under the rules of the API server.
+func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
+	old := s.jobs[job.Name]
+	switch {
+	case old == nil:
+		return nil, apierrors.NewNotFound(jobsResource, job.Name)
+	case old.UID != job.UID || old.ResourceVersion != job.ResourceVersion:
+		return nil, apierrors.NewConflict(jobsResource, job.Name, fmt.Errorf("the object has been modified"))
+	}
+	next := old.DeepCopy()
+	next.Status = *roundTimes(job.Status.DeepCopy())
+	if list := validateStatus(old, next); len(list) > 0 {
+		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
+	}
+	if equality.Semantic.DeepEqual(old.Status, next.Status) {
+		return old.DeepCopy(), nil
+	}
+	return s.commitJob("status", next), nil
+}
+
+// roundTimes cuts times to seconds, as their JSON form does.
+func roundTimes(status *batchv1.JobStatus) *batchv1.JobStatus {
+	for _, t := range []*metav1.Time{status.StartTime, status.CompletionTime} {
+		if t != nil {
+			t.Time = t.Truncate(time.Second)
+		}
+	}
+	for i := range status.Conditions {
+		c := &status.Conditions[i]
+		c.LastProbeTime.Time = c.LastProbeTime.Truncate(time.Second)
+		c.LastTransitionTime.Time = c.LastTransitionTime.Truncate(time.Second)
+	}
+	return status
+}

@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func (w *World) traceCommit(c Commit) {
+	switch {
+	case w.NoTrace:
+	case c.Verb == "status":
+		w.tracef("status %s: %s", c.NewJob.Name, statusChange(&c.OldJob.Status, &c.NewJob.Status))
+	case c.NewJob != nil:
+		w.tracef("%s job %s%s", c.Verb, c.NewJob.Name, finalizersText(c.NewJob))
+	case c.OldJob != nil:
+		w.tracef("%s job %s", c.Verb, c.OldJob.Name)
+	case c.NewPod != nil:
+		w.tracef("%s pod %s", c.Verb, c.NewPod.Name)
+	default:
+		w.tracef("%s pod %s", c.Verb, c.OldPod.Name)
+	}
+}
+
+// finalizersText says what a Job that is being deleted waits for.
+func finalizersText(job *batchv1.Job) string {
+	if job.DeletionTimestamp == nil {
+		return ""
+	}
+	return ", which waits for " + strings.Join(job.Finalizers, ", ")
+}
+
+func statusChange(old, next *batchv1.JobStatus) string {
+	var out []string
+	add := func(name string, a, b any) {
+		if before, after := fmt.Sprint(a), fmt.Sprint(b); before != after {
+			out = append(out, fmt.Sprintf("%s %s→%s", name, before, after))
+		}
+	}
+	add("active", old.Active, next.Active)
+	add("ready", ptr.Deref(old.Ready, 0), ptr.Deref(next.Ready, 0))
+	add("terminating", ptr.Deref(old.Terminating, 0), ptr.Deref(next.Terminating, 0))
+	add("succeeded", old.Succeeded, next.Succeeded)
+	add("failed", old.Failed, next.Failed)
+	add("completedIndexes", strconv.Quote(old.CompletedIndexes), strconv.Quote(next.CompletedIndexes))
+	add("failedIndexes", quoteOrNone(old.FailedIndexes), quoteOrNone(next.FailedIndexes))
+	add("uncounted", uncountedText(old), uncountedText(next))
+	add("startTime", timeText(old.StartTime), timeText(next.StartTime))
+	for _, condition := range next.Conditions {
+		if !slices.Contains(old.Conditions, condition) {
+			out = append(out, fmt.Sprintf("%s=%s (%s)", condition.Type, condition.Status, condition.Reason))
+		}
+	}
+	if len(out) == 0 {
+		return "first"
+	}
+	return strings.Join(out, ", ")
+}
+
+func quoteOrNone(text *string) string {
+	if text == nil {
+		return "none"
+	}
+	return strconv.Quote(*text)
+}
+
+func timeText(t *metav1.Time) string {
+	if t == nil {
+		return "none"
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+func uncountedText(s *batchv1.JobStatus) string {
+	const few = 6
+	succeeded, failed := succeededUIDs(s), failedUIDs(s)
+	if len(succeeded)+len(failed) > few {
+		return fmt.Sprintf("{%d succeeded, %d failed}", len(succeeded), len(failed))
+	}
+	return fmt.Sprintf("{succeeded %v, failed %v}", succeeded, failed)
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+)
+
+// specRule is one rule that the API server enforces on the spec of a Job. Only those
+// are here that a scenario could break without meaning to.
+type specRule struct {
+	path   string
+	broken func(spec *batchv1.JobSpec) bool
+	says   string
+}
+
+// validateJob checks a Job with its defaults set (BLI-01, PFP-11, PFP-12, SUC-01, PRP-01).
+func validateJob(job *batchv1.Job) field.ErrorList {
+	var list field.ErrorList
+	for _, rule := range specRules {
+		if rule.broken(&job.Spec) {
+			list = append(list, field.Invalid(field.NewPath("spec").Child(rule.path), field.OmitValueType{}, rule.says))
+		}
+	}
+	return list
+}
+
+func isIndexed(spec *batchv1.JobSpec) bool {
+	return ptr.Deref(spec.CompletionMode, "") == batchv1.IndexedCompletion
+}
+
+var specRules = []specRule{
+	{"completions", func(s *batchv1.JobSpec) bool { return isIndexed(s) && s.Completions == nil }, "required when Indexed"},
+	{"selector", func(s *batchv1.JobSpec) bool { return s.Selector == nil }, "required with manualSelector"},
+	{"backoffLimitPerIndex", func(s *batchv1.JobSpec) bool { return s.BackoffLimitPerIndex != nil && !isIndexed(s) }, "requires Indexed"},
+	{"maxFailedIndexes", func(s *batchv1.JobSpec) bool { return s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil }, "requires backoffLimitPerIndex"},
+	{"maxFailedIndexes", func(s *batchv1.JobSpec) bool {
+		return isIndexed(s) && ptr.Deref(s.MaxFailedIndexes, 0) > ptr.Deref(s.Completions, 0)
+	}, "more than completions"},
+	{"successPolicy", func(s *batchv1.JobSpec) bool { return s.SuccessPolicy != nil && !isIndexed(s) }, "requires Indexed"},
+	{"successPolicy", func(s *batchv1.JobSpec) bool {
+		return s.SuccessPolicy != nil && slices.ContainsFunc(s.SuccessPolicy.Rules, func(r batchv1.SuccessPolicyRule) bool {
+			return r.SucceededCount == nil && r.SucceededIndexes == nil
+		})
+	}, "a rule needs succeededCount or succeededIndexes"},
+	{"podReplacementPolicy", func(s *batchv1.JobSpec) bool {
+		return s.PodFailurePolicy != nil && ptr.Deref(s.PodReplacementPolicy, "") != batchv1.Failed
+	}, "must be Failed with podFailurePolicy"},
+	{"podFailurePolicy", func(s *batchv1.JobSpec) bool {
+		return s.PodFailurePolicy != nil && s.Template.Spec.RestartPolicy != corev1.RestartPolicyNever
+	}, "requires restartPolicy Never"},
+	{"podFailurePolicy", func(s *batchv1.JobSpec) bool {
+		return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+			return (r.OnExitCodes == nil) == (len(r.OnPodConditions) == 0)
+		})
+	}, "a rule needs either onExitCodes or onPodConditions"},
+	{"podFailurePolicy", func(s *batchv1.JobSpec) bool {
+		return s.PodFailurePolicy != nil && s.BackoffLimitPerIndex == nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+			return r.Action == batchv1.PodFailurePolicyActionFailIndex
+		})
+	}, "FailIndex requires backoffLimitPerIndex"},
+	{"podFailurePolicy", func(s *batchv1.JobSpec) bool {
+		return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+			return r.OnExitCodes != nil && r.OnExitCodes.ContainerName != nil && !hasContainer(&s.Template.Spec, *r.OnExitCodes.ContainerName)
+		})
+	}, "no container has that name"},
+}
+
+func hasContainer(spec *corev1.PodSpec, name string) bool {
+	return slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool { return c.Name == name })
+}
+
+// validateJobUpdate checks what may not change in the spec of a Job.
+func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
+	was, is := &old.Spec, &job.Spec
+	elastic := isIndexed(is) && ptr.Equal(is.Completions, is.Parallelism)
+	var list field.ErrorList
+	for _, f := range []struct {
+		path    string
+		changed bool
+	}{
+		{"completions", !ptr.Equal(was.Completions, is.Completions) && !elastic},
+		{"completionMode", !ptr.Equal(was.CompletionMode, is.CompletionMode)},
+		{"selector", !equality.Semantic.DeepEqual(was.Selector, is.Selector)},
+		{"managedBy", !ptr.Equal(was.ManagedBy, is.ManagedBy)},
+		{"backoffLimitPerIndex", !ptr.Equal(was.BackoffLimitPerIndex, is.BackoffLimitPerIndex)},
+		{"podFailurePolicy", !equality.Semantic.DeepEqual(was.PodFailurePolicy, is.PodFailurePolicy)},
+		{"successPolicy", !equality.Semantic.DeepEqual(was.SuccessPolicy, is.SuccessPolicy)},
+	} {
+		if f.changed {
+			list = append(list, field.Invalid(field.NewPath("spec").Child(f.path), field.OmitValueType{}, "field is immutable"))
+		}
+	}
+	return list
+}
