@@ -40,7 +40,7 @@ func TestAdoption_JOB_35(t *testing.T) {
 // deleted; what else there is to do is done.
 func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 	deleting, recreated := ourJob(2), ourJob(2)
-	deleting.DeletionTimestamp, deleting.ResourceVersion = &metav1.Time{Time: testTime}, "50"
+	deleting.DeletionTimestamp, deleting.ResourceVersion = &metav1.Time{Time: testTime}, "500"
 	recreated.UID = "other"
 	for name, c := range map[string]struct {
 		live *batchv1.Job
@@ -62,6 +62,9 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 		}
 		if f.did("adopt ns/a@")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {
 			t.Errorf("%s: calls %q", name, f.calls)
+		}
+		if seen := f.cache.Job("uid").DeletionTimestamp != nil; seen != (c.live == deleting) {
+			t.Errorf("%s: the cache shows a deletion: %v", name, seen)
 		}
 	}
 }

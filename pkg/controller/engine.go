@@ -142,6 +142,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		plan := s.compute(ctx)
+		s.releaseLost(&plan)
 		result := Result{After: plan.RequeueAfter}
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {

@@ -13,6 +13,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
+// releaseLost frees the pods that the Job has lost, and will not adopt: they are not
+// counted any more, and nobody else would let them go.
+func (s *jobSync) releaseLost(plan *reconcile.Plan) {
+	for _, o := range s.cache.Orphans(s.uid) {
+		if o.Namespace == s.job.Namespace && !s.skip[o.Pod.UID] && !(o.Selected && mayAdopt(s.job)) {
+			plan.Release = append(plan.Release, orphanRef(o))
+		}
+	}
+}
+
 // lostJob is a Job that is not in the cache, and its pods that still hold the tracking
 // finalizer.
 type lostJob struct {

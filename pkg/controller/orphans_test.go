@@ -3,10 +3,12 @@ package controller
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -81,6 +83,46 @@ func TestOrphansOfOurJob_TRK_20_TRK_21(t *testing.T) {
 	result, err := f.engine.Sync(t.Context(), "uid")
 	if slices.Sort(f.calls); !slices.Equal(f.calls, []string{"release ns/a@", "release ns/b@9"}) || err != nil || !result.Done {
 		t.Errorf("%+v, %v, calls %q", result, err, f.calls)
+	}
+}
+
+// TRK-20, TRK-23: what a Job of ours has lost and may not adopt is released, under the
+// condition that it has not changed; what it may adopt is adopted.
+func TestLostPodsOfALiveJob_TRK_20_TRK_23(t *testing.T) {
+	now := metav1.Time{Time: testTime}
+	running := func(*batchv1.Job) {}
+	for name, c := range map[string]struct {
+		job  func(*batchv1.Job)
+		pod  func(*corev1.Pod)
+		want string
+	}{
+		"selected":           {running, func(*corev1.Pod) {}, "adopt ns/p@"},
+		"being deleted":      {running, func(p *corev1.Pod) { p.DeletionTimestamp = &now }, "release ns/p@8"},
+		"no longer selected": {running, func(p *corev1.Pod) { p.Labels = map[string]string{"app": "x"} }, "release ns/p@8"},
+		"Job being deleted":  {func(j *batchv1.Job) { j.DeletionTimestamp = &now }, func(*corev1.Pod) {}, "release ns/p@8"},
+		"Job finished": {func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+		}, func(*corev1.Pod) {}, "release ns/p@8"},
+		"without the finalizer": {running, func(p *corev1.Pod) { p.Finalizers, p.DeletionTimestamp = nil, &now }, ""},
+		"Job of somebody else":  {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, func(p *corev1.Pod) { p.DeletionTimestamp = &now }, ""},
+		"in another namespace":  {running, func(p *corev1.Pod) { p.Namespace = "elsewhere" }, ""},
+	} {
+		f := newFakeCluster(t, nil)
+		job := ourJob(1)
+		c.job(job)
+		f.addJob(job)
+		f.addPods(madePod("p"))
+		lost := strayPod("p")
+		c.pod(lost)
+		lost.ResourceVersion = "8"
+		f.addPods(lost)
+		if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		writes := slices.DeleteFunc(f.calls, func(c string) bool { return !strings.Contains(c, "/p@") })
+		if strings.Join(writes, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", name, writes, c.want)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func drawPod(t *rapid.T, version int) *corev1.Pod {
 
 // inconsistency says where an index differs from what the rows say.
 func (c *Cache) inconsistency() string {
-	byJob, strays, active := map[types.UID]int{}, 0, map[types.UID]int{}
+	byJob, strays, active, lost := map[types.UID]int{}, 0, map[types.UID]int{}, map[types.UID]int{}
 	for k, row := range c.pods.rows {
 		r := row.value
 		if r.job != "" {
@@ -75,6 +75,7 @@ func (c *Cache) inconsistency() string {
 		}
 		if r.isStray() {
 			strays++
+			lost[r.job]++
 			if c.strays[r.more.namespace][types.UID(r.more.labels[batchv1.ControllerUidLabel])][r.more.strayAt] != k {
 				return fmt.Sprintf("stray %v is not at %d", k, r.more.strayAt)
 			}
@@ -83,7 +84,7 @@ func (c *Cache) inconsistency() string {
 		}
 	}
 	for job, of := range c.byJob {
-		if len(of.keys) != byJob[job] || of.active != active[job] || len(of.keys) == 0 && of.listed == "" {
+		if len(of.keys) != byJob[job] || of.active != active[job] || of.strays != lost[job] || len(of.keys) == 0 && of.listed == "" {
 			return fmt.Sprintf("Job %s: %+v, want %d pods, %d active", job, of, byJob[job], active[job])
 		}
 	}

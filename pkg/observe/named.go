@@ -74,7 +74,7 @@ func (j *NamedJob) DeepCopyObject() runtime.Object {
 // DeepCopyObject makes a NamedJobList an API object.
 func (l *NamedJobList) DeepCopyObject() runtime.Object {
 	out := &NamedJobList{TypeMeta: l.TypeMeta, Items: make([]NamedJob, len(l.Items))}
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	l.DeepCopyInto(&out.ListMeta)
 	for i := range l.Items {
 		out.Items[i].RuleNames = slices.Clone(l.Items[i].RuleNames)
 		l.Items[i].DeepCopyInto(&out.Items[i].Job)

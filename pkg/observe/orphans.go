@@ -6,12 +6,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Orphan is a pod that holds the tracking finalizer of a Job that the cache does not
-// hold: the Job is gone, or its watch has not told of it yet.
+// Orphan is a pod that holds the tracking finalizer of a Job, and that the Job does not
+// control: because the pod is a stray, or because the cache does not hold the Job, which
+// is gone or not yet known.
 type Orphan struct {
 	Pod *reconcile.Pod
 	// Stray says that nobody controls the pod any more, so that another Job may adopt it.
 	Stray bool
+	// Selected says that the Job may adopt it: the cache holds the Job, its selector
+	// selects the stray, and that is not being deleted.
+	Selected bool
 	// Namespace is the pod's, if the cache has not held the pod together with its Job.
 	Namespace string
 	// JobName is the Job's, if besides this program created the pod.
@@ -19,21 +23,21 @@ type Orphan struct {
 }
 
 // Orphans returns the pods that have lost the Job, or are about to (TRK-20, TRK-22).
-// There are none as long as the cache holds the Job.
 func (c *Cache) Orphans(job types.UID) []Orphan {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	of := c.byJob[job]
-	if of == nil || c.hasJob(job) {
+	of, known := c.byJob[job], c.job(job)
+	if of == nil || known != nil && of.strays == 0 {
 		return nil
 	}
+	s := selectorOf(known)
 	var out []Orphan
 	for _, k := range of.keys {
 		r := c.pods.rows[k].value
-		if !r.pod.Finalizer {
+		if !r.pod.Finalizer || known != nil && !r.isStray() {
 			continue
 		}
-		o := Orphan{Pod: r.pod, Stray: r.isStray()}
+		o := Orphan{Pod: r.pod, Stray: r.isStray(), Selected: r.isStray() && !r.pod.Deleting && s.selects(r.labels())}
 		if r.more != nil {
 			o.Namespace, o.JobName = r.more.namespace, r.more.jobName
 		}

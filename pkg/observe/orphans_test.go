@@ -6,12 +6,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 func orphanText(c *Cache) string {
 	out := ""
 	for _, o := range c.Orphans("j") {
 		out += fmt.Sprintf("%s@%s stray %v of %s/%s ", o.Pod.Name, o.Pod.ResourceVersion, o.Stray, o.Namespace, o.JobName)
+		if o.Selected {
+			out += "may be adopted "
+		}
 	}
 	return out
 }
@@ -32,7 +36,7 @@ func TestPodLosesItsJob_TRK_20(t *testing.T) {
 	lost.OwnerReferences, lost.ResourceVersion = nil, "3"
 	_ = pods.Update(lost)
 	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active stray for j]")
-	expect(t, "while the Job is there", names(c, "j")+orphanText(c), "")
+	expect(t, "while the Job is there", names(c, "j")+orphanText(c), "a@3 stray true of ns/ may be adopted ")
 	_ = jobs.Delete(job)
 	expect(t, "told", r.take(), "[job: true→false]")
 	expect(t, "when the Job is gone", orphanText(c), "a@3 stray true of ns/ ")
@@ -101,6 +105,25 @@ func TestJobWasSeen_TRK_23(t *testing.T) {
 	pod.ResourceVersion, pod.OwnerReferences = "4", nil
 	_ = pods.Update(pod)
 	expect(t, "and lost its owner", orphanText(c), "a@4 stray true of ns/ ")
+}
+
+// TRK-20: strays of a Job that is there, and that it may or may not adopt.
+func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	_ = c.JobStore("").Add(testJob("j", nil))
+	store := c.PodStore("")
+	controlled := made(labelled(testPod("controlled", "j", 2, corev1.PodRunning), "uid=j"))
+	deleting := made(stray("deleting", 2, "uid=j"))
+	deleting.DeletionTimestamp = ptr.To(at(1))
+	selected, released := made(stray("selected", 2, "uid=j")), stray("released", 2, "uid=j")
+	relabelled := made(labelled(testPod("relabelled", "j", 2, corev1.PodRunning), "uid=j"))
+	for _, pod := range []*corev1.Pod{controlled, deleting, selected, released, relabelled} {
+		_ = store.Add(pod)
+	}
+	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted ")
+	relabelled = made(stray("relabelled", 3, "app=x"))
+	_ = store.Update(relabelled)
+	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted relabelled@3 stray true of ns/ ")
 }
 
 // TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.

@@ -9,8 +9,8 @@ type jobPods struct {
 	// keys are in an order that follows from the changes alone, so that the same
 	// changes always lead to the same decisions in the same order.
 	keys []key
-	// active counts the active pods that the Job controls.
-	active int
+	// active counts the active pods that the Job controls, strays those that it does not.
+	active, strays int
 	// listed is the version of the last complete list of just this Job's pods:
 	// events older than it say nothing new of a pod that is not there.
 	listed string
@@ -33,7 +33,7 @@ func (c *Cache) put(k key, r podRow, write func() bool) bool {
 		return false
 	}
 	if existed {
-		c.countActive(old.value, -1)
+		c.tally(old.value, -1)
 		c.strays.remove(c, old.value)
 	}
 	if existed && old.value.job == r.job {
@@ -45,7 +45,7 @@ func (c *Cache) put(k key, r podRow, write func() bool) bool {
 		c.link(k, r)
 	}
 	c.strays.add(k, r)
-	c.countActive(r, 1)
+	c.tally(r, 1)
 	if c.onHeld != nil {
 		c.reportHeld(k, old.value.held, r)
 	}
@@ -80,7 +80,7 @@ func (c *Cache) remove(k key, write func()) {
 	old, existed := c.pods.rows[k]
 	write()
 	if existed {
-		c.countActive(old.value, -1)
+		c.tally(old.value, -1)
 		c.strays.remove(c, old.value)
 		c.unlink(old.value)
 		if old.value.held {
@@ -115,8 +115,12 @@ func (c *Cache) unlink(r podRow) {
 	}
 }
 
-func (c *Cache) countActive(r podRow, n int) {
-	if r.job != "" && !r.isStray() && r.pod.IsActive() {
+func (c *Cache) tally(r podRow, n int) {
+	switch {
+	case r.job == "":
+	case r.isStray():
+		c.podsOf(r.job).strays += n
+	case r.pod.IsActive():
 		c.podsOf(r.job).active += n
 	}
 }

@@ -138,6 +138,10 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 	expect(t, "a Job is gone", r.take(), "[stray for i]")
 	_ = pods.Delete(stray("b", 10, "app=x"))
 	expect(t, "deleted", r.take(), "[]")
+	third := stray("c", 11, "uid=j app=x")
+	third.Namespace = "third"
+	_ = pods.Add(third)
+	expect(t, "of another namespace", r.take(), "[]")
 }
 
 // TRK-25, JOB-36: the own writes that adopt a pod and let it go show at once, and what
@@ -226,12 +230,25 @@ func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 	_ = c.JobStore("").Add(job)
 	store := c.PodStore("")
 	_ = store.Add(labelled(testPod("a", "j", 3, corev1.PodRunning), "uid=j"))
-	lost, late := stray("a", 6, "uid=j"), stray("late", 7, "uid=j")
+	lost, late := stray("a", 6, "uid=j"), made(stray("late", 7, "uid=j"))
 	c.ListedPods(job, []corev1.Pod{*lost, *late}, "10")
 	_ = store.Update(lost)
 	_ = store.Add(late)
 	expect(t, "strays", strayNames(c, job), "a late ")
 	expect(t, "pods", names(c, "j"), "")
+}
+
+// JOB-35: a Job with the generated selector does not look at the strays of others.
+func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	store := c.PodStore("")
+	for i := range 1000 {
+		_ = store.Add(stray(fmt.Sprint(i), i+2, fmt.Sprintf("uid=%d", i)))
+	}
+	job := testJob("j", nil)
+	if n := testing.AllocsPerRun(10, func() { c.Strays(job) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
 }
 
 func TestStraysLeaveNothingBehind_SCL_11(t *testing.T) {

@@ -84,6 +84,9 @@ type state struct {
 	failed      []*Pod // to be recorded as failed
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
 	outside     []*Pod // ended, and of no index of the Job
+	dropped     []*Pod // deleted because the Job has succeeded
+	// joining says that strays are to become the Job's, or could not.
+	joining bool
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
 	matches map[types.UID]failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
@@ -189,6 +192,7 @@ func (s *state) claimPods() {
 		if p.IsTerminal() && !p.Finalizer {
 			continue // It has been counted, or nobody asked for that (TRK-12).
 		}
+		s.joining = true
 		if !s.Skip[p.UID] {
 			s.find(aboutPod(FindingAdopt, p))
 			s.plan.Adopt = append(s.plan.Adopt, ref(p, unconditional))
@@ -282,8 +286,8 @@ func (s *state) classifyTracked(p *Pod) {
 	case p.Phase == corev1.PodSucceeded:
 		s.history.Success(p.FinishedAt)
 		s.classifySucceeded(p)
-	case p.Phase == corev1.PodFailed && p.Deleting && s.outlivedSuccess(p):
-		s.release(p, unconditional)
+	case p.Phase == corev1.PodFailed && p.Deleting && s.hasSucceeded():
+		s.dropDeleted(p, unconditional)
 	case p.Phase == corev1.PodFailed:
 		s.failed = append(s.failed, p)
 	case p.Deleting:
@@ -343,12 +347,17 @@ func (s *state) classifyOutOfRange(p *Pod) {
 // sortClassified makes what follows independent of the order of the pods, evidence
 // included. The lists that are long in a healthy Job need no order.
 func (s *state) sortClassified() {
-	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside} {
+	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside, s.dropped} {
 		slices.SortFunc(list, compareFailures)
 	}
-	for _, p := range s.outside {
+	s.notCounted(s.outside, "its completion index is missing or out of range")
+	s.notCounted(s.dropped, "it was deleted because the Job has succeeded")
+}
+
+func (s *state) notCounted(pods []*Pod, why string) {
+	for _, p := range pods {
 		f := aboutPod(FindingNotCounted, p)
-		f.Message = "its completion index is missing or out of range"
+		f.Message = why
 		s.find(f)
 	}
 }
@@ -358,18 +367,22 @@ func (s *state) classifyTerminating(p *Pod) {
 	switch {
 	case s.deleting:
 		s.release(p, ifUnchanged)
-	case s.outlivedSuccess(p):
-		s.release(p, ifUnchanged)
+	case s.hasSucceeded():
+		s.dropDeleted(p, ifUnchanged)
 	case !s.replaceFailedOnly:
 		s.failed = append(s.failed, p)
 	}
 }
 
-// outlivedSuccess says that the pod, which is being deleted, was neither deleted nor
-// finished when the Job succeeded: we deleted it, and its end is neither a failure nor a
-// success (SUC-14).
-func (s *state) outlivedSuccess(p *Pod) bool {
-	return s.fate.stored && s.fate.succeeding() && !p.FinishedAt.Before(s.fate.since)
+// hasSucceeded says that SuccessCriteriaMet is stored, and with it every failure of a
+// pod that was being deleted then (fitsFleeting).
+func (s *state) hasSucceeded() bool { return s.fate.stored && s.fate.succeeding() }
+
+// dropDeleted lets go of a pod that was deleted because the Job has succeeded: its end is
+// neither a failure nor a success (SUC-14).
+func (s *state) dropDeleted(p *Pod, when precondition) {
+	s.dropped = append(s.dropped, p)
+	s.release(p, when)
 }
 
 // IsFinished says that the Job has its terminal condition.

@@ -28,8 +28,6 @@ type fate struct {
 	message   string
 	// stored says that the interim condition is in the observed status.
 	stored bool
-	// since is when it was, in whole seconds.
-	since time.Time
 }
 
 func (f fate) decided() bool    { return f.condition != "" }
@@ -40,7 +38,7 @@ func (f fate) succeeding() bool { return f.condition == batchv1.JobSuccessCriter
 func (s *state) takeFate() {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := trueCondition(s.job, t); c != nil {
-			s.setFate(fate{condition: t, reason: c.Reason, message: c.Message, stored: true, since: c.LastTransitionTime.Time})
+			s.setFate(fate{condition: t, reason: c.Reason, message: c.Message, stored: true})
 			return
 		}
 	}

@@ -87,7 +87,7 @@ func (s *state) noteFeatures() {
 		{"JobBackoffLimitPerIndex", spec.BackoffLimitPerIndex != nil, on.BackoffLimitPerIndex},
 		{"JobPodReplacementPolicy", spec.PodReplacementPolicy != nil && spec.PodFailurePolicy == nil, on.PodReplacementPolicy},
 		{"JobSuccessPolicy", spec.SuccessPolicy != nil, on.SuccessPolicy},
-		{"PodFailurePolicyName", spec.PodFailurePolicy != nil, on.RuleNames},
+		{"PodFailurePolicyName", spec.PodFailurePolicy != nil && (s.job.Annotations[rulename.Annotation] != "" || len(s.RuleNames) > 0), on.RuleNames},
 	} {
 		if feature.asked && !feature.on {
 			f := about(FindingDisabled)

@@ -198,7 +198,7 @@ func (s *state) held() bool {
 	if s.HoldCreation {
 		s.find(about(FindingHeld))
 	}
-	return s.HoldCreation || len(s.plan.Adopt) > 0
+	return s.HoldCreation || s.joining
 }
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one

@@ -423,7 +423,7 @@ func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 		want(t, "status active 1 terminating 1 succeeded 0 failed 0 completedIndexes \"\" failedIndexes \"0\"")
 }
 
-// FAILS: fitPods goes through s.active as the cache gave it, and so do the findings.
+// Evidence about pods that have no place has one order too (doc.go).
 func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0,1")).
 		with("p0", index(0)).with("p1", index(1)).with("p2", index(2))

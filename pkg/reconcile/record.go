@@ -37,7 +37,11 @@ func (s *state) record() ledger {
 	room := s.room()
 	// Failures first: they may hold the evidence of the Job's end.
 	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
-	slices.SortFunc(countable, compareForRecord)
+	order := compareForRecord
+	if s.fate.succeeding() {
+		order = compareFleeting
+	}
+	slices.SortFunc(countable, order)
 	for _, p := range s.take(countable, &room) {
 		l.uncountedFailure = append(l.uncountedFailure, p.UID)
 		l.recordedNow[p.UID] = true
@@ -128,6 +132,11 @@ func (s *state) recorded(p *Pod, result string) {
 	f := aboutPod(FindingRecorded, p)
 	f.Reason, f.Match = result, s.match(p)
 	s.find(f)
+}
+
+// compareFleeting puts those first that are being deleted (fitsFleeting).
+func compareFleeting(a, b *Pod) int {
+	return cmp.Or(compareBool(b.Deleting, a.Deleting), compareForRecord(a, b))
 }
 
 // compareForRecord orders pods independently of the cache's order; those that have

@@ -111,14 +111,13 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 		return
 	}
 	terminal := batchv1.JobFailed
+	if start := next.StartTime; start != nil && s.Now.Before(start.Time) {
+		// A clock that went back must not make the write illegal (STV-10).
+		s.Now = start.Time
+	}
 	if s.fate.succeeding() {
 		terminal = batchv1.JobComplete
-		done := metav1.NewTime(s.Now)
-		if start := next.StartTime; start != nil && done.Before(start) {
-			// A clock that went back must not make the write illegal (STV-10).
-			done = *start
-		}
-		next.CompletionTime = &done
+		next.CompletionTime = &metav1.Time{Time: s.Now}
 	}
 	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
 	s.findFinished(terminal, s.fate.reason, s.fate.message)

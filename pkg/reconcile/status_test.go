@@ -133,6 +133,11 @@ func TestStartTime_STV_15(t *testing.T) {
 			t.Error("startTime cleared early")
 		}
 	}
+	// Nor while one cannot be stopped in this sync, or the Job is being deleted (JOB-28).
+	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
+	observeJob(suspend, active).with("p").skip("p").want(t, "")
+	observeJob(suspend, active).with("p", untracked).skip("p").want(t, "")
+	observeJob(suspend, beingDeleted).want(t, "")
 	// A fate that is found on resume leaves Suspended alone, and sets the time once.
 	plan := observeJob(noStart, suspended(corev1.ConditionTrue), backoffLimit(-1)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended FailureTarget=True/BackoffLimitExceeded`)
@@ -348,7 +353,6 @@ func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
 		o := observeJob(sized(2, 2), suspend).with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute))
 		o.config.MaxUncounted = limit
 		o.settle(t)
-		// FAILS for limit 1: Suspended=True comes first, and takes startTime with it.
 		o.wantStatusText(t, `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 		if start := o.Job.Status.StartTime; start == nil || !start.Time.Equal(begun) {
 			t.Errorf("limit %d: startTime %v", limit, start)
@@ -426,8 +430,13 @@ func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 			}
 		}
 	}
+	// A recorded pod without owner that could not be adopted in this sync.
+	plan := observeJob(interim(failureTarget), uncounted(nil, []types.UID{"p"})).stray("p", failedPod(1, time.Hour)).skip("p").want(t, "")
+	if f := findings(plan, FindingWaitFinish); len(f) != 1 || f[0].Message != "0 pods run or terminate, 1 pods are recorded and not yet counted, 0 pods hold the tracking finalizer" {
+		t.Errorf("%+v", f)
+	}
 	// Changes of the same plan hold it back too: they may fail.
-	plan := observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
+	plan = observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
 	if len(findings(plan, FindingWaitFinish)) != 1 {
 		t.Error("no finding")
 	}

@@ -25,11 +25,23 @@ func (s *state) meetsSuccessPolicy() bool {
 		}
 		s.find(f)
 	}
-	if rule == successpolicy.NoRule {
+	if rule == successpolicy.NoRule || !s.fitsFleeting() {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
 	return true
+}
+
+// fitsFleeting says that this status can record every failed pod that is being deleted.
+// After SuccessCriteriaMet nobody could tell it from the pods that are deleted then.
+func (s *state) fitsFleeting() bool {
+	fleeting := 0
+	for _, p := range s.failed {
+		if p.Deleting {
+			fleeting++
+		}
+	}
+	return fleeting <= s.room()
 }
 
 // recordable are the succeeded pods that fit into one status beside every failure.

@@ -49,8 +49,6 @@ func TestFirstRule_SUC_03(t *testing.T) {
 
 // More failures than one status can record, all in back-off: the rule is met all the same,
 // and the Job does not go on until they are replaced.
-// FAILS: meetsSuccessPolicy waits for room for s.failed, of which delayFailures keeps back
-// the predecessors, so no status ever takes them.
 func TestRuleBesideDelayedFailures_SUC_03(t *testing.T) {
 	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
@@ -175,7 +173,7 @@ func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 		with("pending", index(2), func(p *Pod) { p.Phase = corev1.PodPending }).
 		with("gone", index(3), deletedPod(0))} // under TerminatingOrFailed: considered failed
 	for _, want := range []string{
-		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad gone] SuccessCriteriaMet=True/SuccessPolicy`,
+		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "0" uncounted [] [gone bad] SuccessCriteriaMet=True/SuccessPolicy`,
 		`delete pending; release bad gone good`,
 		`release pending`,
 	} {
@@ -189,6 +187,16 @@ func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+// The same if it was deleted long before, and ends in phase Failed afterwards: when the Job
+// succeeded it was not considered failed.
+func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
+	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
+		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
+	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
+	equal(t, "finalizers", p.step(), `release gone good`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // uncounted are the UIDs of stored status.uncountedTerminatedPods.
@@ -205,6 +206,7 @@ func TestRecordLimitOfFailures_TRK_06(t *testing.T) {
 		o.with(name, deletedPod(time.Minute))
 	}
 	o.config.MaxUncounted = 2
+	o.carryOut(t, o.want(t, `status active 0 terminating 3 succeeded 0 failed 0 completedIndexes "" uncounted [] [a b]`))
 	o.settle(t)
 	o.Pods = slices.DeleteFunc(o.Pods, func(p *Pod) bool { return p.IsTerminating() && !p.Finalizer })
 	o.settle(t)
@@ -244,6 +246,18 @@ func TestRecordedStaysFailed_TRK_16(t *testing.T) {
 	// In both lists: the failure was first.
 	observeJob(uncounted([]types.UID{"p"}, []types.UID{"p"})).with("p", succeededPod(time.Minute)).with("r").
 		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
+}
+
+// SUC-14: a pod that we delete because the Job succeeded is not a failure, also if it was
+// never ready: its finish time is then when it stopped being ready, long before (BLI-26).
+func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
+	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
+		observeJob(indexed(2, 2), replacing(policy), endedIndexes("0", 1, ""), noFailedIndexes,
+			condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "message"),
+			stored(func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](1) })).
+			with("p", index(1), inPhase(corev1.PodPending), func(p *Pod) { p.Deleting, p.FinishedAt = true, begun.Add(-time.Minute) }).
+			want(t, "release p")
+	}
 }
 
 // TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created
@@ -312,8 +326,10 @@ func TestAdoptionAndRelease_TRK_25(t *testing.T) {
 	}
 	o.carryOut(t, plan).wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [e] []`, "release e",
 		`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
-	// One that cannot be adopted in this sync holds up nobody.
-	observeJob(sized(2, 2)).stray("s").skip("s").want(t, "create; create")
+	// One that has ended without the finalizer was counted, or nobody asked for that.
+	observeJob().stray("e", succeededPod(time.Minute), untracked).want(t, "create")
+	// One that cannot be adopted in this sync may join later: there must be room for it.
+	observeJob(sized(2, 2)).stray("s").skip("s").want(t, "")
 
 	o = observeJob(sized(2, 2)).with("u", unselected).with("r")
 	plan = o.want(t, "create; disown u")

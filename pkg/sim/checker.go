@@ -40,6 +40,7 @@ type Checker struct {
 	// late is until when retries after an injected fault may delay everything, lostAt
 	// when a fault or a restart last may have made the controller forget something.
 	late, lostAt time.Time
+	ranAway      bool
 	// Violations are the broken invariants, each with the time and its number.
 	Violations []string
 }
@@ -193,6 +194,14 @@ func (c *Checker) synced(job types.UID, err error) {
 func (c *Checker) troubled() {
 	c.lostAt = c.world.Now()
 	c.late = c.lostAt.Add(2 * time.Minute)
+}
+
+// runaway is L1 for a controller that never comes to an end.
+func (c *Checker) runaway() {
+	if !c.ranAway {
+		c.ranAway = true
+		c.violate("L1", "%d commits", maxCommits)
+	}
 }
 
 func tracked(pod *corev1.Pod) bool {
