@@ -5,7 +5,7 @@
 // for itself, and with a bare client that does only what no controller can leave
 // out (the floor):
 //
-//	go run ./test/bench                        # everything, about three minutes
+//	go run ./test/bench                        # everything, about eight minutes
 //	go run ./test/bench --only latency         # one part of it
 //	go run ./test/bench --pods 10000 --rounds 1
 //	go run ./test/bench -o json > bench.json   # with every single measurement
@@ -33,6 +33,7 @@ const (
 	partLatency    = "latency"
 	partThroughput = "throughput"
 	partFloor      = "floor"
+	partFairness   = "fairness"
 )
 
 var errUsage = errors.New("usage")
@@ -47,6 +48,7 @@ type options struct {
 	pods           int
 	rounds         int
 	concurrency    int
+	hugePods       int
 	timeout        time.Duration
 	keep           bool
 }
@@ -78,13 +80,14 @@ func parseOptions(args []string) (options, error) {
 	var only string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", "latency,throughput,floor", "`parts` to run, separated by commas")
+	flags.StringVar(&only, "only", "latency,throughput,floor,fairness", "`parts` to run, separated by commas")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
 	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 32)")
+	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "fairness: indexes of the Job beside which 1-pod Jobs are timed")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job")
 	flags.BoolVar(&o.keep, "keep", false, "keep our controller's log")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -98,14 +101,14 @@ func parseOptions(args []string) (options, error) {
 
 func (o options) validate() error {
 	for _, part := range o.only {
-		if !slices.Contains([]string{partLatency, partThroughput, partFloor}, part) {
-			return fmt.Errorf("--only knows latency, throughput and floor, not %q", part)
+		if !slices.Contains([]string{partLatency, partThroughput, partFloor, partFairness}, part) {
+			return fmt.Errorf("--only knows latency, throughput, floor and fairness, not %q", part)
 		}
 	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	return nil

@@ -26,6 +26,9 @@ type results struct {
 	Pods    int       `json:"pods"`
 	Latency []latency `json:"latency,omitempty"`
 	Bulk    []bulk    `json:"throughput,omitempty"`
+	// Beside are 1-pod Jobs that ran while a huge Job did.
+	Beside   []latency `json:"fairness,omitempty"`
+	HugePods int       `json:"hugePods,omitempty"`
 }
 
 // latency is one Job from creation to Complete.
@@ -80,7 +83,13 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 		}
 	}
 	if b.runs(partThroughput) || b.runs(partFloor) {
-		r.Bulk, err = b.bulks(ctx)
+		if r.Bulk, err = b.bulks(ctx); err != nil {
+			return r, err
+		}
+	}
+	if b.runs(partFairness) {
+		r.HugePods = b.hugePods
+		r.Beside, err = b.fairness(ctx)
 	}
 	return r, err
 }
