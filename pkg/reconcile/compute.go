@@ -84,6 +84,7 @@ type state struct {
 	failed      []*Pod // to be recorded as failed
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
 	outside     []*Pod // ended, and of no index of the Job
+	tooLate     []*Pod // succeeded, and of an index that is stored as failed
 	dropped     []*Pod // deleted because the Job has succeeded
 	// joining says that strays are to become the Job's, or could not.
 	joining bool
@@ -98,7 +99,10 @@ type state struct {
 	// holders is the number of pods with the tracking finalizer.
 	holders int
 
-	fate    fate
+	fate fate
+	// met says that a rule of the successPolicy is met. Nothing new begins then, though
+	// the status may have to record failures before it can say so.
+	met     bool
 	history backoff.History
 }
 
@@ -303,6 +307,7 @@ func (s *state) classifySucceeded(p *Pod) {
 		s.release(p, unconditional)
 	case s.lost.Contains(p.Index):
 		// Stored is stored: the index cannot succeed any more (BLI-12).
+		s.tooLate = append(s.tooLate, p)
 		s.release(p, unconditional)
 	default:
 		s.succeeded = append(s.succeeded, p)
@@ -347,10 +352,11 @@ func (s *state) classifyOutOfRange(p *Pod) {
 // sortClassified makes what follows independent of the order of the pods, evidence
 // included. The lists that are long in a healthy Job need no order.
 func (s *state) sortClassified() {
-	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside, s.dropped} {
+	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside, s.tooLate, s.dropped} {
 		slices.SortFunc(list, compareFailures)
 	}
 	s.notCounted(s.outside, "its completion index is missing or out of range")
+	s.notCounted(s.tooLate, "its index has failed before")
 	s.notCounted(s.dropped, "it was deleted because the Job has succeeded")
 }
 

@@ -14,7 +14,7 @@ import (
 // managePods removes pods that should not run and creates those that should. A
 // plan that removes creates nothing (JOB-08).
 func (s *state) managePods() {
-	if s.fate.decided() || s.deleting {
+	if s.fate.decided() || s.met || s.deleting {
 		return
 	}
 	fit, misfits := s.fitPods()

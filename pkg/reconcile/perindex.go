@@ -87,7 +87,7 @@ func (s *state) endedWithFailedIndexes() bool {
 // that tells the next one how often the index has failed. It is recorded, and let go,
 // only when that next pod is there, so that the count outlives it (BLI-06..08).
 func (s *state) delayFailures() {
-	if !s.perIndex || s.fate.decided() || s.deleting {
+	if !s.perIndex || s.fate.decided() || s.met || s.deleting {
 		return
 	}
 	taken := s.endedNow().Union(indexesOf(s.active))

@@ -25,7 +25,8 @@ func (s *state) meetsSuccessPolicy() bool {
 		}
 		s.find(f)
 	}
-	if rule == successpolicy.NoRule || !s.fitsFleeting() {
+	s.met = rule != successpolicy.NoRule
+	if !s.met || !s.fitsFleeting() {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})

@@ -55,6 +55,13 @@ func TestRuleBesideDelayedFailures_SUC_03(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
+// The same if they are being deleted: no pod is replaced once a rule is met.
+func TestRuleBesideDelayedDeletions_SUC_03(t *testing.T) {
+	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
+		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
 // Stored and new successes count, below completions; the condition is stored together with
 // all of them.
 func TestEvidenceIsStored_SUC_08(t *testing.T) {
@@ -198,6 +205,14 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
 	equal(t, "finalizers", p.step(), `release gone good`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+}
+
+// A pod that is being deleted was considered failed, and is counted, also if there are more
+// failures than the status with the condition can record.
+func TestDeletedPodBesideFailures_SUC_14(t *testing.T) {
+	p := &paper{t: t, observed: limited(observeJob(indexed(3, 3), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
+		with("bad", index(1), failedPod(1, 0)).with("gone", index(2), deletedPod(0))}
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // The same if the pod that we deleted ends, with an exit code of its own, before its
