@@ -6,10 +6,13 @@
 // gives the same trace, so whatever goes wrong once goes wrong every time.
 //
 //   - Store is the API server: resourceVersions and conflicts, finalizers and
-//     deletion, and the status rules of batch/v1 (STV-01..21).
-//   - World is the clock, the order of events, the kubelet and the controller
-//     process, which can be restarted or crashed at any API call.
+//     deletion, eviction, and the status rules of batch/v1 (STV-01..21).
+//   - World is the clock, the order of events, the kubelet, the garbage collectors
+//     and the controller process, which can be restarted or crashed at any API call.
 //   - Checker watches every committed write and holds the invariants of a Job
-//     controller (S1–S6, S9, S10) against its own history of the cluster.
-//   - Scenario runs files of commands and expected output.
+//     controller (S1–S11, L2, L5) against its own history of the cluster.
+//   - Scenario files of commands and expected output run in it (testdata/README.md),
+//     and are replayed with a fault at every single API call.
+//
+// Options.Unchecked and Options.NoTrace make worlds of 10^5 pods cheap.
 package sim
