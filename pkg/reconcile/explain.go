@@ -88,10 +88,18 @@ func (s *state) explainTime(field string, at *metav1.Time) {
 
 // failureText takes the failures apart that count against backoffLimit.
 func (s *state) failureText(next *batchv1.JobStatus) string {
+	text := "failed pods that are counted"
 	recorded := 0
 	if u := next.UncountedTerminatedPods; u != nil {
 		recorded = len(u.Failed)
 	}
-	return fmt.Sprintf("failed pods that are counted; %d more are recorded, %d await the next pod of their index, %d failures are ignored by policy",
-		recorded, len(s.predecessors), len(s.ignored))
+	for _, more := range []struct {
+		n  int
+		of string
+	}{{recorded, "recorded"}, {len(s.predecessors), "waiting for the next pod of their index"}, {len(s.ignored), "ignored by policy"}} {
+		if more.n > 0 {
+			text += fmt.Sprintf("; %d more %s", more.n, more.of)
+		}
+	}
+	return text
 }
