@@ -151,6 +151,35 @@ func TestCreatedPodIsNotSelected_JOB_36(t *testing.T) {
 	}
 }
 
+// TRK-25: a webhook that undoes what patches are for is an error, and no endless loop.
+func TestPatchIsUndone_TRK_25(t *testing.T) {
+	job := ourJob(1)
+	relabelled := runningPod("a", job)
+	relabelled.Labels = nil
+	ended := runningPod("a", job)
+	ended.Status.Phase = corev1.PodSucceeded
+	for call, c := range map[string]struct {
+		pod     *corev1.Pod
+		webhook func(*corev1.Pod)
+	}{
+		"adopt ns/a@":   {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
+		"disown ns/a@":  {relabelled, func(p *corev1.Pod) { p.OwnerReferences = relabelled.OwnerReferences }},
+		"release ns/a@": {ended, func(p *corev1.Pod) { p.Finalizers = ended.Finalizers }},
+	} {
+		f := newFakeCluster(t, nil)
+		f.addJob(job)
+		f.addPods(c.pod)
+		f.webhook = func(pod *corev1.Pod) {
+			if pod.Name == "a" {
+				c.webhook(pod)
+			}
+		}
+		if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || f.did(call) != 1 {
+			t.Errorf("%s: %v, calls %q", call, err, f.calls)
+		}
+	}
+}
+
 // BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after what
 // the stored status brought, whatever the order of the calls; none is lost or told twice.
 func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {

@@ -213,7 +213,21 @@ func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
 
 func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPatch, verb string) (done bool) {
 	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, patch)
+	if err == nil {
+		s.cache.WrotePod(pod)
+		err = checkPatched(s.job, pod, patch)
+	}
 	return s.podWritten(pod, err, ref, verb)
+}
+
+// checkPatched says that a patch was accepted and did not do what it was for; to try
+// again at once would never end.
+func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
+	owned, tracked := observe.JobUID(pod) == job.UID, slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+	if patch == AdoptPod && owned && tracked || patch == DisownPod && !owned && !tracked || patch == ReleasePod && !tracked {
+		return nil
+	}
+	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
 // podWritten reports whether the pod is now as it was to be, or gone.

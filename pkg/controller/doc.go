@@ -17,4 +17,15 @@
 // period. A pod whose end leaves the Job without any active pod does not wait:
 // nothing more will happen until the controller reacts. Status writes that change
 // no condition keep the same period between them.
+//
+// # Whose pods
+//
+// A Job adopts pods of its namespace that nobody controls and that its selector
+// selects, once a live read has shown that the Job is still there, and lets go of
+// those that it no longer selects (JOB-35..37). Each is one patch (TRK-25).
+//
+// The tracking finalizer is taken from pods of a Job that is gone: at once if this
+// process saw the Job as ours; else, as after a start, if the pod says that this
+// program created it, and a live read says that the Job is gone (TRK-20, TRK-22). Pods
+// of anybody else are left to kube-controller-manager (TRK-23).
 package controller

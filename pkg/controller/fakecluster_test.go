@@ -37,7 +37,7 @@ type fakeCluster struct {
 	version int
 	// fail says which patch fails.
 	fail func(ref reconcile.PodRef) error
-	// webhook changes pods that are created.
+	// webhook changes pods that are created or patched.
 	webhook func(*corev1.Pod)
 	// backwards runs the operations of a stage in the opposite order.
 	backwards bool
@@ -164,6 +164,7 @@ func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRe
 	case DisownPod:
 		pod.OwnerReferences = nil
 	}
+	f.webhook(pod)
 	f.pods[ref.UID] = pod
 	return pod, nil
 }

@@ -105,7 +105,7 @@ func TestLostPodsOfALiveJob_TRK_20_TRK_23(t *testing.T) {
 		}, func(*corev1.Pod) {}, "release ns/p@8"},
 		"without the finalizer": {running, func(p *corev1.Pod) { p.Finalizers, p.DeletionTimestamp = nil, &now }, ""},
 		"Job of somebody else":  {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, func(p *corev1.Pod) { p.DeletionTimestamp = &now }, ""},
-		"in another namespace":  {running, func(p *corev1.Pod) { p.Namespace = "elsewhere" }, ""},
+		"in another namespace":  {running, func(p *corev1.Pod) { p.Namespace, p.DeletionTimestamp = "elsewhere", &now }, ""},
 	} {
 		f := newFakeCluster(t, nil)
 		job := ourJob(1)
@@ -123,6 +123,20 @@ func TestLostPodsOfALiveJob_TRK_20_TRK_23(t *testing.T) {
 		if strings.Join(writes, " ") != c.want {
 			t.Errorf("%s: got %q, want %q", name, writes, c.want)
 		}
+	}
+}
+
+// TRK-20: a release that fails is not tried again in the same sync.
+func TestLostPodIsNotReleased_TRK_20(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	f.addJob(ourJob(1))
+	f.addPods(madePod("p"))
+	lost := strayPod("p")
+	lost.ResourceVersion, lost.Labels = "8", nil
+	f.addPods(lost)
+	f.fail = func(reconcile.PodRef) error { return errors.New("timeout") }
+	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || f.did("release ns/p@8") != 1 {
+		t.Errorf("%v, calls %q", err, f.calls)
 	}
 }
 

@@ -1,17 +1,20 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Bad input ends with one line that says what to do, and the right exit code.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -61,6 +64,7 @@ func expectLine(t *testing.T, what string, out result, code int, says ...string)
 // Without its permissions the controller does not start, and says which are
 // missing; with a Role for its namespace it runs there (JOB-48, TRK-34).
 func TestPermissions_JOB_48_TRK_34(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	user := []string{"--as", "system:serviceaccount:" + ns + ":default", "--as-group", "system:serviceaccounts"}
 	out := kubectlBatchjob(t, append([]string{"controller", "--kubeconfig", kubeconfig, "--namespaces", ns}, user...)...)
@@ -71,6 +75,7 @@ func TestPermissions_JOB_48_TRK_34(t *testing.T) {
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch"}},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs/status", "jobs/finalizers"}, Verbs: []string{"update"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 	}}
 	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -81,8 +86,16 @@ func TestPermissions_JOB_48_TRK_34(t *testing.T) {
 	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p := startController(t, append([]string{"--namespaces", ns}, user...)...)
-	apply(t, ns, "non-indexed.yaml")
+	eventually(t, "the role to count", func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + ns + ":default",
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: "get", Group: "batch", Resource: "jobs"},
+		}}
+		answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed, err
+	})
+	p := startController(t, append([]string{"--namespaces", ns, "--managed-by", ownManager(ns)}, user...)...)
+	apply(t, ns, "non-indexed.yaml", managedBy(ns))
 	if job, reason := finished(t, ns, "non-indexed"); reason != "Complete/CompletionsReached" || job.Status.Succeeded != 4 {
 		t.Errorf("%s %+v", reason, job.Status)
 	}

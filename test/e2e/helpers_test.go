@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +18,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 )
 
@@ -47,39 +51,93 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// startController runs the controller until the test ends, and returns when it
-// has said that it reconciles.
-func startController(t *testing.T, args ...string) *process {
-	t.Helper()
+// processes are all controllers of this run.
+var processes struct {
+	mu  sync.Mutex
+	all []*process
+}
+
+func launched() []*process {
+	processes.mu.Lock()
+	defer processes.mu.Unlock()
+	return slices.Clone(processes.all)
+}
+
+// launch runs a controller, and returns when it has said that it reconciles.
+func launch(args ...string) (*process, error) {
 	p := &process{done: make(chan struct{})}
 	p.cmd = exec.Command(binary, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	go func() {
 		_ = p.cmd.Wait() // The tests read the exit code.
 		close(p.done)
 	}()
-	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	eventually(t, "the controller to start", func(context.Context) (bool, error) {
-		return strings.Contains(p.stderr.String(), "Reconciling Jobs"), nil
+	processes.mu.Lock()
+	processes.all = append(processes.all, p)
+	processes.mu.Unlock()
+	err := wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		select {
+		case <-p.done:
+			return false, errors.New("it has ended")
+		default:
+			return strings.Contains(p.stderr.String(), "Reconciling Jobs"), nil
+		}
+	})
+	if err != nil {
+		p.kill()
+		return nil, fmt.Errorf("the controller does not start: %w\n%s", err, p.stderr.String())
+	}
+	return p, nil
+}
+
+// startController runs a controller of its own for a test, until the test ends.
+func startController(t *testing.T, args ...string) *process {
+	t.Helper()
+	p, err := launch(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("the log of a controller:\n%s", p.stderr.String())
+		}
 	})
 	return p
+}
+
+// ownManager is a managedBy value for one test.
+func ownManager(namespace string) string { return "e2e.batchjob.dev/" + namespace }
+
+// managedBy gives a Job to the controller of one test.
+func managedBy(namespace string) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(ownManager(namespace)) }
+}
+
+// end asks the controller to end, and returns its exit code.
+func (p *process) end() (int, error) {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return -1, err
+	}
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(patience):
+		return -1, errors.New("the controller does not end")
+	}
 }
 
 // stop asks the controller to end and returns its exit code.
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	code, err := p.end()
+	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-p.done:
-	case <-time.After(patience):
-		t.Fatal("the controller does not end")
-	}
-	return p.cmd.ProcessState.ExitCode()
+	return code
 }
 
 // kill ends the controller as a crash would.
@@ -114,6 +172,11 @@ func namespace(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what happened in %s:\n%s", ns.Name, past.trace(ns.Name))
+		}
+	})
 	eventually(t, "the default service account", func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
@@ -128,25 +191,58 @@ func eventually(t *testing.T, what string, condition wait.ConditionWithContextFu
 	}
 }
 
-// apply creates the Job of an example file, changed if need be.
-func apply(t *testing.T, ns, file string, changes ...func(*batchv1.Job)) *batchv1.Job {
+// load reads the Jobs of an example file.
+func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "examples", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := &batchv1.Job{}
-	if err := yaml.UnmarshalStrict(data, job); err != nil {
-		t.Fatal(err)
+	for _, document := range strings.Split(string(data), "\n---\n") {
+		job := &batchv1.Job{}
+		if err := yaml.UnmarshalStrict([]byte(document), job); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		jobs = append(jobs, job)
 	}
+	return jobs
+}
+
+// apply creates the Job of an example file, changed if need be.
+func apply(t *testing.T, ns, file string, changes ...func(*batchv1.Job)) *batchv1.Job {
+	t.Helper()
+	return create(t, ns, load(t, file)[0], changes...)
+}
+
+func create(t *testing.T, ns string, job *batchv1.Job, changes ...func(*batchv1.Job)) *batchv1.Job {
+	t.Helper()
 	for _, change := range changes {
 		change(job)
 	}
-	job, err = client.BatchV1().Jobs(ns).Create(t.Context(), job, metav1.CreateOptions{})
+	job, err := client.BatchV1().Jobs(ns).Create(t.Context(), job, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return job
+}
+
+// patchJob merges a change into a Job.
+func patchJob(t *testing.T, ns, name, patch string) {
+	t.Helper()
+	if _, err := client.BatchV1().Jobs(ns).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deletePod asks for the end of a pod, within a grace period in seconds.
+func deletePod(t *testing.T, pod *corev1.Pod, grace int64) {
+	t.Helper()
+	err := client.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // finished waits for the terminal condition and returns the Job and its reason.

@@ -13,7 +13,7 @@ import (
 
 // The examples end as their first lines say (JOB-59, JOB-60), and nothing is left over.
 func TestExamples_JOB_59_JOB_60(t *testing.T) {
-	startController(t)
+	t.Parallel()
 	ns := namespace(t)
 	for _, file := range []string{"indexed-10.yaml", "index-3-retries.yaml", "over-backoff-limit.yaml", "non-indexed.yaml"} {
 		apply(t, ns, file)
@@ -50,11 +50,12 @@ func TestExamples_JOB_59_JOB_60(t *testing.T) {
 
 // Restarts in the middle, orderly and by SIGKILL, lose and double nothing (TRK-03, JOB-56).
 func TestRestarts_TRK_03_JOB_56(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, "indexed-10.yaml")
-	apply(t, ns, "index-3-retries.yaml")
+	apply(t, ns, "indexed-10.yaml", managedBy(ns))
+	apply(t, ns, "index-3-retries.yaml", managedBy(ns))
 	for n := range 4 {
-		p := startController(t, "--namespaces", ns)
+		p := startController(t, "--namespaces", ns, "--managed-by", ownManager(ns))
 		eventually(t, "progress", func(ctx context.Context) (bool, error) {
 			job, err := client.BatchV1().Jobs(ns).Get(ctx, "indexed-ten", metav1.GetOptions{})
 			return err == nil && int(job.Status.Succeeded+job.Status.Active) > n, err
@@ -65,7 +66,7 @@ func TestRestarts_TRK_03_JOB_56(t *testing.T) {
 			t.Errorf("SIGTERM ends the controller with %d: %s", code, p.stderr.String())
 		}
 	}
-	startController(t, "--namespaces", ns)
+	startController(t, "--namespaces", ns, "--managed-by", ownManager(ns))
 	if job, reason := finished(t, ns, "indexed-ten"); reason != "Complete/CompletionsReached" || job.Status.Succeeded != 10 || job.Status.Failed != 0 {
 		t.Errorf("indexed-ten: %s %+v", reason, job.Status)
 	}
@@ -79,7 +80,7 @@ func TestRestarts_TRK_03_JOB_56(t *testing.T) {
 // The built-in controller runs beside ours: each keeps to its own Jobs, and a third
 // one's Job stays as it is (MGB-01, MGB-05, MGB-06, MGB-13).
 func TestSideBySide_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
-	startController(t)
+	t.Parallel()
 	ns := namespace(t)
 	named := func(name string, managedBy *string) func(*batchv1.Job) {
 		return func(j *batchv1.Job) { j.Name, j.Spec.ManagedBy = name, managedBy }
@@ -116,7 +117,7 @@ func TestSideBySide_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
 // A deleted Job leaves no pod behind, with the garbage collector of the cluster
 // (TRK-20, JOB-58, REG-07), and a finished one is removed by its TTL (MGB-15).
 func TestDeletion_TRK_20_JOB_58_MGB_15(t *testing.T) {
-	startController(t)
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "indexed-10.yaml")
 	eventually(t, "pods", func(context.Context) (bool, error) { return len(pods(t, ns, "indexed-ten")) == 5, nil })
@@ -136,7 +137,7 @@ func TestDeletion_TRK_20_JOB_58_MGB_15(t *testing.T) {
 // What the kwok nodes do by annotation reaches the pod's status as a kubelet
 // writes it.
 func TestNodeAnnotations(t *testing.T) {
-	startController(t)
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "over-backoff-limit.yaml", func(j *batchv1.Job) {
 		j.Spec.BackoffLimit = ptr.To[int32](0)

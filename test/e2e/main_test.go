@@ -1,14 +1,25 @@
 // Package e2e runs the real binary on a kwok cluster: real API server, real
 // kube-controller-manager beside ours, simulated nodes that obey the annotations
 // of examples/README.md.
+//
+// All tests share one cluster and run in parallel, each in a namespace of its own.
+// One controller with the default managedBy value serves them; a test that stops,
+// configures or restarts a controller starts its own, with a managedBy value of its own.
+//
+// Whatever a test is about, a history keeps every version of every Job and pod of the
+// cluster. When all tests are done it is held against the rules of a Job's status and
+// of podReplacementPolicy (verdict_test.go), and the whole run fails if one is broken
+// (STV-25).
 package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
@@ -16,21 +27,30 @@ import (
 )
 
 var (
-	// binary is kubectl-batchjob as `make build` leaves it.
+	// binary is kubectl-batchjob as `make build` leaves it, unless BATCHJOB_BINARY
+	// names another one.
 	binary string
 	// kubeconfig is that of the cluster of this test run.
 	kubeconfig string
 	client     kubernetes.Interface
+	// past is all that happens in the cluster.
+	past *history
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	flag.Parse()
+	if err := waitALot(); err != nil {
+		return complain(err)
+	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return complain(err)
 	}
-	binary = filepath.Join(root, "bin", "kubectl-batchjob")
+	if binary = os.Getenv("BATCHJOB_BINARY"); binary == "" {
+		binary = filepath.Join(root, "bin", "kubectl-batchjob")
+	}
 	if _, err := os.Stat(binary); err != nil {
 		return complain(fmt.Errorf("%w; run: make build", err))
 	}
@@ -51,7 +71,57 @@ func run(m *testing.M) int {
 	if client, err = connect(); err != nil {
 		return complain(err)
 	}
-	return m.Run()
+	return judged(m.Run)
+}
+
+// judged runs the tests between the start of the history and the verdict on it.
+func judged(tests func() int) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var err error
+	if past, err = startHistory(ctx, client); err != nil {
+		return complain(err)
+	}
+	shared, err := launch(strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS"))...)
+	if err != nil {
+		return complain(err)
+	}
+	defer shared.kill()
+	code := tests()
+	if file := os.Getenv("BATCHJOB_E2E_TRACE"); file != "" {
+		if err := writeTrace(file); err != nil {
+			complain(err)
+		}
+	}
+	if problems := verdict(ctx, shared); len(problems) > 0 {
+		for _, p := range problems {
+			complain(fmt.Errorf("verdict: %s", p))
+		}
+		return 1
+	}
+	return code
+}
+
+// writeTrace keeps what happened, and what the controllers said, for a person to read.
+func writeTrace(file string) error {
+	var b strings.Builder
+	for _, namespace := range past.namespaces() {
+		fmt.Fprintf(&b, "namespace %s\n%s\n", namespace, past.trace(namespace))
+	}
+	for i, p := range launched() {
+		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.cmd.Args[1:], p.stderr.String())
+	}
+	return os.WriteFile(file, []byte(b.String()), 0o600)
+}
+
+// waitALot runs many tests at once, unless -parallel says otherwise: they mostly wait.
+func waitALot() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", "24")
 }
 
 func connect() (kubernetes.Interface, error) {

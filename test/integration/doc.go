@@ -9,7 +9,7 @@
 // Whatever a test is about, a recorder keeps every version of every Job and pod of
 // its namespace, and every request of its controllers. At the end of the test both
 // are held against the invariants of a Job controller (invariants_test.go,
-// ownership_test.go) and the rules of the status (statusrules_test.go); a test that
+// ownership_test.go) and the rules of the status (test/statusrules); a test that
 // breaks one fails with the whole history.
 //
 // The binaries come from hack/controlplane, or from KUBEBUILDER_ASSETS.

@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
 // judgeHistory replays all versions in the order in which they were stored, and
@@ -75,8 +77,8 @@ func (j *judge) jobChanged(v version) {
 		return
 	}
 	l.known = []*batchv1.Job{v.job}
-	for _, rule := range brokenRules(old, v.job) {
-		j.violate(rule.id, "%s", rule.says)
+	for _, rule := range statusrules.Broken(old, v.job) {
+		j.violate(rule.ID, "%s", rule.Says)
 	}
 	j.fate(old, v.job)
 	j.exactlyOnce(l, old)
@@ -208,6 +210,14 @@ func (j *judge) finished(l *ledger, old *batchv1.Job) {
 func isCompletedBy(job *batchv1.Job, pod *corev1.Pod) bool {
 	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
 	return isIndexed(job) && pod.Status.Phase == corev1.PodSucceeded && completed.Contains(indexOf(pod))
+}
+
+func isOurs(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.ManagedBy, "") == controller.DefaultManagedBy
+}
+
+func isIndexed(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 }
 
 func inRange(job *batchv1.Job, pod *corev1.Pod) bool {

@@ -30,7 +30,8 @@ func judgeCalls(history *recorder, w *wire) []string {
 // owners are all Jobs and pods that there have been.
 type owners struct {
 	ours map[types.UID]bool
-	// pods are the UIDs of the pods of a name, and the Job that each belongs to.
+	// pods are the UIDs of the pods of a name, and the Job that each belongs to, or, if
+	// it never had an owner, says that it belonged to.
 	pods map[string]map[types.UID]types.UID
 }
 
@@ -46,6 +47,8 @@ func ownersOf(history *recorder) owners {
 		}
 		if owner := metav1.GetControllerOf(v.pod); owner != nil {
 			o.pods[v.pod.Name][v.pod.UID] = owner.UID
+		} else if label := v.pod.Labels[batchv1.ControllerUidLabel]; o.pods[v.pod.Name][v.pod.UID] == "" {
+			o.pods[v.pod.Name][v.pod.UID] = types.UID(label)
 		}
 	}
 	return o

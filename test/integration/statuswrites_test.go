@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
 // statusEdit changes a status that a test writes itself.
@@ -117,8 +119,8 @@ func TestStatusRules_STV_01_to_STV_21_STV_25(t *testing.T) {
 			edit(&tried.Status)
 		}
 		var found []string
-		for _, r := range brokenRules(stored, tried) {
-			found = append(found, r.id)
+		for _, r := range statusrules.Broken(stored, tried) {
+			found = append(found, r.ID)
 		}
 		_, err = writeStatus(t.Context(), jobs, stored, c.step)
 		switch {

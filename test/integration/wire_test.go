@@ -50,6 +50,11 @@ func (m match) holding(text string) match {
 	return func(c call) bool { return m(c) && bytes.Contains(c.body, []byte(text)) }
 }
 
+// named narrows a match to requests of one object.
+func (m match) named(name string) match {
+	return func(c call) bool { return m(c) && c.name == name }
+}
+
 // wire is between one controller and the API server. It records all requests, and
 // disturbs those that a test asks it to.
 type wire struct {

@@ -1,26 +1,35 @@
-package integration
+// Package statusrules holds the rules for the status of a Job that the API server of
+// Kubernetes enforces (requirements STV-01..21), as questions about two versions of a
+// Job. The integration and the e2e tests ask them about every step that they observe
+// (STV-25).
+//
+// Where the API server asks only if a field has changed, these ask always: nobody but
+// a controller writes a status where they are used. That the rest is as the API server
+// sees it is a test of its own, on a real one: TestStatusRules in test/integration.
+// The simulator has its own copy, written independently.
+package statusrules
 
 import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// statusRule is one rule for the status of a Job (requirements STV-01..21), as a
-// question about two versions of it. Where the API server asks only if a field
-// has changed, these ask always: nobody but a controller writes a status here.
-type statusRule struct {
-	id, says string
+// Rule is one rule for a status.
+type Rule struct {
+	// ID is that of the requirement, Says what it means to break the rule.
+	ID, Says string
 	broken   func(before, after *batchv1.Job) bool
 }
 
-// brokenRules returns the rules that the step between two versions breaks.
-func brokenRules(before, after *batchv1.Job) []statusRule {
-	return slices.DeleteFunc(slices.Clone(statusRules), func(r statusRule) bool { return !r.broken(before, after) })
+// Broken returns the rules that the step between two versions of a Job breaks.
+func Broken(before, after *batchv1.Job) []Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.broken(before, after) })
 }
 
 // after makes a rule of a question about one version.
@@ -33,13 +42,14 @@ func never(a, b batchv1.JobConditionType) func(_, _ *batchv1.Job) bool {
 	return after(func(job *batchv1.Job) bool { return is(job, a) && is(job, b) })
 }
 
-var statusRules = []statusRule{
+// rules are those that the API server enforces, in the order of the requirements.
+var rules = []Rule{
 	{"STV-01", "a count is negative", after(func(job *batchv1.Job) bool {
 		s := job.Status
 		return min(s.Active, s.Succeeded, s.Failed, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0)) < 0
 	})},
 	{"STV-02", "an uncounted UID is empty or there twice", after(func(job *batchv1.Job) bool {
-		uids := slices.Concat(uncountedSucceeded(&job.Status), uncountedFailed(&job.Status))
+		uids := uncounted(job)
 		slices.Sort(uids)
 		return slices.Contains(uids, "") || len(slices.Compact(slices.Clone(uids))) != len(uids)
 	})},
@@ -71,7 +81,7 @@ var statusRules = []statusRule{
 		return isFinished(job) && ptr.Deref(job.Status.Terminating, 0) != 0
 	})},
 	{"STV-13", "finished with uncounted pods", after(func(job *batchv1.Job) bool {
-		return isFinished(job) && len(uncountedSucceeded(&job.Status))+len(uncountedFailed(&job.Status)) != 0
+		return isFinished(job) && len(uncounted(job)) != 0
 	})},
 	{"STV-14", "finished without a startTime", after(func(job *batchv1.Job) bool {
 		neverRan := ptr.Deref(job.Spec.Suspend, false) && ptr.Deref(job.Spec.Completions, 1) == 0
@@ -117,12 +127,8 @@ func completionTimeIsWrong(old, job *batchv1.Job) bool {
 	}
 	start := job.Status.StartTime
 	// The built-in controller reads the clock twice.
-	other := isOurs(job) && !now.Equal(&complete.LastTransitionTime)
+	other := !isBuiltIn(job) && !now.Equal(&complete.LastTransitionTime)
 	return other || start != nil && now.Before(start)
-}
-
-func isOurs(job *batchv1.Job) bool {
-	return ptr.Deref(job.Spec.ManagedBy, "") == controller.DefaultManagedBy
 }
 
 func isIndexed(job *batchv1.Job) bool {
@@ -136,4 +142,33 @@ func areIndexesOf(job *batchv1.Job, text string) bool {
 	}
 	set, err := indexset.Parse(text)
 	return err == nil && set.Difference(indexset.Below(ptr.Deref(job.Spec.Completions, 0))).IsEmpty()
+}
+
+// condition returns the Job's condition of the type, if that is True.
+func condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func is(job *batchv1.Job, t batchv1.JobConditionType) bool { return condition(job, t) != nil }
+
+func isFinished(job *batchv1.Job) bool {
+	return is(job, batchv1.JobComplete) || is(job, batchv1.JobFailed)
+}
+
+// isBuiltIn says that the controller of kube-controller-manager runs the Job.
+func isBuiltIn(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
+}
+
+func uncounted(job *batchv1.Job) []types.UID {
+	u := job.Status.UncountedTerminatedPods
+	if u == nil {
+		return nil
+	}
+	return slices.Concat(u.Succeeded, u.Failed)
 }

@@ -1,0 +1,242 @@
+package integration
+
+import (
+	"net/http"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+var propagations = []metav1.DeletionPropagation{
+	metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
+}
+
+// collect does what the garbage collector does after a deletion, as far as it gets
+// before anybody takes the pods' finalizers.
+func (f *fixture) collect(job string, policy metav1.DeletionPropagation, pods []*corev1.Pod) {
+	f.t.Helper()
+	f.deleteJob(job, policy)
+	if policy != metav1.DeletePropagationOrphan {
+		f.deletePods(pods...)
+		return
+	}
+	f.dropOwners(pods...)
+	f.patchJob(job, map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	f.until("the Job is gone", func() bool { return f.history.job(job) == nil })
+}
+
+// A Job is deleted while no controller runs. The next one never hears of it, and frees
+// its pods all the same, also when that fails at first.
+func TestJobIsDeletedMeanwhile_TRK_20_TRK_22(t *testing.T) {
+	t.Parallel()
+	for _, policy := range propagations {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController()
+			f.create(newJob(completions(4), parallelism(3), onNode))
+			pods := f.untilActive(3)
+			f.kubelet.run(pods[1:]...)
+			f.untilCounts("a", counts{active: 3, ready: 2})
+			p.stop()
+			f.kubelet.succeed(pods[2])
+			f.collect("a", policy, pods)
+
+			next := f.startController(func(c *controller.Config) { c.Workers = 1 })
+			refused := next.wire.reject(podPatch, http.StatusInternalServerError)
+			f.until("the release fails, and is tried again", func() bool { return refused.count() > len(pods) })
+			refused.lift()
+			f.untilReleased()
+			if policy == metav1.DeletePropagationForeground {
+				f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+			}
+			if policy != metav1.DeletePropagationOrphan {
+				f.kubelet.play(noneEnds)
+				f.untilPods(0, "there", anyPod)
+			}
+			f.wantPodsEver(3)
+		})
+	}
+}
+
+// The same, with the real garbage collector, and without the built-in Job controller.
+// This test does not run in parallel with others: the collector is everywhere.
+func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
+	startBuiltin(t, "garbage-collector-controller")
+	for _, policy := range propagations {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController()
+			f.create(newJob(completions(3), parallelism(2)))
+			pods := f.untilActive(2)
+			f.untilCounts("a", counts{active: 2})
+			p.stop()
+			f.deleteJob("a", policy)
+			left := 0
+			if policy == metav1.DeletePropagationOrphan {
+				left = 2
+				f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
+			} else {
+				f.untilPods(2, "terminating", isTerminating)
+			}
+			f.startController()
+			f.untilPods(left, "left", anyPod)
+			f.untilReleased()
+			f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
+			if policy == metav1.DeletePropagationOrphan && metav1.GetControllerOf(f.history.pod(pods[0].UID)) != nil {
+				t.Error("the pod has an owner")
+			}
+			f.wantPodsEver(2)
+		})
+	}
+}
+
+// While no watch of Jobs is there the Job goes without a trace: the list that follows
+// tells, and its pods are freed.
+func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController()
+			f.create(newJob(completions(2), parallelism(2)))
+			pods := f.untilActive(2)
+			f.untilCounts("a", counts{active: 2})
+			away := p.wire.cut(watches("jobs"))
+			p.wire.endWatches(watches("jobs"))
+			f.until("the watch was to begin anew", func() bool { return away.count() > 0 })
+			f.collect("a", policy, pods)
+			expired := p.wire.reject(watches("jobs"), http.StatusGone)
+			f.until("the watch has expired", func() bool { return expired.count() > 0 })
+			expired.lift()
+			away.lift()
+			f.until("the controller has heard of it", func() bool { return f.history.pod(pods[0].UID) == nil || !isTracked(f.history.pod(pods[0].UID)) })
+			f.untilReleased()
+		})
+	}
+}
+
+// A pod loses its owner and is deleted: the Job, which may not adopt it any more, takes
+// its finalizer and replaces it.
+func TestLostPodIsDeleted_TRK_20_JOB_37(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(1), onNode))
+	pod := f.untilActive(1)[0]
+	f.kubelet.run(pod)
+	f.untilCounts("a", counts{active: 1, ready: 1})
+	p.wire.freeze(watches("pods"))
+	f.dropOwners(pod)
+	f.deletePods(pod)
+	p.wire.thaw()
+	f.until("the pod has lost its finalizer", func() bool { return !isTracked(f.history.pod(pod.UID)) })
+	f.untilActive(1)
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 1, 0)
+	f.wantPodsEver(2)
+}
+
+// The pod watch is late: the Job is gone when its pods turn up.
+func TestPodTurnsUpAfterItsJob_TRK_20_TRK_21(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.untilWorking()
+	p.wire.freeze(watches("pods"))
+	loss := p.wire.loseAnswer(podPost)
+	f.create(newJob(completions(1)))
+	f.until("an answer is lost", func() bool { return loss.count() > 0 })
+	pods := f.untilActive(1)
+	// Nor does the list that would tell get through.
+	p.wire.reject(calls(http.MethodGet, "pods"), http.StatusInternalServerError)
+	f.collect("a", metav1.DeletePropagationBackground, pods)
+	f.create(named("later", newJob(parallelism(0))))
+	f.untilJob("later", "is started", func(job *batchv1.Job) bool { return job.Status.StartTime != nil })
+	p.wire.thaw()
+	f.untilReleased()
+}
+
+// strays are pods that a controller finds at its start: whose they are, and whether it
+// is to free them.
+type straysCase struct {
+	name string
+	// of returns the owner, and labels, of the pod; made says that it carries the mark
+	// of this program.
+	owner  *metav1.OwnerReference
+	labels map[string]string
+	made   bool
+	freed  bool
+}
+
+// Whose pods are freed at a start, and whose are left to others.
+func TestOwnership_TRK_22_TRK_23(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	// The test creates the pods, as nobody should.
+	f.tolerated = []string{"S5"}
+	p := f.startController()
+	gone := f.create(newJob(parallelism(0)))
+	f.untilJob("a", "is started", func(job *batchv1.Job) bool { return job.Status.StartTime != nil })
+	p.stop()
+	f.deleteJob("a", metav1.DeletePropagationBackground)
+	theirs := f.create(named("theirs", newJob(managedBy(otherController))))
+	builtin := f.create(named("builtin", newJob(managedBy(""))))
+	recreated := f.create(newJob(managedBy(otherController)))
+
+	ownerOf := func(job *batchv1.Job) *metav1.OwnerReference {
+		return metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
+	}
+	changed := func(job *batchv1.Job, change func(*metav1.OwnerReference)) *metav1.OwnerReference {
+		owner := ownerOf(job)
+		change(owner)
+		return owner
+	}
+	labelsOf := func(job *batchv1.Job) map[string]string { return job.Spec.Template.Labels }
+	cases := []straysCase{
+		{"of a Job that is gone", ownerOf(gone), labelsOf(gone), true, true},
+		{"orphaned by a Job that is gone", nil, labelsOf(gone), true, true},
+		{"of a Job that is gone, not made by us", ownerOf(gone), labelsOf(gone), false, false},
+		{"orphaned, not made by us", nil, labelsOf(gone), false, false},
+		{"orphaned, without labels", nil, nil, true, false},
+		{"of another's Job", ownerOf(theirs), labelsOf(theirs), true, false},
+		{"orphaned by another's Job that is there", nil, labelsOf(theirs), true, false},
+		{"of a Job of the built-in controller", ownerOf(builtin), labelsOf(builtin), true, false},
+		{"of the Job that has the name now", ownerOf(recreated), labelsOf(recreated), true, false},
+		{"of another kind", changed(gone, func(o *metav1.OwnerReference) { o.Kind = "CronJob" }), labelsOf(gone), true, false},
+		{"of another API group", changed(gone, func(o *metav1.OwnerReference) { o.APIVersion = "batch.example.com/v1" }), labelsOf(gone), true, false},
+		{"owned, but not controlled", changed(gone, func(o *metav1.OwnerReference) { o.Controller = ptr.To(false) }), nil, true, false},
+	}
+	pods := make([]*corev1.Pod, len(cases))
+	for i, c := range cases {
+		pods[i] = f.createPod(c.labels, func(pod *corev1.Pod) {
+			pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+			if c.owner != nil {
+				pod.OwnerReferences = []metav1.OwnerReference{*c.owner}
+			}
+			if c.made {
+				pod.Annotations = map[string]string{controller.AttemptAnnotation: "1"}
+			}
+		})
+	}
+	next := f.startController()
+	f.untilPods(len(cases)-2, "tracked", isTracked)
+	f.create(named("later", newJob(completions(1))))
+	f.kubelet.succeed(f.untilPods(1, "of the later Job", func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "later" })...)
+	f.untilComplete("later", 1, 0)
+	for i, c := range cases {
+		if now := f.history.pod(pods[i].UID); isTracked(now) == c.freed {
+			t.Errorf("pod %s: freed %v, want %v", c.name, !c.freed, c.freed)
+		}
+		if n := len(next.wire.recorded(anyWrite.named(pods[i].Name))); n != map[bool]int{true: 1}[c.freed] {
+			t.Errorf("pod %s: %d writes", c.name, n)
+		}
+	}
+}

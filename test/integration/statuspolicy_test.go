@@ -1,0 +1,391 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// rejections are status writes that the API server would have found invalid.
+type rejections struct {
+	*fault
+	mu sync.Mutex
+	at []time.Time
+}
+
+// invalidate rejects the status writes to a Job as the API server does: with the wrong
+// field, and what it was to be. That is another time at each try.
+func (w *wire) invalidate(job string) *rejections {
+	r := &rejections{}
+	r.fault = w.add(&fault{
+		match: func(c call) bool { return statusPut(c) && c.name == job }, forges: true,
+		disturb: func(func() (*http.Response, error)) (*http.Response, error) { return r.answer(job) },
+	})
+	return r
+}
+
+func (r *rejections) answer(job string) (*http.Response, error) {
+	r.mu.Lock()
+	r.at = append(r.at, time.Now())
+	wrong := time.Unix(int64(len(r.at)), 0).UTC().Format(time.RFC3339)
+	r.mu.Unlock()
+	invalid := apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), job, field.ErrorList{
+		field.Invalid(field.NewPath("status", "startTime"), wrong, "forged by the test"),
+	})
+	status := invalid.Status()
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	body, err := json.Marshal(status)
+	response := forgedAnswer(http.StatusUnprocessableEntity)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, err
+}
+
+func (r *rejections) times() []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]time.Time(nil), r.at...)
+}
+
+// A status that is rejected is tried again after growing waits, told of once, and
+// concerns no other Job.
+func TestStatusIsRejected_STV_22(t *testing.T) {
+	t.Parallel()
+	const retry = 50 * time.Millisecond
+	f := newFixture(t)
+	m := f.newMeter()
+	p := f.startController(f.telling, m.counts, func(c *controller.Config) { c.RetryMin, c.Workers = retry, 1 })
+	rejected := p.wire.invalidate("a")
+	// Without pods nothing but the retries asks for a sync.
+	f.create(newJob(completions(1), parallelism(0)))
+	f.until("the status is rejected", func() bool { return rejected.count() > 0 })
+	f.create(named("b", newJob(completions(2))))
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("b", 2, 0)
+	f.until("the status is rejected again and again", func() bool { return rejected.count() >= 4 })
+
+	at := rejected.times()
+	for i, wait := 1, retry; i < 4; i, wait = i+1, 2*wait {
+		if waited := at[i].Sub(at[i-1]); waited < wait {
+			t.Errorf("retry %d came after %v, want at least %v", i, waited, wait)
+		}
+	}
+	if log := p.log.String(); !strings.Contains(log, "status.startTime: Invalid value") || !strings.Contains(log, "forged by the test") {
+		t.Error("the log does not say which field is wrong")
+	}
+	rejected.lift()
+	f.edit("a", map[string]any{"parallelism": 1})
+	f.untilComplete("a", 1, 0)
+	f.untilEvent("a", "Completed")
+	e := f.untilEvent("a", "StatusRejected")
+	if e.Type != corev1.EventTypeWarning || !strings.Contains(e.Message, "status.startTime") {
+		t.Errorf("the event is %s %q", e.Type, e.Message)
+	}
+	if n := f.said("a", "StatusRejected"); n != 1 {
+		t.Errorf("the rejection is told of %d times", n)
+	}
+	m.until(map[string]float64{"status_writes_rejected_total{}": float64(rejected.count())}, "status_writes_rejected_total")
+}
+
+// What the controller writes of a Job is its status, and nothing else.
+func TestStatusWritesTouchNothingElse_STV_24(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	var created []*batchv1.Job
+	for name, job := range map[string]*batchv1.Job{
+		"completes": newJob(indexed(2), successPolicy(countSucceeds(2))),
+		"fails":     withNames("0=Bad", newJob(withRules(1))),
+		"waits":     newJob(suspended),
+	} {
+		job.Name, job.Labels = name, map[string]string{"team": "blue"}
+		job.Finalizers = []string{foreignFinalizer}
+		created = append(created, f.create(job))
+	}
+	f.kubelet.exit(1, f.podOf("fails"))
+	f.kubelet.succeed(f.indexOfJob("completes", 0), f.indexOfJob("completes", 1))
+	f.untilFinished("fails", batchv1.JobFailed, "PodFailurePolicy_Bad", 0, 1)
+	f.untilFinished("completes", batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, 2, 0)
+	f.untilIs("waits", batchv1.JobSuspended)
+	for _, before := range created {
+		f.wantOnlyStatusOf(before, f.history.job(before.Name))
+	}
+}
+
+// wantOnlyStatusOf checks that the controller wrote the status, and no other field.
+func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
+	f.t.Helper()
+	owned := 0
+	for _, entry := range after.ManagedFields {
+		if entry.Manager != controller.FieldManager {
+			continue
+		}
+		owned++
+		fields := map[string]any{}
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
+			f.t.Fatal(err)
+		}
+		delete(fields, "f:status")
+		if entry.Subresource != "status" || len(fields) > 0 {
+			f.t.Errorf("Job %s: the controller owns %s through the subresource %q", after.Name, entry.FieldsV1.GetRawString(), entry.Subresource)
+		}
+	}
+	if owned != 1 {
+		f.t.Errorf("Job %s: the controller owns fields in %d entries, want 1", after.Name, owned)
+	}
+	before, after = before.DeepCopy(), after.DeepCopy()
+	for _, job := range []*batchv1.Job{before, after} {
+		job.Status, job.ManagedFields, job.ResourceVersion = batchv1.JobStatus{}, nil, ""
+	}
+	if !equality.Semantic.DeepEqual(before, after) {
+		f.t.Errorf("Job %s was\n%+v\nand is\n%+v", after.Name, before, after)
+	}
+}
+
+// A write to the Job changes no status, and a write to the status no spec.
+func TestSpecAndStatusAreApart_STV_24(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	job := s.store("a", completions(3), suspended)
+	tried := job.DeepCopy()
+	tried.Status.Failed, tried.Spec.Parallelism = 7, ptr.To(int32(2))
+	tried.Labels = map[string]string{"status": "changed"}
+	stored, err := s.jobs.UpdateStatus(t.Context(), tried, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Status.Failed != 7 || *stored.Spec.Parallelism != 1 {
+		t.Errorf("after a write to the status: failed %d, parallelism %d", stored.Status.Failed, *stored.Spec.Parallelism)
+	}
+	tried = stored.DeepCopy()
+	tried.Status.Failed, tried.Spec.Parallelism = 9, ptr.To(int32(2))
+	if stored, err = s.jobs.Update(t.Context(), tried, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if stored.Status.Failed != 7 || *stored.Spec.Parallelism != 2 {
+		t.Errorf("after a write to the Job: failed %d, parallelism %d", stored.Status.Failed, *stored.Spec.Parallelism)
+	}
+}
+
+// A recorded pod is gone before its finalizer can be removed, and no watch tells: the
+// answer is enough to count it.
+func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(*kubelet, ...*corev1.Pod){"succeeded": (*kubelet).succeed, "failed": (*kubelet).fail} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			m := f.newMeter()
+			p := f.startController(neverRetry, m.counts)
+			f.create(newJob(completions(3), parallelism(2)))
+			pods := f.untilActive(2)
+			f.untilCounts("a", counts{active: 2})
+			removal := p.wire.hold(podPatch)
+			ends(f.kubelet, pods[0])
+			f.until("the pod is about to lose its finalizer", func() bool { return removal.count() > 0 })
+			p.wire.freeze(watches("pods"))
+			f.vanish(pods[0])
+			removal.lift()
+			f.untilJob("a", "has counted the pod", func(job *batchv1.Job) bool {
+				return job.Status.Succeeded+job.Status.Failed == 1 && (job.Status.Succeeded == 1) == (name == "succeeded")
+			})
+			if n := p.wire.answered(podPatch, http.StatusNotFound); n != 1 {
+				t.Errorf("%d patches found no pod, want 1", n)
+			}
+			if log := p.log.String(); strings.Contains(log, "Sync failed") {
+				t.Error("that the pod is gone is taken for a failure")
+			}
+			m.until(map[string]float64{
+				"terminated_pods_tracking_finalizer_total{event=add}":    1,
+				"terminated_pods_tracking_finalizer_total{event=delete}": 1,
+			}, "terminated_pods_tracking_finalizer_total")
+			p.wire.thaw()
+		})
+	}
+}
+
+// Pods that finished without the finalizer are accounted, or of a time before it: they
+// do not count, and are replaced.
+func TestFinishedWithoutFinalizer_TRK_12(t *testing.T) {
+	t.Parallel()
+	for name, mode := range map[string]jobOption{"Indexed": indexed(2), "NonIndexed": func(s *batchv1.JobSpec) { completions(2)(s); parallelism(2)(s) }} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController()
+			f.create(newJob(mode, backoffLimit(0)))
+			pods := f.untilActive(2)
+			f.kubelet.run(pods...)
+			f.untilCounts("a", counts{active: 2, ready: 2})
+			p.stop()
+			for _, pod := range pods {
+				f.setFinalizers(pod)
+			}
+			f.kubelet.succeed(pods[0])
+			f.kubelet.fail(pods[1])
+
+			f.startController()
+			f.kubelet.run(f.untilActive(2)...)
+			f.untilCounts("a", counts{active: 2, ready: 2})
+			f.kubelet.play(everySucceeds)
+			f.untilComplete("a", 2, 0)
+			f.wantPodsEver(4)
+		})
+	}
+}
+
+// lateCreation is a pod as a controller that is gone may still have created it.
+func (f *fixture) lateCreation(job *batchv1.Job) *corev1.Pod {
+	f.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: job.Name + "-", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+	}, Spec: job.Spec.Template.Spec}
+	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("creating a pod: %v", err)
+	}
+	f.untilSeen(pod)
+	return pod
+}
+
+// A Job that is deleted, or finished, lets all its pods go, though no watch told of
+// what became of them.
+func TestPodEventsAreLost_TRK_21(t *testing.T) {
+	t.Parallel()
+	// missing is a while without a watch of pods; what happens in it comes with a list.
+	missing := func(f *fixture, p *process, happens func()) {
+		away := p.wire.cut(watches("pods"))
+		p.wire.endWatches(watches("pods"))
+		f.until("the watch was to begin anew", func() bool { return away.count() > 0 })
+		happens()
+		expired := p.wire.reject(watches("pods"), http.StatusGone)
+		f.until("the watch has expired", func() bool { return expired.count() > 0 })
+		expired.lift()
+		away.lift()
+	}
+	t.Run("deleted, and the watch is late", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		p := f.startController()
+		f.create(newJob(completions(4), parallelism(4)))
+		pods := f.untilActive(4)
+		f.untilCounts("a", counts{active: 4})
+		p.wire.freeze(watches("pods"))
+		f.kubelet.run(pods[0])
+		f.kubelet.succeed(pods[1])
+		f.kubelet.fail(pods[2])
+		f.deleteJob("a", metav1.DeletePropagationBackground)
+		f.untilReleased()
+		p.wire.thaw()
+	})
+	t.Run("deleted, and the events are gone", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		p := f.startController()
+		job := f.create(newJob(completions(2), parallelism(2)))
+		pods := f.untilActive(2)
+		f.untilCounts("a", counts{active: 2})
+		f.tolerated = []string{"S5"}
+		missing(f, p, func() {
+			f.lateCreation(job)
+			f.kubelet.succeed(pods[0])
+			f.deleteJob("a", metav1.DeletePropagationBackground)
+		})
+		f.untilPods(3, "there", func(pod *corev1.Pod) bool { return !isTracked(pod) })
+	})
+	t.Run("finished, and the events are gone", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		p := f.startController()
+		job := f.create(newJob(completions(1)))
+		f.kubelet.succeed(f.untilActive(1)...)
+		done := f.untilComplete("a", 1, 0)
+		f.tolerated = []string{"S5"}
+		missing(f, p, func() { f.kubelet.succeed(f.lateCreation(job)) })
+		f.untilReleased()
+		f.wantUnwritten(done)
+	})
+	t.Run("finished while the watch is late", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		p := f.startController()
+		f.create(newJob(indexed(4), onNode, withRules(1)))
+		pods := f.untilActive(4)
+		f.kubelet.run(pods...)
+		f.untilCounts("a", counts{active: 4, ready: 4})
+		removal := p.wire.reject(podPatch, 500)
+		f.kubelet.exit(1, pods[0])
+		f.untilIs("a", batchv1.JobFailureTarget)
+		p.wire.freeze(watches("pods"))
+		removal.lift()
+		f.untilReleased()
+		p.wire.thaw()
+		f.kubelet.play(noneEnds)
+		f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_0", 0, 4)
+	})
+}
+
+// The lists of uncounted pods are never nil once there is a status, stay below 20 kB,
+// and are empty at the end. That no UID is there twice is STV-02 of the invariants, and
+// that they are empty at the end, for every test, STV-13.
+func TestUncountedPods_TRK_28(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(completions(6), parallelism(3), backoffLimit(2)))
+	f.create(named("indexed", newJob(indexed(6), parallelism(3), backoffLimit(2))))
+	f.create(named("fails", newJob(completions(3), parallelism(3), withRules(1))))
+	f.create(named("waits", newJob(suspended)))
+	f.kubelet.play(func(pod *corev1.Pod, nth int) corev1.PodPhase {
+		if pod.Labels[batchv1.JobNameLabel] == "fails" || nth <= 2 {
+			return corev1.PodFailed
+		}
+		return corev1.PodSucceeded
+	})
+	for _, name := range []string{"a", "indexed", "fails"} {
+		f.untilJob(name, "is finished", isFinished)
+	}
+	f.untilIs("waits", batchv1.JobSuspended)
+	recorded := 0
+	for _, v := range f.history.sorted() {
+		if v.job == nil || equality.Semantic.DeepEqual(v.job.Status, batchv1.JobStatus{}) {
+			continue
+		}
+		u := v.job.Status.UncountedTerminatedPods
+		if u == nil {
+			t.Fatalf("revision %d: Job %s has no lists of uncounted pods", v.revision, v.job.Name)
+		}
+		recorded += len(u.Succeeded) + len(u.Failed)
+		if isFinished(v.job) && len(u.Succeeded)+len(u.Failed) > 0 {
+			t.Errorf("revision %d: Job %s is finished with uncounted pods", v.revision, v.job.Name)
+		}
+	}
+	if recorded == 0 {
+		t.Error("no status records a pod")
+	}
+	full := batchv1.UncountedTerminatedPods{}
+	for i := range reconcile.DefaultConfig().MaxUncounted {
+		full.Failed = append(full.Failed, types.UID(fmt.Sprintf("%08d-0000-0000-0000-000000000000", i)))
+	}
+	if text, err := json.Marshal(full); err != nil || len(text) >= 20_000 {
+		t.Errorf("a full list has %d bytes (%v)", len(text), err)
+	}
+}
