@@ -35,6 +35,10 @@ type process struct {
 	retries map[types.UID]int
 	running map[types.UID]bool
 	again   map[types.UID]bool
+	// waiting are Jobs that are due, and for which no worker is free.
+	waiting []types.UID
+	// nextCall is when the rate limit lets the next call through.
+	nextCall time.Time
 }
 
 // stream is one watch: events arrive late, and in order.
@@ -147,11 +151,23 @@ func (p *process) sync(job types.UID) {
 		p.again[job] = true
 		return
 	}
+	if w := p.world.Workers; w > 0 && len(p.running) >= w {
+		p.waiting = append(p.waiting, job)
+		return
+	}
 	p.running[job] = true
+	begun := p.world.Now()
 	result, err := p.engine.Sync(p.world.ctx, job)
 	delete(p.running, job)
 	if !p.alive {
 		return
+	}
+	if len(p.waiting) > 0 {
+		p.AddAfter(p.waiting[0], 0)
+		p.waiting = p.waiting[1:]
+	}
+	if p.world.OnSync != nil {
+		p.world.OnSync(p.world.Now().Sub(begun))
 	}
 	p.world.Checker.synced(job, err)
 	p.dispatcher.Synced(job, result, err)
@@ -185,7 +201,7 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	if fault != NoFault {
 		w.Checker.troubled()
 	}
-	w.pass(w.random(w.Latency / 2))
+	w.pass(p.throttled() + w.random(w.Latency/2))
 	if !p.alive || fault == CrashBefore {
 		panic(crash{c})
 	}
@@ -211,6 +227,20 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		return none, errNetwork
 	}
 	return out, err
+}
+
+// throttled is how long the client's rate limit holds up a call that is made now.
+func (p *process) throttled() time.Duration {
+	if p.world.QPS == 0 {
+		return 0
+	}
+	now := p.world.Now()
+	if p.nextCall.Before(now) {
+		p.nextCall = now
+	}
+	wait := p.nextCall.Sub(now)
+	p.nextCall = p.nextCall.Add(time.Duration(float64(time.Second) / p.world.QPS))
+	return wait
 }
 
 // List reads pods past the cache.

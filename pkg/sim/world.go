@@ -34,6 +34,12 @@ type Options struct {
 	// CoreEvery is of how many states one is used to check Compute itself (S10), which
 	// costs more than all other checks. Default 1.
 	CoreEvery int
+	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
+	QPS float64
+	// Workers is how many Jobs are synced at once; 0 for no limit.
+	Workers int
+	// OnSync, if set, is told how long each sync took, in virtual time.
+	OnSync func(took time.Duration)
 	// Fault, if set, is asked about every API call of the controller.
 	Fault func(Call) Fault
 }
