@@ -40,7 +40,10 @@ func TestFeatureGates(t *testing.T) {
 	if c.Limits.Features != reconcile.AllFeatures() {
 		t.Errorf("without a gate: %+v", c.Limits.Features)
 	}
-	if err := NewFeatureGate().Set("JobManagedBy=false"); err == nil {
-		t.Error("an unknown gate is accepted")
+	// PFP-17: podFailurePolicy has no switch, as in Kubernetes since 1.31.
+	for _, unknown := range []string{"JobManagedBy=false", "JobPodFailurePolicy=false"} {
+		if err := NewFeatureGate().Set(unknown); err == nil {
+			t.Errorf("%s is accepted", unknown)
+		}
 	}
 }

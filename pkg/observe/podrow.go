@@ -34,8 +34,6 @@ type podMore struct {
 	// that generated selectors ask for.
 	labels map[string]string
 	stray  bool
-	// made says that this program created the stray.
-	made bool
 	// jobName is the name of a Job that the cache does not hold, where the pod is
 	// needed to find out what has become of the Job.
 	jobName string
@@ -97,7 +95,7 @@ func slim(pod *corev1.Pod) *slimPod {
 	claimed := types.UID(pod.Labels[batchv1.ControllerUidLabel])
 	switch {
 	case owner == nil:
-		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true, made: made}
+		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true}
 		if made && p.Finalizer && claimed != "" {
 			s.former, s.jobName = claimed, pod.Labels[batchv1.JobNameLabel]
 		}

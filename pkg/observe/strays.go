@@ -58,9 +58,6 @@ func (r podRow) controllerLabel() types.UID {
 
 // Strays returns the pods of the Job's namespace that nobody controls, that are not
 // being deleted, and that the Job's selector selects. They must not be changed.
-//
-// A pod that this Job had, and that has ended and lost the tracking finalizer, is not
-// among them: it is counted.
 func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -83,16 +80,12 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	var out []*reconcile.Pod
 	for _, k := range keys {
 		r := c.pods.rows[k].value
-		if !r.pod.Deleting && selector.selects(r.more.labels) && !r.wasCounted(job.UID) {
+		if !r.pod.Deleting && selector.selects(r.more.labels) {
 			out = append(out, r.pod)
 		}
 	}
 	slices.SortFunc(out, func(a, b *reconcile.Pod) int { return cmp.Compare(a.UID, b.UID) })
 	return out
-}
-
-func (r podRow) wasCounted(job types.UID) bool {
-	return r.more.made && r.controllerLabel() == job && r.pod.IsTerminal() && !r.pod.Finalizer
 }
 
 // newAdopters returns the Jobs that would adopt a pod which has just become a stray,

@@ -69,16 +69,14 @@ func TestStrays_JOB_35_JOB_37(t *testing.T) {
 	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Thing", UID: "t"}}
 	controlled := stray("controlled", 9, "uid=j app=x")
 	controlled.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", UID: "t", Controller: ptr.To(true)}}
-	counted := made(stray("counted", 9, "uid=j app=x"))
-	counted.Finalizers, counted.Status.Phase = nil, corev1.PodSucceeded
-	uncounted := made(stray("uncounted", 9, "uid=j"))
-	uncounted.Status.Phase = corev1.PodSucceeded
+	ended := stray("ended", 9, "uid=j")
+	ended.Status.Phase = corev1.PodSucceeded
 
 	c := NewCache(nil, &recorder{})
 	store := c.PodStore("")
 	for _, pod := range []*corev1.Pod{
 		stray("both", 9, "uid=j app=x"), stray("generated", 9, "uid=j"), stray("hand", 9, "app=x"), stray("unlabelled", 9, ""), stray("another", 9, "uid=q app=y"),
-		deleting, elsewhere, owned, controlled, counted, uncounted, labelled(testPod("ours", "j", 9, corev1.PodRunning), "uid=j app=x"),
+		deleting, elsewhere, owned, controlled, ended, labelled(testPod("ours", "j", 9, corev1.PodRunning), "uid=j app=x"),
 	} {
 		_ = store.Add(pod)
 	}
@@ -86,10 +84,10 @@ func TestStrays_JOB_35_JOB_37(t *testing.T) {
 		job  *batchv1.Job
 		want string
 	}{
-		"generated":                       {generated, "both generated owned uncounted "},
-		"by hand":                         {byHand, "both counted hand owned "},
-		"by hand, on another Job's label": {replacing, "both counted generated owned uncounted "},
-		"all":                             {everything, "another both counted generated hand owned uncounted unlabelled "},
+		"generated":                       {generated, "both ended generated owned "},
+		"by hand":                         {byHand, "both hand owned "},
+		"by hand, on another Job's label": {replacing, "both ended generated owned "},
+		"all":                             {everything, "another both ended generated hand owned unlabelled "},
 		"cannot be read":                  {broken, ""},
 		"none":                            {without, ""},
 		"of nobody":                       {testJob("z", nil), ""},

@@ -212,21 +212,21 @@ func TestStory_PRP_24_OneTrainerPerIndex(t *testing.T) {
 	wantInOrder(t, ns, "tf-training", counts{active: 2}, counts{active: 1, terminating: 1}, counts{failed: 1})
 }
 
-// PRP-21 is story 1 with a single worker: first nothing but the pod that ends, then
-// nothing but its successor.
+// PRP-21: a single pod needs five seconds to end. First there is nothing but that pod,
+// which has not failed yet, then nothing but its successor.
 func TestReplacement_PRP_21(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, "stories/kep-3939-story-1-one-trainer-per-index.yaml", func(j *batchv1.Job) {
-		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
-	})
-	untilCounts(t, ns, "tf-training", counts{active: 1})
-	deletePod(t, untilRunning(t, ns, "tf-training", 1)[0], 30)
-	untilEnd(t, ns, "tf-training", complete(reached, completionsReached, 1, 1, "0", 2).withFailedIndexes(""))
-	wantInOrder(t, ns, "tf-training", counts{active: 1}, counts{terminating: 1}, counts{active: 1, failed: 1}, counts{failed: 1})
-	for _, job := range past.job(ns, "tf-training") {
-		if c := countsOf(job); c.failed > 0 && c.terminating > 0 {
-			t.Errorf("counted as failed before it ended: %+v", c)
+	create(t, ns, indexedJob(1, 1, map[string]string{"run-time": "1h", "termination-time": "5s"}, func(s *batchv1.JobSpec) {
+		s.CompletionMode, s.PodReplacementPolicy = nil, ptr.To(batchv1.Failed)
+	}))
+	untilCounts(t, ns, "job", counts{active: 1})
+	deletePod(t, untilRunning(t, ns, "job", 1)[0], 30)
+	untilCounts(t, ns, "job", counts{active: 1, failed: 1})
+	wantInOrder(t, ns, "job", counts{active: 1}, counts{terminating: 1}, counts{active: 1, failed: 1})
+	for _, job := range past.job(ns, "job") {
+		if c := countsOf(job); c.active+c.terminating > 1 || c.failed > 0 && c.terminating > 0 {
+			t.Errorf("the status was %+v", c)
 		}
 	}
 }
