@@ -107,6 +107,9 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	job := s.job.DeepCopy()
 	job.Status = *plan.Status
 	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
+	if apierrors.IsConflict(err) {
+		s.config.Metrics.statusConflict()
+	}
 	switch {
 	case err == nil:
 		s.cache.WroteJob(stored)
@@ -119,7 +122,6 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
-		s.config.Metrics.statusConflict()
 		s.statusErr = s.reread(ctx)
 	case apierrors.IsInvalid(err):
 		s.config.Metrics.statusRejected()

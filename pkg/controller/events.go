@@ -1,11 +1,13 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -65,16 +67,15 @@ func (s *jobSync) say(e event) {
 	s.config.Recorder.Event(s.job, e.kind, e.reason, message)
 }
 
-// sayOnce says something that does not follow from one write, once for each text and process.
-func (s *jobSync) sayOnce(e event) {
-	text := e.reason + "\n" + e.message
+// sayOnce says something that does not follow from one write, once for each key and process.
+func (s *jobSync) sayOnce(key string, e event) {
 	said := false
 	s.memory.update(s.uid, func(m *jobMemory) {
 		if m.said == nil {
 			m.said = map[string]bool{}
 		}
-		said = m.said[text]
-		m.said[text] = true
+		said = m.said[key]
+		m.said[key] = true
 	})
 	if !said {
 		s.say(e)
@@ -107,12 +108,19 @@ func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
 func (s *jobSync) sayStanding(findings []reconcile.Finding) {
 	for _, f := range findings {
 		if e, is := standingEventOf(f); is {
-			s.sayOnce(e)
+			s.sayOnce(e.reason+"\n"+e.message, e)
 		}
 	}
 }
 
-// sayRejected tells that the API server does not take the status (STV-22).
+// sayRejected tells that the API server does not take the status (STV-22). The values that
+// it complains about may change with every try; the fields do not.
 func (s *jobSync) sayRejected(err error) {
-	s.sayOnce(event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
+	key := eventStatusRejected
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+		for _, cause := range status.Status().Details.Causes {
+			key += "\n" + cause.Field
+		}
+	}
+	s.sayOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
 }

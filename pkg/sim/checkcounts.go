@@ -79,6 +79,9 @@ func (c *Checker) recorded(h *history, m Commit) {
 	old, next := &m.OldJob.Status, &m.NewJob.Status
 	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
 		h.recorded[uid] = true
+		if l := h.lives[uid]; l != nil {
+			l.known = l.known || m.Ours
+		}
 	}
 	if !m.Ours {
 		return
@@ -99,7 +102,7 @@ func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
 		c.violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
 	case !l.failed && l.deletedAt.IsZero() && !view(job).failureTarget:
 		c.violate("S3", "pod %s is recorded as failed, and did not fail", l.pod.Name)
-	case l.failed && !l.tampered && c.known(l) && c.ignored(job, l.pod):
+	case l.failed && !l.tampered && c.longEnded(l) && c.ignored(job, l.pod):
 		c.violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.pod.Name)
 	}
 }
@@ -109,8 +112,8 @@ func added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
 
-// known says that the pod ended so long ago that the controller must know.
-func (c *Checker) known(l *life) bool {
+// longEnded says that the pod ended so long ago that the controller must know.
+func (c *Checker) longEnded(l *life) bool {
 	return !l.endedAt.IsZero() && c.world.Now().Sub(l.endedAt) > c.lag()+time.Second
 }
 

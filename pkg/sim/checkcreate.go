@@ -135,7 +135,8 @@ func (c *Checker) failures(h *history) (n int, last time.Time) {
 // mustKnow says that the controller must know that the pod failed: it saw it, or anybody
 // can see it now.
 func (c *Checker) mustKnow(l *life) bool {
-	return !l.failedAt.IsZero() && !l.tampered && c.world.Now().Sub(l.seenAt) > c.lag() && (l.witness() || l.seenAt.After(c.lostAt))
+	late := c.world.Now().Sub(l.seenAt) <= c.lag() && !l.known
+	return !l.failedAt.IsZero() && !l.tampered && !late && (l.witness() || l.seenAt.After(c.lostAt))
 }
 
 // backoffAfter is the wait after n failures (JOB-18, BLI-22).

@@ -200,7 +200,7 @@ func (c *Checker) troubled() {
 func (c *Checker) runaway() {
 	if !c.ranAway {
 		c.ranAway = true
-		c.violate("L1", "%d commits", maxCommits)
+		c.violate("L1", "more than %d writes", maxWrites)
 	}
 }
 

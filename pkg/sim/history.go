@@ -60,6 +60,8 @@ type life struct {
 	succeeded, failed bool
 	// tampered says that somebody changed its phase after its end, or took its finalizer.
 	tampered bool
+	// known says that the controller has acted on its failure.
+	known bool
 	// expired says that its index was out of range for a while: if it comes back, it
 	// begins anew (KEP-3715).
 	expired bool
@@ -111,6 +113,7 @@ func (c *Checker) lived(h *history, m Commit) {
 	c.changed(l)
 	switch {
 	case !tracked(pod):
+		l.known = l.known || m.Ours
 		if tracked(m.OldPod) && !m.Ours {
 			l.ended = nil
 		}

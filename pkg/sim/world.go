@@ -162,15 +162,16 @@ func (w *World) advance(to time.Time) {
 // crash is the panic that ends the controller process in the middle of a call.
 type crash struct{ at Call }
 
-// maxCommits is more than any world needs that is small enough to be checked.
-const maxCommits = 20_000
+// maxWrites is more commits, and more calls, than any world needs that is small enough
+// to be checked.
+const maxWrites = 20_000
 
 // RunUntil lets events happen until the condition holds or the limit has passed.
 // It reports whether the condition was reached.
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for !condition() {
-		if !w.Unchecked && w.Store.version > maxCommits {
+		if !w.Unchecked && max(w.Store.version, int64(w.calls)) > maxWrites {
 			w.Checker.runaway()
 			return false
 		}

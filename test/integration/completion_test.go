@@ -45,7 +45,9 @@ func TestIndexedJobCompletes_JOB_06_JOB_07_JOB_22_MGB_09_SUC_16(t *testing.T) {
 func TestIndexedJobCompletesWithDefaults_JOB_53(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	p := f.startController(func(c *controller.Config) { *c = controller.Config{Client: c.Client, Namespaces: c.Namespaces} })
+	p := f.startController(func(c *controller.Config) {
+		*c = controller.Config{Client: c.Client, EventClient: c.EventClient, Namespaces: c.Namespaces}
+	})
 	f.create(newJob(indexed(10)))
 	f.kubelet.play(everySucceeds)
 	job := f.untilComplete("a", 10, 0)

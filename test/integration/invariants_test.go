@@ -76,6 +76,9 @@ func (j *judge) jobChanged(v version) {
 		l.known = append(l.known, v.job)
 		return
 	}
+	if v.job.Status.UncountedTerminatedPods == nil {
+		j.violate("TRK-28", "no lists of uncounted pods")
+	}
 	l.known = []*batchv1.Job{v.job}
 	for _, rule := range statusrules.Broken(old, v.job) {
 		j.violate(rule.ID, "%s", rule.Says)

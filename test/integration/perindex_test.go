@@ -477,6 +477,7 @@ func TestLargestStatus_BLI_31(t *testing.T) {
 			job := f.create(newJob(indexed(c.completions), parallelism(0), perIndexLimit(0), maxFailedIndexes(c.maxFailed)))
 			stored, err := writeStatus(t.Context(), f.client.BatchV1().Jobs(f.namespace), job, []statusEdit{started, func(s *batchv1.JobStatus) {
 				s.CompletedIndexes, s.FailedIndexes, s.Succeeded = c.completed, &c.failed, c.succeeded
+				s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 			}})
 			if err != nil {
 				t.Fatalf("writing %d bytes of indexes: %v", size, err)

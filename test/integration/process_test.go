@@ -66,7 +66,11 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	p := &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}
 	at = rest.CopyConfig(at)
 	at.Wrap(p.wire.wrap)
-	config := controller.Config{Client: newClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace}}
+	config := controller.Config{
+		Client: newClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
+		// Events go past the wire: they are no part of what a sync does.
+		EventClient: newClient(f.t, apiServer.config, controller.FieldManager),
+	}
 	quick(&config)
 	for _, o := range options {
 		o(&config)
