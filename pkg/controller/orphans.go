@@ -17,9 +17,10 @@ import (
 // counted any more, and nobody else would let them go.
 func (s *jobSync) releaseLost(plan *reconcile.Plan) {
 	for _, o := range s.cache.Orphans(s.uid) {
-		if o.Namespace == s.job.Namespace && !s.skip[o.Pod.UID] && !(o.Selected && mayAdopt(s.job)) {
-			plan.Release = append(plan.Release, orphanRef(o))
+		if o.Selected && mayAdopt(s.job) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] {
+			continue
 		}
+		plan.Release = append(plan.Release, orphanRef(o))
 	}
 }
 

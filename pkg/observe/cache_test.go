@@ -203,9 +203,10 @@ func TestRecreatedJob_JOB_38_MGB_03(t *testing.T) {
 func BenchmarkCacheMemory(b *testing.B) {
 	for b.Loop() {
 		c := NewCache(nil, &recorder{})
+		_ = c.JobStore("").Add(testJob("job", nil))
 		store := c.PodStore("")
 		for i := range 10_000 {
-			_ = store.Add(testPod(fmt.Sprintf("job-%d-abcde", i), "job", i+1, corev1.PodRunning))
+			_ = store.Add(labelled(testPod(fmt.Sprintf("job-%d-abcde", i), "job", i+1, corev1.PodRunning), "uid=job"))
 		}
 	}
 }

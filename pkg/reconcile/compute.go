@@ -86,8 +86,8 @@ type state struct {
 	outside     []*Pod // ended, and of no index of the Job
 	tooLate     []*Pod // succeeded, and of an index that is stored as failed
 	dropped     []*Pod // deleted because the Job has succeeded
-	// joining says that strays are to become the Job's, or could not.
-	joining bool
+	// moving says that pods are to join the Job or to leave it, or could not.
+	moving bool
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
 	matches map[types.UID]failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
@@ -196,7 +196,7 @@ func (s *state) claimPods() {
 		if p.IsTerminal() && !p.Finalizer {
 			continue // It has been counted, or nobody asked for that (TRK-12).
 		}
-		s.joining = true
+		s.moving = true
 		if !s.Skip[p.UID] {
 			s.find(aboutPod(FindingAdopt, p))
 			s.plan.Adopt = append(s.plan.Adopt, ref(p, unconditional))
@@ -215,6 +215,7 @@ func (s *state) claimPods() {
 	}
 	slices.SortFunc(unselected, compareFailures)
 	for _, p := range unselected {
+		s.moving = true
 		s.noteRecorded(p)
 		s.find(aboutPod(FindingDisown, p))
 		if !s.Skip[p.UID] {

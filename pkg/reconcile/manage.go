@@ -192,13 +192,13 @@ func (s *state) createReason() CreateReason {
 	return CreateNew
 }
 
-// held says that nothing is created in this stage: a creation failed, or strays join
-// the Job first.
+// held says that nothing is created in this stage: a creation failed, or pods join or
+// leave the Job first.
 func (s *state) held() bool {
 	if s.HoldCreation {
 		s.find(about(FindingHeld))
 	}
-	return s.HoldCreation || s.joining
+	return s.HoldCreation || s.moving
 }
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one

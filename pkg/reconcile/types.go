@@ -166,11 +166,11 @@ func (p *Plan) changesPods() bool {
 type CreateReason string
 
 const (
-	// CreateNew: nothing has failed, or is terminating, before.
+	// CreateNew says: nothing has failed, or is terminating, before.
 	CreateNew CreateReason = "new"
-	// RecreateFailed: there were failures, and only those are replaced.
+	// RecreateFailed says: there were failures, and only those are replaced.
 	RecreateFailed CreateReason = "recreate_failed"
-	// RecreateTerminatingOrFailed: there were failures or deletions.
+	// RecreateTerminatingOrFailed says: there were failures or deletions.
 	RecreateTerminatingOrFailed CreateReason = "recreate_terminating_or_failed"
 )
 

@@ -159,7 +159,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var total, least tally
 	var before *life
 	for _, l := range h.order {
-		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || l.failedAt.IsZero() || l.expired {
+		if !l.failedOf(pod) {
 			continue
 		}
 		ignored := c.ignored(h.job, l.pod)
@@ -182,6 +182,11 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	if !before.tampered && !h.regated && c.failsIndex(h.job, before) {
 		c.violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.pod.Name)
 	}
+}
+
+// failedOf says that the pod failed, and was another of the same index.
+func (l *life) failedOf(pod *corev1.Pod) bool {
+	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero() && !l.expired
 }
 
 // tells says that the failed pod still tells how often its index has failed, and that the

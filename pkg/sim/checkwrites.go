@@ -50,12 +50,13 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 }
 
 // ownerForWrite is the Job for which a pod may be written: the one that controls it, or
-// the last one that did, if that is gone and has left its finalizer behind (TRK-20).
+// the last one that did, if that will not adopt it, and has left its finalizer behind
+// (TRK-20, TRK-23).
 func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
 	}
-	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished()) {
+	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished() || !selects(h.job, pod)) {
 		return h.job.UID
 	}
 	return ""

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,45 +15,43 @@ import (
 // unexplained names what of the status that a plan leads to no Finding accounts for:
 // every count, every time, and every condition of the controller's has one that says
 // the same.
-func unexplained(o reconcile.Observation, plan reconcile.Plan) (problems []string) {
-	if o.Job.Spec.CompletionMode != nil && *o.Job.Spec.CompletionMode != batchv1.IndexedCompletion && *o.Job.Spec.CompletionMode != batchv1.NonIndexedCompletion {
-		return nil // Nothing is decided for it.
-	}
+func unexplained(o reconcile.Observation, plan reconcile.Plan) []string {
 	status := o.Job.Status
-	if plan.Status != nil {
+	switch mode := ptr.Deref(o.Job.Spec.CompletionMode, batchv1.NonIndexedCompletion); {
+	case mode != batchv1.IndexedCompletion && mode != batchv1.NonIndexedCompletion:
+		return nil // Nothing is decided for it.
+	case plan.Status != nil:
 		status = *plan.Status
-	}
-	about := map[string][]reconcile.Finding{}
-	for _, f := range plan.Findings {
-		about[f.Explains] = append(about[f.Explains], f)
-	}
-	any := func(name string, says func(reconcile.Finding) bool) {
-		for _, f := range about[name] {
-			if says(f) {
-				return
-			}
-		}
-		problems = append(problems, fmt.Sprintf("no finding explains %s; there are %+v", name, about[name]))
-	}
-	if plan.Status == nil && !plan.IsEmpty() {
+	case !plan.IsEmpty():
 		return nil // What the pods are changed to is explained with the status that says so.
 	}
+	e := evidence{about: map[string][]reconcile.Finding{}}
+	for _, f := range plan.Findings {
+		e.about[f.Explains] = append(e.about[f.Explains], f)
+	}
 	for name, n := range countsOf(&status) {
-		if n != 0 {
-			any(name, func(f reconcile.Finding) bool { return f.Count == n })
-		}
+		e.want(n != 0, name, func(f reconcile.Finding) bool { return f.Count == n })
 	}
 	for name, at := range map[string]*metav1.Time{"startTime": status.StartTime, "completionTime": status.CompletionTime} {
-		if at != nil {
-			any(name, func(f reconcile.Finding) bool { return f.Until.Equal(at.Time) })
-		}
+		e.want(at != nil, name, func(f reconcile.Finding) bool { return f.Until.Equal(at.Time) })
 	}
 	for _, c := range status.Conditions {
-		if isOurs(c) {
-			any(string(c.Type), func(f reconcile.Finding) bool { return f.Reason == c.Reason && f.Message == c.Message })
-		}
+		e.want(isOurs(c), string(c.Type), func(f reconcile.Finding) bool { return f.Reason == c.Reason && f.Message == c.Message })
 	}
-	return problems
+	return e.missing
+}
+
+// evidence are findings by what they explain.
+type evidence struct {
+	about   map[string][]reconcile.Finding
+	missing []string
+}
+
+// want asks for a finding about something that is there, that says the right thing.
+func (e *evidence) want(there bool, name string, says func(reconcile.Finding) bool) {
+	if there && !slices.ContainsFunc(e.about[name], says) {
+		e.missing = append(e.missing, fmt.Sprintf("no finding explains %s; there are %+v", name, e.about[name]))
+	}
 }
 
 // countsOf are the counts of a status by field name; of a list of indexes its size.

@@ -62,23 +62,24 @@ type Passed struct {
 type Why uint8
 
 const (
-	// ActionUnavailable: FailIndex, and the feature is off or the Job has no
+	// ActionUnavailable says: FailIndex, and the feature is off or the Job has no
 	// backoffLimitPerIndex (KEP-3850).
 	ActionUnavailable Why = iota + 1
-	// UnknownAction and UnknownOperator: a later API version knows more than we do.
+	// UnknownAction says: a later API version knows more actions than we do.
 	UnknownAction
+	// UnknownOperator says the same of operators.
 	UnknownOperator
-	// NoRequirement: neither onExitCodes nor onPodConditions.
+	// NoRequirement says: neither onExitCodes nor onPodConditions.
 	NoRequirement
-	// NoFailedContainer: no container ended with an exit code other than 0.
+	// NoFailedContainer says: no container ended with an exit code other than 0.
 	NoFailedContainer
-	// NamedContainerNotFailed: the same of the one container that the rule names.
+	// NamedContainerNotFailed says: the same of the one container that the rule names.
 	NamedContainerNotFailed
-	// CodeNotListed: operator In, and no failed container's code is among the values.
+	// CodeNotListed says: operator In, and no failed container's code is among the values.
 	CodeNotListed
-	// CodesListed: operator NotIn, and every failed container's code is among the values.
+	// CodesListed says: operator NotIn, and every failed container's code is among the values.
 	CodesListed
-	// NoCondition: the pod has none of the conditions in the status asked for.
+	// NoCondition says: the pod has none of the conditions in the status asked for.
 	NoCondition
 )
 

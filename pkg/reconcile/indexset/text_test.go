@@ -71,7 +71,10 @@ func TestScanAccepts(t *testing.T) {
 // The caller may leave, as every iterator allows.
 func TestScanIsLeft(t *testing.T) {
 	n := 0
-	for range Scan("1,2,3,x") {
+	for _, err := range Scan("1,2,3,x") {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if n++; n == 2 {
 			break
 		}
