@@ -288,6 +288,16 @@ func TestStory_SUC_23_LeaderDecides(t *testing.T) {
 	if s := interim.Status; isFinished(interim) || s.CompletedIndexes != "0" || s.Succeeded != 1 || countsOf(interim) != (counts{terminating: 9}) {
 		t.Errorf("when the criteria were met: %+v", s)
 	}
+	// The workers had their grace period.
+	graceful := map[string]bool{}
+	for _, v := range past.of(ns, "mpi-benchmark") {
+		if v.pod != nil && v.pod.DeletionTimestamp != nil && ptr.Deref(v.pod.DeletionGracePeriodSeconds, 0) == 30 && !hasEnded(v.pod) {
+			graceful[v.pod.Name] = true
+		}
+	}
+	if len(graceful) != 9 {
+		t.Errorf("%d workers were given 30 seconds to end, want 9", len(graceful))
+	}
 }
 
 // KEP-3998, story 2: five workers, or the leader.
