@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -150,11 +151,11 @@ func (o *controllerOptions) Complete() error {
 	if err != nil {
 		return err
 	}
-	if o.config.Client, err = newControllerClient(config, o.qps, o.burst); err != nil {
+	if o.config.Client, err = newControllerClient(config, o.qps, o.burst, 0); err != nil {
 		return err
 	}
 	// Events have a limit of their own, so that they never hold up anything else.
-	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS); err != nil {
+	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS, eventTimeout); err != nil {
 		return err
 	}
 	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {
@@ -166,11 +167,15 @@ func (o *controllerOptions) Complete() error {
 // eventQPS is how many events per second are written; bursts may have twice as many.
 const eventQPS = 50
 
+// eventTimeout ends the write of an event that gets no answer: others wait behind it.
+const eventTimeout = 30 * time.Second
+
 // newControllerClient speaks protobuf, which is most of the cost of a pod write.
-func newControllerClient(config *rest.Config, qps float32, burst int) (kubernetes.Interface, error) {
+func newControllerClient(config *rest.Config, qps float32, burst int, timeout time.Duration) (kubernetes.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = qps, burst
-	config.Timeout = 0 // It would end watches too; the controller limits its other calls itself.
+	// One would end watches too; the controller limits its other calls itself.
+	config.Timeout = timeout
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = controller.FieldManager + "/" + currentVersion().Version

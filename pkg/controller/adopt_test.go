@@ -185,9 +185,9 @@ func TestPatchIsUndone_TRK_25(t *testing.T) {
 func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 	ago := func(minutes time.Duration) time.Time { return testTime.Add(-minutes * time.Minute) }
 	refs := []reconcile.PodRef{
-		{Name: "done", UID: "uid-done", IgnoredFailure: ago(3)},
-		{Name: "gone", UID: "uid-gone", IgnoredFailure: ago(1)},
-		{Name: "fails", UID: "uid-fails", IgnoredFailure: ago(0)},
+		{Name: "done", UID: "uid-done", Ignored: true, IgnoredFailure: ago(3)},
+		{Name: "gone", UID: "uid-gone", Ignored: true, IgnoredFailure: ago(1)},
+		{Name: "fails", UID: "uid-fails", Ignored: true, IgnoredFailure: ago(0)},
 		{Name: "counted", UID: "uid-counted"},
 	}
 	for _, backwards := range []bool{false, true} {

@@ -185,7 +185,7 @@ func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 	switch {
 	case observe.JobUID(pod) != job.UID:
 		return apierrors.NewBadRequest("pod " + pod.Name + " was created without its owner: an admission webhook must have removed it")
-	case !observe.Pod(pod).Finalizer && pod.DeletionTimestamp == nil:
+	case !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && pod.DeletionTimestamp == nil:
 		return apierrors.NewBadRequest("pod " + pod.Name + " was created without the finalizer " + batchv1.JobTrackingFinalizer + ": an admission webhook must have removed it")
 	case !observe.Selects(job, pod.Labels):
 		return apierrors.NewBadRequest("pod " + pod.Name + " was created without the labels that the Job's selector asks for: an admission webhook must have changed them")
@@ -201,15 +201,22 @@ func isAmbiguous(err error) bool {
 
 func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 	pod, err := s.cluster.Pods.Delete(ctx, s.job.Namespace, ref)
-	s.podWritten(pod, err, ref, "deleting")
+	if err == nil {
+		s.cache.WrotePod(pod)
+		return
+	}
+	s.failed(err, ref, "deleting")
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	if s.patchPod(ctx, ref, ReleasePod, "removing the finalizer of") && !ref.IgnoredFailure.IsZero() {
+	if !s.patchPod(ctx, ref, ReleasePod, "removing the finalizer of") || !ref.Ignored {
+		return
+	}
+	s.config.Metrics.failureIgnored()
+	if !ref.IgnoredFailure.IsZero() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ignored = append(s.ignored, ref.IgnoredFailure)
-		s.config.Metrics.failureIgnored()
 	}
 }
 
@@ -217,9 +224,11 @@ func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPat
 	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, patch)
 	if err == nil {
 		s.cache.WrotePod(pod)
-		err = checkPatched(s.job, pod, patch)
+		if err = checkPatched(s.job, pod, patch); err == nil {
+			return true
+		}
 	}
-	return s.podWritten(pod, err, ref, verb)
+	return s.failed(err, ref, verb)
 }
 
 // checkPatched says that a patch was accepted and did not do what it was for; to try
@@ -232,14 +241,11 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
-// podWritten reports whether the pod is now as it was to be, or gone.
-func (s *stage) podWritten(pod *corev1.Pod, err error, ref reconcile.PodRef, verb string) (done bool) {
-	switch {
-	case err == nil:
-		s.cache.WrotePod(pod)
-		return true
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err) && ref.ResourceVersion == "":
-		// Gone: there is nothing left to do for it (TRK-10).
+// failed takes the error of an operation on a pod. It reports whether there is nothing
+// left to do, because the pod is gone.
+func (s *stage) failed(err error, ref reconcile.PodRef, verb string) (gone bool) {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && ref.ResourceVersion == "" {
+		// There is nothing left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
 // Reasons of events that no condition has. Those of conditions are the conditions'.
@@ -108,7 +109,7 @@ func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
 func (s *jobSync) sayStanding(findings []reconcile.Finding) {
 	for _, f := range findings {
 		if e, is := standingEventOf(f); is {
-			s.sayOnce(e.reason+"\n"+e.message, e)
+			s.sayOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
 		}
 	}
 }

@@ -22,8 +22,8 @@ const (
 	JobSuccessPolicy featuregate.Feature = "JobSuccessPolicy"
 )
 
-// NewFeatureGate returns a gate with all features on. The stages are those of Kubernetes;
-// that GA features can be switched off all the same is for a cluster that has to go back.
+// NewFeatureGate returns a gate with all features on. The stages are ours: Kubernetes has
+// three of these locked to on, and here a cluster that has to go back can switch each off.
 func NewFeatureGate() featuregate.MutableFeatureGate {
 	gate := featuregate.NewFeatureGate()
 	err := gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{

@@ -101,16 +101,19 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 		UID   types.UID `json:"uid"`
 	}
 	type metadata struct {
-		UID             types.UID `json:"uid"`
-		ResourceVersion string    `json:"resourceVersion,omitempty"`
-		OwnerReferences []any     `json:"ownerReferences,omitempty"`
-		Add             []string  `json:"finalizers,omitempty"`
-		Remove          []string  `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
+		UID             types.UID         `json:"uid"`
+		ResourceVersion string            `json:"resourceVersion,omitempty"`
+		Annotations     map[string]string `json:"annotations,omitempty"`
+		OwnerReferences []any             `json:"ownerReferences,omitempty"`
+		Add             []string          `json:"finalizers,omitempty"`
+		Remove          []string          `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
 	}
 	m := metadata{UID: ref.UID, ResourceVersion: ref.ResourceVersion}
 	tracking := []string{batchv1.JobTrackingFinalizer}
 	switch patch {
 	case AdoptPod:
+		// The mark tells the next process whose finalizer this is (TRK-22).
+		m.Annotations = map[string]string{AttemptAnnotation: "1"}
 		m.OwnerReferences, m.Add = []any{jobReference(job)}, tracking
 	case DisownPod:
 		m.OwnerReferences, m.Remove = []any{removedOwner{"delete", job.UID}}, tracking

@@ -16,7 +16,9 @@ import (
 const metricsSubsystem = "job_controller"
 
 // Metrics counts what a controller does to its Jobs. The names, labels and meanings are
-// those of the built-in controller (D-19). A nil *Metrics counts nothing.
+// those of the built-in controller (D-19), but for the two about status writes, which are
+// ours. Everything is counted at most once: what a write brought whose answer was lost,
+// or whose process ended with it, is not counted. A nil *Metrics counts nothing.
 type Metrics struct {
 	jobsFinished       *metrics.CounterVec
 	podsFinished       *metrics.CounterVec

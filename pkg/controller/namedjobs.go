@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -24,10 +25,10 @@ type namedJobs struct{ client rest.Interface }
 
 // newNamedJobs makes a client with the transport of the typed one, or nil if that has
 // none of its own, as in tests with a fake clientset.
-func newNamedJobs(client kubernetes.Interface) *namedJobs {
+func newNamedJobs(client kubernetes.Interface) (*namedJobs, error) {
 	typed, ok := client.BatchV1().RESTClient().(*rest.RESTClient)
 	if !ok || typed == nil {
-		return nil
+		return nil, nil
 	}
 	s := runtime.NewScheme()
 	s.AddKnownTypeWithName(batchv1.SchemeGroupVersion.WithKind("Job"), &observe.NamedJob{})
@@ -41,9 +42,9 @@ func newNamedJobs(client kubernetes.Interface) *namedJobs {
 		Negotiator:         runtime.NewClientNegotiator(serializer.NewCodecFactory(s).WithoutConversion(), batchv1.SchemeGroupVersion),
 	}, typed.GetRateLimiter(), typed.Client)
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("making a client that reads rule names: %w", err)
 	}
-	return &namedJobs{named}
+	return &namedJobs{named}, nil
 }
 
 func (n *namedJobs) in(namespace string) namespacedJobs { return namespacedJobs{n.client, namespace} }

@@ -105,6 +105,15 @@ func watchEvent(kind string, object string) string {
 	return fmt.Sprintf(`200 {"type":%q,"object":%s}`, kind, object)
 }
 
+func namedOf(t *testing.T, s *jobServer) *namedJobs {
+	t.Helper()
+	named, err := newNamedJobs(s.client(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named
+}
+
 // PFN-28: Jobs are read in JSON, with the names of their rules, over the connection of
 // the typed client and with its options.
 func TestNamedJobs_PFN_28(t *testing.T) {
@@ -114,7 +123,7 @@ func TestNamedJobs_PFN_28(t *testing.T) {
 		"410 " + fmt.Sprintf(statusText, "Expired", 410),
 		"200 what is this?",
 	}
-	jobs := newNamedJobs(s.client(t)).in("ns")
+	jobs := namedOf(t, s).in("ns")
 	list, err := jobs.List(t.Context(), metav1.ListOptions{ResourceVersion: "5", Limit: 3})
 	if err != nil || list.ResourceVersion != "9" || len(list.Items) != 1 || !slices.Equal(list.Items[0].RuleNames, []string{"", "Two"}) || list.Items[0].UID != "u" {
 		t.Errorf("%+v, %v", list, err)
@@ -144,7 +153,7 @@ func TestNamedJobsWatch_PFN_28_JOB_55(t *testing.T) {
 	}, {
 		"200 {broken",
 	}}
-	jobs := newNamedJobs(s.client(t)).in("")
+	jobs := namedOf(t, s).in("")
 	w, err := jobs.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "5", AllowWatchBookmarks: true, TimeoutSeconds: ptr.To[int64](77)})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +196,7 @@ func TestReflectorOfNamedJobs_PFN_28_JOB_55(t *testing.T) {
 	}
 	c := observe.NewCache(nil, ignoring{})
 	store := c.JobStore("")
-	api := newNamedJobs(s.client(t)).in("")
+	api := namedOf(t, s).in("")
 	reflector := cache.NewReflectorWithOptions(listWatch(api.List, api.Watch), &observe.NamedJob{}, store, cache.ReflectorOptions{
 		Name: "jobs", Backoff: &wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1},
 	})
@@ -216,7 +225,7 @@ func TestReflectorOfNamedJobs_PFN_28_JOB_55(t *testing.T) {
 
 // A clientset without a connection, as in tests, works with the typed client.
 func TestNamedJobsWithFakeClient(t *testing.T) {
-	if newNamedJobs(fake.NewClientset()) != nil {
+	if n, err := newNamedJobs(fake.NewClientset()); n != nil || err != nil {
 		t.Error("a fake clientset has a connection")
 	}
 	client := fake.NewClientset(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: types.UID("u"), ResourceVersion: "1"}})

@@ -17,6 +17,9 @@ import (
 // counted any more, and nobody else would let them go.
 func (s *jobSync) releaseLost(plan *reconcile.Plan) {
 	for _, o := range s.cache.Orphans(s.uid) {
+		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
+			return // The rest follows in the next stage.
+		}
 		if o.Selected && mayAdopt(s.job) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] {
 			continue
 		}
@@ -42,7 +45,14 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if !m.ours {
 		s.memory.forget(s.uid)
 	}
-	for _, lost := range lostJobs(m, s.cache.Orphans(s.uid)) {
+	// A Job of 10^5 pods must not hold up others (TRK-33).
+	orphans := s.cache.Orphans(s.uid)
+	rest := len(orphans) > s.config.Limits.MaxPodChanges
+	if rest {
+		orphans = orphans[:s.config.Limits.MaxPodChanges]
+	}
+	freed := 0
+	for _, lost := range lostJobs(m, orphans) {
 		if !m.ours && !s.isGone(ctx, lost) {
 			continue
 		}
@@ -50,12 +60,15 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
 		// Without a status to write there is no error but those in s.errs.
 		_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
+		freed += len(lost.release)
 	}
 	switch {
 	case len(s.errs) > 0:
 		return Result{}, errors.Join(s.errs...)
 	case s.retry:
 		return Result{After: s.config.RetryMin}, nil
+	case rest && freed > 0:
+		return Result{Soon: true}, nil
 	case m.ours:
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}

@@ -12,10 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
@@ -30,7 +27,9 @@ type Runtime struct {
 	queue      workqueue.TypedRateLimitingInterface[types.UID]
 	dispatcher *Dispatcher
 	// events is nil if somebody else takes the events.
-	events record.EventBroadcaster
+	events *eventWriter
+	// named reads Jobs with their rule names; nil if Config.Client is a fake.
+	named *namedJobs
 }
 
 // New returns a Runtime; Run starts it.
@@ -44,8 +43,12 @@ func New(config Config) (*Runtime, error) {
 	}
 	r := &Runtime{}
 	if config.Recorder == nil {
-		r.events = record.NewBroadcaster()
-		config.Recorder = r.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: FieldManager})
+		w := newEventWriter()
+		r.events, config.Recorder = &w, w.recorder()
+	}
+	var err error
+	if r.named, err = newNamedJobs(config.Client); err != nil {
+		return nil, err
 	}
 	r.config = config
 	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -62,10 +65,11 @@ func New(config Config) (*Runtime, error) {
 func (r *Runtime) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "managedBy", r.config.ManagedBy, "namespaces", r.config.Namespaces, "workers", r.config.Workers)
+	// The last to end are the events: those of the last writes are among them.
+	defer r.startEvents()()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()
-	defer r.startEvents()()
 	if !r.startWatches(ctx, &wg) {
 		return nil
 	}
@@ -87,8 +91,8 @@ func (r *Runtime) startEvents() (stop func()) {
 	if client == nil {
 		client = r.config.Client
 	}
-	r.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events(metav1.NamespaceAll)})
-	return r.events.Shutdown
+	r.events.start(client)
+	return r.events.stop
 }
 
 // startWatches fills the cache, Jobs before pods: then every pod that a Job's
@@ -96,14 +100,13 @@ func (r *Runtime) startEvents() (stop func()) {
 // whether that was reached before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
-	named := newNamedJobs(r.config.Client)
 	jobs := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.JobStore(namespace)
-		if named == nil {
+		if r.named == nil {
 			api := batch.Jobs(namespace)
 			r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(api.List, api.Watch))
 		} else {
-			api := named.in(namespace)
+			api := r.named.in(namespace)
 			r.watch(ctx, wg, "jobs", &observe.NamedJob{}, store, listWatch(api.List, api.Watch))
 		}
 		return store

@@ -147,7 +147,7 @@ func TestFinalizerPatch_TRK_11(t *testing.T) {
 func TestOwnerPatches_TRK_25(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "j"}}
 	for patch, want := range map[PodPatch]string{
-		AdoptPod: `{"metadata":{"uid":"u","ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +
+		AdoptPod: `{"metadata":{"uid":"u","annotations":{"batchjob.dev/attempt":"1"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +
 			`"finalizers":["batch.kubernetes.io/job-tracking"]}}`,
 		DisownPod: `{"metadata":{"uid":"u","ownerReferences":[{"$patch":"delete","uid":"j"}],"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`,
 	} {

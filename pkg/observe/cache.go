@@ -233,7 +233,9 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			c.remove(k, func() { c.pods.removed(k, version) })
 		}
 	}
-	c.podsOf(job.UID).listed = version
+	of := c.podsOf(job.UID)
+	of.listed = version
+	c.dropEmpty(job.UID, of)
 }
 
 func uidsOf(pods []corev1.Pod) map[types.UID]bool {

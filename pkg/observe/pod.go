@@ -16,8 +16,8 @@ import (
 )
 
 // AttemptAnnotation on a pod is the 1-based attempt that the pod is, of its completion
-// index, or of a NonIndexed Job (reconcile.NewPod). All pods that this program creates
-// have it, and no others.
+// index, or of a NonIndexed Job (reconcile.NewPod). All pods that this program created or
+// adopted have it (ADR 0003).
 const AttemptAnnotation = "batchjob.dev/attempt"
 
 // JobUID returns the UID of the batch/v1 Job that controls the object, or "" if

@@ -110,8 +110,14 @@ func (c *Cache) unlink(r podRow) {
 		c.place(of.keys[at], at)
 	}
 	of.keys = of.keys[:last]
-	if len(of.keys) == 0 && of.listed == "" {
-		delete(c.byJob, r.job)
+	c.dropEmpty(r.job, of)
+}
+
+// dropEmpty forgets what says nothing any more: without pods, a list matters as long as
+// the Job is there.
+func (c *Cache) dropEmpty(job types.UID, of *jobPods) {
+	if len(of.keys) == 0 && (of.listed == "" || !c.hasJob(job)) {
+		delete(c.byJob, job)
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *state) succeededCount() int32 {
 // decideCompletions is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
 // succeeded, and nothing is active, after what this plan changes.
 func (s *state) decideCompletions() {
-	if s.fate.decided() || s.deleting || len(s.active)+len(s.untracked)+len(s.plan.Create)+len(s.plan.Adopt) > 0 {
+	if s.fate.decided() || s.deleting || s.moving || len(s.active)+len(s.untracked)+len(s.plan.Create) > 0 {
 		return
 	}
 	if s.room() < len(s.failed)+len(s.succeeded) {

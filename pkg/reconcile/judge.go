@@ -85,7 +85,7 @@ func (s *state) noteFeatures() {
 		asked, on bool
 	}{
 		{"JobBackoffLimitPerIndex", spec.BackoffLimitPerIndex != nil, on.BackoffLimitPerIndex},
-		{"JobPodReplacementPolicy", spec.PodReplacementPolicy != nil && spec.PodFailurePolicy == nil, on.PodReplacementPolicy},
+		{"JobPodReplacementPolicy", deref(spec.PodReplacementPolicy, "") == batchv1.Failed && spec.PodFailurePolicy == nil, on.PodReplacementPolicy},
 		{"JobSuccessPolicy", spec.SuccessPolicy != nil, on.SuccessPolicy},
 		{"PodFailurePolicyName", spec.PodFailurePolicy != nil && (s.job.Annotations[rulename.Annotation] != "" || len(s.RuleNames) > 0), on.RuleNames},
 	} {
@@ -146,7 +146,10 @@ func (s *state) releaseIgnored() {
 		s.find(f)
 		if !s.Skip[p.UID] {
 			r := ref(p, unconditional)
-			r.IgnoredFailure = p.FinishedAt
+			r.Ignored = true
+			if p.FinishedAt.After(s.history.LastSuccess) {
+				r.IgnoredFailure = p.FinishedAt
+			}
 			s.plan.Release = append(s.plan.Release, r)
 		}
 	}

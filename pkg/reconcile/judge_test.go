@@ -559,3 +559,18 @@ func TestNativeNamesWin_PFN_28(t *testing.T) {
 		}
 	}
 }
+
+// An ignored failure from before the last success delays nothing (JOB-18); the pod is let
+// go all the same.
+func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
+	plan := observeJob(sized(3, 1), failurePolicy(onExit("Ignore", 2))).
+		with("old", failedPod(2, time.Hour)).with("good", succeededPod(time.Minute), untracked).with("new", failedPod(2, time.Second)).compute()
+	for _, r := range plan.Release {
+		if !r.Ignored || r.IgnoredFailure.IsZero() != (r.Name == "old") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(plan.Release) != 2 {
+		t.Errorf("%+v", plan.Release)
+	}
+}

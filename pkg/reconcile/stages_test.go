@@ -63,7 +63,7 @@ func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	change(plan.Release, func(p *Pod, r PodRef) {
 		recorded := slices.Contains(stored.UncountedTerminatedPods.Succeeded, p.UID) || slices.Contains(stored.UncountedTerminatedPods.Failed, p.UID)
 		completed, _ := indexset.Parse(stored.CompletedIndexes)
-		if p.IsTerminal() && !recorded && !completed.Contains(p.Index) && r.IgnoredFailure.IsZero() && o.counts(p) {
+		if p.IsTerminal() && !recorded && !completed.Contains(p.Index) && !r.Ignored && o.counts(p) {
 			t.Errorf("pod %s is let go, and nothing stands for it", p.Name)
 		}
 		p.Finalizer = false

@@ -88,7 +88,7 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	case s.suspended:
 		// KEP-2232: suspended means that nothing is active any more (D-23).
 		// One whose ends are not all recorded may turn out to be complete (JOB-65).
-		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 {
+		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 && !s.moving {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
 	case trueCondition(s.job, batchv1.JobSuspended) != nil:
@@ -102,7 +102,7 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 	running := count32(s.active) + count32(s.untracked) + count32(s.terminating)
 	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
-	if running > 0 || uncounted > 0 || s.holders > 0 || s.plan.changesPods() {
+	if running > 0 || uncounted > 0 || s.holders > 0 || s.moving || s.plan.changesPods() {
 		f := about(FindingWaitFinish)
 		f.Reason = string(s.fate.condition)
 		f.Count = running

@@ -408,3 +408,12 @@ func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
 	o.want(t, "create 0; release p8")
 	observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second), untracked).want(t, "create 0")
 }
+
+// MGB-10, D-23: a pod that is about to leave the Job, or to join it, is still, or already,
+// its own if the write fails in this sync: the Job neither ends nor is suspended meanwhile.
+func TestNothingEndsWhilePodsMove_TRK_25_MGB_10(t *testing.T) {
+	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
+	observeJob(failing).with("u", unselected).skip("u").want(t, "")
+	observeJob(suspend).with("u", unselected).skip("u").want(t, "")
+	observeJob(counters(1, 0)).stray("s").skip("s").want(t, "")
+}

@@ -181,9 +181,11 @@ type PodRef struct {
 	// ResourceVersion, if not empty, must still be the pod's: the operation is
 	// right only for the pod as it was observed.
 	ResourceVersion string
-	// IgnoredFailure is when the pod failed, if it did and the failure is ignored by
-	// policy. No status will tell of it: once the finalizer is gone, the caller adds
-	// it to the back-off record (Record.Failed).
+	// Ignored says that the pod failed, and that a rule ignores the failure.
+	Ignored bool
+	// IgnoredFailure is when such a pod failed, if that was after the last success. No
+	// status will tell of it: once the finalizer is gone, the caller adds it to the
+	// back-off record (Record.Failed).
 	IgnoredFailure time.Time
 }
 

@@ -28,6 +28,7 @@ const patience = 90 * time.Second
 
 // process is a running kubectl-batchjob.
 type process struct {
+	args   []string
 	cmd    *exec.Cmd
 	stderr lockedBuffer
 	done   chan struct{}
@@ -65,8 +66,8 @@ func launched() []*process {
 
 // launch runs a controller, and returns when it has said that it reconciles.
 func launch(args ...string) (*process, error) {
-	p := &process{done: make(chan struct{})}
-	p.cmd = exec.Command(binary, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
+	p := &process{args: args, done: make(chan struct{})}
+	p.cmd = leashed(binary, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

@@ -10,6 +10,12 @@
 // cluster. When all tests are done it is held against the rules of a Job's status and
 // of podReplacementPolicy (verdict_test.go), and the whole run fails if one is broken
 // (STV-25).
+//
+// These variables of the environment help to find out why a test fails:
+//
+//	BATCHJOB_E2E_BINARY   another binary than bin/kubectl-batchjob
+//	BATCHJOB_E2E_FLAGS    flags for the shared controller, such as -v=5
+//	BATCHJOB_E2E_TRACE    a file for the history of every namespace and all logs
 package e2e
 
 import (
@@ -27,8 +33,7 @@ import (
 )
 
 var (
-	// binary is kubectl-batchjob as `make build` leaves it, unless BATCHJOB_BINARY
-	// names another one.
+	// binary is kubectl-batchjob.
 	binary string
 	// kubeconfig is that of the cluster of this test run.
 	kubeconfig string
@@ -48,7 +53,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		return complain(err)
 	}
-	if binary = os.Getenv("BATCHJOB_BINARY"); binary == "" {
+	if binary = os.Getenv("BATCHJOB_E2E_BINARY"); binary == "" {
 		binary = filepath.Join(root, "bin", "kubectl-batchjob")
 	}
 	if _, err := os.Stat(binary); err != nil {
@@ -58,13 +63,16 @@ func run(m *testing.M) int {
 	if err != nil {
 		return complain(err)
 	}
-	defer os.RemoveAll(dir)
+	leash, err := newLeash(root, dir)
+	if err != nil {
+		return complain(err)
+	}
 	defer func() {
-		if err := cluster(root, "down", "--dir", dir); err != nil {
+		if err := leash.release(); err != nil {
 			complain(err)
 		}
 	}()
-	if err := cluster(root, "up", "--dir", dir); err != nil {
+	if err := startCluster(root, dir); err != nil {
 		return complain(err)
 	}
 	kubeconfig = filepath.Join(dir, "kubeconfig")
@@ -109,7 +117,7 @@ func writeTrace(file string) error {
 		fmt.Fprintf(&b, "namespace %s\n%s\n", namespace, past.trace(namespace))
 	}
 	for i, p := range launched() {
-		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.cmd.Args[1:], p.stderr.String())
+		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.args, p.stderr.String())
 	}
 	return os.WriteFile(file, []byte(b.String()), 0o600)
 }
@@ -133,8 +141,8 @@ func connect() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-func cluster(root string, args ...string) error {
-	cmd := exec.CommandContext(context.Background(), "go", append([]string{"-C", "hack/controlplane", "run", "."}, args...)...)
+func startCluster(root, dir string) error {
+	cmd := exec.Command("go", "-C", "hack/controlplane", "run", ".", "up", "--dir", dir)
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	return cmd.Run()
 }

@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// leash removes the cluster when it is released, or when the test process ends, however
+// that happens (a panic, go test's time limit, Ctrl-C).
+type leash struct {
+	cmd  *exec.Cmd
+	hold io.Closer
+}
+
+// takeDown waits until nobody holds its standard input any more.
+const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2"; rm -rf "$2"`
+
+func newLeash(root, dir string) (*leash, error) {
+	cmd := exec.Command("sh", "-c", takeDown, "sh", root, dir)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us alone.
+	hold, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &leash{cmd, hold}, cmd.Start()
+}
+
+func (l *leash) release() error {
+	if err := l.hold.Close(); err != nil {
+		return err
+	}
+	if err := l.cmd.Wait(); err != nil {
+		return fmt.Errorf("removing the cluster: %w", err)
+	}
+	return nil
+}
+
+// leashed is a command that is killed when the test process is gone. A watcher that is
+// left behind looks for that once a second; the command itself takes the place of the
+// shell, and gets its signals.
+func leashed(program string, args ...string) *exec.Cmd {
+	const script = `( while kill -0 "$1" && kill -0 $$; do sleep 1; done; kill -0 "$1" || kill -KILL $$ ) >/dev/null 2>&1 </dev/null &
+shift; exec "$@"`
+	return exec.Command("sh", append([]string{"-c", script, "sh", strconv.Itoa(os.Getpid()), program}, args...)...)
+}
