@@ -24,7 +24,7 @@ func TestAdoption_JOB_35(t *testing.T) {
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
 		t.Fatal(err)
 	}
-	if f.did("get ns/train") != 1 || f.did("adopt ns/a@") != 1 || f.did("adopt ns/b@") != 1 || f.did("adopt ns/c@") != 1 || f.did("create") != 0 {
+	if f.did("get ns/train") != 1 || f.did("adopt ns/a@7") != 1 || f.did("adopt ns/b@7") != 1 || f.did("adopt ns/c@7") != 1 || f.did("create") != 0 {
 		t.Errorf("calls: %q", f.calls)
 	}
 	if pods := f.cache.Pods("uid"); len(pods) != 3 || !pods[0].Finalizer {
@@ -60,7 +60,7 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if f.did("adopt ns/a@")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {
+		if f.did("adopt ns/a@7")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {
 			t.Errorf("%s: calls %q", name, f.calls)
 		}
 		if seen := f.cache.Job("uid").DeletionTimestamp != nil; seen != (c.live == deleting) {
@@ -78,7 +78,7 @@ func TestNoAdoption_JOB_37(t *testing.T) {
 		f := newFakeCluster(t, nil)
 		f.addJob(job)
 		f.addPods(runningPod("a", nil))
-		if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.did("get ns/train")+f.did("adopt ns/a@") != 0 {
+		if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.did("get ns/train")+f.did("adopt ns/a@7") != 0 {
 			t.Errorf("%s: %v, calls %q", name, err, f.calls)
 		}
 	}
@@ -93,7 +93,7 @@ func TestAdoptionRace_JOB_37(t *testing.T) {
 		later   bool
 		creates int
 	}{
-		"another pod of the name":    {conflict("a"), false, false, 1},
+		"changed since it was seen":  {conflict("a"), false, true, 0},
 		"gone":                       {notFound("a"), false, false, 1},
 		"adopted by another":         {invalid("a"), false, true, 0},
 		"the API server has trouble": {errors.New("timeout"), true, false, 0},
@@ -111,7 +111,7 @@ func TestAdoptionRace_JOB_37(t *testing.T) {
 		if (err != nil) != c.fails || c.later != (result.After == f.engine.config.RetryMin) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
-		if f.did("adopt ns/a@") != 1 || f.did("adopt ns/b@") != 1 || f.did("create") != c.creates {
+		if f.did("adopt ns/a@7") != 1 || f.did("adopt ns/b@7") != 1 || f.did("create") != c.creates {
 			t.Errorf("%s: calls %q", name, f.calls)
 		}
 	}
@@ -162,7 +162,7 @@ func TestPatchIsUndone_TRK_25(t *testing.T) {
 		pod     *corev1.Pod
 		webhook func(*corev1.Pod)
 	}{
-		"adopt ns/a@":   {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
+		"adopt ns/a@7":   {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
 		"disown ns/a@":  {relabelled, func(p *corev1.Pod) { p.OwnerReferences = relabelled.OwnerReferences }},
 		"release ns/a@": {ended, func(p *corev1.Pod) { p.Finalizers = ended.Finalizers }},
 	} {

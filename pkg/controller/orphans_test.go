@@ -96,7 +96,7 @@ func TestLostPodsOfALiveJob_TRK_20_TRK_23(t *testing.T) {
 		pod  func(*corev1.Pod)
 		want string
 	}{
-		"selected":           {running, func(*corev1.Pod) {}, "adopt ns/p@"},
+		"selected":           {running, func(*corev1.Pod) {}, "adopt ns/p@8"},
 		"being deleted":      {running, func(p *corev1.Pod) { p.DeletionTimestamp = &now }, "release ns/p@8"},
 		"no longer selected": {running, func(p *corev1.Pod) { p.Labels = map[string]string{"app": "x"} }, "release ns/p@8"},
 		"Job being deleted":  {func(j *batchv1.Job) { j.DeletionTimestamp = &now }, func(*corev1.Pod) {}, "release ns/p@8"},

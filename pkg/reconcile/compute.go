@@ -199,7 +199,8 @@ func (s *state) claimPods() {
 		s.moving = true
 		if !s.Skip[p.UID] {
 			s.find(aboutPod(FindingAdopt, p))
-			s.plan.Adopt = append(s.plan.Adopt, ref(p, unconditional))
+			// It may be deleted, or taken by another, at this moment (JOB-37).
+			s.plan.Adopt = append(s.plan.Adopt, ref(p, ifUnchanged))
 		}
 	}
 	if !slices.ContainsFunc(s.Pods, func(p *Pod) bool { return p.Unselected }) {
