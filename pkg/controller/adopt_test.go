@@ -162,7 +162,7 @@ func TestPatchIsUndone_TRK_25(t *testing.T) {
 		pod     *corev1.Pod
 		webhook func(*corev1.Pod)
 	}{
-		"adopt ns/a@7":   {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
+		"adopt ns/a@7":  {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
 		"disown ns/a@":  {relabelled, func(p *corev1.Pod) { p.OwnerReferences = relabelled.OwnerReferences }},
 		"release ns/a@": {ended, func(p *corev1.Pod) { p.Finalizers = ended.Finalizers }},
 	} {
