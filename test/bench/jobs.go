@@ -50,6 +50,8 @@ func (s shape) String() string {
 		return fmt.Sprintf("%d indexes", s.pods)
 	case s.pods == 1:
 		return "1 pod"
+	case s.pods == 0:
+		return "no pods"
 	}
 	return fmt.Sprintf("%d pods", s.pods)
 }

@@ -87,7 +87,7 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 32)")
-	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "fairness: indexes of the Job beside which 1-pod Jobs are timed")
+	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "fairness: indexes of the Job beside which Jobs without pods are timed")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job")
 	flags.BoolVar(&o.keep, "keep", false, "keep our controller's log")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {

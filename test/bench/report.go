@@ -42,7 +42,7 @@ func newReport(r results) report {
 	}
 	out.addThroughput(r)
 	out.addFloor(r)
-	out.addLatency(r.Beside, shape{1, false}, fmt.Sprintf(" beside %d indexes", r.HugePods))
+	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods))
 	out.noteNoise(r)
 	for i := range out.Rows {
 		out.Rows[i].judge()
