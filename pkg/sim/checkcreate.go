@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -40,10 +41,10 @@ func (c *Checker) created(h *history, pod *corev1.Pod) {
 // bounds is S5 and S6: not more pods than may run, and one of an index.
 func (c *Checker) bounds(h *history, pod *corev1.Pod) {
 	running, twins := 0, []string{}
-	index := indexOf(pod)
+	index, selector := indexOf(pod), selectorOf(h.job)
 	for _, l := range h.order {
 		switch {
-		case !selects(h.job, l.pod):
+		case !selector.Matches(labels.Set(l.pod.Labels)):
 			// Let go of at the same time.
 		case c.takesRoom(h, l):
 			running++

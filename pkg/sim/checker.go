@@ -196,12 +196,20 @@ func (c *Checker) troubled() {
 	c.late = c.lostAt.Add(2 * time.Minute)
 }
 
-// runaway is L1 for a controller that never comes to an end.
-func (c *Checker) runaway() {
-	if !c.ranAway {
+// maxWrites is more commits, and more calls, than any world needs that is small enough
+// to be checked; after maxViolations there is nothing to learn.
+const maxWrites, maxViolations = 20_000, 50
+
+// givesUp is L1 for a controller that never comes to an end.
+func (c *Checker) givesUp() bool {
+	if c.world.Unchecked {
+		return false
+	}
+	if !c.ranAway && max(c.world.Store.version, int64(c.world.calls)) > maxWrites {
 		c.ranAway = true
 		c.violate("L1", "more than %d writes", maxWrites)
 	}
+	return c.ranAway || len(c.Violations) > maxViolations
 }
 
 func tracked(pod *corev1.Pod) bool {

@@ -25,15 +25,16 @@ var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // must not (S10, S4, S5, S6, S9).
 func TestComputeOnAnyObservation_REG_19(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := drawObservation(t)
+		o, config := drawObservation(t), drawConfig(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")
-		for _, broken := range checkCore(o, reconcile.DefaultConfig(), order) {
+		for _, broken := range checkCore(o, config, order) {
 			t.Errorf("S10: %s", broken)
 		}
-		plan := reconcile.Compute(o, reconcile.DefaultConfig())
+		plan := reconcile.Compute(o, config)
 		checkStatus(t, o, plan)
 		checkCreations(t, o, plan)
-		checkReleases(t, o, plan)
+		checkIndexes(t, o, config, plan)
+		checkReleases(t, o, config, plan)
 		checkRemaining(t, o, plan)
 	})
 }
@@ -52,9 +53,11 @@ func drawObservation(t *rapid.T) reconcile.Observation {
 		job.DeletionTimestamp = ptr.To(metav1.NewTime(observedAt))
 	}
 	drawSpec(t, &job.Spec)
+	drawPolicies(t, &job.Spec)
 	pods := drawPods(t)
 	drawStatus(t, job, pods)
-	return reconcile.Observation{Job: job, Pods: pods, Now: observedAt, HoldCreation: rapid.IntRange(0, 9).Draw(t, "hold") == 0}
+	drawFailedIndexes(t, job)
+	return reconcile.Observation{Job: job, Pods: pods, Strays: drawStrays(t), Now: observedAt, HoldCreation: rapid.IntRange(0, 9).Draw(t, "hold") == 0}
 }
 
 func maybe(t *rapid.T, label string, most int32) *int32 {
@@ -97,6 +100,7 @@ func drawPods(t *rapid.T) []*reconcile.Pod {
 		if p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed || p.Deleting {
 			p.FinishedAt = observedAt.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "finished")) * time.Second)
 		}
+		drawEvidence(t, p)
 	}
 	return pods
 }
@@ -150,7 +154,8 @@ func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if list := validateStatus(o.Job, next); len(list) > 0 {
 		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
 	}
-	if view(next).successCriteriaMet && !view(o.Job).successCriteriaMet && (next.Status.Active > 0 || len(plan.Create) > 0) {
+	met := trueCondition(next, batchv1.JobSuccessCriteriaMet)
+	if met != nil && met.Reason == batchv1.JobReasonCompletionsReached && !view(o.Job).successCriteriaMet && (next.Status.Active > 0 || len(plan.Create) > 0) {
 		t.Errorf("JOB-02: the Job is taken as complete with %d active pods", next.Status.Active)
 	}
 }
@@ -161,8 +166,11 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if ptr.Deref(o.Job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || o.Job.DeletionTimestamp != nil {
 		return
 	}
-	if plan.Urgent && !view(o.Job).failureTarget && plan.Status.Conditions[len(plan.Status.Conditions)-1].Type == batchv1.JobFailureTarget {
+	if decided := plan.Urgent && endsJob(plan.Status.Conditions); decided && !view(o.Job).failureTarget && !view(o.Job).successCriteriaMet {
 		return // The pods go when this is stored.
+	}
+	if slices.ContainsFunc(plan.Findings, func(f reconcile.Finding) bool { return f.Kind == reconcile.FindingRecordLimit }) {
+		return // What is decided waits for room in the status, and the pods for that.
 	}
 	going := map[types.UID]bool{}
 	for _, r := range append(slices.Clone(plan.Release), plan.Delete...) {
@@ -172,7 +180,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	taken := map[int32]bool{}
 	for i := range o.Pods {
 		p := o.Pods[i]
-		if !p.IsActive() || going[p.UID] || view(o.Job).successCriteriaMet {
+		if !p.IsActive() || going[p.UID] || p.Unselected || view(o.Job).successCriteriaMet {
 			continue
 		}
 		if p.Index < 0 || p.Index >= *o.Job.Spec.Completions || completed.Contains(p.Index) || taken[p.Index] {
@@ -180,6 +188,11 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 		}
 		taken[p.Index] = true
 	}
+}
+
+func endsJob(conditions []batchv1.JobCondition) bool {
+	last := conditions[len(conditions)-1]
+	return last.Status == corev1.ConditionTrue && (last.Type == batchv1.JobFailureTarget || last.Type == batchv1.JobSuccessCriteriaMet)
 }
 
 // checkCreations: none while it must not be, never more than wanted, one pod an index (S5, S6, S9).
@@ -192,7 +205,7 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	}
 	taken, active := map[int32]bool{}, 0
 	for i := range o.Pods {
-		if p := o.Pods[i]; p.IsActive() {
+		if p := o.Pods[i]; p.IsActive() && !p.Unselected {
 			active++
 			taken[p.Index] = true
 		}
@@ -210,12 +223,16 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 
 // checkReleases: a finished pod in range loses its finalizer only for a stored
 // record, and a pod that may still finish only if it has not changed (S2, S7).
-func checkReleases(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
+func checkReleases(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	stored := map[types.UID]bool{}
 	for _, uid := range append(failedUIDs(&o.Job.Status), succeededUIDs(&o.Job.Status)...) {
 		stored[uid] = true
 	}
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
+	var failed indexset.Set
+	if config.Features.BackoffLimitPerIndex {
+		failed, _ = indexset.Parse(ptr.Deref(o.Job.Status.FailedIndexes, ""))
+	}
 	indexed := ptr.Deref(o.Job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 	byUID := map[types.UID]*reconcile.Pod{}
 	for i := range o.Pods {
@@ -225,11 +242,11 @@ func checkReleases(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 		p := byUID[r.UID]
 		terminal := p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
 		outside := indexed && (p.Index < 0 || p.Index >= ptr.Deref(o.Job.Spec.Completions, 0))
-		recorded := stored[r.UID] || indexed && p.Phase == corev1.PodSucceeded && completed.Contains(p.Index)
+		recorded := stored[r.UID] || indexed && p.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(p.Index)
 		// A pod that was deleted because the Job succeeded does not count (SUC-14).
 		endedBySuccess := view(o.Job).successCriteriaMet && p.Deleting && p.Phase == corev1.PodFailed
 		switch {
-		case recorded || endedBySuccess || outside && !p.IsActive():
+		case recorded || endedBySuccess || outside && !p.IsActive() || isIgnored(config, o.Job, p):
 		case terminal:
 			t.Errorf("S2: %s is released without a record", p.Name)
 		case r.ResourceVersion == "":

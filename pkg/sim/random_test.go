@@ -1,11 +1,14 @@
 package sim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -31,6 +34,7 @@ func randomCases() map[string]randomCase {
 	failing := indexedSpec(4, 4)
 	failing.BackoffLimit = ptr.To[int32](0)
 	return map[string]randomCase{
+		"per index": perIndexCase(), "rules": rulesCase(), "success policy": successPolicyCase(),
 		"indexed":     {spec: indexedSpec(3, 2), script: runs},
 		"non-indexed": {spec: nonIndexedSpec(3, 2, 6), script: runs},
 		"retry":       {spec: indexedSpec(3, 3), script: oneFails},
@@ -49,6 +53,53 @@ func randomCases() map[string]randomCase {
 	}
 }
 
+// perIndexCase: index 0 fails once, index 1 once too often.
+func perIndexCase() randomCase {
+	spec := indexedSpec(4, 2)
+	spec.BackoffLimitPerIndex = ptr.To[int32](1)
+	return randomCase{spec: spec, script: Script{
+		{Index: -1, Act: Act{Run: 2 * time.Second}},
+		{Index: 0, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}},
+		{Index: 1, Act: Act{Run: time.Second, Exit: 1}},
+	}}
+}
+
+// rulesCase: index 0 fails in a way that is ignored and then in one that counts, index 1
+// in one that fails it. One second after the beginning, all pods are evicted.
+func rulesCase() randomCase {
+	spec := indexedSpec(3, 3)
+	spec.BackoffLimitPerIndex = ptr.To[int32](1)
+	exit := func(action batchv1.PodFailurePolicyAction, code int32) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code}}}
+	}
+	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+		exit(batchv1.PodFailurePolicyActionIgnore, 42), exit(batchv1.PodFailurePolicyActionFailIndex, 43),
+		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget}}},
+	}}
+	return randomCase{spec: spec, script: Script{
+		{Index: -1, Act: Act{Run: 30 * time.Second, Terminate: time.Second, TerminateExit: 143}},
+		{Index: 0, Attempt: 2, Act: Act{Run: time.Second, Exit: 42}},
+		{Index: 0, Attempt: 3, Act: Act{Run: time.Second, Exit: 1}},
+		{Index: 1, Attempt: 2, Act: Act{Run: time.Second, Exit: 43}},
+	}, meanwhile: func(w *World) {
+		w.RunUntil(func() bool { return len(w.Store.pods) == 3 }, time.Minute)
+		for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
+			must(w.Store.EvictPod(name))
+		}
+	}}
+}
+
+// successPolicyCase: index 0 succeeds, and the others need not.
+func successPolicyCase() randomCase {
+	spec := indexedSpec(3, 3)
+	spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+	return randomCase{spec: spec, script: Script{
+		{Index: -1, Act: Act{Run: Forever, Terminate: 2 * time.Second, TerminateExit: 143}},
+		{Index: 0, Act: Act{Run: 5 * time.Second}},
+	}}
+}
+
 func (w *World) edit(change func(*batchv1.JobSpec)) {
 	if _, err := w.Store.EditJob("a", func(job *batchv1.Job) { change(&job.Spec) }); err != nil {
 		panic(err)
@@ -65,7 +116,7 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 	if c.meanwhile != nil {
 		w.after(time.Second, func() { c.meanwhile(w) })
 	}
-	finished := w.RunUntil(func() bool { return w.Finished("a") }, 10*time.Minute)
+	finished := w.RunUntil(func() bool { return w.Finished("a") }, 20*time.Minute)
 	problems := w.Checker.Violations
 	if !finished {
 		problems = append(problems, "L1: not finished")
@@ -83,8 +134,8 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 	return outcomeOf(job)
 }
 
-// TestRandomFaults runs every case under many seeds, where one call in ten goes
-// wrong in some way.
+// TestRandomFaults runs every case under many seeds, where one call in sixteen
+// goes wrong in some way.
 func TestRandomFaults(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
@@ -95,18 +146,22 @@ func TestRandomFaults(t *testing.T) {
 			t.Parallel()
 			want := c.run(t, 1, nil)
 			for seed := range seeds {
-				state := seed*2654435761 + 1
-				got := c.run(t, seed, func(Call) Fault {
-					state = state*6364136223846793005 + 1442695040888963407
-					if state>>60 != 0 {
-						return NoFault
-					}
-					return Fault(state>>56&3) + 1
-				})
-				if got != want {
+				if got := c.run(t, seed, randomFaults(seed)); got != want {
 					t.Errorf("seed %d: got %s, want %s", seed, got, want)
 				}
 			}
 		})
+	}
+}
+
+// randomFaults lets one call in sixteen go wrong.
+func randomFaults(seed uint64) func(Call) Fault {
+	state := seed*2654435761 + 1
+	return func(Call) Fault {
+		state = state*6364136223846793005 + 1442695040888963407
+		if state>>60 != 0 {
+			return NoFault
+		}
+		return Fault(state>>56&3) + 1
 	}
 }

@@ -33,6 +33,26 @@ var sweepFaults = []struct {
 // call, for every fault and every call: the outcome is the same as without, and no
 // invariant breaks.
 func TestSingleFaultSweep_TRK_03(t *testing.T) {
+	replayAll(t, replay.sweep)
+}
+
+// TestRandomFaultsInScenarios replays every scenario file under some seeds, where one
+// call in ten goes wrong in some way: no invariant breaks. (What the Jobs come to may
+// depend on when what a file does happens.)
+func TestRandomFaultsInScenarios(t *testing.T) {
+	replayAll(t, func(r replay, t *testing.T) {
+		r.names = podNames{}
+		r.run(t, nil)
+		for seed := range uint64(20) {
+			if got := r.run(t, randomFaults(seed)); len(got.broken) > 0 {
+				t.Errorf("seed %d: %s\n%s", seed, strings.Join(got.broken, "\n"), got.trace)
+				return
+			}
+		}
+	})
+}
+
+func replayAll(t *testing.T, do func(replay, *testing.T)) {
 	files, err := filepath.Glob("testdata/scenarios/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenario files: %v", err)
@@ -44,7 +64,7 @@ func TestSingleFaultSweep_TRK_03(t *testing.T) {
 			if r.off != "" {
 				t.Skip(r.off)
 			}
-			r.sweep(t)
+			do(r, t)
 		})
 	}
 }

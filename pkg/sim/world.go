@@ -162,17 +162,12 @@ func (w *World) advance(to time.Time) {
 // crash is the panic that ends the controller process in the middle of a call.
 type crash struct{ at Call }
 
-// maxWrites is more commits, and more calls, than any world needs that is small enough
-// to be checked.
-const maxWrites = 20_000
-
 // RunUntil lets events happen until the condition holds or the limit has passed.
 // It reports whether the condition was reached.
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for !condition() {
-		if !w.Unchecked && max(w.Store.version, int64(w.calls)) > maxWrites {
-			w.Checker.runaway()
+		if w.Checker.givesUp() {
 			return false
 		}
 		if !w.stepOrCrash(end) {
