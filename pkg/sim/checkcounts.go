@@ -124,10 +124,15 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 	if !m.Ours || !isTerminal(pod) || !tracked(pod) || tracked(m.NewPod) {
 		return
 	}
-	if job := c.world.Store.jobOf(h.job.Name, h.job.UID); job == nil || c.over(job, pod) || c.stored(job, pod) || c.ignored(job, pod) {
-		return
+	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
+	switch {
+	case job == nil || c.over(job, pod):
+	case !c.stored(job, pod) && !c.ignored(job, pod):
+		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
+	case c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered:
+		// Nobody could tell from the pod any more why the Job fails (PFP-08, PFP-18).
+		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
-	c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 }
 
 // over says that the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).
@@ -191,7 +196,7 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 // missedIndexes: whoever records the failure that is one too many for an index stores
 // with it that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
 func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
-	if view(m.NewJob).failureTarget || view(m.NewJob).successCriteriaMet || !c.perIndex(m.NewJob) {
+	if isDecided(m.NewJob) || !c.perIndex(m.NewJob) {
 		return
 	}
 	for _, uid := range added(failedUIDs(&m.OldJob.Status), failedUIDs(&m.NewJob.Status)) {

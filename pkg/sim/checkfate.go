@@ -18,7 +18,7 @@ import (
 // with the same reason and message; and then nothing (MGB-09, MGB-11).
 func (c *Checker) fate(h *history, m Commit) {
 	old, next := view(m.OldJob), view(m.NewJob)
-	if next.failureTarget || next.successCriteriaMet || next.finished() {
+	if isDecided(m.NewJob) || next.finished() {
 		if h.endingSince.IsZero() {
 			h.endingSince, h.endingByUs = c.world.Now(), m.Ours
 		}
@@ -34,6 +34,12 @@ func (c *Checker) fate(h *history, m Commit) {
 	}
 	c.becomes(h, m, batchv1.JobFailureTarget, batchv1.JobFailed)
 	c.becomes(h, m, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+}
+
+// isDecided says that the Job has an interim condition.
+func isDecided(job *batchv1.Job) bool {
+	v := view(job)
+	return v.failureTarget || v.successCriteriaMet
 }
 
 func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {

@@ -291,3 +291,9 @@ func (c *Checker) ignored(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := c.ruling(job, pod)
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
+
+// failsJob says that a failure of this pod fails the Job (PFP-07).
+func (c *Checker) failsJob(job *batchv1.Job, pod *corev1.Pod) bool {
+	action, _ := c.ruling(job, pod)
+	return action == batchv1.PodFailurePolicyActionFailJob
+}

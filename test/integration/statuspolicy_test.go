@@ -79,7 +79,7 @@ func TestStatusIsRejected_STV_22(t *testing.T) {
 	f.create(named("b", newJob(completions(2))))
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("b", 2, 0)
-	f.until("the status is rejected again and again", func() bool { return rejected.count() >= 4 })
+	f.until("the status is rejected again and again", func() bool { return len(rejected.times()) >= 4 })
 
 	at := rejected.times()
 	for i, wait := 1, retry; i < 4; i, wait = i+1, 2*wait {
