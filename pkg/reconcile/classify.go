@@ -1,0 +1,155 @@
+package reconcile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// classify sorts the pods into what they mean for the Job. It decides nothing
+// that depends on other pods.
+func (s *state) classify() {
+	if s.deleting {
+		s.find(about(FindingDeleting))
+	}
+	defer s.sortClassified()
+	for _, p := range s.Pods {
+		if p.IsTerminating() {
+			s.terminating = append(s.terminating, p)
+		}
+		if p.Phase == corev1.PodFailed || p.IsTerminating() {
+			s.attempts[p.Index]++
+		}
+		if p.Finalizer {
+			s.holders++
+			s.classifyTracked(p)
+			continue
+		}
+		switch {
+		case p.IsActive():
+			s.untracked = append(s.untracked, p)
+		case !s.inRange(p):
+		case p.Phase == corev1.PodFailed && !p.Deleting:
+			// One without finalizer that is being deleted may have been removed
+			// by us, which is no failure.
+			s.history.Failure(p.FinishedAt, false)
+		case p.Phase == corev1.PodSucceeded:
+			s.history.Success(p.FinishedAt)
+		}
+	}
+}
+
+func (s *state) classifyTracked(p *Pod) {
+	if r, recorded := s.uncounted[p.UID]; recorded {
+		s.seen[p.UID] = true
+		s.classifyRecorded(p, r)
+		return
+	}
+	if s.indexed && (p.Index < 0 || p.Index >= s.completions) {
+		s.classifyOutOfRange(p)
+		return
+	}
+	switch {
+	case p.Phase == corev1.PodSucceeded:
+		s.history.Success(p.FinishedAt)
+		s.classifySucceeded(p)
+	case p.Phase == corev1.PodFailed && p.Deleting && s.hasSucceeded():
+		s.dropDeleted(p, unconditional)
+	case p.Phase == corev1.PodFailed:
+		s.failed = append(s.failed, p)
+	case p.Deleting:
+		s.classifyTerminating(p)
+	default:
+		s.classifyActive(p)
+	}
+}
+
+func (s *state) classifySucceeded(p *Pod) {
+	switch {
+	case s.indexed && s.completed.Contains(p.Index):
+		s.release(p, unconditional)
+	case s.lost.Contains(p.Index):
+		// Stored is stored: the index cannot succeed any more (BLI-12).
+		s.tooLate = append(s.tooLate, p)
+		s.release(p, unconditional)
+	default:
+		s.succeeded = append(s.succeeded, p)
+	}
+}
+
+// classifyRecorded handles a pod whose result is stored: its finalizer has done
+// its work as soon as the pod cannot run on.
+func (s *state) classifyRecorded(p *Pod, r result) {
+	if r == resultFailed {
+		s.history.Failure(p.FinishedAt, false)
+	} else {
+		s.history.Success(p.FinishedAt)
+	}
+	if p.IsActive() {
+		s.classifyActive(p)
+		return
+	}
+	s.release(p, unconditional)
+}
+
+// classifyActive handles a tracked pod that runs, or is about to. In a Job that is
+// being deleted it is let go (TRK-24).
+func (s *state) classifyActive(p *Pod) {
+	s.active = append(s.active, p)
+	if s.deleting {
+		s.release(p, ifUnchanged)
+	}
+}
+
+// classifyOutOfRange handles a pod that stands for no index of the Job: it never
+// counts (TRK-29).
+func (s *state) classifyOutOfRange(p *Pod) {
+	if p.IsActive() {
+		s.classifyActive(p)
+		return
+	}
+	s.outside = append(s.outside, p)
+	s.release(p, unconditional)
+}
+
+// sortClassified makes what follows independent of the order of the pods, evidence
+// included. The lists that are long in a healthy Job need no order.
+func (s *state) sortClassified() {
+	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside, s.tooLate, s.dropped} {
+		slices.SortFunc(list, compareFailures)
+	}
+	s.notCounted(s.outside, "its completion index is missing or out of range")
+	s.notCounted(s.tooLate, "its index has failed before")
+	s.notCounted(s.dropped, "it was deleted because the Job has succeeded")
+}
+
+func (s *state) notCounted(pods []*Pod, why string) {
+	for _, p := range pods {
+		f := aboutPod(FindingNotCounted, p)
+		f.Message = why
+		s.find(f)
+	}
+}
+
+// classifyTerminating handles a tracked pod that is being deleted and still runs.
+func (s *state) classifyTerminating(p *Pod) {
+	switch {
+	case s.deleting:
+		s.release(p, ifUnchanged)
+	case s.hasSucceeded():
+		s.dropDeleted(p, ifUnchanged)
+	case !s.replaceFailedOnly:
+		s.failed = append(s.failed, p)
+	}
+}
+
+// hasSucceeded says that SuccessCriteriaMet is stored, and with it every failure of a
+// pod that was being deleted then (fitsFleeting).
+func (s *state) hasSucceeded() bool { return s.fate.stored && s.fate.succeeding() }
+
+// dropDeleted lets go of a pod that was deleted because the Job has succeeded: its end is
+// neither a failure nor a success (SUC-14).
+func (s *state) dropDeleted(p *Pod, when precondition) {
+	s.dropped = append(s.dropped, p)
+	s.release(p, when)
+}
