@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,46 +26,37 @@ func (s *jobSync) strays() []*reconcile.Pod {
 
 // checkExists makes sure, once in a sync, that the Job is still there: pods adopted by
 // a Job that is gone would be taken for its garbage (JOB-35). If it is not, or if that
-// cannot be told, this sync neither adopts nor creates pods.
+// cannot be told, this sync adopts no pods; and while strays wait, Compute creates none.
 func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) bool {
 	if len(adopt) == 0 || s.exists {
 		return s.exists
 	}
-	if err := s.readLive(ctx); err != nil {
+	live, err := s.readLive(ctx)
+	if err == nil && live.DeletionTimestamp != nil {
+		err = fmt.Errorf("the Job is being deleted since %v", live.DeletionTimestamp)
+	}
+	if err != nil {
 		s.errs = append(s.errs, fmt.Errorf("before adopting %d pods: %w", len(adopt), err))
 		for _, pod := range adopt {
 			s.skip[pod.UID] = true
 		}
-		s.held = true
 		return false
 	}
 	s.exists = true
 	return true
 }
 
-// adoptPod adopts a stray. One that is not adopted may be yet, or be another's: none is
-// created in its place before that is settled.
-func (s *stage) adoptPod(ctx context.Context, ref reconcile.PodRef) {
-	if !s.patchPod(ctx, ref, AdoptPod, "adopting") {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.held = true
-	}
-}
-
-func (s *jobSync) readLive(ctx context.Context) error {
+// readLive reads the Job past the cache, and lets the cache know.
+func (s *jobSync) readLive(ctx context.Context) (*batchv1.Job, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("the Job is gone: %w", err)
+		return nil, fmt.Errorf("the Job is gone: %w", err)
 	case err != nil:
-		return fmt.Errorf("reading the Job: %w", err)
+		return nil, fmt.Errorf("reading the Job: %w", err)
 	case live.UID != s.uid:
-		return fmt.Errorf("the Job was deleted and created anew under the same name")
+		return nil, errors.New("the Job was deleted and created anew under the same name")
 	}
 	s.cache.WroteJob(live)
-	if live.DeletionTimestamp != nil {
-		return fmt.Errorf("the Job is being deleted since %v", live.DeletionTimestamp)
-	}
-	return nil
+	return live, nil
 }

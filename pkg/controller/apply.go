@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -31,7 +30,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	operations := stage.changes(ctx, plan)
 	if adopts {
 		for _, pod := range plan.Adopt {
-			operations = append(operations, func() { stage.adoptPod(ctx, pod) })
+			operations = append(operations, func() { stage.patchPod(ctx, pod, AdoptPod, "adopting") })
 		}
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
@@ -122,7 +121,9 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
-		s.statusErr = s.reread(ctx)
+		if _, err := s.readLive(ctx); err != nil { // What somebody else wrote before us.
+			s.statusErr = fmt.Errorf("after a conflict: %w", err)
+		}
 	case apierrors.IsInvalid(err):
 		s.config.Metrics.statusRejected()
 		s.sayRejected(err)
@@ -130,19 +131,6 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	}
-}
-
-// reread fetches the Job that somebody else wrote before us.
-func (s *stage) reread(ctx context.Context) error {
-	job, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
-	if err != nil {
-		return fmt.Errorf("reading the Job after a conflict: %w", err)
-	}
-	if job.UID != s.uid {
-		return errors.New("the Job was deleted and created anew under the same name")
-	}
-	s.cache.WroteJob(job)
-	return nil
 }
 
 func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
@@ -19,10 +20,7 @@ func runOnce(t testing.TB, spec batchv1.JobSpec, script Script) (calls int, took
 	t.Helper()
 	limits := reconcile.DefaultConfig()
 	limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
-	w := NewWorld(Options{Unchecked: true, NoTrace: true, Latency: 125 * time.Microsecond})
-	w.process.alive = false
-	w.Controller.Limits = limits
-	w.Restart()
+	w := NewWorld(Options{Unchecked: true, NoTrace: true, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
 	if err := w.CreateJob("a", spec, script); err != nil {
 		t.Fatal(err)
 	}
