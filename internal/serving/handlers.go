@@ -1,0 +1,55 @@
+package serving
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/component-base/metrics"
+)
+
+// Metrics serves /metrics of the gatherer, and /configz: the configuration as JSON.
+func Metrics(gatherer metrics.Gatherer, configuration any) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics.HandlerFor(gatherer, metrics.HandlerOpts{ErrorHandling: metrics.ContinueOnError}))
+	mux.HandleFunc("GET /configz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		_ = encoder.Encode(configuration)
+	})
+	return mux
+}
+
+// Check says what is wrong, or nil.
+type Check func() error
+
+// Probes serves /healthz and /readyz, each with its checks by name: 200 if nothing is
+// wrong, otherwise 503 and what is.
+func Probes(healthz, readyz map[string]Check) http.Handler {
+	mux := http.NewServeMux()
+	for path, checks := range map[string]map[string]Check{"/healthz": healthz, "/readyz": readyz} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { probe(w, checks) })
+	}
+	return mux
+}
+
+func probe(w http.ResponseWriter, checks map[string]Check) {
+	var report strings.Builder
+	code := http.StatusOK
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		if err := checks[name](); err != nil {
+			code = http.StatusServiceUnavailable
+			fmt.Fprintf(&report, "[-]%s: %v\n", name, err)
+		} else {
+			fmt.Fprintf(&report, "[+]%s ok\n", name)
+		}
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	fmt.Fprint(w, report.String())
+}

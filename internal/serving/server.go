@@ -1,0 +1,100 @@
+package serving
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+// Server answers on one address. The zero Server answers nowhere.
+type Server struct {
+	name     string
+	listener net.Listener
+	handler  http.Handler
+	tls      *tls.Config
+}
+
+// Off is the address that switches a server off.
+const Off = "0"
+
+// Listen opens the address, HOST:PORT or :PORT, and answers nothing before Run. With
+// config it speaks TLS. The name is for the log.
+func Listen(name, address string, handler http.Handler, config *tls.Config) (*Server, error) {
+	if address == Off || address == "" {
+		return &Server{}, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s for %s: %w", address, name, err)
+	}
+	return &Server{name: name, listener: listener, handler: handler, tls: config}, nil
+}
+
+// Address is where the server listens, or nil.
+func (s *Server) Address() net.Addr {
+	if s.listener == nil {
+		return nil
+	}
+	return s.listener.Addr()
+}
+
+// URL is the beginning of the server's addresses, "" if it is off.
+func (s *Server) URL() string {
+	switch {
+	case s.listener == nil:
+		return ""
+	case s.tls != nil:
+		return "https://" + s.listener.Addr().String()
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// Limits on clients: nobody may keep a connection busy without reading or writing.
+const (
+	headerTimeout = 10 * time.Second
+	answerTimeout = time.Minute
+	idleTimeout   = 90 * time.Second
+	maxHeader     = 32 << 10
+	shutdownTime  = 3 * time.Second
+)
+
+// Run answers until ctx is done, and a while longer the requests that are under way.
+func (s *Server) Run(ctx context.Context) error {
+	if s.listener == nil {
+		return nil
+	}
+	server := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: klog.NewStandardLogger("INFO"),
+	}
+	listener := s.listener
+	if s.tls != nil {
+		listener = tls.NewListener(listener, s.tls)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+		defer cancel()
+		if server.Shutdown(ending) != nil {
+			_ = server.Close()
+		}
+	})
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s on %s: %w", s.name, s.listener.Addr(), err)
+	}
+	return nil
+}
+
+// Close ends a server that does not run.
+func (s *Server) Close() {
+	if s.listener != nil {
+		_ = s.listener.Close()
+	}
+}

@@ -1,0 +1,81 @@
+package serving
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+)
+
+// NewTLS returns a configuration with the key pair in the two files, read anew when
+// either changes; or, if both are "", with a certificate of its own for the host names,
+// which nobody can check.
+func NewTLS(certFile, keyFile string, hosts ...string) (*tls.Config, error) {
+	source, err := newKeyPair(certFile, keyFile, hosts)
+	if err != nil {
+		return nil, err
+	}
+	// HTTP/2 is left out: a scrape needs none of it, and it has been attacked often.
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: source.certificate}, nil
+}
+
+// keyPair is a certificate that may change on disk.
+type keyPair struct {
+	certFile, keyFile string
+
+	mu      sync.Mutex
+	loaded  *tls.Certificate
+	changed [2]time.Time
+}
+
+func newKeyPair(certFile, keyFile string, hosts []string) (*keyPair, error) {
+	k := &keyPair{certFile: certFile, keyFile: keyFile}
+	if certFile != "" {
+		return k, k.load()
+	}
+	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", nil, hosts)
+	if err != nil {
+		return nil, fmt.Errorf("making a certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("making a certificate: %w", err)
+	}
+	k.loaded = &pair
+	return k, nil
+}
+
+// certificate is asked at each handshake. If the files cannot be read, or are being
+// changed, the last good pair stands.
+func (k *keyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.certFile != "" && k.modified() != k.changed {
+		_ = k.load()
+	}
+	return k.loaded, nil
+}
+
+func (k *keyPair) load() error {
+	changed := k.modified()
+	pair, err := tls.LoadX509KeyPair(k.certFile, k.keyFile)
+	if err != nil {
+		return fmt.Errorf("reading the TLS certificate %s and its key %s: %w", k.certFile, k.keyFile, err)
+	}
+	k.loaded, k.changed = &pair, changed
+	return nil
+}
+
+// modified is when the files last changed. A mounted secret changes its link's target,
+// which Stat follows.
+func (k *keyPair) modified() (at [2]time.Time) {
+	for i, file := range []string{k.certFile, k.keyFile} {
+		if info, err := os.Stat(file); err == nil {
+			at[i] = info.ModTime()
+		}
+	}
+	return at
+}
