@@ -37,8 +37,8 @@ export KUBECONFIG="$dir/kubeconfig" KUBECACHEDIR="$dir/cache"
 PATH=$(go -C hack/controlplane run . path):$PATH
 export PATH
 
-say 'kubectl batchjob controller'
-"$binary" controller 2>"$dir/controller.log" &
+say 'kubectl batchjob controller --metrics-bind-address 0 --health-probe-bind-address 0'
+"$binary" controller --metrics-bind-address 0 --health-probe-bind-address 0 2>"$dir/controller.log" &
 controller=$!
 
 say 'kubectl apply -f examples/'

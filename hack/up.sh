@@ -8,7 +8,10 @@ go -C hack/controlplane run . up >/dev/null
 if controller_runs; then
 	echo "The controller runs already; its log is .cluster/controller.log."
 else
-	KUBECONFIG=.cluster/kubeconfig nohup bin/kubectl-batchjob controller </dev/null >.cluster/controller.log 2>&1 &
+	# Free ports of this machine only; the log says which.
+	KUBECONFIG=.cluster/kubeconfig nohup bin/kubectl-batchjob controller \
+		--metrics-bind-address 127.0.0.1:0 --metrics-secure=false --health-probe-bind-address 127.0.0.1:0 \
+		</dev/null >.cluster/controller.log 2>&1 &
 	echo $! >.cluster/controller.pid
 	echo "The controller runs; its log is .cluster/controller.log."
 fi

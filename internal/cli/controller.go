@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -20,7 +18,6 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
-	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
@@ -35,7 +32,11 @@ others, and leaves those alone: both can run side by side. Give a Job to it with
 
 which has to be there when the Job is created. The controller keeps nothing
 outside the cluster: it may be stopped and started at any time, and goes on where
-it was. Run one at a time for a managedBy value.
+it was. To run more than one of them for a managedBy value, use --leader-elect:
+one works, and the others wait.
+
+Metrics are served with TLS to whoever may get the path /metrics, and health
+probes at /healthz and /readyz. 0 as an address switches either off.
 
 It runs until it gets SIGINT or SIGTERM, finishes the calls that are under way,
 and ends with exit code 0.`
@@ -49,8 +50,15 @@ const controllerExample = `  # With the current context, for all namespaces
   # Without the success policies of Jobs: they complete with all of their indexes only
   kubectl batchjob controller --feature-gates JobSuccessPolicy=false
 
-  # In a pod, with the service account's permissions and JSON logs
-  kubectl-batchjob controller --logging-format json`
+  # Metrics for this machine only, without TLS
+  kubectl batchjob controller --metrics-bind-address 127.0.0.1:8080 --metrics-secure=false
+
+  # In a pod, one of several, with the service account's permissions and JSON logs
+  kubectl-batchjob controller --leader-elect --logging-format json
+
+  # Instead of the built-in controller, in a cluster whose kube-controller-manager
+  # runs with --controllers=*,-job-controller
+  kubectl-batchjob controller --leader-elect --replace-builtin`
 
 // controllerOptions are the flags of the controller verb, and what Complete makes of them.
 type controllerOptions struct {
@@ -62,6 +70,8 @@ type controllerOptions struct {
 	burst      int
 	gates      featuregate.MutableFeatureGate
 	config     controller.Config
+	electionOptions
+	servingOptions
 }
 
 func newControllerCommand(streams genericiooptions.IOStreams) *cobra.Command {
@@ -95,12 +105,15 @@ func newControllerCommandFor(o *controllerOptions) *cobra.Command {
 func (o *controllerOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.config.ManagedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs to run: a domain and a path.")
+	flags.BoolVar(&o.config.ReplaceBuiltin, "replace-builtin", false, "Run the Jobs without spec.managedBy too, and those of kubernetes.io/job-controller, in a cluster whose kube-controller-manager runs with --controllers=*,-job-controller. Never beside that controller.")
 	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces to watch, separated by commas. All of them if neither this nor -n is given.")
 	flags.Float32Var(&o.qps, "kube-api-qps", 500, "Requests per second to the API server; negative for no limit.")
 	flags.IntVar(&o.burst, "kube-api-burst", 500, "Requests that may exceed --kube-api-qps for a moment.")
 	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs are worked on at the same time.")
 	o.gates.AddFlag(flags)
 	flags.Lookup("feature-gates").Usage = "Features to switch off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
+	o.electionOptions.addFlags(flags)
+	o.servingOptions.addFlags(flags)
 	logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
 	logsapi.AddFlags(o.logging, flags)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
@@ -133,7 +146,7 @@ func (o *controllerOptions) Validate() error {
 	case o.config.Workers < 1:
 		return usageErrorf("--concurrent-job-syncs must be at least 1, not %d", o.config.Workers)
 	}
-	if err := controller.ValidateManagedBy(o.config.ManagedBy); err != nil {
+	if err := controller.ValidateManagedBy(o.config.ManagedBy, o.config.ReplaceBuiltin); err != nil {
 		return usageErrorf("--managed-by: %v", err)
 	}
 	if err := o.config.Validate(); err != nil {
@@ -142,10 +155,10 @@ func (o *controllerOptions) Validate() error {
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
 		return usageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
 	}
-	return nil
+	return o.servingOptions.validate()
 }
 
-// Complete makes the client and the logger.
+// Complete makes the clients, the election and the logger.
 func (o *controllerOptions) Complete() error {
 	config, err := restConfig(o.kube, io.Discard)
 	if err != nil {
@@ -156,6 +169,12 @@ func (o *controllerOptions) Complete() error {
 	}
 	// Events have a limit of their own, so that they never hold up anything else.
 	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS, eventTimeout); err != nil {
+		return err
+	}
+	if err := o.electionOptions.complete(o, config); err != nil {
+		return err
+	}
+	if err := o.servingOptions.complete(o, config); err != nil {
 		return err
 	}
 	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {
@@ -184,31 +203,4 @@ func newControllerClient(config *rest.Config, qps float32, burst int, timeout ti
 		return nil, explainConfigError(err)
 	}
 	return client, nil
-}
-
-// Run runs the controller until ctx is done.
-func (o *controllerOptions) Run(ctx context.Context) error {
-	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces); err != nil {
-		return err
-	}
-	defer logs.FlushLogs()
-	runtime, err := controller.New(o.config)
-	if err != nil {
-		return usageErrorf("%v", err)
-	}
-	if o.logging.Format == logsapi.DefaultLogFormat { // JSON logs are for programs.
-		o.greet()
-	}
-	return runtime.Run(klog.NewContext(ctx, klog.Background()))
-}
-
-func (o *controllerOptions) greet() {
-	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with managedBy %s in %s. Stop with Ctrl-C.\n", o.config.ManagedBy, namespacesText(o.config.Namespaces))
-}
-
-func namespacesText(namespaces []string) string {
-	if len(namespaces) == 0 {
-		return "all namespaces"
-	}
-	return "namespace " + strings.Join(namespaces, ", ")
 }

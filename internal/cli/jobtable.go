@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -211,11 +212,25 @@ func cropIndexes(list string, limit int, mark string) string {
 	return list[:limit+comma+1] + mark
 }
 
+// managedByCell also says that whoever should has not worked on the Job, as with a
+// mistyped name (MGB-12).
 func managedByCell(v jobView) string {
-	if v.job.Spec.ManagedBy == nil {
-		return cellBuiltIn
+	by := cellBuiltIn
+	if v.job.Spec.ManagedBy != nil {
+		by = orNone(*v.job.Spec.ManagedBy)
 	}
-	return orNone(*v.job.Spec.ManagedBy)
+	if v.isNeglected() {
+		by += " (not reconciled)"
+	}
+	return by
+}
+
+// neglect is how long a Job may have no status at all: every controller writes one at once.
+const neglect = 10 * time.Second
+
+func (v jobView) isNeglected() bool {
+	return equality.Semantic.DeepEqual(v.job.Status, batchv1.JobStatus{}) && v.job.DeletionTimestamp == nil &&
+		!v.job.CreationTimestamp.IsZero() && v.now.Sub(v.job.CreationTimestamp.Time) >= neglect
 }
 
 func modeCell(v jobView) string {

@@ -46,6 +46,28 @@ func TestTable_CLI_01_CLI_03_golden(t *testing.T) {
 	}
 }
 
+// MGB-12: the table shows whose a Job is, and says when nobody has worked on it.
+func TestManagedByCell_MGB_12(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		want   string
+	}{
+		"nobody worked on it":   {func(*batchv1.Job) {}, "batchjob.dev/controler (not reconciled)"},
+		"nor the built-in":      {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, "built-in (not reconciled)"},
+		"is new":                {func(j *batchv1.Job) { j.CreationTimestamp = metav1.NewTime(testNow().Add(-9 * time.Second)) }, "batchjob.dev/controler"},
+		"somebody did":          {func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](0) }, "batchjob.dev/controler"},
+		"is being deleted":      {func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: testNow()} }, "batchjob.dev/controler"},
+		"has no creation time?": {func(j *batchv1.Job) { j.CreationTimestamp = metav1.Time{} }, "batchjob.dev/controler"},
+	} {
+		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("batchjob.dev/controler")}}
+		job.CreationTimestamp = metav1.NewTime(testNow().Add(-10 * time.Second))
+		tc.change(job)
+		if got := managedByCell(jobView{job: job, now: testNow()}); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 func conditions(kinds ...batchv1.JobConditionType) []batchv1.JobCondition {
 	var all []batchv1.JobCondition
 	for _, k := range kinds {

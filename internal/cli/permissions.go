@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -10,11 +12,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// controllerPermissions is all that the controller does (JOB-48).
-var controllerPermissions = []struct {
+// permission is to do something with a resource.
+type permission struct {
 	group, resource, subresource string
 	verbs                        []string
-}{
+}
+
+// leasePermission is for --leader-elect.
+var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
+
+// controllerPermissions is all that the controller does (JOB-48).
+var controllerPermissions = []permission{
 	{"batch", "jobs", "", []string{"get", "list", "watch"}},
 	{"batch", "jobs", "status", []string{"update"}},
 	// Asked for by clusters that check who may block an owner's deletion.
@@ -25,13 +33,20 @@ var controllerPermissions = []struct {
 
 // checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
 // log that repeats.
-func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string) error {
+func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
-	var missing []string
+	needed := make(map[string][]permission, len(namespaces)+1)
 	for _, namespace := range namespaces {
-		for _, p := range controllerPermissions {
+		needed[namespace] = controllerPermissions
+	}
+	if leaseNamespace != "" {
+		needed[leaseNamespace] = append(slices.Clone(needed[leaseNamespace]), leasePermission)
+	}
+	var missing []string
+	for _, namespace := range slices.Sorted(maps.Keys(needed)) {
+		for _, p := range needed[namespace] {
 			var denied []string
 			for _, verb := range p.verbs {
 				allowed, err := isAllowed(ctx, client, authorizationv1.ResourceAttributes{

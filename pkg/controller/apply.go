@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -30,7 +32,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	operations := stage.changes(ctx, plan)
 	if adopts {
 		for _, pod := range plan.Adopt {
-			operations = append(operations, func() { stage.patchPod(ctx, pod, AdoptPod, "adopting") })
+			operations = append(operations, func() { stage.patchPod(ctx, pod, AdoptPod, verbAdopt) })
 		}
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
@@ -54,6 +56,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 		}
 	}
 	stage.remember(plan)
+	stage.tell(plan)
 	return stage.statusErr
 }
 
@@ -67,6 +70,7 @@ type stage struct {
 	written time.Time
 	// ignored are the failures of released pods that no status will tell of.
 	ignored []time.Time
+	news    podNews
 }
 
 // changes are the operations of a plan on what is there already.
@@ -81,7 +85,7 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 		operations = append(operations, func() { s.releasePod(ctx, pod) })
 	}
 	for _, pod := range plan.Disown {
-		operations = append(operations, func() { s.patchPod(ctx, pod, DisownPod, "letting go of") })
+		operations = append(operations, func() { s.patchPod(ctx, pod, DisownPod, verbDisown) })
 	}
 	return operations
 }
@@ -94,7 +98,7 @@ func (s *stage) remember(plan *reconcile.Plan) {
 	}
 	s.memory.update(s.uid, func(m *jobMemory) {
 		if s.stored != nil {
-			m.status, m.backoff, m.written = s.stored, plan.Backoff, s.written
+			m.status, m.backoff, m.written, m.unanswered = s.stored, plan.Backoff, s.written, nil
 		}
 		for _, failed := range s.ignored {
 			m.backoff = m.backoff.Failed(failed)
@@ -114,8 +118,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.cache.WroteJob(stored)
 		s.stored, s.written = &stored.Status, s.config.Clock.Now()
 		s.logConditions(ctx, plan)
-		s.config.Metrics.statusStored(s.job, stored, plan.Findings)
-		s.sayStored(s.job, stored, plan.Findings)
+		s.storedStatus(s.job, stored, plan.Findings)
 	case apierrors.IsNotFound(err):
 		// The deletion will be delivered, and asks for a sync of its own.
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
@@ -130,6 +133,9 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
+		if isAmbiguous(err) {
+			s.memory.update(s.uid, func(m *jobMemory) { m.unanswered = &unanswered{s.job, plan} })
+		}
 	}
 }
 
@@ -153,6 +159,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	}
 	s.config.Metrics.podCreated(reason, err)
 	if err == nil {
+		s.news.podCreated(pod.Name)
 		return
 	}
 	s.mu.Lock()
@@ -161,6 +168,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return // Nothing can be created any more, and nobody misses it (JOB-46).
 	}
+	s.news.creationFailed(err)
 	if isAmbiguous(err) {
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
 	}
@@ -191,15 +199,17 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 	pod, err := s.cluster.Pods.Delete(ctx, s.job.Namespace, ref)
 	if err == nil {
 		s.cache.WrotePod(pod)
+		s.news.podDeleted(ref.Name)
 		return
 	}
-	s.failed(err, ref, "deleting")
+	s.failed(err, ref, verbDelete)
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	if !s.patchPod(ctx, ref, ReleasePod, "removing the finalizer of") || !ref.Ignored {
+	if !s.patchPod(ctx, ref, ReleasePod, verbRelease) || !ref.Ignored {
 		return
 	}
+	s.news.failureIgnored(ref.UID)
 	s.config.Metrics.failureIgnored()
 	if !ref.IgnoredFailure.IsZero() {
 		s.mu.Lock()
@@ -208,7 +218,7 @@ func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
 	}
 }
 
-func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPatch, verb string) (done bool) {
+func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPatch, verb podVerb) (done bool) {
 	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, patch)
 	if err == nil {
 		s.cache.WrotePod(pod)
@@ -229,9 +239,18 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
+// isOtherPod says that the pod is not the one that a patch was for: the patch would
+// change its UID, or give it a second controller. An admission policy may call a write
+// invalid too; that does not pass (REG-31).
+func isOtherPod(err error) bool {
+	return apierrors.IsInvalid(err) && !slices.ContainsFunc(detailsOf(err).Causes, func(c metav1.StatusCause) bool {
+		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
+	})
+}
+
 // failed takes the error of an operation on a pod. It reports whether there is nothing
 // left to do, because the pod is gone.
-func (s *stage) failed(err error, ref reconcile.PodRef, verb string) (gone bool) {
+func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && ref.ResourceVersion == "" {
 		// There is nothing left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
@@ -240,12 +259,13 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb string) (gone bool)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = true
-	if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-		// It changed since we saw it, or (Invalid: a patch may not change the UID)
-		// another pod has its name: that is on its way to us (TRK-36).
+	if apierrors.IsConflict(err) || isOtherPod(err) {
+		// It changed since we saw it, or another pod has its name, or somebody else
+		// owns it: that is on its way to us (TRK-36).
 		s.retry = true
 		return false
 	}
+	s.news.operationFailed(ref, verb, err)
 	s.errs = append(s.errs, fmt.Errorf("%s pod %s: %w", verb, ref.Name, err))
 	return false
 }

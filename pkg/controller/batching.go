@@ -6,8 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -84,9 +82,4 @@ func podUrgency(c observe.PodChange) urgency {
 func sameForDecisions(a, b reconcile.Pod) bool {
 	return a.Phase == b.Phase && a.Index == b.Index && a.Deleting == b.Deleting && a.Finalizer == b.Finalizer &&
 		a.Ready == b.Ready && a.Scheduled == b.Scheduled && a.Restarts == b.Restarts
-}
-
-// isManagedBy says whether the Job belongs to the controller of that name.
-func isManagedBy(job *batchv1.Job, name string) bool {
-	return job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == name
 }

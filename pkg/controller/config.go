@@ -7,13 +7,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
-
-	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -37,6 +34,10 @@ type Config struct {
 	Client kubernetes.Interface
 	// ManagedBy selects the Jobs to reconcile, by spec.managedBy.
 	ManagedBy string
+	// ReplaceBuiltin makes the Jobs ours too that name nobody or the built-in controller,
+	// and frees the pods of every Job that is gone, as that controller does. It must not
+	// run then: kube-controller-manager --controllers=*,-job-controller.
+	ReplaceBuiltin bool
 	// Namespaces to watch; none means all.
 	Namespaces []string
 	// Limits are the limits of decisions. Their Features count only without a
@@ -95,6 +96,12 @@ func (c *Config) setDefaults() {
 	}
 }
 
+// WithDefaults returns the configuration that a Runtime makes of this one.
+func (c Config) WithDefaults() Config {
+	c.setDefaults()
+	return c
+}
+
 func defaultTo[T comparable](value *T, otherwise T) {
 	var zero T
 	if *value == zero {
@@ -106,7 +113,7 @@ func defaultTo[T comparable](value *T, otherwise T) {
 // flag understands. Zero fields stand for their default.
 func (c Config) Validate() error {
 	c.setDefaults()
-	errs := []error{ValidateManagedBy(c.ManagedBy)}
+	errs := []error{ValidateManagedBy(c.ManagedBy, c.ReplaceBuiltin)}
 	for name, n := range map[string]int{
 		"workers": c.Workers, "pod concurrency": c.PodConcurrency,
 		"uncounted pods of a status": c.Limits.MaxUncounted, "pod changes of a plan": c.Limits.MaxPodChanges,
@@ -121,21 +128,4 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// ValidateManagedBy checks a value as the API server checks spec.managedBy: a
-// domain-prefixed path of at most 63 characters, and not the built-in
-// controller's own (MGB-02, D-27).
-func ValidateManagedBy(name string) error {
-	const limit = 63
-	switch {
-	case len(name) > limit:
-		return fmt.Errorf("managedBy %q has %d characters; the API allows %d", name, len(name), limit)
-	case name == batchv1.JobControllerName:
-		return fmt.Errorf("managedBy %q is reserved for the controller built into Kubernetes; choose a name of your own, such as %q", name, DefaultManagedBy)
-	}
-	if list := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), name); len(list) > 0 {
-		return fmt.Errorf("managedBy %q must be a domain and a path, such as %q: %s", name, DefaultManagedBy, list[0].Detail)
-	}
-	return nil
 }

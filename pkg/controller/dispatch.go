@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Queue holds the Jobs that wait for a sync. A workqueue is one.
@@ -23,29 +24,40 @@ type Queue interface {
 // Dispatcher decides which change leads to a sync, and when. It listens to the
 // cache, and is told how each sync ended.
 type Dispatcher struct {
-	managedBy string
-	clock     clock.PassiveClock
-	queue     Queue
-	batcher   *batcher
-	cache     *observe.Cache
-	own       func(*batchv1.Job)
+	config   Config
+	clock    clock.PassiveClock
+	queue    Queue
+	batcher  *batcher
+	cache    *observe.Cache
+	own      func(*batchv1.Job)
+	others   func(*batchv1.Job)
+	podEnded func(job types.UID)
 }
 
 // OnOwnJob sets what is told of every Job of ours that a watch brings, also of one
 // that is gone. It must be set before the cache is filled.
 func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
 
+// OnOthersJob sets what is told, once, of every Job that is another controller's (MGB-12).
+func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
+
+// OnPodEnded sets what is told of a pod of a Job of ours that ends, or is gone.
+func (d *Dispatcher) OnPodEnded(tell func(job types.UID)) { d.podEnded = tell }
+
 // NewDispatcher returns a Dispatcher, and the cache that it listens to.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
-	d := &Dispatcher{managedBy: config.ManagedBy, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}}
+	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
+	if config.ReplaceBuiltin {
+		d.cache.OfAnyMaker()
+	}
 	if m := config.Metrics; m != nil {
-		d.cache.OnHeld(func(job *batchv1.Job, held bool) bool {
-			if held && !isManagedBy(job, d.managedBy) {
+		d.cache.OnHeld(func(job *batchv1.Job, pod *reconcile.Pod, held bool) bool {
+			if held && !d.config.owns(job) {
 				return false
 			}
-			m.finalizerHeld(held)
+			m.finalizerHeld(pod, held)
 			return true
 		})
 	}
@@ -58,9 +70,24 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	if job == nil {
 		job = c.Old
 	}
-	if isManagedBy(job, d.managedBy) {
+	switch {
+	case d.config.owns(job):
 		d.own(job)
 		d.enqueue(job.UID, jobUrgency(c))
+	case c.Old == nil:
+		d.others(job)
+	}
+	if d.config.ReplaceBuiltin && !d.config.owns(job) {
+		d.followForeign(job, c.New == nil)
+	}
+}
+
+// followForeign: in place of the built-in controller, the pods of every Job are ours to
+// let go once the Job is gone, whoever ran it.
+func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
+	d.own(job)
+	if gone {
+		d.enqueue(job.UID, atOnce)
 	}
 }
 
@@ -68,16 +95,22 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 // matter: it may have been ours, and the Engine knows.
 func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	job := d.cache.Job(c.Job)
-	switch {
-	case job == nil && c.New != nil && c.New.Finalizer, job != nil && isManagedBy(job, d.managedBy):
+	ours := job != nil && d.config.owns(job)
+	if ours && hasEnded(c.New) && !hasEnded(c.Old) {
+		d.podEnded(c.Job)
+	}
+	if ours || job == nil && c.New != nil && c.New.Finalizer {
 		d.enqueue(c.Job, podUrgency(c))
 	}
 }
 
+// hasEnded: nil is a pod that is gone, or, before a change, one that was not there.
+func hasEnded(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() }
+
 // StrayChanged is called by the cache: a pod has become nobody's, and others may adopt it.
 func (d *Dispatcher) StrayChanged(adopters []*batchv1.Job) {
 	for _, job := range adopters {
-		if isManagedBy(job, d.managedBy) && mayAdopt(job) {
+		if d.config.owns(job) && mayAdopt(job) {
 			d.enqueue(job.UID, batched)
 		}
 	}

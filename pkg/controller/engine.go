@@ -71,7 +71,7 @@ type Engine struct {
 // NewEngine returns an Engine over a cache that somebody else fills.
 func NewEngine(config Config, cache *observe.Cache, cluster Cluster) *Engine {
 	config.setDefaults()
-	return &Engine{config: config, cache: cache, cluster: cluster, memory: newMemory()}
+	return &Engine{config: config, cache: cache, cluster: metered(cluster, config.Metrics), memory: newMemory()}
 }
 
 // Result says when to sync the Job again, if no event asks for it sooner.
@@ -87,7 +87,7 @@ type Result struct {
 // Trust says that the cached pods of the Job are at least as new as its status:
 // both were read when this process began, Jobs first.
 func (e *Engine) Trust(job *batchv1.Job) {
-	if isManagedBy(job, e.config.ManagedBy) {
+	if e.config.owns(job) {
 		e.memory.update(job.UID, func(m *jobMemory) { m.status = job.Status.DeepCopy() })
 	}
 }
@@ -106,7 +106,9 @@ const maxConflicts = 3
 // try after a back-off.
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
 	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, begun: e.config.Clock.Now()}
-	return s.run(ctx)
+	result, err := s.run(ctx)
+	s.report(err)
+	return result, err
 }
 
 // jobSync is one sync of one Job.
@@ -123,6 +125,7 @@ type jobSync struct {
 	retry     bool
 	conflicts int
 	errs      []error
+	syncReport
 }
 
 func (s *jobSync) run(ctx context.Context) (Result, error) {
@@ -131,17 +134,21 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if s.job == nil {
 			return s.releaseOrphans(ctx)
 		}
-		if !isManagedBy(s.job, s.config.ManagedBy) {
+		if !s.config.owns(s.job) {
 			// Checked on the very object, found by its UID: a Job of the same
 			// name may have been somebody else's (MGB-03).
-			klog.FromContext(ctx).V(4).Info("Job is managed by another controller", "job", klog.KObj(s.job), "managedBy", s.job.Spec.ManagedBy)
 			return Result{}, nil
 		}
 		s.Own(s.job)
+		if stage == 0 {
+			s.begin(s.job)
+		}
+		s.settleUnanswered()
 		if err := s.refreshPods(ctx); err != nil {
 			return Result{}, err
 		}
 		plan := s.compute(ctx)
+		s.note(&plan)
 		s.releaseLost(&plan)
 		result := Result{After: plan.RequeueAfter}
 		s.postponeStatus(&plan, &result)
@@ -151,6 +158,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if stage > 0 && (ctx.Err() != nil || s.config.Clock.Since(s.begun) >= s.config.SyncBudget) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
+		s.stages++
 		if err := s.apply(ctx, &plan); err != nil {
 			return result, errors.Join(append(s.errs, err)...)
 		}
@@ -182,6 +190,10 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	if reconcile.IsFinished(s.job) {
 		return nil
 	}
+	if m.status != nil && foreign {
+		s.noteForeignStatus(ctx)
+	}
+	s.config.Metrics.staleSync()
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
 	if err == nil && s.cache.HasMore(s.job, pods) {
 		// A pod that is ours by its owner may have lost the labels that the

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -54,33 +55,55 @@ func standingEventOf(f reconcile.Finding) (event, bool) {
 	return event{}, false
 }
 
+// aggregator is a recorder that can tell of many things at once. Without one, each is an
+// event of its own.
+type aggregator interface {
+	// pods tells that pods came, or went; verb says which, and begins the message.
+	pods(job *batchv1.Job, reason, verb string, names []string)
+	// failures counts pods that failed for the same cause, of which example is one.
+	failures(job *batchv1.Job, cause, example string, n int)
+	// finished says that nothing more is to be expected of the Job.
+	finished(job *batchv1.Job)
+}
+
 // maxEventMessage is what the API server takes.
 const maxEventMessage = 1024
 
+func cutMessage(message string) string {
+	if len(message) <= maxEventMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
+}
+
 func (s *jobSync) say(e event) {
-	if s.config.Recorder == nil {
-		return
+	if s.config.Recorder != nil {
+		s.config.Recorder.Event(s.job, e.kind, e.reason, cutMessage(e.message))
 	}
-	message := e.message
-	if len(message) > maxEventMessage {
-		message = strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
-	}
-	s.config.Recorder.Event(s.job, e.kind, e.reason, message)
 }
 
 // sayOnce says something that does not follow from one write, once for each key and process.
 func (s *jobSync) sayOnce(key string, e event) {
-	said := false
+	if s.isUnsaid(key) {
+		s.say(e)
+	}
+}
+
+// maxSaid bounds what is remembered of one Job.
+const maxSaid = 1000
+
+// isUnsaid says that the key is new, and remembers it. Of more keys than can be
+// remembered it takes none for new.
+func (s *jobSync) isUnsaid(key string) (unsaid bool) {
 	s.memory.update(s.uid, func(m *jobMemory) {
 		if m.said == nil {
 			m.said = map[string]bool{}
 		}
-		said = m.said[key]
-		m.said[key] = true
+		if unsaid = !m.said[key] && len(m.said) < maxSaid; unsaid {
+			m.said[key] = true
+		}
 	})
-	if !said {
-		s.say(e)
-	}
+	return unsaid
 }
 
 // sayStored tells of the conditions that a stored status brought (JOB-47).
@@ -90,8 +113,13 @@ func (s *jobSync) sayStored(before, after *batchv1.Job, findings []reconcile.Fin
 		changed[c.Type] = !hasCondition(before, c)
 	}
 	for _, f := range findings {
-		if e, is := eventOf(f, changed); is {
-			s.say(e)
+		e, is := eventOf(f, changed)
+		if !is {
+			continue
+		}
+		s.say(e)
+		if a, is := s.config.Recorder.(aggregator); is && f.Kind == reconcile.FindingFinished {
+			a.finished(after)
 		}
 	}
 }
@@ -118,10 +146,16 @@ func (s *jobSync) sayStanding(findings []reconcile.Finding) {
 // it complains about may change with every try; the fields do not.
 func (s *jobSync) sayRejected(err error) {
 	key := eventStatusRejected
-	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
-		for _, cause := range status.Status().Details.Causes {
-			key += "\n" + cause.Field
-		}
+	for _, cause := range detailsOf(err).Causes {
+		key += "\n" + cause.Field
 	}
 	s.sayOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
+}
+
+// detailsOf is what the API server says of an error besides its text.
+func detailsOf(err error) metav1.StatusDetails {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+		return *status.Status().Details
+	}
+	return metav1.StatusDetails{}
 }

@@ -2,74 +2,234 @@ package controller
 
 import (
 	"context"
-	"sync/atomic"
+	"fmt"
+	"slices"
+	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/reference"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 )
 
-// eventWriter writes events in the background. When it stops it waits a while for those
-// that are not written yet: an event goes with one status write, and nobody repeats it.
+// eventWriter writes events in the background. It is a record.EventRecorder that never
+// blocks, and an aggregator. The broadcaster of client-go would not do: it has one budget
+// for all that is said about one object, and one queue that drops what does not fit, so
+// that many created pods cost a Job the event of its end; and it counts one by one.
+//
+// What is said waits in lanes: one for each reason of a Job, one for each cause of
+// failures. In a lane things become fewer, not lost: the same text again is a higher
+// count, pods become "500 pods", failures a count. Each lane may write ten events at once
+// and then one a minute, all it holds when the Job finishes, and all it holds at the end
+// of the process. Lanes about pods have a queue of their own: nothing waits behind them.
+//
+// An event is an object whose name follows from the Job's UID and what is said. So the
+// same thing said again, also by the next process, raises the count of one object.
+//
+// An event is stored at most once: what was said and not stored when a process dies is
+// lost, and nobody repeats it. So pods whose failure was stored just before a crash are
+// missing in the count of its cause; none is counted twice. The API server forgets an
+// event an hour after its last change; the process that wrote it goes on with the full
+// count, unless nothing was said for ten minutes, and another process begins anew.
 type eventWriter struct {
-	broadcaster record.EventBroadcaster
-	pending     *atomic.Int64
+	clock  clock.WithTicker
+	store  eventStore
+	retry  retryPolicy
+	logger klog.Logger
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	queues  [queues]workqueue.TypedDelayingInterface[laneKey]
+
+	mu    sync.Mutex
+	lanes lanes
+	// complained are the kinds of errors that the log tells of already.
+	complained map[string]bool
 }
+
+// retryPolicy bounds the wait after an event that could not be written.
+type retryPolicy struct{ min, max time.Duration }
 
 // maxDrain is how long the end of a process may wait for its events.
 const maxDrain = 3 * time.Second
 
-func newEventWriter() eventWriter { return eventWriter{record.NewBroadcaster(), &atomic.Int64{}} }
+// maxEventAge is how long it is tried to write an event. The API server keeps none longer.
+const maxEventAge = time.Hour
 
-// recorder is where to say events.
-func (w eventWriter) recorder() record.EventRecorder {
-	return pendingRecorder{w.broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: FieldManager}), w.pending}
+// newEventWriter returns a writer that waits to be started.
+func newEventWriter(config Config) *eventWriter {
+	w := &eventWriter{
+		clock: config.Clock, retry: retryPolicy{config.RetryMin, config.RetryMax},
+		lanes: newLanes(), complained: map[string]bool{},
+	}
+	w.store.timeout = config.CallTimeout
+	for i := range w.queues {
+		w.queues[i] = workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[laneKey]{Clock: config.Clock})
+	}
+	return w
 }
 
-func (w eventWriter) start(client kubernetes.Interface) {
-	w.broadcaster.StartRecordingToSink(pendingSink{&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events(metav1.NamespaceAll)}, w.pending})
+var _ record.EventRecorder = &eventWriter{}
+
+// Event implements record.EventRecorder.
+func (w *eventWriter) Event(about runtime.Object, kind, reason, message string) {
+	w.tell(about, kind, laneKey{reason: reason}, note{message: message, count: 1})
 }
 
-func (w eventWriter) stop() {
-	// An error says that time is up: some may have been left out as too many of a kind.
-	_ = wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, maxDrain, true, func(context.Context) (bool, error) {
-		return w.pending.Load() <= 0, nil
-	})
-	w.broadcaster.Shutdown()
+// Eventf implements record.EventRecorder.
+func (w *eventWriter) Eventf(about runtime.Object, kind, reason, format string, args ...any) {
+	w.Event(about, kind, reason, fmt.Sprintf(format, args...))
 }
 
-type pendingRecorder struct {
-	record.EventRecorder
-	pending *atomic.Int64
+// AnnotatedEventf implements record.EventRecorder. Nothing here has annotations.
+func (w *eventWriter) AnnotatedEventf(about runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	w.Eventf(about, kind, reason, format, args...)
 }
 
-func (r pendingRecorder) Event(about runtime.Object, kind, reason, message string) {
-	r.pending.Add(1)
-	r.EventRecorder.Event(about, kind, reason, message)
+// pods implements aggregator.
+func (w *eventWriter) pods(job *batchv1.Job, reason, verb string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	names = slices.Sorted(slices.Values(names))
+	w.tell(job, corev1.EventTypeNormal, laneKey{reason: reason}, note{message: verb, pods: firstOf(names), count: len(names)})
 }
 
-type pendingSink struct {
-	record.EventSink
-	pending *atomic.Int64
+// failures implements aggregator.
+func (w *eventWriter) failures(job *batchv1.Job, cause, example string, n int) {
+	w.tell(job, corev1.EventTypeWarning, laneKey{reason: eventPodFailed, cause: cause}, note{message: causeMessage(cause, example), count: n})
 }
 
-func (s pendingSink) Create(e *corev1.Event) (*corev1.Event, error) {
-	defer s.pending.Add(-1)
-	return s.EventSink.Create(e)
+// finished implements aggregator.
+func (w *eventWriter) finished(job *batchv1.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, key := range w.lanes.openAll(job.UID) {
+		w.queues[key.queue()].Add(key)
+	}
 }
 
-func (s pendingSink) Update(e *corev1.Event) (*corev1.Event, error) {
-	defer s.pending.Add(-1)
-	return s.EventSink.Update(e)
+func (w *eventWriter) tell(about runtime.Object, kind string, key laneKey, n note) {
+	ref, err := reference.GetReference(scheme.Scheme, about)
+	if err != nil {
+		return // It is of no type that events can be about.
+	}
+	// One event stands for what was said of several versions.
+	ref.ResourceVersion = ""
+	key.object = ref.UID
+	n.first = w.clock.Now()
+	n.last = n.first
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key, added := w.lanes.add(key, *ref, kind, n)
+	if !added {
+		w.complain("waiting", nil, "Too many events wait to be written: some are left out", "object", klog.KRef(ref.Namespace, ref.Name))
+		return
+	}
+	w.queues[key.queue()].Add(key)
 }
 
-func (s pendingSink) Patch(e *corev1.Event, data []byte) (*corev1.Event, error) {
-	defer s.pending.Add(-1)
-	return s.EventSink.Patch(e, data)
+// start begins to write.
+func (w *eventWriter) start(ctx context.Context, client kubernetes.Interface) {
+	w.logger = klog.FromContext(ctx)
+	w.store.events = client.CoreV1()
+	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	for _, q := range w.queues {
+		w.workers.Go(func() { w.work(q) })
+	}
+}
+
+// stop writes what is not written yet, as far as it gets in a while.
+func (w *eventWriter) stop() {
+	for _, q := range w.queues {
+		q.ShutDown()
+	}
+	defer w.cancel()
+	defer time.AfterFunc(maxDrain, w.cancel).Stop()
+	w.workers.Wait()
+	w.drain()
+}
+
+func (w *eventWriter) work(q workqueue.TypedDelayingInterface[laneKey]) {
+	for {
+		key, shutdown := q.Get()
+		if shutdown {
+			return
+		}
+		if wait, more := w.writeNext(key); more {
+			q.AddAfter(key, wait)
+		}
+		q.Done(key)
+	}
+}
+
+// writeNext writes one event of a lane, if it may. It says when to come back, if ever.
+func (w *eventWriter) writeNext(key laneKey) (wait time.Duration, more bool) {
+	e, wait := w.take(key)
+	if e == nil {
+		return wait, wait > 0
+	}
+	done, err := w.store.write(w.ctx, e)
+	return w.wrote(key, e, done, err)
+}
+
+func (w *eventWriter) take(key laneKey) (e *outgoing, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lanes.get(key)
+	if l == nil {
+		return nil, 0
+	}
+	return l.take(w.clock.Now())
+}
+
+// wrote takes what became of an event.
+func (w *eventWriter) wrote(key laneKey, e *outgoing, done bool, err error) (wait time.Duration, more bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l, now := w.lanes.get(key), w.clock.Now()
+	if !done && now.Sub(e.last.Time) < maxEventAge {
+		return l.failed(now, w.retry), true
+	}
+	if err != nil && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		w.complain(e.about.Namespace+"\n"+string(apierrors.ReasonForError(err)), err, "An event cannot be written, and is left out", "object", klog.KRef(e.about.Namespace, e.about.Name), "reason", e.reason, "message", e.message)
+	}
+	return 0, w.lanes.wrote(l, now)
+}
+
+// complain logs an error of a kind once in a while. The caller holds the lock.
+func (w *eventWriter) complain(about string, err error, message string, values ...any) {
+	if w.lanes.sweep(w.clock.Now()) {
+		clear(w.complained)
+	}
+	if !w.complained[about] {
+		w.complained[about] = true
+		w.logger.Error(err, message, values...)
+	}
+}
+
+// drain tries once more to write what is left, the oldest first, and what is not only
+// about pods before the rest.
+func (w *eventWriter) drain() {
+	w.mu.Lock()
+	left := w.lanes.openAll("")
+	w.mu.Unlock()
+	for _, key := range left {
+		for wait, more := time.Duration(0), true; more && wait == 0; {
+			if w.ctx.Err() != nil {
+				w.logger.Error(w.ctx.Err(), "The process ends before all events are written")
+				return
+			}
+			wait, more = w.writeNext(key)
+		}
+	}
 }

@@ -146,7 +146,12 @@ func (f fakePods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error
 
 func (f fakePods) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
 	f.note("delete %s", ref.Name)
-	return f.pods[ref.UID], nil
+	f.version++
+	pod := f.pods[ref.UID].DeepCopy()
+	pod.ResourceVersion = strconv.Itoa(f.version)
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: testTime}, ptr.To[int64](0)
+	f.pods[ref.UID] = pod
+	return pod, nil
 }
 
 func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {

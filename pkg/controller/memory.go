@@ -21,8 +21,12 @@ type jobMemory struct {
 	status *batchv1.JobStatus
 	// listPods asks for a list past the cache before the next decision.
 	listPods bool
+	// unanswered is a status write of which nobody knows whether it was stored.
+	unanswered *unanswered
 	// written is when this process last wrote the status.
 	written time.Time
+	// lastEnd is when this process last saw a pod of the Job end.
+	lastEnd time.Time
 	// said are the events that are said once for each text.
 	said map[string]bool
 	// retired is when there was nothing left to do for the Job.

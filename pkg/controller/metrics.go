@@ -2,9 +2,11 @@ package controller
 
 import (
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/component-base/metrics"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -15,51 +17,78 @@ import (
 // metricsSubsystem is the built-in controller's, so that its dashboards fit (JOB-52).
 const metricsSubsystem = "job_controller"
 
-// Metrics counts what a controller does to its Jobs. The names, labels and meanings are
-// those of the built-in controller (D-19), but for the two about status writes, which are
-// ours. Everything is counted at most once: what a write brought whose answer was lost,
-// or whose process ended with it, is not counted. A nil *Metrics counts nothing.
+// Metrics counts what a controller does to its Jobs. The names, labels and meanings of
+// the built-in controller's metrics are kept (D-19); see ownMetrics for those it has not.
+// Everything is counted at most once: what a write brought whose answer was lost, or
+// whose process ended with it, is not counted. A nil *Metrics counts nothing.
 type Metrics struct {
-	jobsFinished       *metrics.CounterVec
-	podsFinished       *metrics.CounterVec
-	indexesFinished    *metrics.CounterVec
-	podsCreated        *metrics.CounterVec
-	failuresHandled    *metrics.CounterVec
-	trackedTerminated  *metrics.CounterVec
-	rejectedStatuses   *metrics.Counter
-	statusWriteRetries *metrics.Counter
+	jobsFinished      *metrics.CounterVec
+	podsFinished      *metrics.CounterVec
+	indexesFinished   *metrics.CounterVec
+	podsCreated       *metrics.CounterVec
+	failuresHandled   *metrics.CounterVec
+	trackedTerminated *metrics.CounterVec
+	syncs             *metrics.CounterVec
+	syncDuration      *metrics.HistogramVec
+	staleSyncs        *metrics.CounterVec
+	ownMetrics
 }
 
-// NewMetrics returns metrics that the registry serves.
-func NewMetrics(registry metrics.KubeRegistry) *Metrics {
-	counter := func(name, help string, labels ...string) *metrics.CounterVec {
-		c := metrics.NewCounterVec(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, labels)
-		registry.MustRegister(c)
-		return c
-	}
-	single := func(name, help string) *metrics.Counter {
-		c := metrics.NewCounter(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help})
-		registry.MustRegister(c)
-		return c
-	}
+// NewMetrics returns metrics that the registry serves. The clock tells the age of pods
+// that wait to be counted.
+func NewMetrics(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
+	r := registrar{registry}
 	return &Metrics{
-		jobsFinished: counter("jobs_finished_total",
+		jobsFinished: r.counter("jobs_finished_total",
 			"Jobs that finished, by completion mode, result (failed, succeeded) and reason.", "completion_mode", "result", "reason"),
-		podsFinished: counter("job_pods_finished_total",
+		podsFinished: r.counter("job_pods_finished_total",
 			"Finished pods that moved into the counters of their Job, by completion mode and result (failed, succeeded).", "completion_mode", "result"),
-		indexesFinished: counter("job_finished_indexes_total",
+		indexesFinished: r.counter("job_finished_indexes_total",
 			"Completion indexes that ended, by status (failed, succeeded) and by what limits their retries (backoffLimit perIndex, global).", "status", "backoffLimit"),
-		podsCreated: counter("job_pods_creation_total",
+		podsCreated: r.counter("job_pods_creation_total",
 			"Attempts to create a pod, by reason (new, recreate_terminating_or_failed, recreate_failed) and status (succeeded, failed).", "reason", "status"),
-		failuresHandled: counter("pod_failures_handled_by_failure_policy_total",
+		failuresHandled: r.counter("pod_failures_handled_by_failure_policy_total",
 			"Failed pods that a rule of the pod failure policy matched, by the action of that rule.", "action"),
-		trackedTerminated: counter("terminated_pods_tracking_finalizer_total",
+		trackedTerminated: r.counter("terminated_pods_tracking_finalizer_total",
 			"Finished pods that hold the Job tracking finalizer: seen first (add), and freed or gone (delete).", "event"),
-		rejectedStatuses: single("status_writes_rejected_total",
-			"Job statuses that the API server found invalid. Any is a bug, or the work of somebody who wrote the status too."),
-		statusWriteRetries: single("status_write_conflicts_total",
-			"Status writes that lost against another write to the same Job, and were decided anew."),
+		syncs: r.counter("job_syncs_total",
+			"Syncs of unfinished Jobs, by completion mode, result (success, error) and action (reconciling, tracking, pods_created, pods_deleted).", syncLabels...),
+		syncDuration: r.histogram("job_sync_duration_seconds",
+			"Duration of the syncs of unfinished Jobs, by completion mode, result and action as in job_syncs_total.", reactionBuckets, syncLabels...),
+		staleSyncs: r.counter("stale_sync_skips_total",
+			"Syncs that could not go on with what the watches had delivered, because writes might be newer: they read the objects anew.", "group", "resource"),
+		ownMetrics: newOwnMetrics(r, now),
 	}
+}
+
+var syncLabels = []string{"completion_mode", "result", "action"}
+
+// reactionBuckets are 4 ms to 65 s, each twice the one before.
+var reactionBuckets = metrics.ExponentialBuckets(0.004, 2, 15)
+
+// registrar makes metrics of the subsystem.
+type registrar struct{ registry metrics.KubeRegistry }
+
+func (r registrar) counter(name, help string, labels ...string) *metrics.CounterVec {
+	c := metrics.NewCounterVec(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, labels)
+	r.registry.MustRegister(c)
+	return c
+}
+
+func (r registrar) histogram(name, help string, buckets []float64, labels ...string) *metrics.HistogramVec {
+	h := metrics.NewHistogramVec(&metrics.HistogramOpts{Subsystem: metricsSubsystem, Name: name, Help: help, Buckets: buckets}, labels)
+	r.registry.MustRegister(h)
+	return h
+}
+
+func (r registrar) single(name, help string) *metrics.Counter {
+	c := metrics.NewCounter(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help})
+	r.registry.MustRegister(c)
+	return c
+}
+
+func (r registrar) gauge(name, help string, value func() float64) {
+	r.registry.RawMustRegister(metrics.NewGaugeFunc(&metrics.GaugeOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, value))
 }
 
 func completionMode(job *batchv1.Job) string {
@@ -149,22 +178,31 @@ func (m *Metrics) failureIgnored() {
 
 // finalizerHeld counts finished pods that come to hold the tracking finalizer, and that
 // no longer do (TRK-30).
-func (m *Metrics) finalizerHeld(held bool) {
+func (m *Metrics) finalizerHeld(pod *reconcile.Pod, held bool) {
 	event := "delete"
 	if held {
 		event = "add"
 	}
 	m.trackedTerminated.WithLabelValues(event).Inc()
+	m.uncounted.set(pod, held)
 }
 
-func (m *Metrics) statusRejected() {
-	if m != nil {
-		m.rejectedStatuses.Inc()
+// synced counts a sync of an unfinished Job (JOB-49).
+func (m *Metrics) synced(job *batchv1.Job, took time.Duration, action syncAction, err error) {
+	if m == nil {
+		return
 	}
+	result := "success"
+	if err != nil {
+		result = "error"
+	}
+	m.syncs.WithLabelValues(completionMode(job), result, string(action)).Inc()
+	m.syncDuration.WithLabelValues(completionMode(job), result, string(action)).Observe(took.Seconds())
 }
 
-func (m *Metrics) statusConflict() {
+// staleSync counts a sync that has to read the Job's pods past the watches (JOB-51).
+func (m *Metrics) staleSync() {
 	if m != nil {
-		m.statusWriteRetries.Inc()
+		m.staleSyncs.WithLabelValues("", "pods").Inc()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -30,7 +31,11 @@ type Runtime struct {
 	events *eventWriter
 	// named reads Jobs with their rule names; nil if Config.Client is a fake.
 	named *namedJobs
+	ready atomic.Bool
 }
+
+// Ready says that all that was there at the beginning is known, and that Jobs are worked on.
+func (r *Runtime) Ready() bool { return r.ready.Load() }
 
 // New returns a Runtime; Run starts it.
 func New(config Config) (*Runtime, error) {
@@ -43,8 +48,8 @@ func New(config Config) (*Runtime, error) {
 	}
 	r := &Runtime{}
 	if config.Recorder == nil {
-		w := newEventWriter()
-		r.events, config.Recorder = &w, w.recorder()
+		r.events = newEventWriter(config)
+		config.Recorder = r.events
 	}
 	var err error
 	if r.named, err = newNamedJobs(config.Client); err != nil {
@@ -57,6 +62,7 @@ func New(config Config) (*Runtime, error) {
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
 	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, config.CallTimeout, config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
+	r.dispatcher.OnPodEnded(r.engine.PodEnded)
 	return r, nil
 }
 
@@ -65,8 +71,13 @@ func New(config Config) (*Runtime, error) {
 func (r *Runtime) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "managedBy", r.config.ManagedBy, "namespaces", r.config.Namespaces, "workers", r.config.Workers)
+	r.dispatcher.OnOthersJob(func(job *batchv1.Job) {
+		if by := job.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
+			logger.V(2).Info("Job is managed by another controller", "job", klog.KObj(job), "managedBy", *by)
+		}
+	})
 	// The last to end are the events: those of the last writes are among them.
-	defer r.startEvents()()
+	defer r.startEvents(ctx)()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()
@@ -74,6 +85,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 		return nil
 	}
 	logger.Info("Watching", "jobs", len(r.cache.Jobs()))
+	r.ready.Store(true)
 	for range r.config.Workers {
 		wg.Go(func() { r.work(ctx) })
 	}
@@ -83,7 +95,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 }
 
 // startEvents begins to write events, and returns what ends that.
-func (r *Runtime) startEvents() (stop func()) {
+func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	if r.events == nil {
 		return func() {}
 	}
@@ -91,7 +103,7 @@ func (r *Runtime) startEvents() (stop func()) {
 	if client == nil {
 		client = r.config.Client
 	}
-	r.events.start(client)
+	r.events.start(ctx, client)
 	return r.events.stop
 }
 

@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -115,21 +114,6 @@ func TestFailureCounts_BLI_03_BLI_04(t *testing.T) {
 	}
 }
 
-// MGB-02, D-27: which names may be reconciled.
-func TestValidateManagedBy_MGB_02(t *testing.T) {
-	for name, ok := range map[string]bool{
-		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
-		"": false, "jobs": false, "/jobs": false, "example.com/": false, "Example.com/x": false,
-		"kubernetes.io/job-controller":           false,
-		"example.com/" + strings.Repeat("x", 51): true,
-		"example.com/" + strings.Repeat("x", 52): false,
-	} {
-		if err := ValidateManagedBy(name); (err == nil) != ok {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}
-
 // TRK-11: only our finalizer is named in the patch, and the preconditions are.
 func TestFinalizerPatch_TRK_11(t *testing.T) {
 	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod)
@@ -153,18 +137,6 @@ func TestOwnerPatches_TRK_25(t *testing.T) {
 	} {
 		if got, err := patchBody(job, reconcile.PodRef{Name: "p", UID: "u"}, patch); err != nil || string(got) != want {
 			t.Errorf("got %s, %v", got, err)
-		}
-	}
-}
-
-// MGB-01: ours are the Jobs that name us, and no others.
-func TestIsManagedBy_MGB_01(t *testing.T) {
-	for _, c := range []struct {
-		value *string
-		want  bool
-	}{{nil, false}, {ptr.To("kubernetes.io/job-controller"), false}, {ptr.To("example.com/x"), false}, {ptr.To(DefaultManagedBy), true}} {
-		if got := isManagedBy(&batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: c.value}}, DefaultManagedBy); got != c.want {
-			t.Errorf("%v: %v", c.value, got)
 		}
 	}
 }

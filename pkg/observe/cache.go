@@ -49,7 +49,7 @@ type Cache struct {
 	mu   sync.RWMutex
 	jobs table[*batchv1.Job]
 	pods table[podRow]
-	// byJob are the keys of each Job's pods, and of those that were.
+	// byJob are each Job's pods, and those that were.
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
 	// manual are the Jobs, by namespace, whose selector is not the generated one.
@@ -59,12 +59,20 @@ type Cache struct {
 	// onHeld is told of each finished pod that comes to hold the tracking finalizer
 	// (held, with its Job; it says whether the pod is of interest), and of each such pod
 	// that no longer does, or is gone.
-	onHeld func(job *batchv1.Job, held bool) (interesting bool)
+	onHeld func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)
+	// anyMaker: the pods of a Job that is gone are of interest whoever created them.
+	anyMaker bool
 }
 
 // OnHeld sets what is told of finished pods that hold the tracking finalizer. It must be
 // set before the cache is filled, and must not call back.
-func (c *Cache) OnHeld(tell func(job *batchv1.Job, held bool) (interesting bool)) { c.onHeld = tell }
+func (c *Cache) OnHeld(tell func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)) {
+	c.onHeld = tell
+}
+
+// OfAnyMaker lets Orphans name the Job of all pods, not only of those that this program
+// created. It must be called before the cache is filled.
+func (c *Cache) OfAnyMaker() { c.anyMaker = true }
 
 // NewCache returns an empty cache that is filled by watches of the namespaces
 // given, or by one watch of all namespaces if none is given.
@@ -81,8 +89,8 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 	}
 }
 
-// stream is the watch that delivers a namespace.
-func (c *Cache) stream(namespace string) string {
+// streamOf is the name of the watch that delivers a namespace.
+func (c *Cache) streamOf(namespace string) string {
 	if len(c.namespaces) == 0 {
 		return ""
 	}
@@ -96,23 +104,9 @@ func (c *Cache) Job(uid types.UID) *batchv1.Job {
 	return c.job(uid)
 }
 
-func (c *Cache) job(uid types.UID) *batchv1.Job {
-	for _, stream := range c.streams() {
-		if r, ok := c.jobs.rows[key{uid, stream}]; ok {
-			return r.value
-		}
-	}
-	return nil
-}
+func (c *Cache) job(uid types.UID) *batchv1.Job { return c.jobs.value(uid) }
 
 func (c *Cache) hasJob(uid types.UID) bool { return c.job(uid) != nil }
-
-func (c *Cache) streams() []string {
-	if len(c.namespaces) == 0 {
-		return []string{""}
-	}
-	return c.namespaces
-}
 
 // Jobs returns all Jobs, in no order. They must not be changed.
 func (c *Cache) Jobs() []*batchv1.Job {
@@ -145,11 +139,14 @@ func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	if of == nil {
 		return nil
 	}
+	if of.odd == 0 {
+		return slices.Clone(of.pods)
+	}
 	known := c.job(job)
 	s := selectorOf(known)
-	out := make([]*reconcile.Pod, 0, len(of.keys))
-	for _, k := range of.keys {
-		switch r := c.pods.rows[k].value; {
+	out := make([]*reconcile.Pod, 0, len(of.rows))
+	for _, entry := range of.rows {
+		switch r := &entry.value; {
 		case r.isStray(), r.isElsewhere(known):
 		case r.labels() != nil && s.rejects(r.labels()):
 			pod := *r.pod
@@ -166,7 +163,7 @@ func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 func (c *Cache) WroteJob(job *batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.jobs.written(key{job.UID, c.stream(job.Namespace)}, job.ResourceVersion, job)
+	c.jobs.written(c.jobs.stream(c.streamOf(job.Namespace)), job.UID, job.ResourceVersion, job)
 }
 
 // WrotePod takes the pod that a write of the caller returned.
@@ -177,16 +174,17 @@ func (c *Cache) WrotePod(pod *corev1.Pod) {
 }
 
 func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
-	p, k := slim(pod), key{pod.UID, c.stream(pod.Namespace)}
+	p := c.slim(pod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s := c.pods.stream(c.streamOf(pod.Namespace))
 	if IsGone(pod) {
-		c.remove(k, func() { c.pods.removed(k, pod.ResourceVersion) })
+		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
 		return nil
 	}
-	old := c.pods.rows[k].value
+	old := c.pods.value(pod.UID)
 	row := c.settle(old, p)
-	if !row.isKept() || !c.put(k, row, func() bool { return c.pods.written(k, pod.ResourceVersion, row) }) {
+	if !row.isKept() || !c.put(pod.UID, row, func() bool { return c.pods.written(s, pod.UID, pod.ResourceVersion, row) }) {
 		return nil
 	}
 	return c.newAdopters(old, row)
@@ -196,9 +194,8 @@ func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
 func (c *Cache) PodMissing(namespace string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := key{uid, c.stream(namespace)}
-	if r, ok := c.pods.rows[k]; ok {
-		c.remove(k, func() { c.pods.removed(k, r.version) })
+	if r := c.pods.rows[uid]; r != nil && r.stream == c.pods.stream(c.streamOf(namespace)) {
+		c.remove(uid, func() { c.pods.removed(r.stream, uid, r.version) })
 	}
 }
 
@@ -223,14 +220,14 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		if JobUID(&pods[i]) != job.UID {
 			continue
 		}
-		k := key{pods[i].UID, c.stream(pods[i].Namespace)}
-		row := c.settle(c.pods.rows[k].value, slim(&pods[i]))
-		c.put(k, row, func() bool { return c.pods.written(k, pods[i].ResourceVersion, row) })
+		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
+		row := c.settle(c.pods.value(uid), c.slim(&pods[i]))
+		c.put(uid, row, func() bool { return c.pods.written(s, uid, pods[i].ResourceVersion, row) })
 	}
 	listed := uidsOf(pods)
-	for _, k := range slices.Clone(c.podsOf(job.UID).keys) {
-		if r := c.pods.rows[k]; !listed[k.uid] && !r.value.isStray() && !newer(r.version, version) {
-			c.remove(k, func() { c.pods.removed(k, version) })
+	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
+		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !newer(r.version, version) {
+			c.remove(uid, func() { c.pods.removed(r.stream, uid, version) })
 		}
 	}
 	of := c.podsOf(job.UID)

@@ -198,15 +198,3 @@ func TestRecreatedJob_JOB_38_MGB_03(t *testing.T) {
 		t.Error("the deletion of the old Job took the new one")
 	}
 }
-
-// SCL-11: a pod in the cache is small.
-func BenchmarkCacheMemory(b *testing.B) {
-	for b.Loop() {
-		c := NewCache(nil, &recorder{})
-		_ = c.JobStore("").Add(testJob("job", nil))
-		store := c.PodStore("")
-		for i := range 10_000 {
-			_ = store.Add(labelled(testPod(fmt.Sprintf("job-%d-abcde", i), "job", i+1, corev1.PodRunning), "uid=job"))
-		}
-	}
-}

@@ -24,7 +24,8 @@
 //
 // # Memory
 //
-// Pods are kept as reconcile.Pod, about 300 bytes and its strings. Labels are kept only
+// A pod takes about 430 bytes: a reconcile.Pod, its strings, one of each however many
+// versions come, and its place in the tables. Labels are kept only
 // of strays, and of pods whose labels do not say by themselves that the Job selects
 // them. The watch writes into the Cache directly; there is no second copy in an
 // informer.

@@ -5,6 +5,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // TRK-30: every finished pod that comes to hold the tracking finalizer is told once, and
@@ -13,7 +15,7 @@ import (
 func TestHeldFinalizers_TRK_30(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	added, deleted := 0, 0
-	c.OnHeld(func(job *batchv1.Job, held bool) bool {
+	c.OnHeld(func(job *batchv1.Job, _ *reconcile.Pod, held bool) bool {
 		switch {
 		case !held:
 			deleted++

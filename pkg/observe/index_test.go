@@ -64,19 +64,22 @@ func drawPod(t *rapid.T, version int) *corev1.Pod {
 
 // inconsistency says where an index differs from what the rows say.
 func (c *Cache) inconsistency() string {
-	byJob, strays, active, lost := map[types.UID]int{}, 0, map[types.UID]int{}, map[types.UID]int{}
+	byJob, strays, active, lost, odd := map[types.UID]int{}, 0, map[types.UID]int{}, map[types.UID]int{}, map[types.UID]int{}
 	for k, row := range c.pods.rows {
 		r := row.value
 		if r.job != "" {
 			byJob[r.job]++
-			if c.byJob[r.job] == nil || c.byJob[r.job].keys[r.at] != k {
+			if r.more != nil {
+				odd[r.job]++
+			}
+			if c.byJob[r.job] == nil || c.byJob[r.job].rows[r.at] != row || c.byJob[r.job].pods[r.at] != r.pod {
 				return fmt.Sprintf("%v is not at %d of Job %s", k, r.at, r.job)
 			}
 		}
 		if r.isStray() {
 			strays++
 			lost[r.job]++
-			if c.strays[r.more.namespace][types.UID(r.more.labels[batchv1.ControllerUidLabel])][r.more.strayAt] != k {
+			if c.strays[r.more.namespace][types.UID(r.more.labels[batchv1.ControllerUidLabel])][r.more.strayAt] != row {
 				return fmt.Sprintf("stray %v is not at %d", k, r.more.strayAt)
 			}
 		} else if r.pod.IsActive() {
@@ -84,13 +87,13 @@ func (c *Cache) inconsistency() string {
 		}
 	}
 	for job, of := range c.byJob {
-		if len(of.keys) != byJob[job] || of.active != active[job] || of.strays != lost[job] || len(of.keys) == 0 && of.listed == "" {
+		if len(of.rows) != byJob[job] || of.active != active[job] || of.strays != lost[job] || of.odd != odd[job] || len(of.rows) == 0 && of.listed == "" {
 			return fmt.Sprintf("Job %s: %+v, want %d pods, %d active", job, of, byJob[job], active[job])
 		}
 	}
 	for _, byLabel := range c.strays {
-		for _, keys := range byLabel {
-			if strays -= len(keys); len(keys) == 0 {
+		for _, rows := range byLabel {
+			if strays -= len(rows); len(rows) == 0 {
 				return "an empty list is kept"
 			}
 		}

@@ -18,7 +18,7 @@ type Orphan struct {
 	Selected bool
 	// Namespace is the pod's, if the cache has not held the pod together with its Job.
 	Namespace string
-	// JobName is the Job's, if besides this program created the pod.
+	// JobName is the Job's, if besides this program created the pod (or that does not matter, OfAnyMaker).
 	JobName string
 }
 
@@ -32,8 +32,8 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 	}
 	s := selectorOf(known)
 	var out []Orphan
-	for _, k := range of.keys {
-		r := c.pods.rows[k].value
+	for _, entry := range of.rows {
+		r := entry.value
 		if !r.pod.Finalizer || known != nil && !r.isStray() {
 			continue
 		}

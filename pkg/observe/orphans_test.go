@@ -92,7 +92,7 @@ func TestJobWasSeen_TRK_23(t *testing.T) {
 	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "train"
 	_ = pods.Add(pod)
-	if row := c.pods.rows[key{uid: "uid-a"}].value; row.more != nil {
+	if row := c.pods.value("uid-a"); row.more != nil {
 		t.Errorf("a pod with its Job has %+v", row.more)
 	}
 	_ = jobs.Delete(testJob("j", nil))

@@ -18,7 +18,7 @@ type podRow struct {
 	// the Job that did, and has to take it away if nobody adopts the pod (TRK-20).
 	job types.UID
 	pod *reconcile.Pod
-	// at is the pod's place in jobPods.keys.
+	// at is the pod's place in jobPods.rows.
 	at int32
 	// held says that the pod was reported to Cache.onHeld, and holds its finalizer still.
 	held bool
@@ -77,7 +77,8 @@ type slimPod struct {
 	version   string
 	row       podRow
 	// former is the Job that a stray names as its own, jobName the name of the Job of
-	// any pod that this program made and that holds the tracking finalizer.
+	// any pod that this program made (or whoever did, if that does not matter) and that
+	// holds the tracking finalizer.
 	former  types.UID
 	jobName string
 }
@@ -87,11 +88,12 @@ func (s *slimPod) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
 }
 
-func slim(pod *corev1.Pod) *slimPod {
+func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	p := Pod(pod)
 	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
 	owner := metav1.GetControllerOfNoCopy(pod)
 	_, made := pod.Annotations[AttemptAnnotation]
+	made = made || c.anyMaker
 	claimed := types.UID(pod.Labels[batchv1.ControllerUidLabel])
 	switch {
 	case owner == nil:
@@ -122,13 +124,21 @@ func orEmpty(labels map[string]string) map[string]string {
 // The caller holds the lock.
 func (c *Cache) settle(old podRow, s *slimPod) podRow {
 	r := s.row
+	if old.pod != nil {
+		// Each version is decoded with strings of its own; one of each is enough.
+		r.pod.UID, r.pod.Name = old.pod.UID, old.pod.Name
+	}
 	if r.isStray() && r.pod.Finalizer {
 		if r.job = s.former; old.pod != nil {
 			r.job = old.job
 		}
 	}
-	job, known := c.jobs.rows[key{r.job, c.stream(s.namespace)}]
-	if r.job == "" || known && job.value.Namespace == s.namespace {
+	if r.job == "" {
+		return r
+	}
+	if job := c.job(r.job); job != nil && job.Namespace == s.namespace {
+		// All pods of a Job share its string, instead of one each from decoding.
+		r.job = job.UID
 		return r
 	}
 	if r.more == nil {

@@ -47,7 +47,9 @@ type jobStore struct {
 func (s *jobStore) Add(object any) error { return s.Update(object) }
 func (s *jobStore) Resync() error        { return nil }
 func (s *jobStore) Bookmark(v string) error {
-	s.cache.bookmark(&s.cache.jobs.seen, s.stream, v)
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	s.cache.jobs.stream(s.stream).bookmark(v)
 	return nil
 }
 
@@ -67,10 +69,10 @@ func (s *jobStore) Update(object any) error {
 	if err != nil {
 		return err
 	}
-	c, k := s.cache, key{job.UID, s.stream}
+	c := s.cache
 	c.mu.Lock()
-	old := c.jobs.rows[k].value
-	news := c.jobs.delivered(k, job.ResourceVersion, job)
+	old := c.job(job.UID)
+	news := c.jobs.delivered(c.jobs.stream(s.stream), job.UID, job.ResourceVersion, job)
 	c.noteManual(job)
 	if len(names) > 0 {
 		c.ruleNames[job.UID] = names
@@ -87,24 +89,22 @@ func (s *jobStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
-	s.drop(key{job.UID, s.stream}, job.ResourceVersion)
+	s.drop(job.UID, job.ResourceVersion)
 	return nil
 }
 
-func (s *jobStore) drop(k key, version string) {
+func (s *jobStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
-	old := c.jobs.rows[k].value
-	c.jobs.deleted(k, version)
-	delete(c.ruleNames, k.uid)
+	old := c.job(uid)
+	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
+	delete(c.ruleNames, uid)
 	if old != nil {
 		c.forgetManual(old)
 	}
-	if of := c.byJob[k.uid]; of != nil {
+	if of := c.byJob[uid]; of != nil {
 		of.listed = ""
-		if len(of.keys) == 0 {
-			delete(c.byJob, k.uid)
-		}
+		c.dropEmpty(uid, of)
 	}
 	c.mu.Unlock()
 	if old != nil {
@@ -114,7 +114,7 @@ func (s *jobStore) drop(k key, version string) {
 
 func (s *jobStore) Replace(objects []any, version string) error {
 	s.cache.mu.Lock()
-	s.cache.jobs.list(s.stream, version)
+	s.cache.jobs.list(s.cache.jobs.stream(s.stream), version)
 	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
@@ -126,23 +126,15 @@ func (s *jobStore) Replace(objects []any, version string) error {
 		}
 	}
 	s.cache.mu.Lock()
-	stale := s.cache.jobs.stale(s.stream, version, listed)
-	s.cache.jobs.listed(s.stream, version)
+	from := s.cache.jobs.stream(s.stream)
+	stale := s.cache.jobs.stale(from, version, listed)
+	s.cache.jobs.listed(from, version)
 	s.cache.mu.Unlock()
-	for _, k := range stale {
-		s.drop(k, version)
+	for _, uid := range stale {
+		s.drop(uid, version)
 	}
 	s.reached()
 	return nil
-}
-
-// bookmark notes that a stream has delivered everything up to a version.
-func (c *Cache) bookmark(seen *map[string]string, stream, version string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if newer(version, (*seen)[stream]) {
-		(*seen)[stream] = version
-	}
 }
 
 type podStore struct {
@@ -151,30 +143,32 @@ type podStore struct {
 	synced
 }
 
-func slimmed(object any) (*slimPod, error) {
+func (s *podStore) slimmed(object any) (*slimPod, error) {
 	switch o := object.(type) {
 	case *slimPod:
 		return o, nil
 	case *corev1.Pod:
-		return slim(o), nil
+		return s.cache.slim(o), nil
 	}
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }
 
 // Transformer lets the reflector hold a first list in the small form.
 func (s *podStore) Transformer() cache.TransformFunc {
-	return func(object any) (any, error) { return slimmed(object) }
+	return func(object any) (any, error) { return s.slimmed(object) }
 }
 
 func (s *podStore) Add(object any) error { return s.Update(object) }
 func (s *podStore) Resync() error        { return nil }
 func (s *podStore) Bookmark(v string) error {
-	s.cache.bookmark(&s.cache.pods.seen, s.stream, v)
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	s.cache.pods.stream(s.stream).bookmark(v)
 	return nil
 }
 
 func (s *podStore) Update(object any) error {
-	pod, err := slimmed(object)
+	pod, err := s.slimmed(object)
 	if err != nil {
 		return err
 	}
@@ -190,18 +184,18 @@ func (s *podStore) Update(object any) error {
 
 // take stores a pod, and returns whom to tell.
 func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
-	c, k := s.cache, key{pod.row.pod.UID, s.stream}
+	c, uid := s.cache, pod.row.pod.UID
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.pods.rows[k].value
+	from, old := c.pods.stream(s.stream), c.pods.value(uid)
 	row := c.settle(old, pod)
 	switch {
 	case !row.isKept():
-		c.remove(k, func() { c.pods.deleted(k, pod.version) })
+		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
 	case old.pod == nil && c.outdated(row, pod.version):
-		c.pods.advance(s.stream, pod.version)
+		from.advance(pod.version)
 		return nil, nil
-	case !c.put(k, row, func() bool { return c.pods.delivered(k, pod.version, row) }):
+	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
 		return nil, nil
 	}
 	return c.changes(old, row), c.newAdopters(old, row)
@@ -215,19 +209,19 @@ func (c *Cache) outdated(r podRow, version string) bool {
 }
 
 func (s *podStore) Delete(object any) error {
-	pod, err := slimmed(object)
+	pod, err := s.slimmed(object)
 	if err != nil {
 		return err
 	}
-	s.drop(key{pod.row.pod.UID, s.stream}, pod.version)
+	s.drop(pod.row.pod.UID, pod.version)
 	return nil
 }
 
-func (s *podStore) drop(k key, version string) {
+func (s *podStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
-	old := c.pods.rows[k].value
-	c.remove(k, func() { c.pods.deleted(k, version) })
+	old := c.pods.value(uid)
+	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})
 	c.mu.Unlock()
 	for _, change := range changes {
@@ -237,11 +231,11 @@ func (s *podStore) drop(k key, version string) {
 
 func (s *podStore) Replace(objects []any, version string) error {
 	s.cache.mu.Lock()
-	s.cache.pods.list(s.stream, version)
+	s.cache.pods.list(s.cache.pods.stream(s.stream), version)
 	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
-		pod, err := slimmed(object)
+		pod, err := s.slimmed(object)
 		if err != nil {
 			return err
 		}
@@ -251,11 +245,12 @@ func (s *podStore) Replace(objects []any, version string) error {
 		}
 	}
 	s.cache.mu.Lock()
-	stale := s.cache.pods.stale(s.stream, version, listed)
-	s.cache.pods.listed(s.stream, version)
+	from := s.cache.pods.stream(s.stream)
+	stale := s.cache.pods.stale(from, version, listed)
+	s.cache.pods.listed(from, version)
 	s.cache.mu.Unlock()
-	for _, k := range stale {
-		s.drop(k, version)
+	for _, uid := range stale {
+		s.drop(uid, version)
 	}
 	s.reached()
 	return nil

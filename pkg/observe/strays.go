@@ -13,38 +13,40 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// strayIndex holds the keys of the strays by namespace, and by their label of the
+// strayIndex holds the strays by namespace, and by their label of the
 // controlling Job ("" for none): selectors ask for that label, unless they were
 // written by hand.
-type strayIndex map[string]map[types.UID][]key
+type strayIndex map[string]map[types.UID][]*row[podRow]
 
-func (x strayIndex) add(k key, r podRow) {
+func (x strayIndex) add(entry *row[podRow]) {
+	r := &entry.value
 	if !r.isStray() {
 		return
 	}
 	byLabel := x[r.more.namespace]
 	if byLabel == nil {
-		byLabel = map[types.UID][]key{}
+		byLabel = map[types.UID][]*row[podRow]{}
 		x[r.more.namespace] = byLabel
 	}
 	label := r.controllerLabel()
 	r.more.strayAt = len(byLabel[label])
-	byLabel[label] = append(byLabel[label], k)
+	byLabel[label] = append(byLabel[label], entry)
 }
 
 // remove takes a stray out; the last one takes its place.
-func (x strayIndex) remove(c *Cache, r podRow) {
+func (x strayIndex) remove(r podRow) {
 	if !r.isStray() {
 		return
 	}
 	byLabel, label := x[r.more.namespace], r.controllerLabel()
-	keys := byLabel[label]
-	last := len(keys) - 1
+	rows := byLabel[label]
+	last := len(rows) - 1
 	if r.more.strayAt != last {
-		keys[r.more.strayAt] = keys[last]
-		c.pods.rows[keys[last]].value.more.strayAt = r.more.strayAt
+		rows[r.more.strayAt] = rows[last]
+		rows[last].value.more.strayAt = r.more.strayAt
 	}
-	if byLabel[label] = keys[:last]; last > 0 {
+	rows[last] = nil
+	if byLabel[label] = rows[:last]; last > 0 {
 		return
 	}
 	if delete(byLabel, label); len(byLabel) == 0 {
@@ -65,21 +67,21 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	if len(byLabel) == 0 || job.Spec.Selector == nil {
 		return nil
 	}
-	var keys []key
+	var rows []*row[podRow]
 	if label, ok := job.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]; ok {
-		keys = byLabel[types.UID(label)]
+		rows = byLabel[types.UID(label)]
 	} else {
 		for _, label := range slices.Sorted(maps.Keys(byLabel)) {
-			keys = append(keys, byLabel[label]...)
+			rows = append(rows, byLabel[label]...)
 		}
 	}
-	if len(keys) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
 	selector := selectorOf(job)
 	var out []*reconcile.Pod
-	for _, k := range keys {
-		r := c.pods.rows[k].value
+	for _, entry := range rows {
+		r := &entry.value
 		if !r.pod.Deleting && selector.selects(r.more.labels) {
 			out = append(out, r.pod)
 		}

@@ -181,7 +181,7 @@ func TestUnselected_JOB_36(t *testing.T) {
 	_ = store.Add(labelled(testPod("b", "h", 3, corev1.PodRunning), "app=x"))
 	expect(t, "generated", unselected("j"), "a false ")
 	expect(t, "by hand", unselected("h"), "b false ")
-	if row := c.pods.rows[key{uid: "uid-a"}].value; row.more != nil {
+	if row := c.pods.value("uid-a"); row.more != nil {
 		t.Errorf("the ordinary pod has %+v", row.more)
 	}
 	r.take()
@@ -194,7 +194,7 @@ func TestUnselected_JOB_36(t *testing.T) {
 		expect(t, "label "+labels, unselected("j"), "a true ")
 		expect(t, "told", r.take(), "[pod of j: pod→pod, 1 active, relabelled]")
 	}
-	if c.pods.rows[key{uid: "uid-a"}].value.pod.Unselected {
+	if c.pods.value("uid-a").pod.Unselected {
 		t.Error("the cached pod was changed")
 	}
 	_ = store.Update(labelled(testPod("a", "j", 8, corev1.PodRunning), "uid=j"))

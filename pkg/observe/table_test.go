@@ -13,20 +13,20 @@ import (
 type world struct {
 	version int
 	// alive is the newest version of each object that exists.
-	alive map[key]int
+	alive map[types.UID]int
 	// events are on their way in the stream, answers on their way to the writer.
 	events, answers []delivery
 }
 
 type delivery struct {
-	key     key
+	key     types.UID
 	version int
 	gone    bool
 }
 
 func (d delivery) text() string { return strconv.Itoa(d.version) }
 
-func (w *world) commit(k key, gone, ours bool) {
+func (w *world) commit(k types.UID, gone, ours bool) {
 	w.version++
 	d := delivery{k, w.version, gone}
 	if ours {
@@ -51,15 +51,15 @@ func (w *world) commit(k key, gone, ours bool) {
 // (TRK-17, TRK-18).
 func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{alive: map[key]int{}}
+		w := &world{alive: map[types.UID]int{}}
 		table := newTable[int]()
-		shown, ended := map[key]int{}, map[key]bool{}
+		shown, ended := map[types.UID]int{}, map[types.UID]bool{}
 		objects := 0
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"create", "change", "end", "event", "event", "answer", "missing", "relist"}).Draw(t, "step") {
 			case "create":
 				objects++
-				w.commit(key{uid: types.UID(fmt.Sprintf("o%d", objects))}, false, rapid.Bool().Draw(t, "ours"))
+				w.commit(types.UID(fmt.Sprintf("o%d", objects)), false, rapid.Bool().Draw(t, "ours"))
 			case "change", "end":
 				if k, ok := anyOf(t, w.alive); ok {
 					w.commit(k, rapid.Bool().Draw(t, "gone"), rapid.Bool().Draw(t, "ours"))
@@ -86,22 +86,22 @@ func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 			t.Fatalf("table has %v, truth is %v", table.rows, w.alive)
 		}
 		for k, v := range w.alive {
-			if table.rows[k].value != v {
-				t.Fatalf("%v: table has %d, truth is %d", k, table.rows[k].value, v)
+			if table.value(k) != v {
+				t.Fatalf("%v: table has %d, truth is %d", k, table.value(k), v)
 			}
 		}
 	})
 }
 
-func anyOf(t *rapid.T, alive map[key]int) (key, bool) {
-	var keys []key
+func anyOf(t *rapid.T, alive map[types.UID]int) (types.UID, bool) {
+	var keys []types.UID
 	for i := 1; i <= 60; i++ {
-		if k := (key{uid: types.UID(fmt.Sprintf("o%d", i))}); alive[k] > 0 {
+		if k := types.UID(fmt.Sprintf("o%d", i)); alive[k] > 0 {
 			keys = append(keys, k)
 		}
 	}
 	if len(keys) == 0 {
-		return key{}, false
+		return "", false
 	}
 	return rapid.SampledFrom(keys).Draw(t, "object"), true
 }
@@ -113,9 +113,9 @@ func (w *world) deliverEvent(table *table[int]) {
 	d := w.events[0]
 	w.events = w.events[1:]
 	if d.gone {
-		table.deleted(d.key, d.text())
+		table.deleted(table.stream(""), d.key, d.text())
 	} else {
-		table.delivered(d.key, d.text(), d.version)
+		table.delivered(table.stream(""), d.key, d.text(), d.version)
 	}
 }
 
@@ -127,9 +127,9 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 	d := w.answers[i]
 	w.answers = append(w.answers[:i:i], w.answers[i+1:]...)
 	if d.gone {
-		table.removed(d.key, d.text())
+		table.removed(table.stream(""), d.key, d.text())
 	} else {
-		table.written(d.key, d.text(), d.version)
+		table.written(table.stream(""), d.key, d.text(), d.version)
 	}
 }
 
@@ -138,7 +138,7 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 func (w *world) answerMissing(table *table[int]) {
 	for k, r := range table.rows {
 		if w.alive[k] == 0 {
-			table.removed(k, r.version)
+			table.removed(r.stream, k, r.version)
 		}
 	}
 }
@@ -150,22 +150,23 @@ func (w *world) relist(table *table[int]) {
 		return
 	}
 	version := strconv.Itoa(w.version)
-	table.list("", version)
+	stream := table.stream("")
+	table.list(stream, version)
 	listed := map[types.UID]bool{}
 	for k, v := range w.alive {
-		listed[k.uid] = true
-		table.delivered(k, strconv.Itoa(v), v)
+		listed[k] = true
+		table.delivered(stream, k, strconv.Itoa(v), v)
 	}
-	for _, k := range table.stale("", version, listed) {
-		table.deleted(k, version)
+	for _, k := range table.stale(stream, version, listed) {
+		table.deleted(stream, k, version)
 	}
-	table.listed("", version)
+	table.listed(stream, version)
 	w.events = nil
 }
 
 // neverBack fails if an object is shown at an older version than before, or again
 // after it was gone.
-func neverBack(t *rapid.T, table *table[int], shown map[key]int, ended map[key]bool) {
+func neverBack(t *rapid.T, table *table[int], shown map[types.UID]int, ended map[types.UID]bool) {
 	for k := range shown {
 		if _, there := table.rows[k]; !there {
 			ended[k] = true

@@ -48,15 +48,32 @@ func (s *state) explainFinished() {
 		case batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
 			s.setFate(fate{condition: c.Type, reason: c.Reason, message: c.Message, stored: true})
 		case batchv1.JobFailed, batchv1.JobComplete:
-			s.findFinished(c.Type, c.Reason, c.Message)
+			s.findFinished(c.Type, c.Reason, c.Message, s.job.Status.Succeeded)
 		}
 	}
 	s.explain(&s.job.Status)
 }
 
-func (s *state) findFinished(terminal batchv1.JobConditionType, reason, message string) {
+func (s *state) findFinished(terminal batchv1.JobConditionType, reason, message string, succeeded int32) {
 	f := about(FindingFinished)
 	f.Explains, f.Reason, f.Message = string(terminal), reason, message
+	s.find(f)
+	if terminal == batchv1.JobComplete {
+		s.findSurplus(succeeded)
+	}
+}
+
+// findSurplus tells of a NonIndexed Job that is complete with more successes than it asks
+// for (JOB-14): a pod too many ended well before it could be taken away. Only the final
+// count is told, so that there is one event.
+func (s *state) findSurplus(succeeded int32) {
+	if s.indexed || s.noCompletions || succeeded <= s.completions {
+		return
+	}
+	f := about(FindingTooManySucceeded)
+	f.Explains = ExplainsEvent + "TooManySucceededPods"
+	f.Count, f.Limit = succeeded, s.completions
+	f.Message = fmt.Sprintf("%d pods succeeded, and spec.completions asks for %d; the Job is complete all the same", f.Count, f.Limit)
 	s.find(f)
 }
 

@@ -85,6 +85,9 @@ const (
 	// FindingFinished says: the Job gets its terminal condition, or has it; Reason and
 	// Message are those of the condition.
 	FindingFinished FindingKind = "Finished"
+	// FindingTooManySucceeded says: the NonIndexed Job gets Complete, or has it, and Count
+	// pods succeeded, more than the Limit that spec.completions is.
+	FindingTooManySucceeded FindingKind = "TooManySucceeded"
 	// FindingSuspended says: spec.suspend holds the Job; Count pods are still active.
 	FindingSuspended FindingKind = "Suspended"
 	// FindingResumed says: the Job was suspended and runs again.
@@ -120,6 +123,8 @@ type Finding struct {
 	Explains string
 	Pod      string
 	PodUID   types.UID
+	// Observed is the pod itself, with the evidence of its failure; it must not be changed.
+	Observed *Pod
 	Index    int32
 	// Rule is an index of successPolicy.rules.
 	Rule int32
@@ -143,7 +148,7 @@ func about(kind FindingKind) Finding {
 // aboutPod is a finding on one pod.
 func aboutPod(kind FindingKind, p *Pod) Finding {
 	f := about(kind)
-	f.Pod, f.PodUID, f.Index = p.Name, p.UID, p.Index
+	f.Pod, f.PodUID, f.Index, f.Observed = p.Name, p.UID, p.Index, p
 	return f
 }
 

@@ -120,7 +120,7 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 		next.CompletionTime = &metav1.Time{Time: s.Now}
 	}
 	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
-	s.findFinished(terminal, s.fate.reason, s.fate.message)
+	s.findFinished(terminal, s.fate.reason, s.fate.message, next.Succeeded)
 }
 
 // setStartTime follows KEP-2232: set when the Job first runs, cleared when

@@ -67,7 +67,10 @@ func launched() []*process {
 // launch runs a controller, and returns when it has said that it reconciles.
 func launch(args ...string) (*process, error) {
 	p := &process{args: args, done: make(chan struct{})}
-	p.cmd = leashed(binary, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
+	p.cmd = leashed(binary, append([]string{
+		"controller", "--kubeconfig", kubeconfig,
+		"--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false", "--health-probe-bind-address", "127.0.0.1:0",
+	}, args...)...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 // judgeCalls holds what a controller asked of the API server against S4 (no
 // status is rejected), S7 (every write is conditional on a resourceVersion or a
 // UID) and S8 (nothing is written to what is not ours).
-func judgeCalls(history *recorder, w *wire) []string {
-	o := ownersOf(history)
+func judgeCalls(history *recorder, ours func(*batchv1.Job) bool, w *wire) []string {
+	o := ownersOf(history, ours)
 	var violations []string
 	for _, c := range w.recorded(anyWrite) {
 		if problem := o.judge(c); problem != "" {
@@ -35,11 +35,11 @@ type owners struct {
 	pods map[string]map[types.UID]types.UID
 }
 
-func ownersOf(history *recorder) owners {
+func ownersOf(history *recorder, ours func(*batchv1.Job) bool) owners {
 	o := owners{ours: map[types.UID]bool{}, pods: map[string]map[types.UID]types.UID{}}
 	for _, v := range history.sorted() {
 		if v.job != nil {
-			o.ours[v.job.UID] = isOurs(v.job)
+			o.ours[v.job.UID] = ours(v.job)
 			continue
 		}
 		if o.pods[v.pod.Name] == nil {

@@ -17,6 +17,7 @@ import (
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics"
+	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -209,7 +210,7 @@ type meter struct {
 
 func (f *fixture) newMeter() *meter {
 	registry := metrics.NewKubeRegistry()
-	return &meter{f: f, registry: registry, metrics: controller.NewMetrics(registry)}
+	return &meter{f: f, registry: registry, metrics: controller.NewMetrics(registry, clock.RealClock{})}
 }
 
 func (m *meter) counts(c *controller.Config) { c.Metrics = m.metrics }

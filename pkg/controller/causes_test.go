@@ -1,0 +1,148 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+func exited(name string, code int32, reason string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}}
+}
+
+// failedPod is a pod of the Job that failed so.
+func failedPod(name string, containers ...corev1.ContainerStatus) *corev1.Pod {
+	pod := runningPod(name, ourJob(1))
+	pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, containers
+	return pod
+}
+
+func withCondition(pod *corev1.Pod, c corev1.PodConditionType) *corev1.Pod {
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: c, Status: corev1.ConditionTrue})
+	return pod
+}
+
+func deleted(pod *corev1.Pod) *corev1.Pod {
+	pod.DeletionTimestamp = &metav1.Time{Time: testTime}
+	return pod
+}
+
+func onCodes(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
+	}}
+}
+
+// policyJob has two rules, the second of which has a name; unless a test leaves them out.
+func policyJob() *batchv1.Job {
+	job := ourJob(1)
+	job.Annotations = map[string]string{rulename.Annotation: "1=OutOfLuck"}
+	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
+		onCodes(batchv1.PodFailurePolicyActionFailJob, 42, 137),
+	}}
+	return job
+}
+
+// The cause of a failure is what the matched rule looked at, or else the first container
+// that failed, also without a podFailurePolicy; and the rule, with its name (JOB-47).
+func TestCauses_JOB_47(t *testing.T) {
+	ok := exited("main", 0, "Completed")
+	for name, c := range map[string]struct {
+		job  *batchv1.Job
+		pod  *corev1.Pod
+		want string
+	}{
+		"no policy":          {ourJob(1), failedPod("p", ok, exited("side", 3, "Error"), exited("last", 4, "Error")), "Container side exited with code 3"},
+		"no policy, a word":  {ourJob(1), failedPod("p", exited("main", 137, "OOMKilled")), "Container main exited with code 137 (OOMKilled)"},
+		"no policy, evicted": {ourJob(1), withCondition(failedPod("p"), corev1.DisruptionTarget), "Pod has condition DisruptionTarget"},
+		"no policy, evicted, container": {ourJob(1), withCondition(failedPod("p", exited("main", 143, "Error")), corev1.DisruptionTarget),
+			"Container main exited with code 143, and the pod has condition DisruptionTarget"},
+		"no policy, deleted":            {ourJob(1), deleted(runningPod("p", ourJob(1))), "Pod was deleted before it ended"},
+		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
+		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container tells why"},
+		"no rule":                       {policyJob(), failedPod("p", exited("main", 1, "")), "Container main exited with code 1; no rule of the podFailurePolicy matched"},
+		"rule with a name": {policyJob(), failedPod("p", exited("side", 1, ""), exited("main", 137, "OOMKilled")),
+			`Container main exited with code 137 (OOMKilled); rule 1 "OutOfLuck" of the podFailurePolicy matched: FailJob`},
+		"rule on a condition": {policyJob(), withCondition(failedPod("p", exited("main", 42, "")), corev1.DisruptionTarget),
+			"Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore"},
+	} {
+		f := newFakeCluster(t, nil)
+		f.addJob(c.job)
+		pod := observe.Pod(c.pod)
+		plan := reconcile.Compute(reconcile.Observation{Job: c.job, Pods: []*reconcile.Pod{&pod}, Now: testTime}, reconcile.DefaultConfig())
+		s := &jobSync{Engine: f.engine, uid: "uid", job: c.job}
+		var got []string
+		for i := range plan.Findings {
+			if fd := &plan.Findings[i]; storedFailures(fd) || fd.Kind == reconcile.FindingRule && fd.Match.Action == batchv1.PodFailurePolicyActionIgnore {
+				got = append(got, causeOf(fd, s.ruleNames(), c.job.Spec.PodFailurePolicy != nil))
+			}
+		}
+		if len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// JOB-47: names of rules are a feature; without it there are none (KEP-4443).
+func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
+	f := newFakeCluster(t, func(c *Config) { c.Limits.Features = reconcile.Features{PodReplacementPolicy: true} })
+	s := &jobSync{Engine: f.engine, uid: "uid", job: policyJob()}
+	if names := s.ruleNames(); names.Name(1) != "" {
+		t.Errorf("%q", names)
+	}
+}
+
+// A cause is told when the failure is stored, or its pod let go; and only then (JOB-47).
+func TestCausesFollowWrites_JOB_47(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	var status error
+	f.setAPI(faultyJobs{fakeJobs{f.fakeCluster}, &status}, fakePods{f.fakeCluster})
+	job := policyJob()
+	job.Spec.BackoffLimit = ptr.To[int32](5)
+	f.addJob(job)
+	for i := range 3 {
+		f.addPods(withCondition(failedPod(fmt.Sprintf("ignored-%d", 2-i)), corev1.DisruptionTarget))
+	}
+	f.addPods(failedPod("c-2", exited("main", 1, "")), failedPod("c-1", exited("main", 1, "")), failedPod("c-3", exited("main", 2, "")))
+	trouble := errors.New("connection lost")
+	status, f.fail = trouble, func(reconcile.PodRef) error { return trouble }
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	if said.heard(eventPodFailed) {
+		t.Errorf("nothing is stored: %q", said.texts)
+	}
+	said.texts = nil
+
+	f.fail = func(reconcile.PodRef) error { return nil }
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	said.want(t, "pods are let go", "Warning PodFailed: Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore. First in pod ignored-0")
+
+	status, f.fail = nil, func(reconcile.PodRef) error { return trouble }
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	const none = "; no rule of the podFailurePolicy matched. First in pod c-"
+	said.want(t, "the status is stored", "Warning PodFailed: Container main exited with code 1"+none+"1", "Warning PodFailed: Container main exited with code 2"+none+"3")
+
+	// What is told is told.
+	f.fail = func(reconcile.PodRef) error { return nil }
+	if err := f.sync(); err != nil {
+		t.Error(err)
+	}
+	if said.heard(eventPodFailed) {
+		t.Errorf("again: %q", said.texts)
+	}
+}

@@ -1,0 +1,277 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// never is a fault that does not happen.
+func never[T any](T) error { return nil }
+
+// denied is what a webhook answers to a write to a pod.
+func denied(pod string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod, errors.New("admission webhook \"x\" denied the request"))
+}
+
+// podsOf are the pods of the cluster with a prefix, by name.
+func (f talkingCluster) podsOf(prefix string) (names []string) {
+	for _, pod := range f.pods {
+		if strings.HasPrefix(pod.Name, prefix) {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// JOB-47: pods that are created or deleted are told of after the write, those of a stage
+// one by one if they are few, else together.
+func TestEventsOfPods_JOB_47(t *testing.T) {
+	for n, told := range map[int32]func(verb string, pods []string) []string{
+		5: func(verb string, pods []string) (texts []string) {
+			for _, pod := range pods {
+				texts = append(texts, verb+" pod: "+pod)
+			}
+			return texts
+		},
+		6: func(verb string, pods []string) []string {
+			return []string{fmt.Sprintf("%s 6 pods: %s, %s, %s and 3 more", verb, pods[0], pods[1], pods[2])}
+		},
+	} {
+		f, said := newTalkingCluster(t)
+		f.backwards = true
+		want := func(what, begins string, texts []string) {
+			t.Helper()
+			for i := range texts {
+				texts[i] = begins + texts[i]
+			}
+			said.want(t, what, texts...)
+		}
+		f.addJob(ourJob(n))
+		if err := f.sync(); err != nil {
+			t.Fatal(err)
+		}
+		want("created", "Normal SuccessfulCreate: ", told("Created", f.podsOf("train-")))
+		for i := range n {
+			pod := runningPod(fmt.Sprintf("untracked-%d", i), ourJob(n))
+			pod.Finalizers = nil
+			f.addPods(pod)
+		}
+		if err := f.sync(); err != nil {
+			t.Fatal(err)
+		}
+		want("deleted", "Normal SuccessfulDelete: ", told("Deleted", f.podsOf("untracked-")))
+	}
+}
+
+// JOB-47: what cannot be created or deleted is told of, once in a stage, in the words of
+// the API server, and without the name of a pod that does not exist.
+func TestEventsOfFailures_JOB_47(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
+	made := 0
+	refuse.create = func(pod *corev1.Pod) error {
+		if made++; made == 1 {
+			return nil
+		}
+		return denied(fmt.Sprint(pod.GenerateName, made))
+	}
+	refuse.remove = func(ref reconcile.PodRef) error { return denied(ref.Name) }
+	f.setAPI(fakeJobs{f.fakeCluster}, refuse)
+	f.addJob(ourJob(50))
+	const creating = `Warning FailedCreate: Error creating: pods is forbidden: admission webhook "x" denied the request`
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	said.want(t, "two of three are not created", "Normal SuccessfulCreate: Created pod: "+f.podsOf("train-")[0], creating)
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	said.want(t, "again", creating)
+
+	for i := range 3 {
+		pod := runningPod(fmt.Sprintf("untracked-%d", 2-i), ourJob(50))
+		pod.Finalizers = nil
+		f.addPods(pod)
+	}
+	const deleting = `Warning FailedDelete: Error deleting: pod untracked-0 (and 2 more): pods "untracked-0" is forbidden: admission webhook "x" denied the request`
+	if err := f.sync(); err == nil || made != 4+1 {
+		t.Errorf("%v; %d creations", err, made)
+	}
+	if !slices.Contains(said.texts, deleting) {
+		t.Errorf("said %q", said.texts)
+	}
+}
+
+// JOB-47: a pod that came into being otherwise than asked for counts as not created.
+func TestEventOfChangedPod_JOB_47(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
+	f.addJob(ourJob(1))
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	if len(said.texts) == 0 || said.heard(eventPodCreated) || !strings.HasPrefix(said.texts[0], "Warning FailedCreate: Error creating: pod ") || !strings.Contains(said.texts[0], "without its owner") {
+		t.Errorf("said %q", said.texts)
+	}
+}
+
+// REG-31: a webhook does not let go of pods: the Job's user is told of each pod once, of
+// pods with the same error together, and of another error again.
+func TestEventOfStuckPods_REG_31(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	job := ourJob(4)
+	job.Spec.Suspend = ptr.To(true)
+	f.addJob(job)
+	stuck := map[string]error{"a": denied("a"), "b": denied("b"), "c": denied("c")}
+	f.fail = func(ref reconcile.PodRef) error { return stuck[ref.Name] }
+	f.addPods(runningPod("c", job), runningPod("a", job), runningPod("free", job))
+	sync := func() {
+		t.Helper()
+		if err := f.sync(); err == nil {
+			t.Error("no error")
+		}
+		said.texts = slices.DeleteFunc(said.texts, func(text string) bool { return !strings.Contains(text, " FailedPatch: ") })
+	}
+	sync()
+	said.want(t, "first", `Warning FailedPatch: Error removing the finalizer of pod a (and 1 more): pods "a" is forbidden: admission webhook "x" denied the request`)
+	for range 5 {
+		sync()
+	}
+	said.want(t, "the same again")
+	f.addPods(runningPod("b", job))
+	sync()
+	said.want(t, "another pod", `Warning FailedPatch: Error removing the finalizer of pod b: pods "b" is forbidden: admission webhook "x" denied the request`)
+	stuck["c"] = apierrors.NewInternalError(errors.New("failed calling webhook"))
+	sync()
+	said.want(t, "another error", "Warning FailedPatch: Error removing the finalizer of pod c: Internal error occurred: failed calling webhook")
+	stuck["c"] = apierrors.NewServerTimeout(schema.GroupResource{Resource: "pods"}, "patch", 1)
+	sync()
+	stuck["c"] = errors.New("connection refused")
+	sync()
+	said.want(t, "errors that pass by themselves")
+}
+
+// REG-31: an admission policy calls what it rejects invalid, as the API server does a patch
+// of a pod that another one has taken the place of. Only the latter passes by itself.
+func TestEventOfInvalidPatch_REG_31(t *testing.T) {
+	about := func(fields ...string) error {
+		var list field.ErrorList
+		for _, name := range fields {
+			list = append(list, field.Invalid(nil, name, "said"))
+			list[len(list)-1].Field = name
+		}
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "a", list)
+	}
+	for name, c := range map[string]struct {
+		err  error
+		told bool
+	}{
+		"another pod":         {about("metadata.uid"), false},
+		"another owner":       {about("metadata.ownerReferences"), false},
+		"an admission policy": {about(""), true},
+		"another field":       {about("metadata.uid", "spec.containers[0].image"), true},
+	} {
+		f, said := newTalkingCluster(t)
+		job := ourJob(1)
+		job.Spec.Suspend = ptr.To(true)
+		f.addJob(job)
+		f.fail = func(reconcile.PodRef) error { return c.err }
+		f.addPods(runningPod("a", job))
+		if err := f.sync(); (err != nil) != c.told || said.heard(eventPodNotPatched) != c.told {
+			t.Errorf("%s: %v, said %q", name, err, said.texts)
+		}
+	}
+}
+
+// REG-31: the same of pods that cannot be adopted, or let go of.
+func TestEventOfAdoption_REG_31(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	f.addJob(ourJob(2))
+	f.fail = func(ref reconcile.PodRef) error { return denied(ref.Name) }
+	unselected := runningPod("u", ourJob(2))
+	unselected.Labels = map[string]string{batchv1.ControllerUidLabel: "other"}
+	f.addPods(runningPod("a", nil), unselected)
+	if err := f.sync(); err == nil {
+		t.Error("no error")
+	}
+	for _, want := range []string{`Error adopting pod a: pods "a" is forbidden`, `Error letting go of pod u: pods "u" is forbidden`} {
+		if !slices.ContainsFunc(said.texts, func(text string) bool { return strings.HasPrefix(text, "Warning FailedPatch: "+want) }) {
+			t.Errorf("not said: %s\nbut %q", want, said.texts)
+		}
+	}
+}
+
+// What is remembered of a Job is bounded.
+func TestSaidIsBounded_SCL_11(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
+	for i := range 2 * maxSaid {
+		s.sayOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
+	}
+	if len(said.texts) != maxSaid || len(f.engine.memory.get("uid").said) != maxSaid {
+		t.Errorf("%d events, %d are remembered", len(said.texts), len(f.engine.memory.get("uid").said))
+	}
+}
+
+// SCL-03: a Job of 10,000 pods, 10 at a time, one of a hundred of which fails: how many
+// events that makes does not depend on the number of its pods, all of them are told of,
+// and what matters most comes through.
+func TestEventsOfManyPods_SCL_03_JOB_47(t *testing.T) {
+	const completions, parallelism, failures = 10_000, 10, 100
+	api := newEventAPI()
+	w := newSteppedWriter(t, api)
+	f := talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = w.eventWriter, w.clock }), w.clock}
+	job := ourJob(completions)
+	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To[int32](parallelism), ptr.To[int32](completions)
+	f.engine.config.Limits.Backoff.Base, f.engine.config.Limits.Backoff.Max = 1, 1
+	f.addJob(job)
+	ended, began := 0, w.clock.Now()
+	for !reconcile.IsFinished(f.cache.Job("uid")) {
+		if err := f.sync(); err != nil {
+			t.Fatal(err)
+		}
+		w.wake()
+		for uid, pod := range f.pods {
+			delete(f.pods, uid)
+			if pod.Status.Phase != "" || len(pod.Finalizers) == 0 {
+				continue
+			}
+			pod = pod.DeepCopy()
+			f.version++
+			pod.ResourceVersion = fmt.Sprint(f.version)
+			pod.Status.Phase = corev1.PodSucceeded
+			if ended++; ended%100 == 0 && ended/100 <= failures {
+				pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, []corev1.ContainerStatus{exited("main", 42, "Error")}
+			}
+			f.addPods(pod)
+		}
+	}
+	w.write()
+	minutes := int(w.clock.Since(began) / lanePeriod)
+	if n := podsTold(t, api, eventPodCreated); n != completions+failures {
+		t.Errorf("%d pods are told of", n)
+	}
+	if n, limit := api.made(""), 2*(laneBurst+minutes)+2*namedPods+1; n > limit || minutes > 60 {
+		t.Errorf("%d requests in %d minutes, want at most %d", n, minutes, limit)
+	}
+	t.Logf("%d requests in %d minutes", api.made(""), minutes)
+	told := api.told()
+	for _, want := range []string{"Completed x1: Job completed", "PodFailed x100: Container main exited with code 42. First in pod "} {
+		if !slices.ContainsFunc(told, func(text string) bool { return strings.HasPrefix(text, want) }) {
+			t.Errorf("not told: %s\n%s", want, strings.Join(told, "\n"))
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// outgoing is one event on its way to the API server.
+type outgoing struct {
+	name                  string
+	about                 corev1.ObjectReference
+	kind, reason, message string
+	count                 int
+	first, last           metav1.Time
+	// stored is what is known of the object of that name, if it is there.
+	stored *storedEvent
+	// unsure is the count that a write would have stored of which it is not known whether
+	// it came through; 0 if there is none.
+	unsure int32
+}
+
+// storedEvent is what a write has to know of an event that is there.
+type storedEvent struct {
+	name, version, message string
+	count                  int32
+	first, last            metav1.Time
+}
+
+func newOutgoing(l *lane, n note) *outgoing {
+	// The API server keeps whole seconds.
+	first, last := metav1.NewTime(n.first).Rfc3339Copy(), metav1.NewTime(n.last).Rfc3339Copy()
+	e := &outgoing{about: l.about, kind: l.kind, reason: l.reason, message: cutMessage(n.message), count: n.count, first: first, last: last}
+	same := l.cause
+	if same == "" {
+		same = n.message
+	}
+	e.name = eventName(l.about, l.kind, l.reason, same)
+	if l.stored != nil && l.stored.name == e.name {
+		e.stored = l.stored
+	}
+	return e
+}
+
+// eventName is the same whenever the same is said about the same object.
+func eventName(about corev1.ObjectReference, said ...string) string {
+	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + strings.Join(said, "\n")))
+	hash := hex.EncodeToString(sum[:8])
+	name := about.Name[:min(len(about.Name), validation.DNS1123SubdomainMaxLength-1-len(hash))]
+	return strings.TrimRight(name, "-.") + "." + hash
+}
+
+// lapsed takes that the API server has forgotten the event that was known: the next one
+// goes on with its count.
+func (e *outgoing) lapsed() {
+	e.count += int(e.stored.count)
+	e.first, e.message, e.stored = e.stored.first, e.stored.message, nil
+}
+
+// eventStore writes events, with the verbs create and patch only.
+type eventStore struct {
+	events  typedcorev1.EventsGetter
+	timeout time.Duration
+}
+
+// maxEventTries bounds how often one write begins anew, because the event came into being,
+// changed, or was forgotten meanwhile.
+const maxEventTries = 5
+
+var errEventChanges = errors.New("the event changed during every try to write it")
+
+// write makes the event, or raises the count of the one that is there. It reports whether
+// there is nothing left to do: an error then says that the event never will be written.
+func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err error) {
+	for range maxEventTries {
+		if e.stored == nil {
+			err = s.create(ctx, e)
+		} else {
+			err = s.raise(ctx, e)
+		}
+		switch {
+		case err == nil:
+			return true, nil
+		case apierrors.IsNotFound(err) && e.stored != nil:
+			e.lapsed()
+			err = nil
+		case apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
+			if done, err = s.look(ctx, e); done {
+				return true, nil
+			}
+		}
+		if err != nil {
+			return !isPassing(err), err
+		}
+	}
+	return false, errEventChanges
+}
+
+// isPassing says that the same write may succeed later.
+func isPassing(err error) bool {
+	return isAmbiguous(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
+}
+
+func (s *eventStore) create(ctx context.Context, e *outgoing) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	count := addCounts(0, e.count)
+	stored, err := s.events.Events(e.about.Namespace).Create(ctx, &corev1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Name: e.name, Namespace: e.about.Namespace},
+		InvolvedObject:      e.about,
+		Type:                e.kind,
+		Reason:              e.reason,
+		Message:             e.message,
+		Count:               count,
+		FirstTimestamp:      e.first,
+		LastTimestamp:       e.last,
+		Source:              corev1.EventSource{Component: FieldManager},
+		ReportingController: FieldManager,
+	}, metav1.CreateOptions{FieldManager: FieldManager})
+	return e.took(stored, count, err)
+}
+
+// raise adds to the count of the event, if that is still as it is known.
+func (s *eventStore) raise(ctx context.Context, e *outgoing) error {
+	count := addCounts(e.stored.count, e.count)
+	stored, err := s.patch(ctx, e, map[string]any{
+		"metadata":      map[string]string{"resourceVersion": e.stored.version},
+		"count":         count,
+		"lastTimestamp": e.last,
+	})
+	return e.took(stored, count, err)
+}
+
+// look learns what is there: a patch that changes nothing returns the event, so that the
+// permission to read events is not needed. It reports whether this is what an earlier
+// write stored, whose answer was lost.
+func (s *eventStore) look(ctx context.Context, e *outgoing) (done bool, err error) {
+	unsure := e.unsure
+	stored, err := s.patch(ctx, e, map[string]any{})
+	if apierrors.IsNotFound(err) {
+		e.stored = nil
+		return false, nil
+	}
+	if err := e.took(stored, unsure, err); err != nil {
+		return false, err
+	}
+	return unsure != 0 && e.stored.count == unsure && e.stored.last.Equal(&e.last), nil
+}
+
+func (s *eventStore) patch(ctx context.Context, e *outgoing, change map[string]any) (*corev1.Event, error) {
+	body, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.events.Events(e.about.Namespace).Patch(ctx, e.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
+}
+
+// took takes the answer to a write of a count.
+func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
+	switch {
+	case err == nil:
+		e.unsure = 0
+		e.stored = &storedEvent{
+			name: e.name, version: stored.ResourceVersion, message: stored.Message, count: stored.Count,
+			first: stored.FirstTimestamp, last: stored.LastTimestamp,
+		}
+	case isAmbiguous(err):
+		e.unsure = count
+	}
+	return err
+}
+
+// addCounts adds to a count, which may be anything that somebody else has stored.
+func addCounts(stored int32, n int) int32 {
+	return int32(min(int64(max(stored, 0))+int64(n), math.MaxInt32))
+}

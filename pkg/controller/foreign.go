@@ -1,0 +1,40 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+)
+
+// eventForeignStatus is the reason of the event about a foreign status write.
+const eventForeignStatus = "StatusWrittenByOthers"
+
+// noteForeignStatus tells that somebody else wrote the status of a Job of ours since we
+// did: a user who edits it, or a second controller, as on a cluster that does not know
+// spec.managedBy (MGB-16). Writes on condition of the resourceVersion keep the counts
+// right, but two controllers would go on undoing each other's work.
+func (s *jobSync) noteForeignStatus(ctx context.Context) {
+	s.config.Metrics.foreignStatus()
+	by := strings.Join(otherManagers(s.job), ", ")
+	klog.FromContext(ctx).Info("Somebody else wrote the status of a Job of ours", "job", klog.KObj(s.job), "managers", by)
+	s.sayOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
+		"Somebody else than this controller wrote the status of this Job (%s); if that was a second controller, both undo each other's work", by)})
+}
+
+// otherManagers are the field managers of the status but us.
+func otherManagers(job *batchv1.Job) (names []string) {
+	for _, f := range job.ManagedFields {
+		if f.Subresource == "status" && f.Manager != FieldManager && !slices.Contains(names, f.Manager) {
+			names = append(names, f.Manager)
+		}
+	}
+	if len(names) == 0 {
+		return []string{"unknown"}
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+)
+
+// Election lets one of several processes work (JOB-56), with a Lease. A process that
+// takes the lead starts like one that was restarted: all that has to last is in Jobs and
+// pods, and every write is conditional, so that even two leaders at once do no harm.
+type Election struct {
+	// Client reads and writes the Lease. One of its own keeps other calls from delaying it.
+	Client kubernetes.Interface
+	// Namespace and Name are the Lease's; LeaseName makes a name.
+	Namespace, Name string
+	// Identity tells this process from the others.
+	Identity string
+	// LeaseDuration is how long the others wait after the last sign of life, RenewDeadline
+	// when a leader gives up that cannot renew, RetryPeriod the time between two tries.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Watchdog, if set, is told of the elector, and can say whether the lead is stuck.
+	Watchdog *leaderelection.HealthzAdaptor
+}
+
+// Validate says what is wrong with the election, in terms of its flags.
+func (e Election) Validate() error {
+	switch {
+	case e.LeaseDuration < time.Second || e.LeaseDuration%time.Second != 0:
+		// A Lease holds seconds: the others would take over sooner than the leader thinks.
+		return fmt.Errorf("the lease duration must be whole seconds, not %v", e.LeaseDuration)
+	case e.LeaseDuration <= e.RenewDeadline:
+		return fmt.Errorf("the lease duration, %v, must be longer than the renew deadline, %v", e.LeaseDuration, e.RenewDeadline)
+	case float64(e.RenewDeadline) <= leaderelection.JitterFactor*float64(e.RetryPeriod):
+		return fmt.Errorf("the renew deadline, %v, must be longer than %g times the retry period, %v", e.RenewDeadline, leaderelection.JitterFactor, e.RetryPeriod)
+	case e.RetryPeriod <= 0:
+		return fmt.Errorf("the retry period must be longer than 0, not %v", e.RetryPeriod)
+	}
+	if problems := validation.IsDNS1123Subdomain(e.Name); len(problems) > 0 {
+		return fmt.Errorf("the lease name %q: %s", e.Name, strings.Join(problems, "; "))
+	}
+	if problems := validation.IsDNS1123Label(e.Namespace); len(problems) > 0 {
+		return fmt.Errorf("the lease namespace %q: %s", e.Namespace, strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// LeaseName is the name of the Lease of all controllers with the managedBy value:
+// another for each value, so that controllers of different Jobs do not wait for each other.
+func LeaseName(managedBy string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(managedBy))
+	if name = "batchjob-" + name; managedBy == DefaultManagedBy {
+		return name
+	}
+	// Different values may look the same by now.
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(managedBy))
+	return fmt.Sprintf("%s-%08x", strings.TrimRight(name, "-"), hash.Sum32())
+}
+
+// Run calls lead whenever this process takes the lead, until ctx is done or lead returns
+// an error. lead gets a context that ends with the lead, and has to return soon then; the
+// Lease is given back once it has. A lead that is lost makes the process a candidate again.
+func (e Election) Run(ctx context.Context, lead func(context.Context) error) error {
+	for ctx.Err() == nil {
+		if err := e.term(ctx, lead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// term goes through one candidacy and, if it is won, one lead.
+func (e Election) term(ctx context.Context, lead func(context.Context) error) error {
+	// The Lease must outlast the work that it allows, also at the end of ctx.
+	holding, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	t := &term{ctx: ctx, lead: lead, release: release, done: make(chan struct{})}
+	defer context.AfterFunc(ctx, t.stopCandidacy)()
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}, Client: e.Client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: e.Identity},
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:          lock,
+		LeaseDuration: e.LeaseDuration, RenewDeadline: e.RenewDeadline, RetryPeriod: e.RetryPeriod,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: t.work, OnStoppedLeading: func() {}, OnNewLeader: func(identity string) {
+			klog.FromContext(ctx).Info("Leader", "identity", identity, "self", identity == e.Identity)
+		}},
+		WatchDog: e.Watchdog, Name: e.Name,
+		// The elector would give back a Lease that it cannot renew before it ends the lead.
+		ReleaseOnCancel: false,
+	})
+	if err != nil {
+		return fmt.Errorf("leader election: %w", err)
+	}
+	if e.Watchdog != nil {
+		e.Watchdog.SetLeaderElection(elector)
+	}
+	elector.Run(holding)
+	err = t.end()
+	if elector.IsLeader() {
+		e.giveBack(context.WithoutCancel(ctx), lock)
+	}
+	return err
+}
+
+// giveBack empties the Lease, if it still is ours, so that others need not wait until it
+// expires. If that fails they wait.
+func (e Election) giveBack(ctx context.Context, lock *resourcelock.LeaseLock) {
+	ctx, cancel := context.WithTimeout(ctx, e.RenewDeadline)
+	defer cancel()
+	// A last renewal that nobody waited for may be stored in between.
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		held, _, err := lock.Get(ctx)
+		if err != nil || held.HolderIdentity != e.Identity {
+			return err
+		}
+		now := metav1.Now()
+		return lock.Update(ctx, resourcelock.LeaderElectionRecord{
+			LeaderTransitions: held.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now, AcquireTime: now,
+		})
+	})
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot give back the Lease: the next leader waits until it expires")
+	}
+}
+
+// term is the state of one candidacy and lead.
+type term struct {
+	ctx     context.Context
+	lead    func(context.Context) error
+	release context.CancelFunc
+
+	mu             sync.Mutex
+	started, ended bool
+	done           chan struct{}
+	err            error
+}
+
+// stopCandidacy ends an election that has not been won. A lead ends by itself.
+func (t *term) stopCandidacy() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started {
+		t.release()
+	}
+}
+
+// work is called, in a goroutine of its own, once the lead is won.
+func (t *term) work(leading context.Context) {
+	t.mu.Lock()
+	if t.ended || leading.Err() != nil {
+		t.mu.Unlock()
+		return
+	}
+	t.started = true
+	t.mu.Unlock()
+	defer close(t.done)
+	defer t.release()
+	ctx, cancel := context.WithCancel(leading)
+	defer cancel()
+	defer context.AfterFunc(t.ctx, cancel)()
+	t.err = t.lead(ctx)
+}
+
+// end waits for the work, which goes on for a moment after a lead is lost.
+func (t *term) end() error {
+	t.mu.Lock()
+	t.ended = true
+	started := t.started
+	t.mu.Unlock()
+	if !started {
+		return nil
+	}
+	<-t.done
+	if t.err == nil && t.ctx.Err() == nil {
+		klog.FromContext(t.ctx).Info("Lost the lead, and will try to get it again")
+	}
+	return t.err
+}

@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// metered counts the calls to a Cluster.
+func metered(c Cluster, m *Metrics) Cluster {
+	if m == nil {
+		return c
+	}
+	return Cluster{Jobs: meteredJobs{c.Jobs, m}, Pods: meteredPods{c.Pods, m}, List: meteredList{c.List, m}, Parallel: c.Parallel}
+}
+
+type meteredJobs struct {
+	JobAPI
+	metrics *Metrics
+}
+
+func (j meteredJobs) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+	job, err := j.JobAPI.Get(ctx, namespace, name)
+	j.metrics.apiCall("get", "jobs", err)
+	return job, err
+}
+
+func (j meteredJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	stored, err := j.JobAPI.UpdateStatus(ctx, job)
+	j.metrics.apiCall("update", "jobs/status", err)
+	return stored, err
+}
+
+type meteredPods struct {
+	PodAPI
+	metrics *Metrics
+}
+
+func (p meteredPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	created, err := p.PodAPI.Create(ctx, pod)
+	p.metrics.apiCall("create", "pods", err)
+	return created, err
+}
+
+func (p meteredPods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	pod, err := p.PodAPI.Delete(ctx, namespace, ref)
+	p.metrics.apiCall("delete", "pods", err)
+	return pod, err
+}
+
+func (p meteredPods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
+	pod, err := p.PodAPI.Patch(ctx, job, ref, patch)
+	p.metrics.apiCall("patch", "pods", err)
+	return pod, err
+}
+
+type meteredList struct {
+	PodLister
+	metrics *Metrics
+}
+
+func (l meteredList) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	pods, version, err := l.PodLister.List(ctx, job, all)
+	l.metrics.apiCall("list", "pods", err)
+	return pods, version, err
+}

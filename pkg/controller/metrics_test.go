@@ -1,0 +1,317 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+
+// listing is a registry that notes what is registered.
+type listing struct {
+	metrics.KubeRegistry
+	all []prometheus.Collector
+}
+
+func (l *listing) MustRegister(list ...metrics.Registerable) {
+	l.KubeRegistry.MustRegister(list...)
+	for _, r := range list {
+		l.all = append(l.all, r)
+	}
+}
+
+func (l *listing) RawMustRegister(list ...prometheus.Collector) {
+	l.KubeRegistry.RawMustRegister(list...)
+	l.all = append(l.all, list...)
+}
+
+var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*?)", (?:unit: "[^"]*", )?constLabels: \{\}, variableLabels: \{([^}]*)\}`)
+
+// JOB-52, MGB-07: the golden file holds every metric's name, labels and help. The names
+// and labels in upstream are what dashboards of the built-in controller ask for; the count
+// of Jobs by external controllers is the built-in's to keep.
+func TestMetricNames_JOB_52_MGB_07(t *testing.T) {
+	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
+	NewMetrics(l, clocktesting.NewFakeClock(testTime))
+	var lines []string
+	labels := map[string]string{}
+	for _, c := range l.all {
+		descriptions := make(chan *prometheus.Desc, 1)
+		c.Describe(descriptions)
+		d := described.FindStringSubmatch((<-descriptions).String())
+		if d == nil {
+			t.Fatalf("cannot read the description of %T", c)
+		}
+		labels[d[1]] = d[3]
+		lines = append(lines, fmt.Sprintf("%s{%s}\n    %s\n", d[1], d[3], strings.ReplaceAll(d[2], `\"`, `"`)))
+	}
+	slices.Sort(lines)
+	golden(t, "metrics.txt", strings.Join(lines, ""))
+
+	upstream := map[string]string{
+		"job_controller_job_sync_duration_seconds":                    "completion_mode,result,action",
+		"job_controller_job_syncs_total":                              "completion_mode,result,action",
+		"job_controller_jobs_finished_total":                          "completion_mode,result,reason",
+		"job_controller_job_pods_finished_total":                      "completion_mode,result",
+		"job_controller_pod_failures_handled_by_failure_policy_total": "action",
+		"job_controller_terminated_pods_tracking_finalizer_total":     "event",
+		"job_controller_job_finished_indexes_total":                   "status,backoffLimit",
+		"job_controller_job_pods_creation_total":                      "reason,status",
+		"job_controller_stale_sync_skips_total":                       "group,resource",
+	}
+	for name, want := range upstream {
+		if got, there := labels[name]; !there || got != want {
+			t.Errorf("%s has the labels %q (%v), the built-in controller's has %q", name, got, there, want)
+		}
+	}
+	if _, there := labels["job_controller_jobs_by_external_controller_total"]; there {
+		t.Error("jobs_by_external_controller_total would count our own Jobs as another's")
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != got {
+		t.Errorf("%s differs (%v); run with -rewrite and read the diff. Got:\n%s", file, err, got)
+	}
+}
+
+// counted are the counters, and the counts of histograms, that are not zero.
+func counted(t *testing.T, registry metrics.KubeRegistry, prefix string) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, family := range families {
+		name, ours := strings.CutPrefix(family.GetName(), "job_controller_")
+		if !ours || !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetValue())
+			}
+			if v := m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount()) + m.GetGauge().GetValue(); v != 0 {
+				out[strings.Join(append([]string{name}, labels...), " ")] += v
+			}
+		}
+	}
+	return out
+}
+
+func newMetered(t *testing.T) (*fakeCluster, metrics.KubeRegistry) {
+	registry := metrics.NewKubeRegistry()
+	f := newFakeCluster(t, func(c *Config) { c.Metrics = NewMetrics(registry, c.Clock) })
+	return f, registry
+}
+
+// JOB-49: each sync of an unfinished Job of ours is one sample, with what it did.
+func TestSyncsAreCounted_JOB_49(t *testing.T) {
+	interim := batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "X"}
+	terminal := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "X"}
+	misplaced := func(name string, job *batchv1.Job) *corev1.Pod {
+		pod := runningPod(name, job)
+		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "7"}
+		return pod
+	}
+	for name, c := range map[string]struct {
+		change func(*batchv1.Job)
+		pods   int
+		fails  bool
+		want   map[string]float64
+	}{
+		"creates":               {nil, 0, false, map[string]float64{"job_syncs_total pods_created NonIndexed success": 1}},
+		"has all":               {nil, 2, false, map[string]float64{"job_syncs_total tracking NonIndexed success": 1}},
+		"has too many":          {nil, 3, false, map[string]float64{"job_syncs_total pods_deleted NonIndexed success": 1}},
+		"cannot remove":         {nil, 3, true, map[string]float64{"job_syncs_total pods_deleted NonIndexed error": 1}},
+		"finishes":              {func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{interim} }, 0, false, map[string]float64{"job_syncs_total reconciling NonIndexed success": 1}},
+		"finished":              {func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{interim, terminal} }, 0, false, map[string]float64{}},
+		"another's":             {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, 0, false, map[string]float64{}},
+		"indexed, out of range": {func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }, -2, false, map[string]float64{"job_syncs_total pods_deleted Indexed success": 1}},
+		"nothing to do, indexed": {func(j *batchv1.Job) {
+			j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+			j.Spec.Parallelism = ptr.To[int32](0)
+		}, 0, false, map[string]float64{"job_syncs_total tracking Indexed success": 1}},
+	} {
+		f, registry := newMetered(t)
+		job := ourJob(2)
+		if c.change != nil {
+			c.change(job)
+		}
+		f.addJob(job)
+		f.engine.Trust(job)
+		for i := range max(c.pods, -c.pods) {
+			if c.pods < 0 {
+				f.addPods(misplaced(fmt.Sprint("p", i), job))
+			} else {
+				f.addPods(runningPod(fmt.Sprint("p", i), job))
+			}
+		}
+		if c.fails {
+			f.fail = func(reconcile.PodRef) error { return errors.New("no") }
+		}
+		_, _ = f.engine.Sync(context.Background(), job.UID)
+		if got := counted(t, registry, "job_syncs_total"); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		durations := map[string]float64{}
+		for sample, n := range c.want {
+			durations[strings.Replace(sample, "job_syncs_total", "job_sync_duration_seconds", 1)] = n
+		}
+		if got := counted(t, registry, "job_sync_duration_seconds"); !maps.Equal(got, durations) {
+			t.Errorf("%s: %v, want %v", name, got, durations)
+		}
+	}
+}
+
+// JOB-49: a pod that waits for its back-off counts as one that is created.
+func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
+	f, registry := newMetered(t)
+	job := ourJob(1)
+	job.Status.Failed = 1
+	job.Status.StartTime = &metav1.Time{Time: testTime}
+	failed := runningPod("p", job)
+	failed.Finalizers = nil
+	failed.Status.Phase = corev1.PodFailed
+	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(testTime)}}}}
+	f.addJob(job)
+	f.addPods(failed)
+	f.engine.Trust(job)
+	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, registry, "job_syncs_total"); f.did("create") != 0 || got["job_syncs_total pods_created NonIndexed success"] != 1 {
+		t.Errorf("%v after %v", got, f.calls)
+	}
+}
+
+// JOB-51: a sync whose pods may be older than the status says so.
+func TestStaleSyncsAreCounted_JOB_51(t *testing.T) {
+	f, registry := newMetered(t)
+	job := ourJob(2)
+	job.Status.Active = 1
+	f.addJob(job)
+	_, _ = f.engine.Sync(context.Background(), job.UID)
+	want := map[string]float64{"stale_sync_skips_total  pods": 1}
+	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
+		t.Errorf("of an unknown status: %v", got)
+	}
+	f.engine.Trust(job)
+	_, _ = f.engine.Sync(context.Background(), job.UID)
+	if got := counted(t, registry, "stale_sync_skips"); !maps.Equal(got, want) {
+		t.Errorf("of a status that is our own: %v", got)
+	}
+}
+
+// MGB-16: somebody else writes the status of our Jobs.
+func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
+	f, registry := newMetered(t)
+	job := ourJob(2)
+	f.addJob(job)
+	f.engine.Trust(job)
+	edited := job.DeepCopy()
+	edited.ResourceVersion = "2"
+	edited.Status.Failed = 3
+	edited.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status"}, {Manager: FieldManager, Subresource: "status"}, {Manager: "user"}}
+	f.addJob(edited)
+	_, _ = f.engine.Sync(context.Background(), job.UID)
+	if got := counted(t, registry, "foreign_status"); got["foreign_status_writes_total"] != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := otherManagers(edited); !slices.Equal(got, []string{"kube-controller-manager"}) {
+		t.Errorf("by %v", got)
+	}
+}
+
+// The calls that a sync makes are counted by what came of them.
+func TestAPICallsAreCounted(t *testing.T) {
+	f, registry := newMetered(t)
+	job := ourJob(2)
+	f.addJob(job)
+	f.addPods(runningPod("a", job), runningPod("b", job), runningPod("c", job), runningPod("d", job))
+	f.engine.Trust(job)
+	refused := true
+	f.fail = func(reconcile.PodRef) error {
+		if refused {
+			refused = false
+			return conflict("p")
+		}
+		return nil
+	}
+	_, _ = f.engine.Sync(context.Background(), job.UID)
+	got := counted(t, registry, "api_calls_total")
+	if got["api_calls_total pods conflict patch"] != 1 || got["api_calls_total pods success patch"] != float64(f.did("release ns/b@7")+f.did("release ns/c@7")+f.did("release ns/d@7")+f.did("release ns/a@7")-1) || got["api_calls_total jobs/status success update"] != float64(f.did("status")) {
+		t.Errorf("%v after %v", got, f.calls)
+	}
+}
+
+// The age of the oldest finished pod that holds its finalizer, and the time that a Job
+// takes to finish after its last pod.
+func TestWaitingIsMeasured(t *testing.T) {
+	clock := clocktesting.NewFakeClock(testTime)
+	registry := metrics.NewKubeRegistry()
+	m := NewMetrics(registry, clock)
+	d, cache := NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
+	f := &fakeCluster{t: t, cache: cache}
+	f.pods = map[types.UID]*corev1.Pod{}
+	f.fail = func(reconcile.PodRef) error { return nil }
+	f.webhook = func(*corev1.Pod) {}
+	f.version = 100
+	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	d.OnPodEnded(f.engine.PodEnded)
+
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	pod := runningPod("a", job)
+	f.addPods(pod)
+	done := pod.DeepCopy()
+	done.ResourceVersion = "8"
+	done.Status.Phase = corev1.PodSucceeded
+	done.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(testTime)}}}}
+	f.addPods(done)
+	clock.Step(7 * time.Second)
+	if got := counted(t, registry, "oldest"); got["oldest_uncounted_pod_age_seconds"] != 7 {
+		t.Errorf("%v", got)
+	}
+	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, registry, "oldest"); len(got) != 0 {
+		t.Errorf("after the pod was counted: %v", got)
+	}
+	if got := counted(t, registry, "job_finish_delay"); got["job_finish_delay_seconds NonIndexed succeeded"] != 1 {
+		t.Errorf("%v after %v", got, f.calls)
+	}
+}

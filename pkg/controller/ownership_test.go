@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// MGB-02, D-27: which names may be reconciled; the reserved one only in its place.
+func TestValidateManagedBy_MGB_02(t *testing.T) {
+	for name, ok := range map[string]bool{
+		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
+		"": false, "jobs": false, "/jobs": false, "example.com/": false, "Example.com/x": false,
+		"kubernetes.io/job-controller":           false,
+		"example.com/" + strings.Repeat("x", 51): true,
+		"example.com/" + strings.Repeat("x", 52): false,
+	} {
+		if err := ValidateManagedBy(name, false); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err := ValidateManagedBy(name, true); (err == nil) != (ok || name == batchv1.JobControllerName) {
+			t.Errorf("%q, in place of the built-in controller: %v", name, err)
+		}
+	}
+}
+
+// MGB-01, MGB-02: ours are the Jobs that name us, and in place of the built-in
+// controller those that name it, or nobody.
+func TestOwnership_MGB_01_MGB_02(t *testing.T) {
+	for _, c := range []struct {
+		value          *string
+		ours, replaced bool
+	}{
+		{nil, false, true},
+		{ptr.To(batchv1.JobControllerName), false, true},
+		{ptr.To("example.com/x"), false, false},
+		{ptr.To(""), false, false},
+		{ptr.To(DefaultManagedBy), true, true},
+	} {
+		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: c.value}}
+		beside := Config{ManagedBy: DefaultManagedBy}
+		instead := Config{ManagedBy: DefaultManagedBy, ReplaceBuiltin: true}
+		if beside.owns(job) != c.ours || instead.owns(job) != c.replaced {
+			t.Errorf("%v: beside the built-in controller %v, in its place %v", ptr.Deref(c.value, "nil"), beside.owns(job), instead.owns(job))
+		}
+	}
+}

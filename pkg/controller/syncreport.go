@@ -1,0 +1,91 @@
+package controller
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// syncAction is what a sync did to the pods of its Job; the values are those of a metric
+// label (JOB-49).
+type syncAction string
+
+const (
+	actionReconciling syncAction = "reconciling"
+	actionTracking    syncAction = "tracking"
+	actionCreated     syncAction = "pods_created"
+	actionDeleted     syncAction = "pods_deleted"
+)
+
+// syncReport is what the metrics tell of one sync.
+type syncReport struct {
+	// job is the Job as the sync found it; nil for one that is finished or gone.
+	job                        *batchv1.Job
+	stages                     int
+	finishing, deleted, create bool
+}
+
+// begin notes the Job that a sync found.
+func (r *syncReport) begin(job *batchv1.Job) {
+	if !reconcile.IsFinished(job) {
+		r.job = job
+	}
+}
+
+// note takes a plan. A creation that waits for a back-off counts as one.
+func (r *syncReport) note(plan *reconcile.Plan) {
+	r.deleted = r.deleted || len(plan.Delete) > 0
+	for _, f := range plan.Findings {
+		switch f.Kind {
+		case reconcile.FindingFate:
+			r.finishing = true
+		case reconcile.FindingExcess, reconcile.FindingMisfit, reconcile.FindingUntracked:
+			r.deleted = true
+		case reconcile.FindingCreate, reconcile.FindingBackoff, reconcile.FindingIndexBackoff:
+			r.create = true
+		}
+	}
+}
+
+func (r *syncReport) action() syncAction {
+	switch {
+	case r.finishing:
+		return actionReconciling
+	case r.deleted:
+		return actionDeleted
+	case r.create:
+		return actionCreated
+	}
+	return actionTracking
+}
+
+// report tells the metrics of a sync that has ended.
+func (s *jobSync) report(err error) {
+	m, r := s.config.Metrics, s.syncReport
+	if m == nil || r.job == nil {
+		return
+	}
+	m.synced(r.job, s.config.Clock.Since(s.begun), r.action(), err)
+	m.syncStages.WithLabelValues(completionMode(r.job)).Observe(float64(r.stages))
+}
+
+// PodEnded notes when a pod of the Job ended, as far as this process saw it.
+func (e *Engine) PodEnded(job types.UID) {
+	now := e.config.Clock.Now()
+	e.memory.update(job, func(m *jobMemory) { m.lastEnd = now })
+}
+
+// reportFinish tells how long after the last pod's end the terminal condition was stored.
+// Nobody knows of a Job whose last pod ended before this process ran, or that had none.
+func (s *jobSync) reportFinish(stored *batchv1.Job) {
+	last := s.memory.get(s.uid).lastEnd
+	if s.config.Metrics == nil || last.IsZero() || !reconcile.IsFinished(stored) {
+		return
+	}
+	result := "failed"
+	if stored.Status.CompletionTime != nil {
+		result = "succeeded"
+	}
+	s.config.Metrics.finishDelay.WithLabelValues(completionMode(stored), result).Observe(s.config.Clock.Since(last).Seconds())
+}

@@ -1,0 +1,112 @@
+package observe
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// bigPod is a pod as API servers send them: a spec and managed fields of several kB, of
+// which decisions need nothing.
+func bigPod(i, version int, job *batchv1.Job, phase corev1.PodPhase) *corev1.Pod {
+	pod := testPod(fmt.Sprintf("train-%d-abcde", i), job.UID, version, phase)
+	pod.UID = types.UID(fmt.Sprintf("5e1f7c1e-6c1c-4a5e-9d5e-%012d", i))
+	pod.Labels = map[string]string{batchv1.ControllerUidLabel: string(job.UID), batchv1.JobNameLabel: job.Name}
+	pod.Annotations = map[string]string{AttemptAnnotation: "1", batchv1.JobCompletionIndexAnnotation: fmt.Sprint(i)}
+	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	pod.OwnerReferences[0].Name = job.Name
+	pod.CreationTimestamp = metav1.NewTime(time.Unix(1_000_000, 0))
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat("x", 2000))}}}
+	pod.Spec.NodeName = "node-1"
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "image", Args: []string{strings.Repeat("a", 2000)}}}
+	return pod
+}
+
+// received is what a watch brings: every string is a new one.
+func received(t testing.TB, pod *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	data, err := pod.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &corev1.Pod{}
+	if err := out.Unmarshal(data); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fill lets each of n pods start and succeed, and be let go of.
+func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
+	t.Helper()
+	store := c.PodStore("")
+	for i := range n {
+		for round, phase := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodSucceeded} {
+			pod := bigPod(i, 10+4*i+round, job, phase)
+			if round == 3 {
+				pod.Finalizers = nil
+			}
+			if err := store.Update(received(t, pod)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// SCL-11: of a pod the cache keeps what decisions need, whatever its size, and nothing
+// of its earlier versions.
+func TestMemoryOfAPod_SCL_11(t *testing.T) {
+	const pods, limit = 10_000, 460
+	c, job := NewCache(nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
+	_ = c.JobStore("").Add(job)
+	before := heap()
+	fill(t, c, job, pods)
+	perPod := (heap() - before) / pods
+	t.Logf("%d bytes per pod", perPod)
+	if perPod > limit {
+		t.Errorf("a pod takes %d bytes, more than %d", perPod, limit)
+	}
+	if n := len(c.Pods(job.UID)); n != pods {
+		t.Errorf("%d pods", n)
+	}
+}
+
+// BenchmarkCache_SCL_11 brings 10,000 pods from their creation to their end.
+func BenchmarkCache_SCL_11(b *testing.B) {
+	const pods = 10_000
+	for b.Loop() {
+		b.StopTimer()
+		c, job := NewCache(nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
+		_ = c.JobStore("").Add(job)
+		before := heap()
+		b.StartTimer()
+		fill(b, c, job, pods)
+		b.StopTimer()
+		b.ReportMetric(float64(heap()-before)/pods, "B/pod")
+		b.StartTimer()
+		if len(c.Pods(job.UID)) != pods {
+			b.Fatal("not all pods are there")
+		}
+	}
+}
+
+// silent takes all that the cache tells, and keeps nothing.
+type silent struct{}
+
+func (silent) PodChanged(PodChange)        {}
+func (silent) JobChanged(JobChange)        {}
+func (silent) StrayChanged([]*batchv1.Job) {}

@@ -1,0 +1,114 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const tooManySucceeded = "event/TooManySucceededPods"
+
+// surplus are the findings of too many successes, in all plans until nothing is left to do.
+func (o *observed) surplus(t *testing.T) (all []Finding) {
+	t.Helper()
+	for range 20 {
+		plan := o.compute()
+		if plan.IsEmpty() {
+			return all
+		}
+		f := findings(plan, FindingTooManySucceeded)
+		all = append(all, f...)
+		if len(f) > 0 && (plan.Status == nil || trueCondition(&batchv1.Job{Status: *plan.Status}, batchv1.JobComplete) == nil) {
+			t.Errorf("told before the Job is complete: %s", planText(plan))
+		}
+		o.carryOut(t, plan)
+	}
+	t.Fatal("does not settle")
+	return nil
+}
+
+// JOB-14: more successes of a NonIndexed Job than completions: it is complete, and a
+// finding, the cause of an event, comes with that and only then.
+func TestTooManySucceeded_JOB_14(t *testing.T) {
+	three := func(options ...func(*batchv1.Job)) *observed {
+		return observeJob(append([]func(*batchv1.Job){sized(2, 2)}, options...)...).
+			with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute)).with("c", succeededPod(time.Minute))
+	}
+	o := three()
+	f := o.surplus(t)
+	if len(f) != 1 || f[0].Explains != tooManySucceeded || f[0].Count != 3 || f[0].Limit != 2 || f[0].Index != NoIndex ||
+		f[0].Message != "3 pods succeeded, and spec.completions asks for 2; the Job is complete all the same" {
+		t.Errorf("%+v", f)
+	}
+	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	// Whoever explains the finished Job is told the same.
+	if again := findings(o.compute(), FindingTooManySucceeded); len(again) != 1 || again[0] != f[0] {
+		t.Errorf("%+v", again)
+	}
+	// One that ends well after SuccessCriteriaMet counts, and is told of once.
+	o = observeJob(sized(1, 1), replacing(batchv1.Failed), counters(1, 0), interim(criteriaMet)).with("late", succeededPod(0))
+	if f := o.surplus(t); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 1 {
+		t.Errorf("%+v", f)
+	}
+
+	for name, o := range map[string]*observed{
+		"as many as asked for": observeJob(sized(3, 3)).with("a", succeededPod(0)).with("b", succeededPod(0)).with("c", succeededPod(0)),
+		"a work queue":         three(func(j *batchv1.Job) { j.Spec.Completions = nil }),
+		"indexed":              observeJob(indexed(1, 1)).with("a", index(0), succeededPod(0)).with("b", index(0), succeededPod(0)),
+		"fails":                three(counters(0, 7)),
+	} {
+		if f := o.surplus(t); len(f) != 0 || !IsFinished(o.Job) {
+			t.Errorf("%s: %+v, %s", name, f, statusText(&o.Job.Status))
+		}
+	}
+	// An Indexed Job whose count was kept when it shrank (STV-18) has no pod too many.
+	if f := observeJob(indexed(3, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" })).surplus(t); len(f) != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// JOB-63: parallelism beyond completions starts no more than completions; what is active
+// beyond the completions that remain goes, and counts for nothing.
+func TestParallelismBeyondCompletions_JOB_63(t *testing.T) {
+	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
+	pods := func(o *observed, n int) *observed {
+		for i := range n {
+			o.with(fmt.Sprintf("p%d", i), index(int32(i)), func(p *Pod) { p.CreatedAt = begun.Add(time.Duration(i) * time.Second) })
+		}
+		return o
+	}
+	for name, test := range map[string]struct {
+		o    *observed
+		want string
+	}{
+		"none yet":           {observeJob(sized(2, 5)), "create; create"},
+		"none yet, indexed":  {observeJob(indexed(2, 5)), "create 0; create 1"},
+		"some ended":         {observeJob(sized(5, 9), counters(3, 0)), "create; create"},
+		"some ended, failed": {observeJob(sized(5, 9), counters(3, 1)), "create; create"},
+		"some, indexed":      {observeJob(indexed(5, 9), endedIndexes("0,2,4", 3, ""), noFailedIndexes), "create 1; create 3"},
+		"one is missing":     {pods(observeJob(sized(3, 5)), 2), "create"},
+		"as many as remain":  {pods(observeJob(sized(5, 5), counters(2, 0), active(3)), 3), ""},
+		"one too many":       {pods(observeJob(sized(3, 9)), 4), "release p3"},
+		"two too many":       {pods(observeJob(sized(5, 9), counters(2, 0)), 5), "release p3 p4"},
+		"all too many":       {pods(observeJob(sized(2, 9), counters(2, 0)), 2), "release p0 p1"},
+		"beyond int32":       {observeJob(sized(2, 1<<31-1)), "create; create"},
+	} {
+		t.Run(name, func(t *testing.T) { test.o.want(t, test.want) })
+	}
+	// A success that is recorded now counts against the room at once.
+	o := pods(observeJob(sized(3, 9), active(3)), 3).with("s", succeededPod(time.Minute))
+	plan := o.want(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p2`)
+	if f := findings(plan, FindingExcess); len(f) != 1 || f[0].Pod != "p2" {
+		t.Errorf("%+v", f)
+	}
+	o.carryOut(t, plan).carryOut(t, o.want(t, "delete p2; release s"))
+	for _, name := range []string{"p0", "p1"} {
+		ended(o.pod(t, name), corev1.PodSucceeded)
+	}
+	ended(o.pod(t, "p2"), corev1.PodFailed)
+	o.settle(t)
+	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}

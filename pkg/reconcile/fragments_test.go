@@ -1,0 +1,99 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// maxObject is what etcd takes in one request.
+const maxObject = 3 << 19
+
+// everyOther are n indexes from first on, every second one.
+func everyOther(first, n int32) indexset.Set {
+	list := make([]int32, n)
+	for i := range n {
+		list[i] = first + 2*i
+	}
+	return indexset.Of(list...)
+}
+
+// fragmented is a Job of the given number of indexes, half of which have succeeded, each
+// beside one that has not: the even ones. As many pods as one status records end now, and
+// nine times as many run.
+func fragmented(completions int32, perIndex bool) (o Observation, ends int32) {
+	o = hugeJob(0, perIndex)
+	*o.Job.Spec.Completions, *o.Job.Spec.Parallelism = completions, completions/10
+	done := everyOther(0, completions/2)
+	o.Job.Status.CompletedIndexes, o.Job.Status.Succeeded = done.String(), completions/2
+	addPods(&o, 0, int(completions/20), func(i int, p *Pod) {
+		p.Index = int32(2*i + 1)
+		if i%10 == 0 && ends < int32(DefaultConfig().MaxUncounted) {
+			p.Phase, p.FinishedAt = corev1.PodSucceeded, p.CreatedAt
+			ends++
+		}
+	})
+	return o, ends
+}
+
+// REG-24, BLI-31: a Job of 10^5 indexes whose lists have as many fragments as there can be
+// fits into etcd, and the lists say exactly what they said and what came to it.
+func TestFragmentedIndexesFit_REG_24_BLI_31(t *testing.T) {
+	for _, perIndex := range []bool{false, true} {
+		o, ends := fragmented(hugeCompletions, perIndex)
+		lost := everyOther(20_001, 30_000) // beyond those that run
+		if perIndex {
+			o.Job.Status.FailedIndexes = ptr.To(lost.String())
+		}
+		next := o.Job.DeepCopy()
+		plan := Compute(o, DefaultConfig())
+		if plan.Status == nil {
+			t.Fatal("no status")
+		}
+		next.Status = *plan.Status
+		if next.Status.Succeeded != hugeCompletions/2+ends || ends < 400 {
+			t.Errorf("succeeded %d, %d more", next.Status.Succeeded, ends)
+		}
+		completed, err := indexset.Parse(next.Status.CompletedIndexes)
+		if err != nil || !everyOther(0, hugeCompletions/2).Difference(completed).IsEmpty() || completed.Len() != int(next.Status.Succeeded) {
+			t.Errorf("completedIndexes: %d indexes, %v", completed.Len(), err)
+		}
+		if perIndex && *next.Status.FailedIndexes != lost.String() {
+			t.Error("failedIndexes changed")
+		}
+		text, err := json.Marshal(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > maxObject/2 {
+			t.Errorf("the Job has %d bytes", len(text))
+		}
+	}
+}
+
+// REG-24: ten times as many fragments take about ten times as long, and not a hundred. Both
+// are timed over the same amount of work, so that a busy machine slows both down.
+func TestFragmentedIndexesAreQuick_REG_24(t *testing.T) {
+	for _, perIndex := range []bool{false, true} {
+		took := func(completions int32, times int) time.Duration {
+			o, _ := fragmented(completions, perIndex)
+			best := time.Hour
+			for range 10 {
+				begin := time.Now()
+				for range times {
+					Compute(o, DefaultConfig())
+				}
+				best = min(best, time.Since(begin))
+			}
+			return best
+		}
+		if small, large := took(hugeCompletions/10, 10), took(hugeCompletions, 1); large > 5*small {
+			t.Errorf("per index %v: %v for one decision, and %v for ten of a tenth of the size", perIndex, large, small)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// mode sets completionMode to whatever the text is.
+func mode(text batchv1.CompletionMode) func(*batchv1.Job) {
+	return func(j *batchv1.Job) { j.Spec.CompletionMode = &text }
+}
+
+// JOB-13: a Job of a mode that this version does not know is left alone, whatever else
+// there would be to do, and a finding names the mode.
+func TestUnknownMode_JOB_13(t *testing.T) {
+	for name, option := range map[string]func(*batchv1.Job){
+		"new": noStart, "over the limit": backoffLimit(-1), "late": deadline(1), "suspended": suspend,
+		"ending": interim(failureTarget), "done": counters(9, 0), "being deleted": beingDeleted,
+		"recorded": uncounted([]types.UID{"s"}, []types.UID{"f"}), "policy": failurePolicy(onExit("FailJob", 1)),
+	} {
+		o := observeJob(sized(3, 3), mode("Weird"), option).
+			with("r").with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).
+			with("t", deletedPod(0)).with("u", untracked).stray("x")
+		plan := o.want(t, "")
+		f := findings(plan, FindingUnknownMode)
+		if len(f) != 1 || f[0].Message != "Weird" || len(plan.Findings) != 1 && name != "policy" {
+			t.Errorf("%s: %+v", name, plan.Findings)
+		}
+		if plan.RequeueAfter != 0 {
+			t.Errorf("%s: again after %v", name, plan.RequeueAfter)
+		}
+	}
+	// The modes that are known, and none, which is NonIndexed, are not left alone.
+	for _, option := range []func(*batchv1.Job){
+		mode(batchv1.IndexedCompletion), mode(batchv1.NonIndexedCompletion), func(j *batchv1.Job) { j.Spec.CompletionMode = nil },
+	} {
+		plan := observeJob(option).compute()
+		if len(plan.Create) != 1 || len(findings(plan, FindingUnknownMode)) != 0 {
+			t.Errorf("%s", planText(plan))
+		}
+	}
+	// It wakes up when it has a mode again (a newer API server, an older one of us).
+	o := observeJob(mode("Weird")).with("p", inPhase(corev1.PodSucceeded))
+	o.want(t, "")
+	mode(batchv1.NonIndexedCompletion)(o.Job)
+	o.settle(t)
+	if !IsFinished(o.Job) {
+		t.Error(statusText(&o.Job.Status))
+	}
+}

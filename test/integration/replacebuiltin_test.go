@@ -1,0 +1,96 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// replacing makes a controller that stands in for the built-in one.
+func replacing(c *controller.Config) { c.ReplaceBuiltin = true }
+
+// Where there is no built-in controller, Jobs of nobody and of the reserved name are
+// ours too, and another controller's are not.
+func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ours = func(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") != otherController }
+	f.startController(replacing)
+	f.kubelet.play(everySucceeds)
+	f.create(newJob(indexed(2)))
+	f.create(named("nobody", newJob(managedBy(""), completions(2), parallelism(2))))
+	f.create(named("reserved", newJob(managedBy(batchv1.JobControllerName), completions(1))))
+	other := f.create(named("other", newJob(managedBy(otherController), completions(1))))
+	f.untilComplete("a", 2, 0)
+	f.untilComplete("nobody", 2, 0)
+	f.untilComplete("reserved", 1, 0)
+	f.untilReleased()
+	f.wantUntouched(other)
+}
+
+// Whoever created the pods of a Job that is gone, and whoever ran the Job: nobody else
+// lets them go any more (TRK-22).
+func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ours = func(*batchv1.Job) bool { return true } // once they are gone
+	job := f.create(named("other", newJob(managedBy(otherController), completions(1))))
+	pod, err := f.client.CoreV1().Pods(f.namespace).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "left", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: job.Spec.Template.Spec,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.untilSeen(pod)
+	f.startController(replacing)
+	f.untilWorking()
+	if now := f.history.pod(pod.UID); !isTracked(now) {
+		t.Error("the pod lost its finalizer while the Job of another controller was there")
+	}
+	f.deleteJob("other", metav1.DeletePropagationBackground)
+	f.until("the pod is let go", func() bool { now := f.history.pod(pod.UID); return now == nil || !isTracked(now) })
+}
+
+// MGB-04: which controller a Job has cannot be changed, so there is nothing to hand over.
+func TestManagedByIsImmutable_MGB_04(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(completions(1)))
+	f.create(named("asleep", newJob(completions(1), suspended)))
+	f.create(named("nobody", newJob(managedBy(""), completions(1), suspended)))
+	f.untilIs("asleep", batchv1.JobSuspended)
+	for job, value := range map[string]string{"a": `"example.com/x"`, "asleep": "null", "nobody": `"` + controller.DefaultManagedBy + `"`} {
+		patch := []byte(`{"spec":{"managedBy":` + value + `}}`)
+		_, err := f.client.BatchV1().Jobs(f.namespace).Patch(t.Context(), job, types.MergePatchType, patch, metav1.PatchOptions{})
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "managedBy") {
+			t.Errorf("Job %s, managedBy %s: %v", job, value, err)
+		}
+	}
+}
+
+// MGB-12: the log names whom a Job is left to, which shows a mistyped name.
+func TestSkippedControllerIsLogged_MGB_12(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	other := f.create(named("mistyped", newJob(managedBy("batchjob.dev/controler"), completions(1))))
+	f.create(named("nobody", newJob(managedBy(""), completions(1))))
+	f.until("the log tells of the Job", func() bool { return strings.Contains(p.log.String(), `managedBy="batchjob.dev/controler"`) })
+	f.wantUntouched(other)
+	if strings.Contains(p.log.String(), "/nobody") {
+		t.Error("the log tells of Jobs of the built-in controller, of which there are many")
+	}
+}

@@ -1,0 +1,60 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// MGB-16: another controller writes the status of our Job, as the built-in one does on a
+// cluster that does not know spec.managedBy. Every one of its writes is noticed, once, and
+// told in an event; the counts are right all the same.
+func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := f.newMeter()
+	p := f.startController(m.counts)
+	f.create(newJob(completions(3), parallelism(3)))
+	pods := f.untilActive(3)
+	f.kubelet.succeed(pods[0])
+	job := f.untilCounts("a", counts{active: 2, succeeded: 1})
+
+	job.Status.Active = 7
+	stored, err := newClient(t, apiServer.config, "kube-controller-manager").BatchV1().Jobs(f.namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.untilSeen(stored)
+	f.untilCounts("a", counts{active: 2, succeeded: 1})
+	f.kubelet.succeed(pods[1:]...)
+	f.untilComplete("a", 3, 0)
+	f.untilReleased()
+	m.until(map[string]float64{"foreign_status_writes_total{}": 1}, "foreign_status_writes_total")
+	if log := p.log.String(); !strings.Contains(log, `managers="kube-controller-manager"`) {
+		t.Error("the log does not say who wrote the status")
+	}
+	f.until("an event tells of it", func() bool {
+		events, err := f.client.CoreV1().Events(f.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=StatusWrittenByOthers"})
+		return err == nil && len(events.Items) == 1 && events.Items[0].InvolvedObject.UID == job.UID
+	})
+}
+
+// Our own status whose answer was lost is not taken for somebody else's.
+func TestOwnStatusIsNotForeign_MGB_16(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := f.newMeter()
+	p := f.startController(m.counts)
+	f.create(newJob(completions(1)))
+	pods := f.untilActive(1)
+	lost := p.wire.loseAnswer(statusPut.holding(string(batchv1.JobSuccessCriteriaMet)))
+	f.kubelet.succeed(pods...)
+	f.untilComplete("a", 1, 0)
+	if lost.count() == 0 {
+		t.Fatal("no answer was lost")
+	}
+	m.until(map[string]float64{}, "foreign_status_writes_total")
+	m.until(map[string]float64{"jobs_finished_total{completion_mode=NonIndexed,reason=CompletionsReached,result=succeeded}": 1}, "jobs_finished_total")
+}
