@@ -99,6 +99,9 @@ func evidenceOf(f *reconcile.Finding) string {
 	case !p.IsTerminal():
 		return "Pod was deleted before it ended"
 	}
+	if p.FailReason != "" {
+		return "Pod failed: " + p.FailReason
+	}
 	return "Pod failed, and no container tells why"
 }
 

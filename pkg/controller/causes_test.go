@@ -70,6 +70,7 @@ func TestCauses_JOB_47(t *testing.T) {
 		"no policy, deleted":            {ourJob(1), deleted(runningPod("p", ourJob(1))), "Pod was deleted before it ended"},
 		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
 		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container tells why"},
+		"no policy, the kubelet's word": {ourJob(1), withReason(failedPod("p"), "UnexpectedAdmissionError"), "Pod failed: UnexpectedAdmissionError"},
 		"no rule":                       {policyJob(), failedPod("p", exited("main", 1, "")), "Container main exited with code 1; no rule of the podFailurePolicy matched"},
 		"rule with a name": {policyJob(), failedPod("p", exited("side", 1, ""), exited("main", 137, "OOMKilled")),
 			`Container main exited with code 137 (OOMKilled); rule 1 "OutOfLuck" of the podFailurePolicy matched: FailJob`},
@@ -145,4 +146,9 @@ func TestCausesFollowWrites_JOB_47(t *testing.T) {
 	if said.heard(eventPodFailed) {
 		t.Errorf("again: %q", said.texts)
 	}
+}
+
+func withReason(pod *corev1.Pod, reason string) *corev1.Pod {
+	pod.Status.Reason = reason
+	return pod
 }

@@ -185,7 +185,7 @@ func (w steppedWriter) wake() {
 }
 
 func eventJob(name string) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name)}}
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
 }
 
 // heard is a recorder that keeps what is said, as "kind reason: message".

@@ -37,8 +37,8 @@ import (
 // An event is stored at most once: what was said and not stored when a process dies is
 // lost, and nobody repeats it. So pods whose failure was stored just before a crash are
 // missing in the count of its cause; none is counted twice. The API server forgets an
-// event an hour after its last change; the process that wrote it goes on with the full
-// count, unless nothing was said for ten minutes, and another process begins anew.
+// event an hour after its last change, and the count begins anew. If it is gone sooner,
+// the process that wrote it goes on with the full count.
 type eventWriter struct {
 	clock  clock.WithTicker
 	store  eventStore

@@ -56,7 +56,7 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		p.FinishedAt = finishTime(pod)
 	}
 	if p.Phase == corev1.PodFailed {
-		p.Terminated, p.Conditions = terminated(pod), conditions(pod)
+		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
 	}
 	return p
 }

@@ -50,6 +50,9 @@ type Pod struct {
 	// the conditions, of a pod that failed; nil for every other pod.
 	Terminated []failurepolicy.Container
 	Conditions []failurepolicy.Condition
+	// FailReason is the reason that the kubelet gave for the failure of the whole pod,
+	// such as Evicted; empty for every other pod.
+	FailReason string
 }
 
 // IsTerminal says that no container runs in the pod any more, nor ever will.

@@ -184,8 +184,9 @@ func (f *fixture) said(job, reason string) (n int32) {
 	return n
 }
 
-// untilEvent waits for an event of this reason about the Job. One writer stores all
-// events of a controller one after the other: those before it are there, too.
+// untilEvent waits for an event of this reason about the Job. One writer stores the events
+// of a controller one after the other, but for those about pods that come and go: the
+// others before it are there, too.
 func (f *fixture) untilEvent(job, reason string) corev1.Event {
 	f.t.Helper()
 	var found corev1.Event
