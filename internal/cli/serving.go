@@ -28,7 +28,7 @@ type servingOptions struct {
 
 	reviews  kubernetes.Interface
 	gatherer metrics.Gatherer
-	// working is nil in a process that waits for the lead.
+	// working is nil in a process that waits for the lead, or begins, or ends.
 	working atomic.Pointer[controller.Runtime]
 }
 
@@ -70,7 +70,7 @@ type namedServer struct {
 
 // listen opens both addresses.
 func (o *servingOptions) listen(c *controllerOptions) ([]namedServer, error) {
-	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(c), o.readyChecks()), nil)
+	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(c), o.readyChecks(c)), nil)
 	if err != nil {
 		return nil, listenError("--health-probe-bind-address", err)
 	}
@@ -113,11 +113,12 @@ func (o *servingOptions) healthChecks(c *controllerOptions) map[string]serving.C
 }
 
 // readyChecks say that Jobs are worked on, or would be if the leader ended.
-func (o *servingOptions) readyChecks() map[string]serving.Check {
+func (o *servingOptions) readyChecks(c *controllerOptions) map[string]serving.Check {
 	return map[string]serving.Check{"watches": func() error {
-		if working := o.working.Load(); working != nil && !working.Ready() {
-			return errors.New("the first lists of Jobs and pods are under way")
+		working := o.working.Load()
+		if waits := working == nil && c.election != nil; waits || working != nil && working.Ready() {
+			return nil
 		}
-		return nil
+		return errors.New("the first lists of Jobs and pods are under way")
 	}}
 }

@@ -78,15 +78,20 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.tls != nil {
 		listener = tls.NewListener(listener, s.tls)
 	}
+	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 		defer cancel()
 		if server.Shutdown(ending) != nil {
 			_ = server.Close()
 		}
 	})
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	err := server.Serve(listener)
+	if !stop() {
+		<-ended // Serve does not wait for the requests.
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s on %s: %w", s.name, s.listener.Addr(), err)
 	}
 	return nil

@@ -108,3 +108,15 @@ func TestRepeatedIndex_REG_02(t *testing.T) {
 	ended(o.pod(t, "a1"), corev1.PodFailed)
 	o.wantStages(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 }
+
+// REG-11, REG-10: a phase that flips after the record changes nothing: neither is the pod
+// recorded a second time, nor is a rule asked about it, nor does it make room for another.
+func TestPhaseFlipsAfterTheRecord_REG_11_REG_10(t *testing.T) {
+	policy := failurePolicy(onExit("FailJob", 1))
+	for _, option := range []func(*batchv1.Job){func(*batchv1.Job) {}, policy, backoffLimit(0)} {
+		observeJob(sized(2, 1), option, uncounted([]types.UID{"p"}, nil)).with("p", failedPod(1, time.Hour)).with("r").
+			wantStages(t, "release p", `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
+	}
+	observeJob(sized(2, 1), uncounted(nil, []types.UID{"p"})).with("p", succeededPod(time.Hour)).with("r").
+		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
+}

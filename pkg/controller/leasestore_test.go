@@ -1,0 +1,155 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+)
+
+// leaseStore is an API server that has one Lease, and can fail.
+type leaseStore struct {
+	*fake.Clientset
+	mu sync.Mutex
+	// fails, if set, answers a call in the store's place. holder is what it writes, if it does.
+	fails func(verb, holder string) error
+	// holders are all that were ever stored, without repetitions.
+	holders []string
+	calls   int
+}
+
+var errAway = errors.New("the API server is away")
+
+func newLeaseStore() *leaseStore {
+	s := &leaseStore{Clientset: fake.NewClientset()}
+	s.PrependReactor("*", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		holder := ""
+		if write, is := action.(interface{ GetObject() runtime.Object }); is {
+			holder = ptr.Deref(write.GetObject().(*coordinationv1.Lease).Spec.HolderIdentity, "")
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.calls++
+		if s.fails != nil {
+			if err := s.fails(action.GetVerb(), holder); err != nil {
+				return true, nil, err
+			}
+		}
+		if action.GetVerb() != "get" && (len(s.holders) == 0 || s.holders[len(s.holders)-1] != holder) {
+			s.holders = append(s.holders, holder)
+		}
+		return false, nil, nil
+	})
+	return s
+}
+
+func (s *leaseStore) failing(how func(verb, holder string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = how
+}
+
+func (s *leaseStore) lease(t *testing.T) *coordinationv1.Lease {
+	t.Helper()
+	stored, err := s.Tracker().Get(coordinationv1.SchemeGroupVersion.WithResource("leases"), "ns", "lease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored.(*coordinationv1.Lease)
+}
+
+func (s *leaseStore) holder(t *testing.T) string {
+	t.Helper()
+	return ptr.Deref(s.lease(t).Spec.HolderIdentity, "")
+}
+
+// steal makes somebody else the holder, as an edit of the Lease does.
+func (s *leaseStore) steal(t *testing.T, thief string) {
+	t.Helper()
+	stolen := s.lease(t).DeepCopy()
+	stolen.Spec.HolderIdentity, stolen.Spec.RenewTime = &thief, &metav1.MicroTime{Time: time.Now()}
+	if err := s.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), stolen, "ns"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// candidate is an election with the times that are the default.
+func (s *leaseStore) candidate(identity string) Election {
+	return Election{
+		Client: s, Namespace: "ns", Name: "lease", Identity: identity,
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+	}
+}
+
+// replica is a candidate that runs, and what came of it.
+type replica struct {
+	cancel context.CancelFunc
+	// led is how often it took the lead, leading whether it has it.
+	led     int
+	leading bool
+	// tookOver and lost are when it last got and lost the lead.
+	tookOver, lost time.Time
+	ended          bool
+	err            error
+}
+
+// start runs the election in a bubble of testing/synctest, whose time passes when
+// everybody waits. work is what a lead does besides to wait for its end.
+func start(e Election, work func(context.Context) error) *replica {
+	ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
+	r := &replica{cancel: cancel}
+	go func() {
+		r.err = e.Run(ctx, func(ctx context.Context) error {
+			r.led++
+			r.leading, r.tookOver = true, time.Now()
+			defer func() { r.leading = false }()
+			context.AfterFunc(ctx, func() { r.lost = time.Now() })
+			if work == nil {
+				<-ctx.Done()
+				return nil
+			}
+			return work(ctx)
+		})
+		r.ended = true
+	}()
+	synctest.Wait()
+	return r
+}
+
+// pass lets time pass in the bubble.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// slowly ends a lead a while after it has to.
+func slowly(d time.Duration) func(context.Context) error {
+	return func(ctx context.Context) error {
+		<-ctx.Done()
+		time.Sleep(d)
+		return nil
+	}
+}
+
+// end stops the replica, which has to end without an error.
+func (r *replica) end(t *testing.T) {
+	t.Helper()
+	r.cancel()
+	pass(time.Minute)
+	if !r.ended || r.err != nil {
+		t.Errorf("ended: %v, with %v", r.ended, r.err)
+	}
+}
+
+// retryTime is the longest time between two tries: client-go adds up to 120 %.
+const retryTime = 4400 * time.Millisecond

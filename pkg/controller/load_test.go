@@ -1,0 +1,217 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// transit is a cluster through which very many Jobs pass, each of one pod that runs and
+// succeeds, and the queue of its controller. It keeps nothing of what is gone.
+type transit struct {
+	t          *testing.T
+	clock      *clocktesting.FakeClock
+	dispatcher *Dispatcher
+	engine     *Engine
+	cache      *observe.Cache
+	jobs, pods observe.Store
+	version    int
+	stored     map[types.UID]*corev1.Pod
+	due        map[types.UID]bool
+}
+
+func newTransit(t *testing.T) *transit {
+	f := &transit{t: t, clock: clocktesting.NewFakeClock(testTime), version: 1, stored: map[types.UID]*corev1.Pod{}, due: map[types.UID]bool{}}
+	config := Config{Clock: f.clock}
+	f.dispatcher, f.cache = NewDispatcher(config, f)
+	f.engine = NewEngine(config, f.cache, Cluster{Jobs: transitJobs{f}, Pods: transitPods{f}, List: f, Parallel: func(n int, do func(int)) {
+		for i := range n {
+			do(i)
+		}
+	}})
+	f.dispatcher.OnOwnJob(f.engine.Own)
+	f.dispatcher.OnPodEnded(f.engine.PodEnded)
+	f.jobs, f.pods = f.cache.JobStore(""), f.cache.PodStore("")
+	return f
+}
+
+func (f *transit) AddAfter(job types.UID, _ time.Duration) { f.due[job] = true }
+func (f *transit) AddRateLimited(types.UID)                {}
+func (f *transit) Forget(types.UID)                        {}
+
+// List is never needed: nobody else writes.
+func (f *transit) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, string, error) {
+	return nil, "", errors.New("no list")
+}
+
+func (f *transit) next() string {
+	f.version++
+	return strconv.Itoa(f.version)
+}
+
+// work syncs Jobs until none is due. Every sync is late enough that nothing waits.
+func (f *transit) work() {
+	f.t.Helper()
+	for rounds := 0; len(f.due) > 0; rounds++ {
+		if rounds == 20 {
+			f.t.Fatalf("%d Jobs do not come to rest", len(f.due))
+		}
+		due := f.due
+		f.due = map[types.UID]bool{}
+		f.clock.Step(time.Minute)
+		for uid := range due {
+			result, err := f.engine.Sync(klog.NewContext(f.t.Context(), logr.Discard()), uid)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			f.dispatcher.Synced(uid, result, err)
+		}
+	}
+}
+
+// deliver is what the watches bring of a Job and of the pods.
+func (f *transit) deliver(store observe.Store, object any, gone bool) {
+	f.t.Helper()
+	deliver := store.Update
+	if gone {
+		deliver = store.Delete
+	}
+	if err := deliver(object); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// create brings n Jobs to their end.
+func (f *transit) create(n int) {
+	f.t.Helper()
+	for i := range n {
+		job := ourJob(1)
+		job.UID = types.UID(fmt.Sprintf("5e1f7c1e-6c1c-4a5e-9d5e-%012d", i))
+		job.Name, job.ResourceVersion = fmt.Sprintf("train-%d", i), f.next()
+		job.Spec.Selector.MatchLabels = map[string]string{batchv1.ControllerUidLabel: string(job.UID)}
+		job.Spec.Template.Labels = map[string]string{batchv1.ControllerUidLabel: string(job.UID)}
+		job.Spec.Template.Spec.Containers[0].Args = []string{strings.Repeat("x", 1000)}
+		f.deliver(f.jobs, job, false)
+	}
+	f.work()
+	f.play(corev1.PodRunning)
+	f.play(corev1.PodSucceeded)
+}
+
+// play brings all pods to a phase.
+func (f *transit) play(phase corev1.PodPhase) {
+	f.t.Helper()
+	for uid, pod := range f.stored {
+		pod = pod.DeepCopy()
+		pod.Status.Phase, pod.ResourceVersion = phase, f.next()
+		f.stored[uid] = pod
+		f.deliver(f.pods, pod, false)
+	}
+	f.work()
+}
+
+// remove deletes all Jobs, and then all pods, as the garbage collector does.
+func (f *transit) remove() {
+	f.t.Helper()
+	for _, job := range f.cache.Jobs() {
+		job = job.DeepCopy()
+		job.ResourceVersion = f.next()
+		f.deliver(f.jobs, job, true)
+	}
+	f.work()
+	for uid, pod := range f.stored {
+		pod = pod.DeepCopy()
+		pod.ResourceVersion = f.next()
+		delete(f.stored, uid)
+		f.deliver(f.pods, pod, true)
+	}
+	f.work()
+}
+
+type transitJobs struct{ *transit }
+
+func (f transitJobs) Get(context.Context, string, string) (*batchv1.Job, error) {
+	return nil, errors.New("no get")
+}
+
+func (f transitJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	job = job.DeepCopy()
+	job.ResourceVersion = f.next()
+	return job, nil
+}
+
+type transitPods struct{ *transit }
+
+func (f transitPods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	pod = pod.DeepCopy()
+	pod.Name = pod.GenerateName + "abcde"
+	pod.UID, pod.ResourceVersion = types.UID("pod-"+pod.Name), f.next()
+	pod.CreationTimestamp = metav1.NewTime(f.clock.Now())
+	f.stored[pod.UID] = pod
+	return pod, nil
+}
+
+func (f transitPods) Delete(context.Context, string, reconcile.PodRef) (*corev1.Pod, error) {
+	return nil, errors.New("no deletion")
+}
+
+func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodRef, _ PodPatch) (*corev1.Pod, error) {
+	pod := f.stored[ref.UID].DeepCopy()
+	pod.Finalizers, pod.ResourceVersion = nil, f.next()
+	f.stored[ref.UID] = pod
+	return pod, nil
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// SCL-11: of ten thousand Jobs that have come and gone nothing is left but some room in
+// tables, a while after the last one.
+func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
+	const jobs = 10_000
+	f := newTransit(t)
+	begun := heapInUse()
+	f.create(jobs)
+	for _, job := range f.cache.Jobs() {
+		if !reconcile.IsFinished(job) {
+			t.Fatalf("Job %s is not finished: %+v", job.Name, job.Status)
+		}
+	}
+	if n := len(f.cache.Jobs()); n != jobs {
+		t.Fatalf("%d Jobs", n)
+	}
+	most := heapInUse() - begun
+	f.remove()
+	// What was ours is remembered for a while, until some other Job ends.
+	f.clock.Step(keepRetired)
+	f.engine.memory.retire("another", f.clock.Now())
+	if n := len(f.engine.memory.jobs) + len(f.dispatcher.batcher.next) + len(f.cache.Jobs()); n > 0 {
+		t.Errorf("there are %d Jobs in memory, %d are batched, %d in the cache", len(f.engine.memory.jobs), len(f.dispatcher.batcher.next), len(f.cache.Jobs()))
+	}
+	left := heapInUse() - begun
+	t.Logf("%d kB with all Jobs, %d kB without", most/1000, left/1000)
+	if left > most/10 {
+		t.Errorf("%d bytes are left of %d", left, most)
+	}
+	runtime.KeepAlive(f)
+}

@@ -1,0 +1,235 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+)
+
+// refusingPods asks before it creates a pod.
+type refusingPods struct {
+	fakePods
+	refuse func() error
+}
+
+func (r refusingPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	if err := r.refuse(); err != nil {
+		r.note("create")
+		return nil, err
+	}
+	return r.fakePods.Create(ctx, pod)
+}
+
+// forbidden is the answer to a creation, with a cause that tells of the namespace.
+func forbidden(cause metav1.CauseType) error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "train", nil)
+	if cause != "" {
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause, Message: "namespace ns is being terminated", Field: "metadata.namespace"}}
+	}
+	return err
+}
+
+func terminating() error { return forbidden(corev1.NamespaceTerminatingCause) }
+
+// refusal is a fake cluster that asks before it creates a pod.
+type refusal struct {
+	*fakeCluster
+	clock  *clocktesting.FakeClock
+	events *record.FakeRecorder
+}
+
+func refusing(t *testing.T, refuse func() error) refusal {
+	r := refusal{newFakeCluster(t, nil), clocktesting.NewFakeClock(testTime), record.NewFakeRecorder(10_000)}
+	r.engine = NewEngine(Config{Clock: r.clock, Recorder: r.events}, r.cache,
+		Cluster{Jobs: fakeJobs{r.fakeCluster}, Pods: refusingPods{fakePods{r.fakeCluster}, refuse}, List: r.fakeCluster, Parallel: r.parallel})
+	return r
+}
+
+// sync syncs the Job as soon as a status may be written again, and notes only its calls.
+func (r refusal) sync() (Result, error) {
+	r.calls = nil
+	r.clock.Step(r.engine.config.BatchPeriod)
+	return r.engine.Sync(r.t.Context(), "uid")
+}
+
+func (r refusal) active() int32 { return r.cache.Job("uid").Status.Active }
+
+// JOB-46 (D-37): in a namespace that is being terminated one creation is tried in a sync. It
+// is no error, which would be tried again and again, and no event; no pod counts as active.
+func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
+	r := refusing(t, terminating)
+	r.addJob(ourJob(100))
+	for sync := range 3 {
+		result, err := r.sync()
+		if err != nil || result != (Result{}) {
+			t.Errorf("sync %d: %+v, %v", sync, result, err)
+		}
+		if r.did("create") != 1 || r.did("list") != 0 {
+			t.Errorf("sync %d: calls %q", sync, r.calls)
+		}
+		if r.active() != 0 || len(r.cache.Pods("uid")) != 0 {
+			t.Errorf("sync %d: active %d, %d pods", sync, r.active(), len(r.cache.Pods("uid")))
+		}
+	}
+	select {
+	case e := <-r.events.Events:
+		t.Errorf("event %s", e)
+	default:
+	}
+}
+
+// JOB-46: what else there is to do for the Job is done. If a status that went out beside the
+// creation counts its pod, another sync is asked for, and puts that right.
+func TestNamespaceIsTerminatingElsewhere_JOB_46(t *testing.T) {
+	r := refusing(t, terminating)
+	job := ourJob(3)
+	r.addJob(job)
+	done := runningPod("done", job)
+	done.Status.Phase = corev1.PodSucceeded
+	r.addPods(done, runningPod("runs", job))
+	result, err := r.sync()
+	if err != nil || r.did("create") != 1 || r.did("release ns/done@") != 1 {
+		t.Errorf("%+v, %v, calls %q", result, err, r.calls)
+	}
+	if result.After == r.engine.config.BatchPeriod {
+		if result, err = r.sync(); err != nil || r.did("create") != 1 {
+			t.Errorf("%v, calls %q", err, r.calls)
+		}
+	}
+	if s := r.cache.Job("uid").Status; result != (Result{}) || s.Active != 1 || s.Succeeded+int32(len(s.UncountedTerminatedPods.Succeeded)) != 1 {
+		t.Errorf("%+v, status %+v", result, s)
+	}
+}
+
+// JOB-46, JOB-45: any other refusal is an error, so that it is tried again; and everything is
+// created as soon as nothing refuses it any more.
+func TestCreationIsRefused_JOB_46_JOB_45(t *testing.T) {
+	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
+		why := forbidden(cause)
+		r := refusing(t, func() error { return why })
+		r.addJob(ourJob(100))
+		if _, err := r.sync(); !apierrors.IsForbidden(err) || r.did("create") != 1 || r.active() != 0 {
+			t.Errorf("%q: %v, calls %q", cause, err, r.calls)
+		}
+		why = nil
+		if _, err := r.sync(); err != nil || r.did("create") != 100 || r.active() != 100 {
+			t.Errorf("%q: %v, %d creations, active %d", cause, err, r.did("create"), r.active())
+		}
+	}
+}
+
+// REG-06: a conflict on the creation of a pod, as the admission of a quota may answer, is an
+// error: without it nobody would ask for another sync.
+func TestConflictOnCreation_REG_06(t *testing.T) {
+	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
+	r := refusing(t, func() error { return why })
+	r.addJob(ourJob(2))
+	if _, err := r.sync(); !apierrors.IsConflict(err) || r.did("create") != 1 || r.active() != 0 {
+		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
+	}
+	queue := &retryQueue{}
+	dispatcher, _ := NewDispatcher(r.engine.config, queue)
+	_, err := r.sync()
+	dispatcher.Synced("uid", Result{}, err)
+	if queue.retries != 1 {
+		t.Errorf("%d retries are asked for", queue.retries)
+	}
+	why = nil
+	if _, err := r.sync(); err != nil || r.did("create") != 2 || r.active() != 2 {
+		t.Errorf("%v, calls %q, active %d", err, r.calls, r.active())
+	}
+}
+
+// retryQueue counts the retries that are asked for.
+type retryQueue struct {
+	fakeQueue
+	retries int
+}
+
+func (q *retryQueue) AddRateLimited(types.UID) { q.retries++ }
+
+// JOB-45: creations come in batches of 1, 2, 4…; a batch in which one is refused is tried to
+// its end, and is the last of the sync. The next sync begins with one again.
+func TestSlowStart_JOB_45(t *testing.T) {
+	for _, c := range []struct{ quota, wanted, calls, again int }{
+		{0, 100, 1, 1}, {1, 100, 3, 1}, {2, 100, 3, 1}, {3, 100, 7, 1}, {10, 100, 15, 1}, {100, 100, 100, 0}, {99, 100, 100, 1}, {5, 4, 4, 0},
+	} {
+		left := c.quota
+		r := refusing(t, func() error {
+			if left == 0 {
+				return forbidden("")
+			}
+			left--
+			return nil
+		})
+		r.addJob(ourJob(int32(c.wanted)))
+		_, err := r.sync()
+		if n := r.did("create"); n != c.calls || (err != nil) != (c.quota < c.wanted) {
+			t.Errorf("quota %d of %d: %d calls, want %d; %v", c.quota, c.wanted, n, c.calls, err)
+		}
+		if want := int32(min(c.quota, c.wanted)); r.active() != want {
+			t.Errorf("quota %d of %d: active %d", c.quota, c.wanted, r.active())
+		}
+		if _, err = r.sync(); r.did("create") != c.again || (err != nil) != (c.quota < c.wanted) {
+			t.Errorf("quota %d of %d: %d calls in the next sync, want %d; %v", c.quota, c.wanted, r.did("create"), c.again, err)
+		}
+	}
+}
+
+// JOB-20, SCL-11: when nothing is left to do for a finished Job, no more is remembered of it
+// than that it was ours: not its back-off, nor what was said of it.
+func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
+	r := refusing(t, terminating)
+	job := ourJob(1)
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "Reason"}}
+	r.addJob(job)
+	held := runningPod("held", job)
+	held.Status.Phase = corev1.PodFailed
+	r.addPods(held)
+	r.engine.memory.update("uid", func(m *jobMemory) {
+		m.backoff, m.said = backoff.Record{Failures: 3, LastFailure: testTime}, map[string]bool{"something": true}
+	})
+	r.fail = func(reconcile.PodRef) error { return errors.New("timeout") }
+	if result, err := r.sync(); err == nil || result.Done || r.engine.memory.get("uid").backoff.Failures != 3 {
+		t.Errorf("a pod holds its finalizer: %+v, %v", result, err)
+	}
+	r.fail = func(reconcile.PodRef) error { return nil }
+	result, err := r.sync()
+	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff != (backoff.Record{}) || m.said != nil {
+		t.Errorf("%+v, %v, remembered %+v", result, err, m)
+	}
+}
+
+// JOB-16, JOB-32, JOB-12: whatever decisions depend on asks for a sync when it is all that
+// changes of a pod.
+func TestChangesThatMatter_JOB_16_JOB_32_JOB_12(t *testing.T) {
+	for name, change := range map[string]func(*reconcile.Pod){
+		"phase": func(p *reconcile.Pod) { p.Phase = corev1.PodUnknown }, "index": func(p *reconcile.Pod) { p.Index = 3 },
+		"deletion": func(p *reconcile.Pod) { p.Deleting = true }, "finalizer": func(p *reconcile.Pod) { p.Finalizer = true },
+		"ready": func(p *reconcile.Pod) { p.Ready = true }, "scheduled": func(p *reconcile.Pod) { p.Scheduled = true },
+		"restarts": func(p *reconcile.Pod) { p.Restarts = 1 },
+	} {
+		before := reconcile.Pod{Phase: corev1.PodRunning}
+		after := before
+		change(&after)
+		if got := podUrgency(observe.PodChange{Old: &before, New: &after, Active: 1}); got != batched {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}); got != ignore {
+			t.Errorf("%s does not change: %v", name, got)
+		}
+	}
+}
