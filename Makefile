@@ -10,6 +10,8 @@ LDFLAGS := -s -w -X $(CLI).version=$(VERSION) -X $(CLI).gitCommit=$(COMMIT)
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 # How long make fuzz tries each parser.
 FUZZTIME ?= 30s
+# How long make soak goes on; SOAK_SEED repeats the decisions of a run.
+SOAK_TIME ?= 20m
 
 .PHONY: help
 help: ## List the targets
@@ -47,6 +49,10 @@ test-race: controlplane ## Run all tests of `make test` with the race detector
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
 	$(GO) test -count=1 ./test/e2e/...
 
+.PHONY: soak
+soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
+	SOAK_TIME=$(SOAK_TIME) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
+
 .PHONY: fuzz
 fuzz: ## Fuzz each parser for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
@@ -58,11 +64,19 @@ scenarios: ## Rewrite what the scenario files expect; read the diff
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
 
 .PHONY: bench
-bench: build controlplane ## Measure ours beside the built-in controller, decisions, and a Job of 10^5 indexes
-	$(GO) test ./pkg/reconcile/... -run '^$$' -bench . -benchtime 20x
-	$(GO) test ./pkg/sim -run '^$$' -bench . -benchtime 1x
+bench: bench-decisions build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench
+
+.PHONY: bench-full
+bench-full: bench-decisions build controlplane ## The same with more rounds, and with 10,000 indexes at 100 requests per second: 90 minutes
+	$(GO) build -o bin/bench ./test/bench
+	bin/bench --rounds 4 --huge-rounds 3 --minutes 3 --sizes 10,100,1000,10000 --timeout 20m
+
+.PHONY: bench-decisions
+bench-decisions: ## Measure decisions, the cache, and a Job of 10^5 indexes in the virtual cluster
+	$(GO) test ./pkg/reconcile/... -run '^$$' -bench . -benchtime 20x
+	$(GO) test ./pkg/observe ./pkg/sim -run '^$$' -bench . -benchtime 1x
 
 .PHONY: lint
 lint: ## Run golangci-lint

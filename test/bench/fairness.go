@@ -12,7 +12,7 @@ import (
 )
 
 // fairness times small Jobs beside a huge one of the same controller: how long does one
-// wait that has nothing to do with the other (TRK-33)? The small ones have no pods, as
+// wait that has nothing to do with the other (TRK-33, SCL-09)? The small ones have no pods, as
 // kwok's nodes are busy with those of the huge one for as long as it runs.
 func (b *bench) fairness(ctx context.Context) ([]latency, error) {
 	var list []latency

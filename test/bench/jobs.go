@@ -58,12 +58,12 @@ func (s shape) String() string {
 
 // newJob is a Job whose pods all run at once, and succeed as soon as the node sees
 // them. They name their node: then neither admission nor a scheduler plays a part.
-func newJob(s side, number int, shape shape) *batchv1.Job {
+func newJob(s side, number int, shape shape, variants ...variant) *batchv1.Job {
 	mode := batchv1.NonIndexedCompletion
 	if shape.indexed {
 		mode = batchv1.IndexedCompletion
 	}
-	return &batchv1.Job{
+	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-%d", s, number)},
 		Spec: batchv1.JobSpec{
 			ManagedBy:      s.managedBy(),
@@ -77,6 +77,10 @@ func newJob(s side, number int, shape shape) *batchv1.Job {
 			}},
 		},
 	}
+	for _, change := range variants {
+		change(job)
+	}
+	return job
 }
 
 // floorPod is the pod that a controller would create for an index of the Job. It

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,10 +17,20 @@ import (
 
 // launched is the cluster and our controller, with all of their files below dir.
 type launched struct {
-	dir        string
-	root       string // the project's
-	keep       bool
-	controller *child
+	dir    string
+	root   string // the project's
+	binary string // our program
+	args   []string
+	keep   bool
+	// fail is told when a process ends that should not.
+	fail func(error)
+	// controller is ours; manager is kube-controller-manager, once it has been started
+	// anew with other limits.
+	controller, manager *child
+	// limit is what both controllers have.
+	limit qps
+	// metrics is where each controller serves its own; "" for nowhere.
+	metrics map[side]string
 }
 
 func (l *launched) cluster() string    { return filepath.Join(l.dir, "cluster") }
@@ -30,7 +39,7 @@ func (l *launched) log() string        { return filepath.Join(l.dir, "controller
 
 // launch starts the cluster, then our controller. What it returns is to be
 // stopped, also when there is an error.
-func launch(ctx context.Context, o options) (*launched, error) {
+func launch(ctx context.Context, o options, fail func(error)) (*launched, error) {
 	binary, err := filepath.Abs(o.binary)
 	if err != nil {
 		return nil, err
@@ -46,12 +55,12 @@ func launch(ctx context.Context, o options) (*launched, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{dir: dir, root: root, keep: o.keep}
+	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, limit: unlimited, metrics: map[side]string{}}
 	// Two nodes: the templates name one, the other is what pods would wrongly get.
 	if err := l.tool(ctx, "up", "--nodes", "2"); err != nil {
 		return l, err
 	}
-	return l, l.startController(binary, o.controllerArgs)
+	return l, l.startController(unlimited)
 }
 
 // projectRoot is the nearest folder up from here that has the cluster tool.
@@ -84,89 +93,40 @@ func (l *launched) tool(ctx context.Context, verb string, args ...string) error 
 	return nil
 }
 
-func (l *launched) startController(binary string, args []string) error {
-	log, err := os.Create(l.log())
+// startController starts ours with a limit on its requests.
+func (l *launched) startController(limit qps) error {
+	log, err := os.OpenFile(l.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	args = append([]string{"controller", "--kubeconfig", l.kubeconfig(), "--kube-api-qps=-1"}, args...)
-	cmd := exec.Command(binary, args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting our controller: %w", err)
+	address, err := freeAddress()
+	if err != nil {
+		return err
 	}
-	l.controller = watchChild(cmd)
-	return nil
+	args := []string{"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
+		"--metrics-bind-address=" + address, "--metrics-secure=false"}
+	cmd := exec.Command(l.binary, append(append(args, limit.flags()...), l.args...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	l.metrics[ours] = "http://" + address + "/metrics"
+	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
+	return err
 }
 
-// controllerEnded says why, as far as the log knows.
-func (l *launched) controllerEnded() error {
+// lastWords says why our controller ended, as far as the log knows.
+func (l *launched) lastWords(c *child) error {
 	log, _ := os.ReadFile(l.log())
 	lines := strings.Split(string(bytes.TrimSpace(log)), "\n")
-	return fmt.Errorf("our controller ended (%w); its last words:\n  %s", l.controller.err, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
+	return fmt.Errorf("%s ended (%w); its last words:\n  %s", c.name, c.err, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
 // stop ends all processes and removes all files, whatever happened before.
 func (l *launched) stop() error {
-	var errs []error
-	if l.controller != nil {
-		errs = append(errs, l.controller.stop())
-	}
-	errs = append(errs, l.tool(context.Background(), "down"))
+	errs := []error{l.controller.stop(), l.manager.stop(), l.tool(context.Background(), "down")}
 	if l.keep {
 		progress("Our controller's log: %s", l.log())
 	} else {
 		errs = append(errs, os.RemoveAll(l.dir))
 	}
 	return errors.Join(errs...)
-}
-
-// child is a process of ours that somebody waits for. err is there once ended is
-// closed.
-type child struct {
-	cmd   *exec.Cmd
-	ended chan struct{}
-	err   error
-}
-
-func watchChild(cmd *exec.Cmd) *child {
-	c := &child{cmd: cmd, ended: make(chan struct{})}
-	go func() {
-		c.err = cmd.Wait()
-		close(c.ended)
-	}()
-	return c
-}
-
-func (c *child) stop() error {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = c.cmd.Process.Signal(signal) // it may have ended meanwhile
-		select {
-		case <-c.ended:
-			return nil
-		case <-time.After(10 * time.Second):
-		}
-	}
-	return fmt.Errorf("our controller (process %d) does not end", c.cmd.Process.Pid)
-}
-
-// limitsLifted is nil if the built-in controller may make as many requests as it
-// likes, or so many that it never waits on any machine we know.
-func limitsLifted(args []string) error {
-	const plenty = 1000
-	for _, flag := range []string{"--kube-api-qps", "--kube-api-burst"} {
-		var value string
-		for _, arg := range args {
-			if name, v, _ := strings.Cut(arg, "="); name == flag {
-				value = v
-			}
-		}
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil || n >= 0 && n < plenty {
-			return fmt.Errorf("kube-controller-manager runs with %s=%s, which slows it down: no fair comparison", flag, value)
-		}
-	}
-	return nil
 }

@@ -5,11 +5,22 @@
 // for itself, and with a bare client that does only what no controller can leave
 // out (the floor):
 //
-//	go run ./test/bench                        # everything, about eight minutes
+//	go run ./test/bench                        # everything, about 25 minutes
 //	go run ./test/bench --only latency         # one part of it
+//	go run ./test/bench --only reference --sizes 10,100,1000,10000
 //	go run ./test/bench --pods 10000 --rounds 1
 //	go run ./test/bench -o json > bench.json   # with every single measurement
 //	go run ./test/bench --keep -- -v=3         # flags after -- go to our controller
+//
+// The parts:
+//
+//   - latency: small Jobs, one after the other
+//   - throughput and floor: one Job of 1000 indexes, and what it costs
+//   - fairness: small Jobs beside a huge one
+//   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
+//   - sizes: the largest statuses there can be, as the API server stores them
+//   - rate: many Jobs, with 50 and with 100 requests per second for each controller
+//   - reference: the loads of which the KEPs tell how long they take
 //
 // The sides take turns, and nothing of one Job is left when the next begins. A
 // missed target is part of the table, not an error. Nothing else should run on
@@ -24,6 +35,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +46,13 @@ const (
 	partThroughput = "throughput"
 	partFloor      = "floor"
 	partFairness   = "fairness"
+	partHuge       = "huge"
+	partSizes      = "sizes"
+	partRate       = "rate"
+	partReference  = "reference"
 )
+
+var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partSizes, partRate, partReference}
 
 var errUsage = errors.New("usage")
 
@@ -49,6 +67,10 @@ type options struct {
 	rounds         int
 	concurrency    int
 	hugePods       int
+	hugeRounds     int
+	minutes        float64
+	sizes          []int
+	mixes          bool
 	timeout        time.Duration
 	keep           bool
 }
@@ -77,18 +99,22 @@ func exitCode() int {
 
 func parseOptions(args []string) (options, error) {
 	var o options
-	var only string
+	var only, sizes string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", "latency,throughput,floor,fairness", "`parts` to run, separated by commas")
+	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
 	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 32)")
-	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "fairness: indexes of the Job beside which Jobs without pods are timed")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job")
+	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
+	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
+	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
+	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
+	flags.BoolVar(&o.mixes, "mixes", true, "reference: the mixes of many Jobs too")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job, or of Jobs that run together")
 	flags.BoolVar(&o.keep, "keep", false, "keep our controller's log")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err
@@ -96,28 +122,44 @@ func parseOptions(args []string) (options, error) {
 		return o, errUsage
 	}
 	o.controllerArgs, o.only = flags.Args(), strings.Split(only, ",")
+	for _, text := range strings.Split(sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return o, fmt.Errorf("--sizes takes numbers, not %q", text)
+		}
+		o.sizes = append(o.sizes, n)
+	}
 	return o, o.validate()
 }
 
 func (o options) validate() error {
 	for _, part := range o.only {
-		if !slices.Contains([]string{partLatency, partThroughput, partFloor, partFairness}, part) {
-			return fmt.Errorf("--only knows latency, throughput, floor and fairness, not %q", part)
+		if !slices.Contains(allParts, part) {
+			return fmt.Errorf("--only knows %s, not %q", strings.Join(allParts, ", "), part)
 		}
 	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, slices.Min(o.sizes)) < 1 {
 		return errors.New("every number must be at least 1")
+	}
+	if o.minutes <= 0 {
+		return errors.New("--minutes must be more than 0")
 	}
 	return nil
 }
 
-func (o options) runs(part string) bool { return slices.Contains(o.only, part) }
+// runs says that at least one of the parts is asked for.
+func (o options) runs(parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
+}
 
 func run(ctx context.Context, o options) (err error) {
-	l, err := launch(ctx, o)
+	// The end of a controller ends everything: nothing else can be measured.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l, err := launch(ctx, o, cancel)
 	if l != nil {
 		defer func() {
 			if failed := l.stop(); failed != nil {
@@ -129,13 +171,6 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	// The end of our controller ends everything: nothing else can be measured.
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		<-l.controller.ended
-		cancel(l.controllerEnded())
-	}()
 	b, err := newBench(o, l)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 // bench takes the measurements.
 type bench struct {
 	options
+	launched  *launched
 	api       api
 	processes processes
 	jobs      int // created up to now; numbers their names
@@ -25,10 +26,14 @@ type results struct {
 	Machine string    `json:"machine"`
 	Pods    int       `json:"pods"`
 	Latency []latency `json:"latency,omitempty"`
-	Bulk    []bulk    `json:"throughput,omitempty"`
-	// Beside are 1-pod Jobs that ran while a huge Job did.
-	Beside   []latency `json:"fairness,omitempty"`
-	HugePods int       `json:"hugePods,omitempty"`
+	Bulk    bulks     `json:"throughput,omitempty"`
+	// Beside are Jobs without pods that ran while a huge Job did.
+	Beside    []latency `json:"fairness,omitempty"`
+	Huge      bulks     `json:"huge,omitempty"`
+	HugePods  int       `json:"hugePods,omitempty"`
+	Sizes     []size    `json:"sizes,omitempty"`
+	Rates     []rate    `json:"rate,omitempty"`
+	Reference []timing  `json:"reference,omitempty"`
 }
 
 // latency is one Job from creation to Complete.
@@ -56,13 +61,15 @@ func newBench(o options, l *launched) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, api: a, processes: findProcesses(l.cluster())}
+	b := &bench{options: o, launched: l, api: a, processes: findProcesses(l.cluster())}
 	if len(b.processes) == 0 {
 		progress("There is no /proc here: no CPU and memory, and no check of the built-in controller's limits.")
 		return b, nil
 	}
-	b.processes[procOurs], b.processes[procBench] = l.controller.cmd.Process.Pid, os.Getpid()
-	return b, limitsLifted(commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager])))
+	b.processes[procOurs], b.processes[procBench] = l.controller.pid(), os.Getpid()
+	manager := commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager]))
+	l.metrics[builtIn] = managerMetrics(manager)
+	return b, limitsLifted(manager)
 }
 
 func (b *bench) measure(ctx context.Context) (results, error) {
@@ -70,28 +77,56 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	if err != nil {
 		return results{}, err
 	}
-	r := results{Pods: b.pods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	r := results{Pods: b.pods, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
 	progress("Warming up")
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
 			return r, err
 		}
 	}
-	if b.runs(partLatency) {
-		if r.Latency, err = b.latencies(ctx); err != nil {
+	for _, part := range b.parts(&r) {
+		switch {
+		case !b.runs(part.names...):
+			continue
+		case part.limited && len(b.processes) == 0:
+			progress("%s is left out: without /proc kube-controller-manager cannot be given a limit.", part.names[0])
+			continue
+		}
+		if err := part.measure(ctx); err != nil {
 			return r, err
 		}
 	}
-	if b.runs(partThroughput) || b.runs(partFloor) {
-		if r.Bulk, err = b.bulks(ctx); err != nil {
-			return r, err
-		}
+	return r, nil
+}
+
+// part is a measurement that has one of the names, or several.
+type part struct {
+	names []string
+	// limited says that the controllers get a limit on their requests, and keep it.
+	limited bool
+	measure func(context.Context) error
+}
+
+// parts has those with a limit last: no other may follow them.
+func (b *bench) parts(r *results) []part {
+	return []part{
+		{[]string{partLatency}, false, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
+		{[]string{partThroughput, partFloor}, false, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
+		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
+		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
+		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
+		{[]string{partRate}, true, func(ctx context.Context) error {
+			for _, limit := range []qps{50, 100} {
+				list, err := b.rates(ctx, limit)
+				if err != nil {
+					return err
+				}
+				r.Rates = append(r.Rates, list...)
+			}
+			return nil
+		}},
+		{[]string{partReference}, true, func(ctx context.Context) (err error) { r.Reference, err = b.references(ctx); return err }},
 	}
-	if b.runs(partFairness) {
-		r.HugePods = b.hugePods
-		r.Beside, err = b.fairness(ctx)
-	}
-	return r, err
 }
 
 func (b *bench) latencies(ctx context.Context) ([]latency, error) {
@@ -127,9 +162,9 @@ func turns(rounds int, sides ...side) []side {
 	return order
 }
 
-func (b *bench) newJob(s side, shape shape) *batchv1.Job {
+func (b *bench) newJob(s side, shape shape, variants ...variant) *batchv1.Job {
 	b.jobs++
-	return newJob(s, b.jobs, shape)
+	return newJob(s, b.jobs, shape, variants...)
 }
 
 func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
@@ -150,13 +185,13 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 	if b.runs(partFloor) {
 		sides = append(sides, floor)
 	}
-	if err := b.warmUp(ctx); err != nil {
+	if err := b.warmUp(ctx, b.pods); err != nil {
 		return nil, err
 	}
 	var list []bulk
 	order := turns(b.rounds, sides...)
 	for i, s := range order {
-		r, err := b.bulk(ctx, s)
+		r, err := b.bulk(ctx, s, b.pods)
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +204,8 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 // warmUp brings a burst of pods that nobody measures. The API server gives watches
 // room by what it has seen: in a new cluster the first burst overruns everybody's
 // watches dozens of times, and whoever comes first would pay for that.
-func (b *bench) warmUp(ctx context.Context) error {
-	pods := min(b.pods, 1000)
+func (b *bench) warmUp(ctx context.Context, pods int) error {
+	pods = min(pods, 1000)
 	progress("Warming up with %d pods", pods)
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -183,7 +218,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 
 // bulk runs one large Job. The API server's counters are read outside of the time
 // in which CPU is counted, as that costs some itself.
-func (b *bench) bulk(ctx context.Context, s side) (bulk, error) {
+func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	requests, err := b.api.requests(ctx)
@@ -195,7 +230,7 @@ func (b *bench) bulk(ctx context.Context, s side) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	job, took, err := b.work(ctx, s)
+	job, took, err := b.work(ctx, s, pods)
 	if err != nil {
 		return bulk{}, err
 	}
@@ -215,8 +250,8 @@ func (b *bench) bulk(ctx context.Context, s side) (bulk, error) {
 	}, b.api.remove(ctx, job)
 }
 
-func (b *bench) work(ctx context.Context, s side) (*batchv1.Job, time.Duration, error) {
-	job := b.newJob(s, shape{b.pods, true})
+func (b *bench) work(ctx context.Context, s side, pods int) (*batchv1.Job, time.Duration, error) {
+	job := b.newJob(s, shape{pods, true})
 	if s == floor {
 		return b.api.floor(ctx, job, b.concurrency)
 	}

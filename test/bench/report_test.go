@@ -77,24 +77,24 @@ func TestReportTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-|                                    |  ours | built-in | ours/built-in | target |    met |
-|------------------------------------|------:|---------:|--------------:|-------:|-------:|
-| 1 pod, create to Complete: p50, ms |    40 |     1000 |          0.04 |  < 150 |    yes |
-| 1 pod, create to Complete: p90, ms |   150 |     1100 |          0.14 |        |        |
-| 1 pod, create to Complete: max, ms |   150 |     1100 |          0.14 |        |        |
-| 100 indexes, create to Complete, s |  2.50 |     3.50 |          0.71 |        |        |
-| pods: POST, per pod                | 1.000 |    1.010 |          0.99 |   <= 1 |    yes |
-| pods: PATCH (finalizer), per pod   | 1.000 |    1.000 |          1.00 |   <= 1 |    yes |
-| pods: DELETE                       |   0.0 |      0.0 |             - |      0 |    yes |
-| all but status and events, per pod | 2.010 |    2.020 |          1.00 |   <= 2 | missed |
-| jobs/status: PUT                   |   1.5 |      2.0 |          0.75 |        |        |
-| jobs/status: PUT, % of pods        |  1.50 |     2.00 |          0.75 |   <= 1 | missed |
-| events: writes                     |   0.0 |      0.0 |             - |        |        |
-| CPU of the controller, s           |  0.50 |     1.25 |          0.40 |        |        |
-| CPU of kube-controller-manager, s  |  1.25 |     1.25 |          1.00 |        |        |
-| CPU of kube-apiserver, s           |  7.00 |     7.00 |          1.00 |        |        |
-| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |
-| time / floor (2.00 s)              |  1.25 |     1.75 |          0.71 |        |        |
+|                                    |  ours | built-in | ours/built-in | target |    met |     id |
+|------------------------------------|------:|---------:|--------------:|-------:|-------:|-------:|
+| 1 pod, create to Complete: p50, ms |    40 |     1000 |          0.04 |  < 150 |    yes |        |
+| 1 pod, create to Complete: p90, ms |   150 |     1100 |          0.14 |        |        |        |
+| 1 pod, create to Complete: max, ms |   150 |     1100 |          0.14 |        |        |        |
+| 100 indexes, create to Complete, s |  2.50 |     3.50 |          0.71 |        |        |        |
+| pods: POST, per pod                | 1.000 |    1.010 |          0.99 |   <= 1 |    yes | SCL-03 |
+| pods: PATCH (finalizer), per pod   | 1.000 |    1.000 |          1.00 |   <= 1 |    yes | SCL-03 |
+| pods: DELETE                       |   0.0 |      0.0 |             - |      0 |    yes | SCL-03 |
+| all but status and events, per pod | 2.010 |    2.020 |          1.00 |   <= 2 | missed | SCL-03 |
+| jobs/status: PUT                   |   1.5 |      2.0 |          0.75 |        |        |        |
+| jobs/status: PUT, % of pods        |  1.50 |     2.00 |          0.75 |   <= 1 | missed | SCL-03 |
+| events: writes                     |   0.0 |      0.0 |             - |        |        |        |
+| CPU of the controller, s           |  0.50 |     1.25 |          0.40 |        |        |        |
+| CPU of kube-controller-manager, s  |  1.25 |     1.25 |          1.00 |        |        |        |
+| CPU of kube-apiserver, s           |  7.00 |     7.00 |          1.00 |        |        |        |
+| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |        |
+| 100 indexes: time / floor (2.00 s) |  1.25 |     1.75 |          0.71 |        |        |        |
 
 `
 	if got := "\n" + out.String(); !strings.HasPrefix(got, want) {
@@ -128,9 +128,9 @@ func TestReportOfParts(t *testing.T) {
 		last    string
 	}{
 		"nothing":    {results{}, 0, ""},
-		"latency":    {results{Latency: all.Latency}, 3, "| 1 pod, create to Complete: max, ms |  150 |     1100 |          0.14 |        |     |"},
-		"throughput": {results{Pods: 100, Bulk: all.Bulk[:2]}, 12, "| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |"},
-		"floor":      {results{Pods: 100, Bulk: floors}, 1, "| time / floor (2.00 s) |    - |        - |             - |        |     |"},
+		"latency":    {results{Latency: all.Latency}, 3, "| 1 pod, create to Complete: max, ms |  150 |     1100 |          0.14 |        |     |    |"},
+		"throughput": {results{Pods: 100, Bulk: all.Bulk[:2]}, 12, "| peak RSS of the controller, MB     |    50 |      100 |          0.50 |        |        |        |"},
+		"floor":      {results{Pods: 100, Bulk: floors}, 1, "| 100 indexes: time / floor (2.00 s) |    - |        - |             - |        |     |    |"},
 	} {
 		rows := newReport(c.results).Rows
 		lines := strings.Split(strings.TrimSpace(renderTable(rows)), "\n")
@@ -190,6 +190,7 @@ func TestTarget(t *testing.T) {
 		{target{Limit: 1}, 1, true}, {target{Limit: 1}, 1.001, false}, {target{Limit: 1}, 0, true},
 		{target{Limit: 150, Below: true}, 150, false}, {target{Limit: 150, Below: true}, 149, true},
 		{target{Limit: 1}, math.NaN(), false}, {target{}, 0, true},
+		{target{Limit: 2500, Least: true}, 2500, true}, {target{Limit: 2500, Least: true}, 2499.9, false},
 	} {
 		if got := c.target.metBy(c.value); got != c.met {
 			t.Errorf("%+v by %v: got %v", c.target, c.value, got)

@@ -119,7 +119,7 @@ type accounting struct {
 }
 
 // account sorts the requests of one run. What is not the controller's is left out:
-// pods/status is kwok's, the one POST of a Job the bench client's, and so are
+// pods/status is kwok's, and that of Jobs themselves the bench client's. So are
 // watches: they count when they end, and a controller's last for minutes.
 func account(requests requestCounts) accounting {
 	a := accounting{Other: requestCounts{}}
@@ -128,10 +128,7 @@ func account(requests requestCounts) accounting {
 			*count += n
 			continue
 		}
-		if kind == (requestKind{Verb: "POST", Resource: "jobs"}) {
-			n--
-		}
-		if n > 0 && !notTheControllers(kind) {
+		if !notTheControllers(kind) {
 			a.Other[kind] = n
 		}
 	}
@@ -158,7 +155,11 @@ func (a *accounting) counter(k requestKind) *int {
 
 func notTheControllers(k requestKind) bool {
 	k.Failed = ""
-	return k.String() == "PATCH pods/status" || k.Verb == "WATCH" || k.Resource == "events"
+	switch k.String() {
+	case "PATCH pods/status", "POST jobs":
+		return true
+	}
+	return k.Verb == "WATCH" || k.Resource == "events"
 }
 
 // podRequests is all that a controller asked about pods and Jobs, status writes and
@@ -170,3 +171,6 @@ func (a accounting) podRequests() int {
 	}
 	return n
 }
+
+// all is every request, about anything.
+func (a accounting) all() int { return a.podRequests() + a.Status + a.Events }

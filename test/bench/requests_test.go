@@ -94,6 +94,9 @@ func TestAccount(t *testing.T) {
 	if got := a.podRequests(); got != 206 {
 		t.Errorf("got %d requests, want 206", got)
 	}
+	if got := a.all(); got != 220 {
+		t.Errorf("got %d requests, status and events too, want 220", got)
+	}
 }
 
 func TestRequestList(t *testing.T) {

@@ -1,0 +1,58 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// child is a process of ours that somebody waits for. err is there once ended is
+// closed.
+type child struct {
+	name  string
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error
+	// wanted says that the end of the process was asked for.
+	wanted atomic.Bool
+}
+
+// startChild starts a process with a process group of its own: Ctrl-C reaches it only
+// through us. unexpected is called if it ends unasked.
+func startChild(name string, cmd *exec.Cmd, unexpected func(*child)) (*child, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	c := &child{name: name, cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		c.err = cmd.Wait()
+		close(c.ended)
+		if !c.wanted.Load() {
+			unexpected(c)
+		}
+	}()
+	return c, nil
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+func (c *child) stop() error {
+	if c == nil {
+		return nil
+	}
+	c.wanted.Store(true)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = c.cmd.Process.Signal(signal) // it may have ended meanwhile
+		select {
+		case <-c.ended:
+			return nil
+		case <-time.After(10 * time.Second):
+		}
+	}
+	return fmt.Errorf("%s (process %d) does not end", c.name, c.pid())
+}

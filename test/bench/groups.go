@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// groupOf selects the Jobs of a group, and their pods.
+func groupOf(name string) metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: groupLabel + "=" + name}
+}
+
+// runGroup creates Jobs of one group, all at once, and waits until each has reached
+// what is asked for.
+func (a api) runGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) error {
+	version, err := a.version(ctx)
+	if err != nil {
+		return err
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return a.untilAll(ctx, group, version, len(jobs), reached) })
+	work.Go(func() error { return a.createAll(ctx, jobs) })
+	return work.Wait()
+}
+
+func (a api) createAll(ctx context.Context, jobs []*batchv1.Job) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(8)
+	for _, job := range jobs {
+		work.Go(func() error {
+			_, err := a.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{})
+			return err
+		})
+	}
+	return work.Wait()
+}
+
+// version is where a watch of Jobs begins that is to miss nothing from now on.
+func (a api) version(ctx context.Context) (string, error) {
+	list, err := a.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	return list.ResourceVersion, nil
+}
+
+// untilAll waits until n Jobs of the group have reached something since a version.
+func (a api) untilAll(ctx context.Context, group, version string, n int, reached func(*batchv1.Job) (bool, error)) error {
+	there := map[types.UID]bool{}
+	options := groupOf(group)
+	options.ResourceVersion = version
+	err := follow(ctx, a.BatchV1().Jobs(namespace).Watch, options, func(_ watch.EventType, job *batchv1.Job) (bool, error) {
+		is, err := reached(job)
+		if is {
+			there[job.UID] = true
+		}
+		return len(there) == n, err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the Jobs of %s, of which %d of %d are there: %w", group, len(there), n, err)
+	}
+	return nil
+}
+
+// suspendGroup suspends running Jobs, and waits until none of their pods is left.
+func (a api) suspendGroup(ctx context.Context, group string) error {
+	list, err := a.BatchV1().Jobs(namespace).List(ctx, groupOf(group))
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		_, err := a.BatchV1().Jobs(namespace).Patch(ctx, list.Items[i].Name, types.MergePatchType, []byte(`{"spec":{"suspend":true}}`), metav1.PatchOptions{})
+		if err != nil {
+			return err
+		}
+	}
+	return a.untilAll(ctx, group, list.ResourceVersion, len(list.Items), isSuspended)
+}
+
+// removeGroup deletes the Jobs and their pods. It does not leave the pods to the garbage
+// collector, which may have a limit on its requests.
+func (a api) removeGroup(ctx context.Context, group string) error {
+	background := metav1.DeletePropagationBackground
+	err := a.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, groupOf(group))
+	if err != nil {
+		return err
+	}
+	return a.removePods(ctx, groupOf(group))
+}
+
+// removePods deletes pods, some at a time, until a list shows none.
+func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error {
+	const some = 500
+	selected.Limit = some
+	for {
+		list, err := a.CoreV1().Pods(namespace).List(ctx, selected)
+		if err != nil || len(list.Items) == 0 {
+			return err
+		}
+		if err := a.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, selected); err != nil {
+			return err
+		}
+	}
+}

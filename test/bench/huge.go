@@ -1,0 +1,24 @@
+//go:build unix
+
+package main
+
+import "context"
+
+// huge is bulk with the Job that the targets are about: so many pods that memory and CPU
+// are those of the pods, and not of the process as such.
+func (b *bench) huge(ctx context.Context) ([]bulk, error) {
+	if err := b.warmUp(ctx, b.hugePods); err != nil {
+		return nil, err
+	}
+	var list []bulk
+	order := turns(b.hugeRounds, ours, builtIn, floor)
+	for i, s := range order {
+		r, err := b.bulk(ctx, s, b.hugePods)
+		if err != nil {
+			return nil, err
+		}
+		progress("Huge %d/%d, %d indexes, %s: %.1f s", i+1, len(order), b.hugePods, s, r.Seconds)
+		list = append(list, r)
+	}
+	return list, nil
+}

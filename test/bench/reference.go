@@ -1,0 +1,172 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// referenceQPS is the limit under which the KEPs took their times.
+const referenceQPS qps = 100
+
+// timing is one load of which a KEP tells how long it took.
+type timing struct {
+	Side    side    `json:"side"`
+	What    string  `json:"what"`
+	Seconds float64 `json:"seconds"`
+	// Reference is the KEP's time, 0 for none.
+	Reference float64 `json:"reference,omitempty"`
+	ID        string  `json:"id"`
+	// Without is the same load without a feature, "" for none.
+	Without string `json:"without,omitempty"`
+}
+
+// referenceTimes are those of KEP-3850, in seconds, by the number of indexes.
+var referenceTimes = map[int]struct{ succeed, fail float64 }{
+	10: {3.0, 3.0}, 100: {3.1, 3.0}, 1000: {19.4, 21}, 10_000: {223, 202},
+}
+
+// load is a way to keep a controller busy; run returns how long that was.
+type load struct {
+	what      string
+	id        string
+	without   string
+	reference float64
+	run       func(context.Context, side) (time.Duration, error)
+}
+
+func (b *bench) references(ctx context.Context) ([]timing, error) {
+	if err := b.limit(ctx, referenceQPS); err != nil {
+		return nil, err
+	}
+	var list []timing
+	for i, l := range b.loads() {
+		order := turns(2, ours, builtIn)[2*(i%2):][:2]
+		for _, s := range order {
+			took, err := b.timed(ctx, s, l)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", l.what, s, err)
+			}
+			progress("Reference: %s, %s: %.1f s", l.what, s, took.Seconds())
+			list = append(list, timing{s, l.what, took.Seconds(), l.reference, l.id, l.without})
+		}
+	}
+	return list, nil
+}
+
+func (b *bench) timed(ctx context.Context, s side, l load) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	return l.run(ctx, s)
+}
+
+func (b *bench) loads() []load {
+	var loads []load
+	for _, n := range b.sizes {
+		indexes, times := shape{n, true}, referenceTimes[n]
+		succeed, fail := fmt.Sprintf("%d indexes succeed", n), fmt.Sprintf("%d indexes fail", n)
+		loads = append(loads,
+			load{succeed, "SCL-07", "", times.succeed, b.succeeding(indexes)},
+			load{succeed + ", limit per index", "SCL-07", succeed, times.succeed, b.succeeding(indexes, perIndex(1))},
+			load{fail, "SCL-07", "", times.fail, b.failing(indexes, patient)},
+			load{fail + ", limit per index", "SCL-07", fail, times.fail, b.failing(indexes, perIndex(0))},
+		)
+	}
+	if !b.mixes {
+		return loads
+	}
+	small, large := mix{{100, 10}, {1, 200}}, mix{{296, 9}, {42, 8}}
+	return append(loads,
+		load{"101 Indexed Jobs, 1200 pods", "SCL-08", "", 33.4, b.mixed(small, true)},
+		load{"101 NonIndexed Jobs, 1200 pods", "SCL-08", "", 34.2, b.mixed(small, false)},
+		load{"338 Jobs, 3000 pods of 30 s", "SCL-08", "", 71, b.mixed(large, false, running(30*time.Second))},
+	)
+}
+
+// timeGroup runs Jobs until each has reached what is asked for, and removes them.
+func (b *bench) timeGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (time.Duration, error) {
+	begun := time.Now()
+	if err := b.api.runGroup(ctx, group, jobs, reached); err != nil {
+		return 0, err
+	}
+	return time.Since(begun), b.api.removeGroup(ctx, group)
+}
+
+// succeeding is one Job, from its creation to its end.
+func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
+	return func(ctx context.Context, s side) (time.Duration, error) {
+		group := fmt.Sprintf("succeeding-%d", b.jobs)
+		jobs := b.group(s, group, 1, func(int) (shape, []variant) { return indexes, variants })
+		return b.timeGroup(ctx, group, jobs, isComplete)
+	}
+}
+
+// failing is one Job whose pods run until all do, and then all fail, from its creation
+// until all failures are counted. (The KEP's run has the creation of their successors
+// instead, without any back-off, which is as many requests.)
+func (b *bench) failing(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
+	return func(ctx context.Context, s side) (took time.Duration, err error) {
+		group := fmt.Sprintf("failing-%d", b.jobs)
+		jobs := b.group(s, group, 1, func(int) (shape, []variant) { return indexes, append([]variant{running(forever)}, variants...) })
+		work, ctx := errgroup.WithContext(ctx)
+		pods, err := b.api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return 0, err
+		}
+		work.Go(func() error { return b.api.failAll(ctx, group, pods.ResourceVersion, indexes.pods, b.concurrency) })
+		work.Go(func() (err error) {
+			took, err = b.timeGroup(ctx, group, jobs, hasFailed(indexes.pods))
+			return err
+		})
+		return took, work.Wait()
+	}
+}
+
+// failAll waits until n pods of the group run, and lets all fail.
+func (a api) failAll(ctx context.Context, group, version string, n, concurrency int) error {
+	run := map[types.UID]string{}
+	options := groupOf(group)
+	options.ResourceVersion = version
+	err := follow(ctx, a.CoreV1().Pods(namespace).Watch, options, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {
+		if pod.Status.Phase == corev1.PodRunning {
+			run[pod.UID] = pod.Name
+		}
+		return len(run) == n, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the pods of %s, of which %d of %d run: %w", group, len(run), n, err)
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(concurrency)
+	for _, name := range run {
+		work.Go(func() error {
+			_, err := a.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, []byte(`{"status":{"phase":"Failed"}}`), metav1.PatchOptions{}, "status")
+			return err
+		})
+	}
+	return work.Wait()
+}
+
+// mix is Jobs of several sizes.
+type mix []struct{ jobs, pods int }
+
+// mixed is a mix of Jobs, all created at once, until the last has ended.
+func (b *bench) mixed(m mix, indexed bool, variants ...variant) func(context.Context, side) (time.Duration, error) {
+	return func(ctx context.Context, s side) (time.Duration, error) {
+		group := fmt.Sprintf("mixed-%d", b.jobs)
+		var jobs []*batchv1.Job
+		for _, part := range m {
+			jobs = append(jobs, b.group(s, group, part.jobs, func(int) (shape, []variant) { return shape{part.pods, indexed}, variants })...)
+		}
+		return b.timeGroup(ctx, group, jobs, isComplete)
+	}
+}

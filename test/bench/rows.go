@@ -1,0 +1,205 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+func newReport(r results) report {
+	out := report{Results: r, Notes: []string{r.Machine + "."}}
+	for _, s := range []shape{{1, false}, {10, true}} {
+		out.addLatency(r.Latency, s, "", "")
+	}
+	out.addThroughput(r.Bulk, r.Pods)
+	out.addFloor(r.Bulk, fmt.Sprintf("%d indexes: ", r.Pods), nil)
+	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods), "SCL-09")
+	out.addHuge(r.Huge, r.HugePods)
+	out.addSizes(r.Sizes)
+	out.addRates(r.Rates)
+	out.addReference(r.Reference)
+	out.noteNoise(append(r.Bulk, r.Huge...))
+	for i := range out.Rows {
+		out.Rows[i].judge()
+	}
+	return out
+}
+
+func (r *row) judge() {
+	if r.Target != nil && r.Ours != nil {
+		met := r.Target.metBy(*r.Ours)
+		r.Met = &met
+	}
+}
+
+func (r *report) add(id, what string, digits int, ours, builtIn *float64, t *target) {
+	r.Rows = append(r.Rows, row{What: what, ID: id, Ours: ours, BuiltIn: builtIn, Target: t, digits: digits})
+}
+
+// addLatency has the Jobs of a shape; where is what else ran, "" for nothing.
+func (r *report) addLatency(all []latency, shape shape, where, id string) {
+	times := map[side][]float64{}
+	for _, l := range all {
+		if l.Shape == shape.String() {
+			times[l.Side] = append(times[l.Side], l.MS)
+		}
+	}
+	if len(times) == 0 {
+		return
+	}
+	for _, p := range []struct {
+		name    string
+		percent float64
+	}{{"p50", 50}, {"p90", 90}, {"max", 100}} {
+		var t *target
+		if shape.pods == 1 && p.percent == 50 && where == "" {
+			t = &target{Limit: 150, Below: true}
+		}
+		r.add(id, fmt.Sprintf("%s%s, create to Complete: %s, ms", shape, where, p.name), 0,
+			percentile(times[ours], p.percent), percentile(times[builtIn], p.percent), t)
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s%s: Jobs per controller: %d.", shape, where, len(times[ours])))
+}
+
+// addThroughput has the means over all rounds.
+func (r *report) addThroughput(all bulks, pods int) {
+	if len(all.of(ours)) == 0 {
+		return
+	}
+	n := float64(pods)
+	add := func(id, what string, digits int, t *target, of func(bulk) float64) {
+		r.add(id, what, digits, all.mean(ours, of), all.mean(builtIn, of), t)
+	}
+	counted := func(of func(accounting) int, per float64) func(bulk) float64 {
+		return func(b bulk) float64 { return float64(of(account(b.counts))) / per }
+	}
+	add("", fmt.Sprintf("%d indexes, create to Complete, s", pods), 2, nil, bulk.seconds)
+	add("SCL-03", "pods: POST, per pod", 3, &target{Limit: 1}, counted(func(a accounting) int { return a.Create }, n))
+	add("SCL-03", "pods: PATCH (finalizer), per pod", 3, &target{Limit: 1}, counted(func(a accounting) int { return a.Release }, n))
+	add("SCL-03", "pods: DELETE", 1, &target{}, counted(func(a accounting) int { return a.Delete }, 1))
+	add("SCL-03", "all but status and events, per pod", 3, &target{Limit: 2}, counted(accounting.podRequests, n))
+	add("", "jobs/status: PUT", 1, nil, counted(func(a accounting) int { return a.Status }, 1))
+	add("SCL-03", "jobs/status: PUT, % of pods", 2, &target{Limit: 1}, counted(func(a accounting) int { return a.Status }, n/100))
+	add("", "events: writes", 1, nil, counted(func(a accounting) int { return a.Events }, 1))
+	r.Notes = append(r.Notes, fmt.Sprintf("%d indexes: means; Jobs per controller, in turns: %d.", pods, len(all.of(ours))))
+	for _, s := range []side{ours, builtIn} {
+		if others := all.otherRequests(s); others != "" {
+			r.Notes = append(r.Notes, fmt.Sprintf("Other requests about pods and Jobs, %s, %d Jobs together: %s.", s, len(all.of(s)), others))
+		}
+	}
+	r.addProcesses(all, "", nil, nil)
+}
+
+// addProcesses compares our process with all of kube-controller-manager, as
+// nothing tells its Job controller apart.
+func (r *report) addProcesses(all bulks, where string, mostCPU, mostMemory *target) {
+	if len(all[0].CPU) == 0 {
+		return
+	}
+	cpuID, memoryID := "", ""
+	if mostMemory != nil {
+		cpuID, memoryID = "SCL-04", "SCL-11"
+	}
+	cpu := func(name string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[name] } }
+	peak := func(name string) func(bulk) float64 {
+		return func(b bulk) float64 { return float64(b.Peak[name]) / 1e6 }
+	}
+	r.add(cpuID, where+"CPU of the controller, s", 2, all.mean(ours, cpu(procOurs)), all.mean(builtIn, cpu(procManager)), mostCPU)
+	r.add("", where+"CPU of kube-controller-manager, s", 2, all.mean(ours, cpu(procManager)), all.mean(builtIn, cpu(procManager)), nil)
+	r.add("", where+"CPU of kube-apiserver, s", 2, all.mean(ours, cpu(procServer)), all.mean(builtIn, cpu(procServer)), nil)
+	r.add(memoryID, where+"peak RSS of the controller, MB", 0, all.mean(ours, peak(procOurs)), all.mean(builtIn, peak(procManager)), mostMemory)
+	r.note("CPU and memory of the built-in controller are those of the whole kube-controller-manager, whose garbage collector and others follow our pods too.")
+}
+
+func (r *report) addFloor(all bulks, where string, t *target) {
+	lowest := all.mean(floor, bulk.seconds)
+	if lowest == nil {
+		return
+	}
+	relative := func(s side) *float64 {
+		mean := all.mean(s, bulk.seconds)
+		if mean != nil {
+			*mean /= *lowest
+		}
+		return mean
+	}
+	id, digits := "", 2
+	if t != nil {
+		id, digits = "SCL-04", 3
+	}
+	r.add(id, fmt.Sprintf("%stime / floor (%.2f s)", where, *lowest), digits, relative(ours), relative(builtIn), t)
+	note := where + "the floor is a bare client that creates the same pods and strips the finalizer of each as it succeeds"
+	if cpu := all.mean(floor, func(b bulk) float64 { return b.CPU[procServer] }); *cpu > 0 {
+		note += fmt.Sprintf("; kube-apiserver used %.2f s of CPU for that", *cpu)
+	}
+	r.note(note + ".")
+}
+
+// note says something once.
+func (r *report) note(text string) {
+	for _, known := range r.Notes {
+		if known == text {
+			return
+		}
+	}
+	r.Notes = append(r.Notes, text)
+}
+
+// noteNoise warns if others used more of the CPU than that changes little.
+func (r *report) noteNoise(all bulks) {
+	var foreign, total float64
+	for _, b := range all {
+		foreign += b.OthersCPU
+		total += b.OthersCPU
+		for _, seconds := range b.CPU {
+			total += seconds
+		}
+	}
+	if share := foreign / total; share > 0.05 {
+		r.note(fmt.Sprintf("The machine was not quiet: %.0f %% of the CPU time went to other processes.", 100*share))
+	}
+}
+
+// bulks are large Jobs of all sides.
+type bulks []bulk
+
+func (b bulk) seconds() float64 { return b.Seconds }
+
+func (all bulks) of(s side) bulks {
+	var list bulks
+	for _, b := range all {
+		if b.Side == s {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// mean is nil if there is nothing to take it of.
+func (all bulks) mean(s side, of func(bulk) float64) *float64 {
+	list := all.of(s)
+	if len(list) == 0 {
+		return nil
+	}
+	var sum float64
+	for _, b := range list {
+		sum += of(b)
+	}
+	sum /= float64(len(list))
+	return &sum
+}
+
+func (all bulks) otherRequests(s side) string {
+	sum := requestCounts{}
+	for _, b := range all.of(s) {
+		for kind, n := range account(b.counts).Other {
+			sum[kind] += n
+		}
+	}
+	var words []string
+	for _, request := range sum.list() {
+		words = append(words, fmt.Sprintf("%s %d", request.requestKind, request.Count))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package main
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// variant changes a Job from what newJob makes of it.
+type variant func(*batchv1.Job)
+
+// groupLabel is on the Jobs that are one load together, and on their pods.
+const groupLabel = "bench.batchjob.dev/group"
+
+func inGroup(name string) variant {
+	return func(job *batchv1.Job) {
+		job.Labels = map[string]string{groupLabel: name}
+		job.Spec.Template.Labels = map[string]string{groupLabel: name}
+	}
+}
+
+func atOnce(pods int) variant {
+	return func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To(int32(pods)) }
+}
+
+// running lets the pods run for so long before they succeed.
+func running(d time.Duration) variant {
+	return func(job *batchv1.Job) {
+		job.Spec.Template.Annotations = map[string]string{"kwok.batchjob.dev/run-time": d.String()}
+	}
+}
+
+// forever is longer than anybody waits for.
+const forever = 24 * time.Hour
+
+// perIndex gives each index a limit of its own: no failure, or one.
+func perIndex(failures int32) variant {
+	return func(job *batchv1.Job) { job.Spec.BackoffLimitPerIndex = &failures }
+}
+
+// patient takes any number of failures.
+func patient(job *batchv1.Job) { job.Spec.BackoffLimit = ptr.To(int32(1 << 30)) }
+
+// isComplete and others say how far a Job is; that it fails is an error, unless asked for.
+func isComplete(job *batchv1.Job) (bool, error) { return outcome(job) }
+
+// hasFailed says that so many pods of the Job have failed, and are counted.
+func hasFailed(pods int) func(*batchv1.Job) (bool, error) {
+	return func(job *batchv1.Job) (bool, error) {
+		uncounted := ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
+		return job.Status.Failed == int32(pods) && len(uncounted.Failed) == 0, nil
+	}
+}
+
+func isActive(pods int) func(*batchv1.Job) (bool, error) {
+	return func(job *batchv1.Job) (bool, error) { return job.Status.Active == int32(pods), nil }
+}
+
+// isSuspended says so only once no pod is left.
+func isSuspended(job *batchv1.Job) (bool, error) {
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue {
+			return job.Status.Active == 0, nil
+		}
+	}
+	return false, nil
+}
