@@ -34,7 +34,7 @@ test: test-unit test-integration ## Run unit tests, scenarios and integration te
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios
-	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/...
+	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/... ./hack/mutants
 	$(GO) -C hack/controlplane test .
 
 .PHONY: test-integration
@@ -58,6 +58,10 @@ fuzz: ## Fuzz each parser for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
 	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/sanitize
+
+.PHONY: mutants
+mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
+	$(GO) run ./hack/mutants
 
 .PHONY: scenarios
 scenarios: ## Rewrite what the scenario files expect; read the diff

@@ -23,7 +23,7 @@ func bigPod(i, version int, job *batchv1.Job, phase corev1.PodPhase) *corev1.Pod
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	pod.OwnerReferences[0].Name = job.Name
 	pod.CreationTimestamp = metav1.NewTime(time.Unix(1_000_000, 0))
-	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat("x", 2000))}}}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 2000))}}
 	pod.Spec.NodeName = "node-1"
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "image", Args: []string{strings.Repeat("a", 2000)}}}
 	return pod

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -153,7 +152,7 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 			out = append(out, uid)
 		}
 	}
-	slices.SortFunc(out, func(a, b types.UID) int { return cmp.Compare(a, b) })
+	slices.Sort(out)
 	return out
 }
 

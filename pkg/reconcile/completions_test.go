@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const tooManySucceeded = "event/TooManySucceededPods"
@@ -111,4 +112,31 @@ func TestParallelismBeyondCompletions_JOB_63(t *testing.T) {
 	ended(o.pod(t, "p2"), corev1.PodFailed)
 	o.settle(t)
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+}
+
+// JOB-45, TRK-33: one plan creates, scales down and lets go of 500 pods at most; the next one
+// goes on where it ended.
+func TestAtMost500Changes_JOB_45_TRK_33(t *testing.T) {
+	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(1201, 1201), "Indexed": indexed(1201, 1201)} {
+		o := observeJob(mode)
+		for _, want := range []int{500, 500, 201, 0} {
+			plan := o.compute()
+			if len(plan.Create) != want {
+				t.Fatalf("%s: %d pods are created, want %d", name, len(plan.Create), want)
+			}
+			o.carryOut(t, plan)
+		}
+		for i, p := range o.Pods {
+			p.Name = fmt.Sprintf("p%d", i)
+			p.UID = types.UID(p.Name)
+		}
+		suspend(o.Job)
+		for _, want := range []int{500, 500, 201} {
+			plan := o.compute()
+			if len(plan.Release) > 500 || len(plan.Delete) > 500 || len(plan.Release)+len(plan.Delete) < want {
+				t.Fatalf("%s: %d pods are let go and %d deleted", name, len(plan.Release), len(plan.Delete))
+			}
+			o.carryOut(t, plan)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -80,10 +81,15 @@ func (c *Checker) recorded(h *history, m Commit) {
 	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
 		h.recorded[uid] = true
 		if l := h.lives[uid]; l != nil {
-			l.known = l.known || m.Ours
+			l.knows(m.By)
 		}
 	}
-	if !m.Ours {
+	for _, uid := range failedUIDs(next) {
+		if l := h.lives[uid]; l != nil {
+			l.lost = true
+		}
+	}
+	if !m.Ours() {
 		return
 	}
 	for _, uid := range added(failedUIDs(old), failedUIDs(next)) {
@@ -114,14 +120,14 @@ func added(before, now []types.UID) []types.UID {
 
 // longEnded says that the pod ended so long ago that the controller must know.
 func (c *Checker) longEnded(l *life) bool {
-	return !l.endedAt.IsZero() && c.world.Now().Sub(l.endedAt) > c.lag()+time.Second
+	return !l.endedAt.IsZero() && !c.recent(l.endedAt.Add(time.Second))
 }
 
 // writeAhead is S2: a finished pod loses its finalizer only when its result is
 // stored, or does not matter any more.
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
-	if !m.Ours || !isTerminal(pod) || !tracked(pod) || tracked(m.NewPod) {
+	if !m.Ours() || !isTerminal(pod) || !tracked(pod) || tracked(m.NewPod) {
 		return
 	}
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
@@ -165,7 +171,7 @@ func (c *Checker) indexes(h *history, m Commit) {
 	if lost := completedBefore.Difference(completed); !lost.IsEmpty() {
 		c.violate("S6", "completed indexes %v are gone", lost)
 	}
-	if m.Ours {
+	if m.Ours() {
 		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(m.OldJob.Status.FailedIndexes, ""), completions)
 		c.endedWhy(h, m, completed.Difference(completedBefore), failed.Difference(failedBefore))
 		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(job) {
@@ -180,6 +186,9 @@ func (c *Checker) indexes(h *history, m Commit) {
 func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set) {
 	if c.perIndex(m.NewJob) != (m.NewJob.Status.FailedIndexes != nil) {
 		c.violate("S6", "failedIndexes is %s", quoteOrNone(m.NewJob.Status.FailedIndexes))
+	}
+	if h.tampered() {
+		return
 	}
 	for index := range completed.All() {
 		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && l.succeeded }) {
@@ -232,12 +241,12 @@ func (c *Checker) finished(h *history, m Commit) {
 		return
 	}
 	for _, l := range h.order {
-		if l.ended != nil && !l.tampered && !c.accounted(h, l) {
+		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) {
 			c.violate("S3", "pod %s ended %s and is not counted", l.pod.Name, l.ended.Status.Phase)
 		}
 	}
 	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
-		if tracked(pod) {
+		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) {
 			c.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
@@ -258,6 +267,11 @@ func (c *Checker) accounted(h *history, l *life) bool {
 // is finished or gone holds the tracking finalizer (L2), or pods are recorded and not
 // counted (S3).
 func (c *Checker) AtRest() {
+	if store := c.world.Store; store.terminating {
+		for _, name := range slices.Concat(slices.Sorted(maps.Keys(store.jobs)), slices.Sorted(maps.Keys(store.pods))) {
+			c.violate("L2", "the namespace is being deleted, and %s is left", name)
+		}
+	}
 	for _, h := range c.order {
 		if !c.isOurs(h.job) {
 			continue

@@ -23,12 +23,9 @@ import (
 // keeps a history of its own, and never looks into the controller's cache; where a
 // rule of the API has to be applied (a podFailurePolicy, a back-off), it does so
 // itself, in the plainest way.
-//
-// The controller is excused for what it could not know yet: a watch event is late by
-// up to World.Lag, and a plan takes some calls to carry out.
 type Checker struct {
-	world *World
-	jobs  map[types.UID]*history
+	excuses
+	jobs map[types.UID]*history
 	// order holds the same, in the order of creation.
 	order []*history
 	// owners are the Jobs that controlled a pod last, touched when somebody else than
@@ -36,17 +33,14 @@ type Checker struct {
 	owners  map[types.UID]types.UID
 	touched map[types.UID]time.Time
 	// checks counts the calls of core.
-	checks int
-	// late is until when retries after an injected fault may delay everything, lostAt
-	// when a fault or a restart last may have made the controller forget something.
-	late, lostAt time.Time
-	ranAway      bool
+	checks  int
+	ranAway bool
 	// Violations are the broken invariants, each with the time and its number.
 	Violations []string
 }
 
 func newChecker(w *World) *Checker {
-	return &Checker{world: w, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}}
+	return &Checker{excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}}
 }
 
 func (c *Checker) violate(invariant, format string, args ...any) {
@@ -54,9 +48,6 @@ func (c *Checker) violate(invariant, format string, args ...any) {
 	c.Violations = append(c.Violations, v)
 	c.world.tracef("VIOLATION %s", v)
 }
-
-// lag is how long the controller may act on what is no longer so.
-func (c *Checker) lag() time.Duration { return c.world.Lag + 25*c.world.Latency }
 
 func (c *Checker) features() reconcile.Features { return c.world.Controller.Limits.Features }
 
@@ -68,6 +59,7 @@ func (c *Checker) committed(m Commit) {
 	case m.OldJob != nil:
 		h := c.jobs[m.OldJob.UID]
 		h.gone, h.endingSince = true, c.world.Now()
+		c.expect(h)
 	default:
 		c.pod(m)
 	}
@@ -81,6 +73,7 @@ func (c *Checker) job(m Commit) {
 		c.order = append(c.order, h)
 	}
 	h.job = m.NewJob
+	h.wrote[m.By] = c.world.Now()
 	if m.Verb != "status" {
 		c.edited(h, m)
 	} else {
@@ -124,7 +117,7 @@ func (c *Checker) pod(m Commit) {
 	}
 	if m.NewPod != nil {
 		is = observe.JobUID(m.NewPod)
-		if !m.Ours {
+		if !m.Ours() {
 			c.touched[m.NewPod.UID] = c.world.Now()
 		}
 		if is != "" {
@@ -142,17 +135,18 @@ func (c *Checker) pod(m Commit) {
 	}
 	if h := c.jobs[is]; h != nil {
 		c.lived(h, m)
-		if m.OldPod == nil && m.Ours {
-			c.created(h, m.NewPod)
+		if m.OldPod == nil && m.Ours() {
+			c.created(h, m)
 		}
 	}
-	c.afterPod(was, is)
+	c.afterPod(m, was, is)
 }
 
 // afterPod judges the new state of the Job that the pod belongs to, or did.
-func (c *Checker) afterPod(was, is types.UID) {
+func (c *Checker) afterPod(m Commit, was, is types.UID) {
 	for _, uid := range []types.UID{was, is} {
 		if h := c.jobs[uid]; h != nil && (uid == is || was != is) {
+			h.wrote[m.By] = c.world.Now()
 			c.expect(h)
 		}
 	}
@@ -188,12 +182,6 @@ func (c *Checker) synced(job types.UID, err error) {
 		c.world.tracef("sync of %s failed: %v", job, err)
 		c.troubled()
 	}
-}
-
-// troubled says that a call went wrong: what is due may wait for two retries.
-func (c *Checker) troubled() {
-	c.lostAt = c.world.Now()
-	c.late = c.lostAt.Add(2 * time.Minute)
 }
 
 // maxWrites is more commits, and more calls, than any world needs that is small enough

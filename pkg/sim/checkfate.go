@@ -20,10 +20,10 @@ func (c *Checker) fate(h *history, m Commit) {
 	old, next := view(m.OldJob), view(m.NewJob)
 	if isDecided(m.NewJob) || next.finished() {
 		if h.endingSince.IsZero() {
-			h.endingSince, h.endingByUs = c.world.Now(), m.Ours
+			h.endingSince, h.endingBy = c.world.Now(), m.By
 		}
 	}
-	if !m.Ours {
+	if !m.Ours() {
 		return
 	}
 	if old.finished() {
@@ -118,7 +118,7 @@ func (c *Checker) deadlineProblem(m Commit) string {
 	case start == nil:
 		return when(*seconds > 0, "it has not started")
 	}
-	return when(c.world.Now().Before(start.Add(time.Duration(*seconds)*time.Second)), "it has not passed")
+	return when(c.world.Now().Before(start.Add(time.Duration(*seconds)*time.Second-c.slack())), "it has not passed")
 }
 
 // metRule is the first rule of a successPolicy that some completed indexes meet, or -1

@@ -34,7 +34,7 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
 	}
 	pod := c.world.Store.byUID[ref.UID]
-	if pod == nil || c.world.Now().Sub(c.touched[pod.UID]) <= c.lag() && verb != "adopt" {
+	if pod == nil || c.recent(c.touched[pod.UID]) && verb != "adopt" {
 		return // Gone, or perhaps not known yet to be somebody else's.
 	}
 	if verb == "adopt" {
@@ -56,7 +56,7 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
 	}
-	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished() || !selects(h.job, pod)) {
+	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished() || pod.DeletionTimestamp != nil || !selects(h.job, pod)) {
 		return h.job.UID
 	}
 	return ""
@@ -65,15 +65,15 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 // adopts: a stray that the selector selects, of a Job of ours that is still there and
 // is not being deleted (JOB-35, JOB-37).
 func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
-	now, h := c.world.Now(), c.jobs[job.UID]
+	h := c.jobs[job.UID]
 	if h == nil || !c.isOurs(h.job) {
 		c.violate("S8", "adopt pod %s into a Job that is not ours", pod.Name)
 		return
 	}
-	if (h.gone || h.job.DeletionTimestamp != nil) && now.Sub(h.endingSince) > c.lag() {
+	if (h.gone || h.job.DeletionTimestamp != nil) && !c.recent(h.endingSince) {
 		c.violate("S8", "adopt pod %s into a Job that is being deleted", pod.Name)
 	}
-	if now.Sub(c.touched[pod.UID]) <= c.lag() {
+	if c.recent(c.touched[pod.UID]) {
 		return
 	}
 	if metav1.GetControllerOfNoCopy(pod) != nil && observe.JobUID(pod) != job.UID {
@@ -87,7 +87,7 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 // mayFinish: a pod that can still finish, and that no record stands for, is let go only
 // as it was seen, or its success could be lost (TRK-36).
 func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
-	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished()
+	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(h.job, indexOf(pod))
 	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -121,4 +122,35 @@ func (g *collector) nodeDeleted(name string) {
 		}
 	})
 	store.KillPod(name)
+}
+
+// namespacePeriod is how often the namespace controller looks what is left.
+const namespacePeriod = 5 * time.Second
+
+// TerminateNamespace deletes the namespace: nothing can be created any more, and
+// everything in it is deleted, Jobs and pods in any order.
+func (w *World) TerminateNamespace() {
+	w.Store.terminating = true
+	w.collector.empty()
+}
+
+// empty deletes what is left in the namespace, as long as there is something.
+func (g *collector) empty() {
+	store := g.world.Store
+	g.world.after(g.world.random(collectorLatency), func() {
+		for _, name := range slices.Sorted(maps.Keys(store.jobs)) {
+			must(store.DeleteJob(name, metav1.DeletePropagationBackground))
+		}
+	})
+	g.world.after(g.world.random(collectorLatency), func() {
+		for _, name := range slices.Sorted(maps.Keys(store.pods)) {
+			_, err := store.DeletePod(name, "")
+			must(err)
+		}
+	})
+	g.world.after(namespacePeriod, func() {
+		if len(store.jobs)+len(store.pods) > 0 {
+			g.empty()
+		}
+	})
 }

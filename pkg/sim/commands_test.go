@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,25 +21,31 @@ type scenario struct {
 	world *World
 	// options are added to every world.
 	options Options
-	// worldEnds is called before another world begins.
+	// begun is called when a world begins, worldEnds before another does.
+	begun     func(*World)
 	worldEnds func()
 	// waitForPods is how long a command waits for the pod that it names to be on a node,
 	// which a fault may have delayed.
 	waitForPods time.Duration
 	names       podNames
-	// scripted is what the fault command asked for, injected what goes wrong besides.
-	scripted, injected func(Call) Fault
+	// scripted is what the fault commands asked for, injected what goes wrong besides.
+	scripted []scriptedFault
+	injected func(Call) Fault
+	// injectedWatch is what goes wrong with watches.
+	injectedWatch func() WatchFault
 }
 
 // commands are explained in testdata/README.md.
 var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) string{
-	"annotate": (*scenario).annotate, "create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob,
-	"delete-pod": (*scenario).deletePod, "edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault,
-	"findings": (*scenario).findings, "gates": (*scenario).gates, "job": (*scenario).job, "node-back": (*scenario).nodeBack,
-	"node-deleted": (*scenario).nodeDeleted, "orphan-pod": (*scenario).orphanPod, "phase": (*scenario).phase, "pods": (*scenario).pods,
-	"relabel": (*scenario).relabel, "restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script,
+	"annotate": (*scenario).annotate, "annotate-pod": (*scenario).annotatePod, "clock": (*scenario).setClock,
+	"create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob, "delete-pod": (*scenario).deletePod,
+	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "findings": (*scenario).findings,
+	"gates": (*scenario).gates, "job": (*scenario).job, "node-back": (*scenario).nodeBack, "node-deleted": (*scenario).nodeDeleted,
+	"one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
+	"pods": (*scenario).pods, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist,
+	"restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script, "second-leader": (*scenario).secondLeader,
 	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,
-	"strip": (*scenario).strip, "unlabel": (*scenario).unlabel, "world": (*scenario).newWorld,
+	"strip": (*scenario).strip, "terminate-namespace": (*scenario).terminateNamespace, "unlabel": (*scenario).unlabel, "world": (*scenario).newWorld,
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
@@ -60,18 +65,13 @@ func (s *scenario) begin(o Options) {
 	}
 	o.Unchecked, o.NoTrace, o.CoreEvery = s.options.Unchecked, s.options.NoTrace, s.options.CoreEvery
 	s.scripted = nil
-	o.Fault = func(c Call) Fault {
-		if s.injected != nil {
-			if fault := s.injected(c); fault != NoFault {
-				return fault
-			}
-		}
-		if s.scripted != nil {
-			return s.scripted(c)
-		}
-		return NoFault
-	}
+	o.Fault, o.WatchFault = s.faultOf, s.injectedWatch
+	o.Seed += s.options.Seed
+	o.Successor = s.options.Successor
 	s.world = NewWorld(o)
+	if s.begun != nil {
+		s.begun(s.world)
+	}
 }
 
 func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
@@ -392,104 +392,6 @@ func changed(values map[string]string, d *datadriven.TestData) map[string]string
 	return values
 }
 
-func (s *scenario) deletePod(t *testing.T, d *datadriven.TestData) string {
-	name := s.podName(t, d)
-	if d.HasArg("force") {
-		s.world.Store.KillPod(name)
-		return s.world.Trace()
-	}
-	_, err := s.world.Store.DeletePod(name, "")
-	return s.answer(err)
-}
-
-func (s *scenario) evict(t *testing.T, d *datadriven.TestData) string {
-	return s.answer(s.world.Store.EvictPod(s.podName(t, d)))
-}
-
-// nodeBack lets a node answer again: what was asked of it meanwhile happens now.
-func (s *scenario) nodeBack(t *testing.T, d *datadriven.TestData) string {
-	if pod := s.world.Store.pods[s.podName(t, d)]; pod != nil {
-		s.world.kubelet.back(pod)
-	}
-	return s.world.Trace()
-}
-
-// nodeDeleted lets the pod garbage collector find that the node is no more.
-func (s *scenario) nodeDeleted(t *testing.T, d *datadriven.TestData) string {
-	s.world.nodeDeleted(s.podName(t, d))
-	return s.world.Trace()
-}
-
-func (s *scenario) phase(t *testing.T, d *datadriven.TestData) string {
-	var phase string
-	var exit int32
-	d.ScanArgs(t, "phase", &phase)
-	code := &exit
-	if !scanIf(t, d, "exit", code) {
-		code = nil
-	}
-	s.world.kubelet.tamper(s.podName(t, d), corev1.PodPhase(phase), code)
-	return s.world.Trace()
-}
-
-// createPod creates a pod that looks like one of a Job, as somebody might by hand.
-func (s *scenario) createPod(t *testing.T, d *datadriven.TestData) string {
-	job := s.world.Store.jobs[jobName(t, d)]
-	if job == nil {
-		return "no Job\n"
-	}
-	template := job.Spec.Template.DeepCopy()
-	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	d.ScanArgs(t, "name", &pod.Name)
-	pod.Namespace = Namespace
-	if !d.HasArg("no-owner") {
-		pod.OwnerReferences = []metav1.OwnerReference{jobReference(job)}
-		if !d.HasArg("untracked") {
-			pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
-		}
-	}
-	var index int32
-	if scanIf(t, d, "index", &index) {
-		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(int(index)))
-	}
-	_, err := s.world.Store.CreatePod(pod)
-	return s.answer(err)
-}
-
-// orphanPod takes its owners from a pod.
-func (s *scenario) orphanPod(t *testing.T, d *datadriven.TestData) string {
-	s.world.Store.EditPod("orphan", s.podName(t, d), func(p *corev1.Pod) { p.OwnerReferences = nil })
-	return s.world.Trace()
-}
-
-// relabel sets labels of a pod, or removes those without a value.
-func (s *scenario) relabel(t *testing.T, d *datadriven.TestData) string {
-	s.world.Store.EditPod("relabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = changed(p.Labels, d) })
-	return s.world.Trace()
-}
-
-// unlabel takes all labels from a pod.
-func (s *scenario) unlabel(t *testing.T, d *datadriven.TestData) string {
-	s.world.Store.EditPod("unlabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = nil })
-	return s.world.Trace()
-}
-
-// strip takes a finalizer from a pod, or all of them.
-func (s *scenario) strip(t *testing.T, d *datadriven.TestData) string {
-	var only string
-	scanIf(t, d, "finalizer", &only)
-	s.world.Store.EditPod("strip", s.podName(t, d), func(p *corev1.Pod) {
-		var kept []string
-		for _, f := range p.Finalizers {
-			if only != "" && f != only {
-				kept = append(kept, f)
-			}
-		}
-		p.Finalizers = kept
-	})
-	return s.world.Trace()
-}
-
 func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
 	propagation := "background"
 	scanIf(t, d, "propagation", &propagation)
@@ -500,33 +402,6 @@ func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
 		d.Fatalf(t, "unknown propagation %s", propagation)
 	}
 	return s.answer(s.world.Store.DeleteJob(jobName(t, d), how))
-}
-
-func (s *scenario) restart(*testing.T, *datadriven.TestData) string {
-	s.world.Restart()
-	return "restarted\n"
-}
-
-// fault makes the next call of a verb go wrong, or all of them.
-func (s *scenario) fault(t *testing.T, d *datadriven.TestData) string {
-	var verb, kind string
-	d.ScanArgs(t, "verb", &verb)
-	d.ScanArgs(t, "kind", &kind)
-	fault, ok := map[string]Fault{"crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail, "none": NoFault}[kind]
-	if !ok {
-		d.Fatalf(t, "unknown fault %s", kind)
-	}
-	always := d.HasArg("always")
-	s.scripted = func(c Call) Fault {
-		if !strings.HasPrefix(c.Verb, verb) {
-			return NoFault
-		}
-		if !always {
-			s.scripted = nil
-		}
-		return fault
-	}
-	return "ok\n"
 }
 
 // foreignStatus writes a status as another controller would.

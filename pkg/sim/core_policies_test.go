@@ -107,7 +107,7 @@ func drawStrays(t *rapid.T) []*reconcile.Pod {
 
 // isIgnored is the Checker's own reading of the podFailurePolicy.
 func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool {
-	c := &Checker{world: &World{Options: Options{Controller: controller.Config{Limits: config}}}}
+	c := &Checker{excuses: excuses{world: &World{Options: Options{Controller: controller.Config{Limits: config}}}}}
 	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: p.Phase}}
 	for _, t := range p.Terminated {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: t.Name, State: corev1.ContainerState{

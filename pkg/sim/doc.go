@@ -2,17 +2,22 @@
 // API server in memory, a scripted kubelet, watches that lag behind, and a clock
 // that jumps from one event to the next. Hours pass in milliseconds.
 //
-// Everything happens in one thread, in an order drawn from a seed: the same seed
+// One thing happens at a time, in an order that is drawn from a seed: the same seed
 // gives the same trace, so whatever goes wrong once goes wrong every time.
 //
 //   - Store is the API server: resourceVersions and conflicts, finalizers and
 //     deletion, eviction, and the status rules of batch/v1 (STV-01..21).
 //   - World is the clock, the order of events, the kubelet, the garbage collectors
-//     and the controller process, which can be restarted or crashed at any API call.
+//     and the controller process, or two at once. Calls wait in virtual time, so that
+//     whatever is due happens between any two of them.
+//   - Options.Fault says what goes wrong with an API call, Options.WatchFault with a watch:
+//     crashes, writes that come late, lost answers, refusals; relists, old lists, events
+//     that come twice. An outage, a wrong clock, a second leader, and the end of the
+//     namespace are methods of World.
 //   - Checker watches every committed write and holds the invariants of a Job
 //     controller (S1–S11, L2, L5) against its own history of the cluster.
 //   - Scenario files of commands and expected output run in it (testdata/README.md),
-//     and are replayed with a fault at every single API call.
+//     and are replayed with a fault at every single API call, and in storms.
 //
 // Options.Unchecked and Options.NoTrace make worlds of 10^5 pods cheap.
 package sim

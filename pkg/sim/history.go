@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 )
 
 // history is what the Checker saw of one Job.
@@ -29,8 +28,12 @@ type history struct {
 	editedAt        time.Time
 	parallelismThen int32
 	meddledAt       time.Time
-	// endingByUs says that the controller itself decided the end: it has no excuse.
-	endingByUs bool
+	// endedAt is when a pod last ended.
+	endedAt time.Time
+	// wrote is when each process last wrote to the Job or one of its pods.
+	wrote map[int]time.Time
+	// endingBy is the process that decided the end: it has no excuse.
+	endingBy int
 	// regated says that a feature was switched while the Job ran: the counts of its
 	// indexes begin anew at some point.
 	regated bool
@@ -40,7 +43,7 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{recorded: map[types.UID]bool{}, counted: map[types.UID]bool{}, lives: map[types.UID]*life{}}
+	return &history{recorded: map[types.UID]bool{}, counted: map[types.UID]bool{}, lives: map[types.UID]*life{}, wrote: map[int]time.Time{}}
 }
 
 // life is what the Checker saw of one pod of a Job.
@@ -56,15 +59,59 @@ type life struct {
 	// tracked, and seenAt when it first could be seen; deletedAt is when its deletion
 	// was asked for, endedAt when it ended.
 	failedAt, seenAt, deletedAt, endedAt time.Time
-	// succeeded says that it ever was in phase Succeeded, failed in phase Failed.
-	succeeded, failed bool
-	// tampered says that somebody changed its phase after its end, or took its finalizer.
+	// succeeded says that it ever was in phase Succeeded, failed in phase Failed, lost
+	// that it is recorded as failed, which stays so (PRP-05).
+	succeeded, failed, lost bool
+	// tampered says that somebody changed its phase or conditions after its end, or its
+	// annotations, or took its finalizer.
 	tampered bool
-	// known says that the controller has acted on its failure.
-	known bool
+	// by is the process that created it, or 0, bornAt when, and late whether nobody waited
+	// for it any more; known are the processes that have acted on its failure.
+	by     int
+	bornAt time.Time
+	late   bool
+	known  map[int]bool
 	// expired says that its index was out of range for a while: if it comes back, it
 	// begins anew (KEP-3715).
 	expired bool
+}
+
+// unseen says that who made a write may not have known of a pod: somebody else created
+// it, or he does not know that he did, and the watch may not have told him yet.
+func (c *Checker) unseen(l *life, m Commit) bool {
+	switch {
+	case m.Late() && l.bornAt.After(m.Asked.Add(-c.lag())), !m.Ours():
+		return true
+	case l.by == m.By && !l.late:
+		return false
+	}
+	return c.recent(l.bornAt) && l.bornAt.After(c.world.started[m.By-1])
+}
+
+// othersWrote says that another process has just changed what a process decides on.
+func (c *Checker) othersWrote(h *history, by int) bool {
+	for other, at := range h.wrote {
+		if other != by && other > 0 && c.recent(at) && at.After(c.world.started[by-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tampered says that nobody can tell any more what happened to the Job's pods.
+func (h *history) tampered() bool {
+	return slices.ContainsFunc(h.order, func(l *life) bool { return l.tampered })
+}
+
+// knows notes that a process, if it is one, has acted on the pod's failure.
+func (l *life) knows(process int) {
+	if process == 0 {
+		return
+	}
+	if l.known == nil {
+		l.known = map[int]bool{}
+	}
+	l.known[process] = true
 }
 
 func (l *life) index() int32 { return indexOf(l.pod) }
@@ -80,7 +127,7 @@ func (l *life) terminating() bool {
 
 // endedWell says that the controller has to count the pod as a success.
 func (l *life) endedWell() bool {
-	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered
+	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
 }
 
 // failures are the counted and the ignored failures of its index that the pod was
@@ -102,19 +149,22 @@ func (c *Checker) lived(h *history, m Commit) {
 	pod := m.NewPod
 	l := h.lives[pod.UID]
 	if l == nil {
-		l = &life{}
+		l = &life{by: m.By, bornAt: c.world.Now(), late: m.Late()}
 		h.lives[pod.UID] = l
 		h.order = append(h.order, l)
 	}
+	if l.gone {
+		h.creation = expectation{} // It is back, and fills its place again.
+	}
 	l.pod, l.gone = pod, false
-	if !m.Ours {
+	if !m.Ours() {
 		c.meddled(h, l, m)
 	}
-	c.changed(l)
+	c.changed(h, l)
 	switch {
 	case !tracked(pod):
-		l.known = l.known || m.Ours
-		if tracked(m.OldPod) && !m.Ours {
+		l.knows(m.By)
+		if tracked(m.OldPod) && !m.Ours() {
 			l.ended = nil
 		}
 		return
@@ -126,21 +176,21 @@ func (c *Checker) lived(h *history, m Commit) {
 
 // meddled notes what somebody did to a pod that the controller could not expect.
 func (c *Checker) meddled(h *history, l *life, m Commit) {
-	flipped := m.Verb == "phase" && isTerminal(m.OldPod)
-	l.tampered = l.tampered || flipped || tracked(m.OldPod) && !tracked(m.NewPod)
+	changed := (m.Verb == "phase" || m.Verb == "evict") && isTerminal(m.OldPod) || m.Verb == "annotate"
+	l.tampered = l.tampered || changed || tracked(m.OldPod) && !tracked(m.NewPod)
 	if m.OldPod == nil || ownerReference(m.OldPod).UID != ownerReference(m.NewPod).UID || m.Verb == "relabel" {
 		h.meddledAt = c.world.Now()
 	}
 }
 
 // changed notes what a pod has come to, and when.
-func (c *Checker) changed(l *life) {
+func (c *Checker) changed(h *history, l *life) {
 	now := c.world.Now()
 	if l.pod.DeletionTimestamp != nil && l.deletedAt.IsZero() {
 		l.deletedAt = now
 	}
 	if isTerminal(l.pod) && l.endedAt.IsZero() {
-		l.endedAt = now
+		l.endedAt, h.endedAt = now, now
 	}
 	l.succeeded = l.succeeded || l.pod.Status.Phase == corev1.PodSucceeded
 	l.failed = l.failed || l.pod.Status.Phase == corev1.PodFailed
@@ -161,7 +211,8 @@ func (c *Checker) failing(h *history, l *life) {
 }
 
 // finishedAt is when a pod finished, as its back-off counts (BLI-26): when its last
-// container ended, else when it stopped being ready, else when its deletion was asked for.
+// container ended, else when it stopped being ready, else when its deletion was asked for, else when it
+// was created.
 func (l *life) finishedAt() (at time.Time) {
 	for _, s := range l.pod.Status.ContainerStatuses {
 		if t := s.State.Terminated; t != nil && t.FinishedAt.After(at) {
@@ -179,7 +230,7 @@ func (l *life) finishedAt() (at time.Time) {
 	case !l.deletedAt.IsZero():
 		return l.deletedAt
 	}
-	return l.endedAt
+	return l.pod.CreationTimestamp.Time
 }
 
 // parted takes the end of a pod, or its leaving the Job.
@@ -191,11 +242,13 @@ func (c *Checker) parted(h *history, m Commit) {
 	l.gone = true
 	if m.NewPod != nil {
 		l.pod, l.ended = m.NewPod, nil
-		if !m.Ours {
+		if !m.Ours() {
 			h.meddledAt = c.world.Now()
 		}
-	} else if !m.Ours && tracked(m.OldPod) {
+	} else if !m.Ours() && tracked(m.OldPod) {
 		l.ended, l.tampered = nil, true
+	} else if m.Verb == "disown" {
+		l.ended = nil // It was nobody's before it was gone.
 	}
 }
 
@@ -207,11 +260,21 @@ func (l *life) witness() bool {
 }
 
 // restarted takes the beginning of a controller process.
-func (c *Checker) restarted() {
-	c.lostAt = c.world.Now()
+func (c *Checker) restarted(o ProcessOptions) {
+	c.begins(o)
+	c.postpone(c.lag() + c.slack())
+}
+
+// clockSet takes that the controller's clocks are set so far ahead.
+func (c *Checker) clockSet(ahead time.Duration) {
+	c.skewed(ahead)
+	c.postpone(c.slack())
+}
+
+func (c *Checker) postpone(by time.Duration) {
 	for _, h := range c.order {
-		h.creation.postpone(c.lag())
-		h.deadline.postpone(c.lag())
+		h.creation.postpone(by)
+		h.deadline.postpone(by)
 	}
 }
 
@@ -220,80 +283,4 @@ func (c *Checker) regated() {
 	for _, h := range c.order {
 		h.regated = true
 	}
-}
-
-// replacesFailedOnly says that a pod that is being deleted keeps its place until it
-// has ended (PRP-02, PRP-18).
-func (c *Checker) replacesFailedOnly(job *batchv1.Job) bool {
-	return job.Spec.PodFailurePolicy != nil ||
-		c.features().PodReplacementPolicy && ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed
-}
-
-// perIndex says that failures count for each index (BLI-01, BLI-34).
-func (c *Checker) perIndex(job *batchv1.Job) bool {
-	return isIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
-}
-
-// ruling is what the Job's podFailurePolicy says of a failed pod: the action of the
-// first rule that matches, and its place, or "" (KEP-3329). Rules are read here in the
-// plainest way, so that a mistake in the controller's reading shows.
-func (c *Checker) ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
-	if job.Spec.PodFailurePolicy == nil || pod.Status.Phase != corev1.PodFailed {
-		return "", -1
-	}
-	for i, r := range job.Spec.PodFailurePolicy.Rules {
-		switch r.Action {
-		case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailJob:
-		case batchv1.PodFailurePolicyActionFailIndex:
-			if !c.perIndex(job) {
-				continue
-			}
-		default:
-			continue
-		}
-		if matchesExitCode(r.OnExitCodes, pod) || matchesCondition(r.OnPodConditions, pod) {
-			return r.Action, i
-		}
-	}
-	return "", -1
-}
-
-func matchesExitCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, pod *corev1.Pod) bool {
-	if r == nil {
-		return false
-	}
-	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
-		t := s.State.Terminated
-		if t == nil || t.ExitCode == 0 || r.ContainerName != nil && *r.ContainerName != s.Name {
-			continue
-		}
-		listed := slices.Contains(r.Values, t.ExitCode)
-		if r.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn && listed || r.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && !listed {
-			return true
-		}
-	}
-	return false
-}
-
-func matchesCondition(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, pod *corev1.Pod) bool {
-	for _, p := range patterns {
-		for _, condition := range pod.Status.Conditions {
-			if condition.Type == p.Type && condition.Status == p.Status {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// ignored says that a failure of this pod does not count (PFP-05).
-func (c *Checker) ignored(job *batchv1.Job, pod *corev1.Pod) bool {
-	action, _ := c.ruling(job, pod)
-	return action == batchv1.PodFailurePolicyActionIgnore
-}
-
-// failsJob says that a failure of this pod fails the Job (PFP-07).
-func (c *Checker) failsJob(job *batchv1.Job, pod *corev1.Pod) bool {
-	action, _ := c.ruling(job, pod)
-	return action == batchv1.PodFailurePolicyActionFailJob
 }

@@ -160,8 +160,8 @@ func randomFaults(seed uint64) func(Call) Fault {
 	return func(Call) Fault {
 		state = state*6364136223846793005 + 1442695040888963407
 		if state>>60 != 0 {
-			return NoFault
+			return Fault{}
 		}
-		return Fault(state>>56&3) + 1
+		return Fault{Kind: FaultKind(state>>56&3) + 1}
 	}
 }

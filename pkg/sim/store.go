@@ -27,11 +27,21 @@ var (
 type Commit struct {
 	Version int64
 	Verb    string
-	// Ours says that the controller under test made the write.
-	Ours           bool
+	// By is the number of the controller process that made the write, 0 for anybody else.
+	// Asked is when, if nobody waits for the answer any more.
+	By             int
+	Asked          time.Time
 	OldJob, NewJob *batchv1.Job
 	OldPod, NewPod *corev1.Pod
 }
+
+// Ours says that the controller under test made the write.
+func (c Commit) Ours() bool { return c.By > 0 }
+
+// Late says that nobody waits for the answer any more.
+func (c Commit) Late() bool { return !c.Asked.IsZero() }
+
+func (c Commit) resource() resource { return resource(c.NewJob != nil || c.OldJob != nil) }
 
 // Store is the API server: it holds the objects of one namespace, and tells a
 // listener of every commit. A stored object is never changed: a write replaces it.
@@ -48,8 +58,11 @@ type Store struct {
 	byUID     map[types.UID]*corev1.Pod
 	// owned are the pods that a Job controls, under "" those that none does.
 	owned map[types.UID]*podSet
-	// ours is set while the controller under test writes.
-	ours bool
+	// by and asked are set while the controller under test writes.
+	by    int
+	asked time.Time
+	// terminating says that the namespace is being deleted.
+	terminating bool
 	// shared leaves out the copies: whoever gets an object promises to leave it as it is.
 	shared bool
 }
@@ -72,7 +85,7 @@ func (s *Store) next() int64 {
 }
 
 func (s *Store) commit(c Commit) {
-	c.Version, c.Ours = s.version, s.ours
+	c.Version, c.By, c.Asked = s.version, s.by, s.asked
 	s.onCommit(c)
 }
 

@@ -17,7 +17,10 @@ import (
 
 // CreateJob stores a new Job as a user would, with the API server's defaults.
 func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
-	if s.jobs[job.Name] != nil {
+	switch {
+	case s.terminating:
+		return nil, namespaceTerminating(jobsResource, job.Name)
+	case s.jobs[job.Name] != nil:
 		return nil, apierrors.NewAlreadyExists(jobsResource, job.Name)
 	}
 	job = job.DeepCopy()

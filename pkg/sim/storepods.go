@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -21,6 +22,9 @@ import (
 // CreatePod stores a new pod; a generated name ends in a running number, so that
 // traces can be read.
 func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
+	if s.terminating {
+		return nil, namespaceTerminating(podsResource, pod.GenerateName)
+	}
 	pod = editable(s.copy(pod))
 	if pod.Name == "" {
 		s.names++
@@ -34,6 +38,15 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	pod.CreationTimestamp = s.timestamp()
 	pod.Status.Phase = corev1.PodPending
 	return s.commitPod("create", pod), nil
+}
+
+// namespaceTerminating is the answer to a creation in a namespace that is being deleted.
+func namespaceTerminating(resource schema.GroupResource, name string) error {
+	err := apierrors.NewForbidden(resource, name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", Namespace))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", Namespace), Field: "metadata.namespace",
+	})
+	return err
 }
 
 // editable is a copy that shares with the stored pod only what nobody here changes:

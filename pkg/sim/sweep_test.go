@@ -1,200 +1,147 @@
 package sim
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/cockroachdb/datadriven"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // sweepCalls is at how many API calls of a file each fault strikes: at all of them in
 // most files, otherwise at some that are spread evenly.
 const sweepCalls = 100
 
-// sweepWait is how much later a pod may come into being than without a fault.
-const sweepWait = 5 * time.Second
-
-// sweepCore is of how many states one is used to check Compute itself.
-const sweepCore = 16
+// sweepSmall is the same for the kinds of faults that are swept in turn.
+const sweepSmall = 24
 
 var sweepFaults = []struct {
 	name  string
 	fault Fault
-}{{"crash before", CrashBefore}, {"crash after the commit of", CrashAfter}, {"lost response of", LoseResponse}, {"failure of", Fail}}
+}{
+	{"crash before", Fault{Kind: CrashBefore}}, {"crash after the commit of", Fault{Kind: CrashAfter}},
+	{"lost response of", Fault{Kind: LoseResponse}}, {"failure of", Fault{Kind: Fail}},
+}
 
 // TestSingleFaultSweep_TRK_03 replays every scenario file with one fault at one API
 // call, for every fault and every call: the outcome is the same as without, and no
 // invariant breaks.
 func TestSingleFaultSweep_TRK_03(t *testing.T) {
-	replayAll(t, replay.sweep)
-}
-
-// TestRandomFaultsInScenarios replays every scenario file under some seeds, where one
-// call in ten goes wrong in some way: no invariant breaks. (What the Jobs come to may
-// depend on when what a file does happens.)
-func TestRandomFaultsInScenarios(t *testing.T) {
 	replayAll(t, func(r replay, t *testing.T) {
-		r.names = podNames{}
-		r.run(t, nil)
-		for seed := range uint64(20) {
-			if got := r.run(t, randomFaults(seed)); len(got.broken) > 0 {
-				t.Errorf("seed %d: %s\n%s", seed, strings.Join(got.broken, "\n"), got.trace)
-				return
-			}
+		want := r.run(t, trouble{})
+		if len(want.broken) > 0 {
+			t.Fatalf("without a fault: %s", strings.Join(want.broken, "\n"))
 		}
-	})
-}
-
-func replayAll(t *testing.T, do func(replay, *testing.T)) {
-	files, err := filepath.Glob("testdata/scenarios/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenario files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			r := readReplay(t, file)
-			if r.off != "" {
-				t.Skip(r.off)
-			}
-			do(r, t)
-		})
-	}
-}
-
-// replay is a scenario file that is carried out with other faults than its own.
-type replay struct {
-	commands []*datadriven.TestData
-	// off says why the file is not replayed, mayDiffer why the number of pods that
-	// succeed or fail may differ, as its comments tell.
-	off, mayDiffer string
-	names          podNames
-}
-
-const (
-	sweepOff       = "# sweep: off, because "
-	sweepMayDiffer = "# sweep: counts may differ, because "
-)
-
-func readReplay(t *testing.T, file string) replay {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r replay
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		off, isOff := strings.CutPrefix(line, sweepOff)
-		mayDiffer, isMayDiffer := strings.CutPrefix(line, sweepMayDiffer)
-		switch {
-		case isOff:
-			r.off = off
-		case isMayDiffer:
-			r.mayDiffer = mayDiffer
-		case strings.HasPrefix(line, "# sweep"):
-			t.Fatalf("%s: neither %q nor %q, and a reason", line, sweepOff, sweepMayDiffer)
-		}
-	}
-	datadriven.RunTestFromString(t, string(text), func(_ *testing.T, d *datadriven.TestData) string {
-		r.commands = append(r.commands, ptr.To(*d))
-		return d.Expected
-	})
-	return r
-}
-
-func (r replay) sweep(t *testing.T) {
-	r.names = podNames{}
-	want := r.run(t, nil)
-	if len(want.broken) > 0 {
-		t.Fatalf("without a fault: %s\n%s", strings.Join(want.broken, "\n"), want.trace)
-	}
-	n := len(want.calls)
-	for _, kind := range sweepFaults {
-		for i := range min(n, sweepCalls) {
-			at := want.calls[i*n/min(n, sweepCalls)]
-			got := r.run(t, func(c Call) Fault {
-				if c.Number == at.Number {
-					return kind.fault
+		for _, kind := range sweepFaults {
+			for _, at := range spread(want.calls, sweepCalls) {
+				strike := func() trouble { return trouble{fault: once(at, kind.fault)} }
+				if problem := r.problem(t, strike, want, everything); problem != "" {
+					t.Errorf("%s %v of %d: %s", kind.name, at, len(want.calls), problem)
+					return
 				}
-				return NoFault
-			})
-			if got.outcome != want.outcome || len(got.broken) > 0 {
-				t.Errorf("%s %v of %d: %s\n%s\ngot\n%swant\n%s", kind.name, at, n, strings.Join(got.broken, "\n"), got.trace, got.outcome, want.outcome)
+			}
+		}
+	})
+}
+
+// spread picks at most so many calls.
+func spread(calls []Call, most int) (some []Call) {
+	n := min(len(calls), most)
+	for i := range n {
+		some = append(some, calls[i*len(calls)/n])
+	}
+	return some
+}
+
+func once(at Call, fault Fault) func(Call) Fault {
+	return func(c Call) Fault {
+		if c.Number == at.Number {
+			return fault
+		}
+		return Fault{}
+	}
+}
+
+// lateBy are the times by which a write comes late: while its process is just being
+// replaced, while the next one is at work, and when that one has waited for something.
+var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * time.Second}
+
+// TestLateAndRefusedCalls_TRK_03 is the same for writes that are made when another
+// process is at work (REG-05), or when the caller has given up on them, and for answers
+// that a webhook, a quota, or an API server under load gives (REG-06, REG-30): by turns
+// at each call. A creation that comes late makes a pod too many, which may cost a failure.
+func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
+	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}}
+	replayAll(t, func(r replay, t *testing.T) {
+		want := r.run(t, trouble{})
+		for i, at := range spread(want.calls, sweepSmall) {
+			for _, fault := range []Fault{{Kind: Late}, kinds[(i+len(want.calls))%len(kinds)]} {
+				if fault.Wait == 0 {
+					fault.Wait = lateBy[i%len(lateBy)]
+				}
+				same := everything
+				if (fault.Kind == Late || fault.Kind == Timeout) && strings.HasPrefix(at.Verb, "create") {
+					same = fates
+				}
+				strike := func() trouble { return trouble{fault: once(at, understood(at, fault))} }
+				if problem := r.problem(t, strike, want, same); problem != "" {
+					t.Errorf("%+v of %v of %d: %s", fault, at, len(want.calls), problem)
+					return
+				}
+			}
+		}
+	})
+}
+
+// TestFailoverWithOldCache_REG_05 replays every scenario file with a crash after a commit,
+// where the next process begins with lists that are older than what the last one did: it
+// may create pods that are not needed any more, and never counts one twice.
+func TestFailoverWithOldCache_REG_05(t *testing.T) {
+	old := []ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
+	replayAll(t, func(r replay, t *testing.T) {
+		want := r.run(t, trouble{})
+		for i, at := range spread(want.calls, sweepSmall) {
+			crash := func() trouble { return trouble{fault: once(at, Fault{Kind: CrashAfter}), successor: old[i%len(old)]} }
+			if problem := r.problem(t, crash, want, fates); problem != "" {
+				t.Errorf("crash after the commit of %v of %d, %+v: %s", at, len(want.calls), old[i%len(old)], problem)
 				return
 			}
 		}
+	})
+}
+
+// anyFault lets one call in sixteen go wrong, in any way that there is.
+func anyFault(seed uint64) func(Call) Fault {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	return func(c Call) Fault {
+		if rng.IntN(16) > 0 {
+			return Fault{}
+		}
+		return understood(c, Fault{Kind: FaultKind(rng.IntN(int(Reject))) + 1, Wait: time.Duration(rng.IntN(4000)) * time.Millisecond})
 	}
 }
 
-// result is what a replay led to.
-type result struct {
-	outcome, trace string
-	broken         []string
-	calls          []Call
+// understood replaces a conflict that the controller takes for the end of a pod: one that
+// answers the change of a pod which it names by its UID alone.
+func understood(c Call, fault Fault) Fault {
+	if fault.Kind == Conflict && strings.HasSuffix(c.Verb, " pod") && !strings.HasPrefix(c.Verb, "create") {
+		fault.Kind = Reject
+	}
+	return fault
 }
 
-// run carries out the commands, and lets every world go on until its Jobs are finished
-// and nothing happens any more.
-func (r replay) run(t *testing.T, fault func(Call) Fault) result {
-	var out result
-	s := &scenario{options: Options{CoreEvery: sweepCore}, waitForPods: sweepWait, names: r.names}
-	s.injected = func(c Call) Fault {
-		c.Number = len(out.calls) + 1
-		out.calls = append(out.calls, c)
-		if fault != nil {
-			return fault(c)
+// anyWatchFault closes a watch at one event in ten, for up to some seconds, and lets one
+// in ten arrive twice.
+func anyWatchFault(seed uint64) func() WatchFault {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	return func() WatchFault {
+		switch rng.IntN(20) {
+		case 0, 1:
+			return WatchFault{Twice: true}
+		case 2:
+			return WatchFault{Closed: true}
+		case 3:
+			return WatchFault{Closed: true, Gap: time.Duration(rng.IntN(4000)) * time.Millisecond, Older: time.Duration(rng.IntN(1000)) * time.Millisecond}
 		}
-		return NoFault
+		return WatchFault{}
 	}
-	s.worldEnds = func() { r.end(s.world, &out) }
-	var trace strings.Builder
-	for _, d := range r.commands {
-		fmt.Fprintf(&trace, "> %s\n%s", d.Cmd, s.run(t, d))
-	}
-	s.worldEnds()
-	out.trace = trace.String() + out.trace
-	return out
-}
-
-func (r replay) end(w *World, out *result) {
-	w.RunUntil(w.finishedAll, time.Hour)
-	w.RunUntil(func() bool { return false }, time.Hour)
-	if err := w.Settle(time.Hour); err != nil {
-		out.broken = append(out.broken, "L3: "+err.Error())
-	}
-	out.broken = append(out.broken, w.Checker.Violations...)
-	out.trace += w.Trace()
-	for _, h := range w.Checker.order {
-		if h.gone {
-			out.outcome += h.job.Name + ": gone\n"
-			continue
-		}
-		job := h.job.DeepCopy()
-		if r.mayDiffer != "" {
-			job.Status.Failed, job.Status.Succeeded = 0, 0
-		}
-		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, outcomeOf(job))
-	}
-	for _, pod := range w.Store.PodsOf("") {
-		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, tracked(pod))
-	}
-}
-
-// outcomeOf is what must not depend on when a fault struck.
-func outcomeOf(job *batchv1.Job) string {
-	s := job.Status
-	out := fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes))
-	for _, c := range s.Conditions {
-		if c.Status == corev1.ConditionTrue {
-			out += fmt.Sprintf(" %s/%s", c.Type, c.Reason)
-		}
-	}
-	return out
 }

@@ -12,19 +12,23 @@ import (
 )
 
 func (w *World) traceCommit(c Commit) {
-	switch {
-	case w.NoTrace:
-	case c.Verb == "status":
-		w.tracef("status %s: %s", c.NewJob.Name, statusChange(&c.OldJob.Status, &c.NewJob.Status))
-	case c.NewJob != nil:
-		w.tracef("%s job %s%s", c.Verb, c.NewJob.Name, finalizersText(c.NewJob))
-	case c.OldJob != nil:
-		w.tracef("%s job %s", c.Verb, c.OldJob.Name)
-	case c.NewPod != nil:
-		w.tracef("%s pod %s", c.Verb, c.NewPod.Name)
-	default:
-		w.tracef("%s pod %s", c.Verb, c.OldPod.Name)
+	if !w.NoTrace {
+		w.tracef("%s%s", commitText(c), w.signature(c.By))
 	}
+}
+
+func commitText(c Commit) string {
+	switch {
+	case c.Verb == "status":
+		return fmt.Sprintf("status %s: %s", c.NewJob.Name, statusChange(&c.OldJob.Status, &c.NewJob.Status))
+	case c.NewJob != nil:
+		return fmt.Sprintf("%s job %s%s", c.Verb, c.NewJob.Name, finalizersText(c.NewJob))
+	case c.OldJob != nil:
+		return fmt.Sprintf("%s job %s", c.Verb, c.OldJob.Name)
+	case c.NewPod != nil:
+		return fmt.Sprintf("%s pod %s", c.Verb, c.NewPod.Name)
+	}
+	return fmt.Sprintf("%s pod %s", c.Verb, c.OldPod.Name)
 }
 
 // finalizersText says what a Job that is being deleted waits for.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,36 +41,15 @@ type Options struct {
 	Workers int
 	// OnSync, if set, is told how long each sync took, in virtual time.
 	OnSync func(took time.Duration)
-	// Fault, if set, is asked about every API call of the controller.
-	Fault func(Call) Fault
+	// Fault, if set, is asked about every API call of the controller, WatchFault about
+	// every event that a watch brings to it.
+	Fault      func(Call) Fault
+	WatchFault func() WatchFault
+	// Successor is what a process is like that takes over from one that crashed.
+	Successor ProcessOptions
 }
 
-// Call is one API call of the controller, numbered from 1 in the order of calls.
-type Call struct {
-	Number int
-	Verb   string
-	Object string
-}
-
-func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
-
-// Fault is what goes wrong with a call.
-type Fault uint8
-
-const (
-	// NoFault lets the call through.
-	NoFault Fault = iota
-	// CrashBefore ends the controller process before the write.
-	CrashBefore
-	// CrashAfter ends it after the write, before the response.
-	CrashAfter
-	// LoseResponse commits the write and answers with a network error.
-	LoseResponse
-	// Fail answers with an internal error, and writes nothing.
-	Fail
-)
-
-// World is a cluster with one controller process, a clock, and an order of events.
+// World is a cluster with a controller process, or two, a clock, and an order of events.
 type World struct {
 	Options
 	Store   *Store
@@ -79,12 +59,23 @@ type World struct {
 	begun   time.Time
 	events  eventQueue
 	number  uint64
+	// current is the routine that runs, busy how many there are.
+	current *routine
+	busy    int
 	calls   int
 	kubelet kubelet
 	collector
-	process *process
-	trace   []string
-	ctx     context.Context
+	// processes are the controller processes that are alive, started what time each that
+	// there was began to know of, by number.
+	processes []*process
+	started   []time.Time
+	journal   journal
+	// awayUntil is when the API server can be reached again, skew how far the clocks of
+	// new processes are ahead.
+	awayUntil time.Time
+	skew      time.Duration
+	trace     []string
+	ctx       context.Context
 }
 
 // NewWorld returns a world at its beginning, with the controller running.
@@ -111,7 +102,7 @@ func NewWorld(o Options) *World {
 	w.Store = NewStore(w.clock.Now, w.committed)
 	w.Store.shared = o.Unchecked
 	w.Checker = newChecker(w)
-	w.Restart()
+	w.processes = []*process{newProcess(w, ProcessOptions{})}
 	return w
 }
 
@@ -132,23 +123,16 @@ func (w *World) random(most time.Duration) time.Duration {
 	return time.Duration(w.rng.Int64N(int64(most) + 1))
 }
 
-// step lets the next event happen; it reports whether there was one by limit.
+// step lets the next event happen; it reports whether there was one by limit, or any
+// while something is under way.
 func (w *World) step(limit time.Time) bool {
-	if len(w.events) == 0 || w.events[0].at.After(limit) {
+	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
 	}
 	e := heap.Pop(&w.events).(event)
 	w.advance(e.at)
 	e.do()
 	return true
-}
-
-// pass lets virtual time pass within an event, and everything happen that is due.
-func (w *World) pass(d time.Duration) {
-	until := w.Now().Add(d)
-	for w.step(until) {
-	}
-	w.advance(until)
 }
 
 // advance sets the clock, unless it is later already.
@@ -159,18 +143,15 @@ func (w *World) advance(to time.Time) {
 	}
 }
 
-// crash is the panic that ends the controller process in the middle of a call.
-type crash struct{ at Call }
-
 // RunUntil lets events happen until the condition holds or the limit has passed.
-// It reports whether the condition was reached.
+// It reports whether the condition was reached. What is under way is carried through.
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
-	for !condition() {
+	for w.busy > 0 || !condition() {
 		if w.Checker.givesUp() {
 			return false
 		}
-		if !w.stepOrCrash(end) {
+		if !w.step(end) {
 			w.advance(end)
 			return condition()
 		}
@@ -178,35 +159,58 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	return true
 }
 
-func (w *World) stepOrCrash(limit time.Time) (stepped bool) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case crash:
-			w.tracef("crash at %v", r.at)
-			w.Restart()
-			stepped = true
-		default:
-			panic(r)
-		}
-	}()
-	return w.step(limit)
+// Restart ends every controller process, and starts others that know nothing.
+func (w *World) Restart() { w.RestartAs(ProcessOptions{}) }
+
+// RestartAs is Restart with processes that differ.
+func (w *World) RestartAs(o ProcessOptions) {
+	for _, p := range w.processes {
+		w.replace(p, o)
+	}
 }
 
-// Restart ends the controller process, and starts another that knows nothing.
-func (w *World) Restart() {
-	if w.process != nil {
-		w.process.alive = false
+// replace ends a controller process, and starts another in its place.
+func (w *World) replace(p *process, o ProcessOptions) {
+	p.alive = false
+	w.Checker.restarted(o)
+	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
+}
+
+// SecondLeader starts another process of the same controller beside the first.
+func (w *World) SecondLeader(o ProcessOptions) {
+	w.Checker.restarted(o)
+	w.processes = append(w.processes, newProcess(w, o))
+}
+
+// OneLeader ends all processes but the newest.
+func (w *World) OneLeader() {
+	last := len(w.processes) - 1
+	for _, p := range w.processes[:last] {
+		p.alive = false
 	}
-	w.Checker.restarted()
-	w.process = newProcess(w)
+	w.processes = w.processes[last:]
+	w.Checker.restarted(ProcessOptions{})
+}
+
+// signature says which process did something, if there are several.
+func (w *World) signature(process int) string {
+	if len(w.processes) < 2 || process == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", process)
 }
 
 func (w *World) committed(c Commit) {
 	w.traceCommit(c)
+	if !w.Unchecked {
+		w.journal.add(c, w.Now())
+	}
 	w.Checker.committed(c)
 	w.kubelet.committed(c)
-	w.process.deliver(c)
+	for _, p := range w.processes {
+		p.jobs.deliver(c)
+		p.pods.deliver(c)
+	}
 	w.collector.committed(c)
 }
 

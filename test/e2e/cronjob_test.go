@@ -71,10 +71,10 @@ func TestCronJob_SUC_21_MGB_14(t *testing.T) {
 	done, created := uint64(0), uint64(0)
 	for _, v := range past.in(ns) {
 		switch {
-		case v.job != nil && v.job.Name == first && condition(v.job, batchv1.JobComplete) != nil && done == 0:
-			done = v.revision
-		case v.job != nil && v.job.Name == second && created == 0:
-			created = v.revision
+		case v.Job != nil && v.Job.Name == first && condition(v.Job, batchv1.JobComplete) != nil && done == 0:
+			done = v.Revision
+		case v.Job != nil && v.Job.Name == second && created == 0:
+			created = v.Revision
 		}
 	}
 	if done == 0 || created < done {
@@ -105,9 +105,9 @@ func untilOwned(t *testing.T, ns string, n int) (names []string) {
 		names = nil
 		seen := map[string]bool{}
 		for _, v := range past.in(ns) {
-			if v.job != nil && !seen[v.job.Name] {
-				seen[v.job.Name] = true
-				names = append(names, v.job.Name)
+			if v.Job != nil && !seen[v.Job.Name] {
+				seen[v.Job.Name] = true
+				names = append(names, v.Job.Name)
 			}
 		}
 		return len(names) >= n

@@ -118,8 +118,8 @@ func untilReleased(t *testing.T, namespace, name string) {
 		}
 		live := map[string]bool{}
 		for _, v := range past.of(namespace, name) {
-			if v.pod != nil {
-				live[v.pod.Name] = !v.gone && (!hasEnded(v.pod) || isTracked(v.pod))
+			if v.Pod != nil {
+				live[v.Pod.Name] = !v.Gone && (!hasEnded(v.Pod) || isTracked(v.Pod))
 			}
 		}
 		for _, busy := range live {

@@ -87,8 +87,9 @@ func TestSideBySide_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
 	}
 	apply(t, ns, "non-indexed.yaml", named("ours", ptr.To("batchjob.dev/controller")))
 	apply(t, ns, "non-indexed.yaml", named("built-in", nil))
+	apply(t, ns, "non-indexed.yaml", named("reserved", ptr.To(batchv1.JobControllerName)))
 	apply(t, ns, "non-indexed.yaml", named("foreign", ptr.To("example.com/other")))
-	for name, manager := range map[string]string{"ours": "kubectl-batchjob-controller", "built-in": "kube-controller-manager"} {
+	for name, manager := range map[string]string{"ours": "kubectl-batchjob-controller", "built-in": "kube-controller-manager", "reserved": "kube-controller-manager"} {
 		job, reason := finished(t, ns, name)
 		if reason != "Complete/CompletionsReached" || job.Status.Succeeded != 4 {
 			t.Errorf("%s: %s %+v", name, reason, job.Status)

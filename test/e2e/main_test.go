@@ -7,9 +7,9 @@
 // configures or restarts a controller starts its own, with a managedBy value of its own.
 //
 // Whatever a test is about, a history keeps every version of every Job and pod of the
-// cluster. When all tests are done it is held against the rules of a Job's status and
-// of podReplacementPolicy (verdict_test.go), and the whole run fails if one is broken
-// (STV-25).
+// cluster. When all tests are done it is held against the invariants of a Job controller,
+// the rules of a Job's status and of podReplacementPolicy, and who may write where
+// (verdict_test.go, court_test.go), and the whole run fails if one is broken (STV-25).
 //
 // These variables of the environment help to find out why a test fails:
 //
@@ -39,7 +39,9 @@ var (
 	kubeconfig string
 	client     kubernetes.Interface
 	// past is all that happens in the cluster.
-	past *history
+	past *chronicle
+	// courtroom is where what happened is judged.
+	courtroom = newCourt()
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

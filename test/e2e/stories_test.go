@@ -260,11 +260,11 @@ func TestStory_PRP_24_TerminatingHoldsQuota(t *testing.T) {
 	// What the queue reads never frees room that a pod still has.
 	running, before := map[string]bool{}, counts{}
 	for _, v := range past.of(ns, name) {
-		if v.pod != nil {
-			running[v.pod.Name] = !v.gone && !hasEnded(v.pod)
+		if v.Pod != nil {
+			running[v.Pod.Name] = !v.Gone && !hasEnded(v.Pod)
 			continue
 		}
-		c, n := countsOf(v.job), 0
+		c, n := countsOf(v.Job), 0
 		if c == before {
 			continue
 		}
@@ -274,7 +274,7 @@ func TestStory_PRP_24_TerminatingHoldsQuota(t *testing.T) {
 				n++
 			}
 		}
-		if v.job.Status.Ready != nil && int(c.active+c.terminating) < n {
+		if v.Job.Status.Ready != nil && int(c.active+c.terminating) < n {
 			t.Errorf("the status says %+v, and %d pods have not ended", c, n)
 		}
 	}
@@ -291,8 +291,8 @@ func TestStory_SUC_23_LeaderDecides(t *testing.T) {
 	// The workers had their grace period.
 	graceful := map[string]bool{}
 	for _, v := range past.of(ns, "mpi-benchmark") {
-		if v.pod != nil && v.pod.DeletionTimestamp != nil && ptr.Deref(v.pod.DeletionGracePeriodSeconds, 0) == 30 && !hasEnded(v.pod) {
-			graceful[v.pod.Name] = true
+		if v.Pod != nil && v.Pod.DeletionTimestamp != nil && ptr.Deref(v.Pod.DeletionGracePeriodSeconds, 0) == 30 && !hasEnded(v.Pod) {
+			graceful[v.Pod.Name] = true
 		}
 	}
 	if len(graceful) != 9 {

@@ -54,7 +54,7 @@ func eachItsOwnJobs(t *testing.T) {
 	f.untilComplete("reserved", 3, 0)
 	f.wantUntouched(other)
 	for job, want := range map[string][]string{
-		"a":        {controller.FieldManager, "kubelet", "user"},
+		"a":        {"kubectl-batchjob-controller", "kubelet", "user"},
 		"builtin":  {builtinManager, "kubelet", "user"},
 		"reserved": {builtinManager, "kubelet", "user"},
 		"other":    {"user"},

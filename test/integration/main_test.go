@@ -66,6 +66,8 @@ func startAPIServer() (stop func(), err error) {
 		}
 	}
 	env.ControlPlane.Etcd.DataDir = filepath.Join(apiServer.leash.dir, "etcd-data")
+	// Serves spec.schedulingGroup of pods and templates (JOB-64).
+	server.Configure().Append("feature-gates", "GenericWorkload=true")
 	server.CertDir = filepath.Join(apiServer.leash.dir, "certificates")
 	if err := os.Mkdir(server.CertDir, 0o700); err != nil {
 		return nil, err

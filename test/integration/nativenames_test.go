@@ -18,12 +18,19 @@ import (
 // servingRuleNames is a way to the API server on which Jobs in JSON have names in their
 // rules, as those of 1.38 have. In protobuf the field is unknown to us, and not there.
 func servingRuleNames(config *rest.Config, name string) *rest.Config {
+	return rewriting(config, func(line []byte) []byte {
+		return bytes.ReplaceAll(line, []byte(`"action":"FailJob"`), []byte(`"name":"`+name+`","action":"FailJob"`))
+	})
+}
+
+// rewriting is a way to the API server on which Jobs in JSON are changed.
+func rewriting(config *rest.Config, rewrite func(line []byte) []byte) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			response, err := next.RoundTrip(request)
 			if err == nil && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") && strings.Contains(request.URL.Path, "/jobs") {
-				response.Body = &naming{ReadCloser: response.Body, lines: bufio.NewReader(response.Body), name: name}
+				response.Body = &rewritten{ReadCloser: response.Body, lines: bufio.NewReader(response.Body), rewrite: rewrite}
 				response.ContentLength = -1
 				response.Header.Del("Content-Length")
 			}
@@ -33,24 +40,24 @@ func servingRuleNames(config *rest.Config, name string) *rest.Config {
 	return config
 }
 
-// naming changes what is read, line by line: an event of a watch is a line.
-type naming struct {
+// rewritten changes what is read, line by line: an event of a watch is a line.
+type rewritten struct {
 	io.ReadCloser
-	lines *bufio.Reader
-	name  string
-	rest  []byte
+	lines   *bufio.Reader
+	rewrite func(line []byte) []byte
+	rest    []byte
 }
 
-func (n *naming) Read(p []byte) (int, error) {
-	if len(n.rest) == 0 {
-		line, err := n.lines.ReadBytes('\n')
+func (r *rewritten) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		line, err := r.lines.ReadBytes('\n')
 		if len(line) == 0 {
 			return 0, err
 		}
-		n.rest = bytes.ReplaceAll(line, []byte(`"action":"FailJob"`), []byte(`"name":"`+n.name+`","action":"FailJob"`))
+		r.rest = r.rewrite(line)
 	}
-	written := copy(p, n.rest)
-	n.rest = n.rest[written:]
+	written := copy(p, r.rest)
+	r.rest = r.rest[written:]
 	return written, nil
 }
 

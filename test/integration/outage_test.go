@@ -1,8 +1,14 @@
 package integration
 
 import (
+	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // The API server cannot be reached for a while, and pods end meanwhile.
@@ -37,4 +43,154 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 6, 1)
 	f.wantPodsEver(7)
+}
+
+// The API server cannot be reached for so long that the lead is lost. Then the same
+// process takes it again, and goes on.
+func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	proxy := startProxy(t, apiServer.config)
+	r := f.startReplicaAt(proxy.config(apiServer.config), "first", shortLease)
+	f.untilLeading(r)
+	f.create(newJob(indexed(6), parallelism(2), perIndexLimit(1)))
+	pods := f.untilActive(2)
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 2, ready: 2})
+	for range 2 {
+		led, _ := r.leads()
+		proxy.close()
+		f.until("the lead is lost", func() bool { return !r.isWorking() })
+		tries := len(r.lease.recorded(everyCall))
+		f.until("it has tried to get it several times", func() bool { return len(r.lease.recorded(everyCall)) >= tries+3 })
+		for _, pod := range f.pods(isActive) {
+			if pod.UID == pods[0].UID {
+				f.kubelet.fail(pod)
+			} else {
+				f.kubelet.succeed(pod)
+			}
+		}
+		proxy.open()
+		f.until("it leads again", func() bool { again, _ := r.leads(); return again > led })
+		f.untilActive(2)
+		if !r.running() {
+			t.Fatal("the process has ended")
+		}
+	}
+	f.kubelet.play(everySucceeds)
+	f.wantIndexes(f.untilComplete("a", 6, 1), "0-5", "")
+	f.wantPodsEver(7)
+	f.untilReleased()
+}
+
+// The API server takes requests and answers none of them: each ends after a while, and is
+// made again. What it did all the same is not done twice.
+func TestAPIServerHangs_JOB_57(t *testing.T) {
+	t.Parallel()
+	for name, disturb := range map[string]func(*wire) (*fault, func()){
+		"requests are lost": func(w *wire) (*fault, func()) { h := w.hold(anyWrite); return h.fault, h.lift },
+		"answers are lost":  func(w *wire) (*fault, func()) { h := w.commitAndHang(anyWrite); return h.fault, h.lift },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			p := f.startController(func(c *controller.Config) { c.CallTimeout = 100 * time.Millisecond })
+			f.create(newJob(indexed(4), parallelism(2), perIndexLimit(1)))
+			pods := f.untilActive(2)
+			f.kubelet.run(pods...)
+			f.untilCounts("a", counts{active: 2, ready: 2})
+			hanging, lift := disturb(p.wire)
+			f.kubelet.fail(pods[0])
+			f.kubelet.succeed(pods[1])
+			f.until("several calls have hung", func() bool { return hanging.count() >= 5 })
+			lift()
+			f.kubelet.play(everySucceeds)
+			f.wantIndexes(f.untilComplete("a", 4, 1), "0-3", "")
+			f.wantPodsEver(5)
+			f.untilReleased()
+		})
+	}
+}
+
+// commitAndHang lets requests through, and answers none of them until it is lifted.
+func (w *wire) commitAndHang(m match) *held {
+	h := &held{open: make(chan struct{})}
+	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
+		if response, err := send(); err == nil {
+			_ = response.Body.Close()
+		}
+		<-h.open
+		return nil, errCut
+	}})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.holds = append(w.holds, h)
+	return h
+}
+
+// Both watches are told, in the middle of them, that what they follow is no longer there.
+// While there is none, a pod ends, one goes without a trace, and the Job is edited.
+func TestWatchesExpire_JOB_55_JOB_57(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(indexed(3), parallelism(2), perIndexLimit(1)))
+	pods := f.untilActive(2)
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 2, ready: 2})
+
+	everyWatch := match(func(c call) bool { return c.watch })
+	away := p.wire.cut(everyWatch)
+	p.wire.endWatches(everyWatch)
+	f.until("the watches were to begin anew", func() bool { return away.count() >= 2 })
+	f.kubelet.fail(pods[0])
+	f.vanish(pods[1])
+	f.edit("a", map[string]any{"parallelism": 3})
+	expired := p.wire.expire(everyWatch)
+	f.until("both watches have expired", func() bool { return expired.hitsOf("jobs") > 0 && expired.hitsOf("pods") > 0 })
+	expired.lift()
+	away.lift()
+	f.untilActive(3)
+	f.untilIndexes("a", counts{active: 3, failed: 1}, "", "")
+	f.kubelet.play(everySucceeds)
+	f.wantIndexes(f.untilComplete("a", 3, 1), "0-2", "")
+	f.wantPodsEver(5)
+	f.untilReleased()
+}
+
+// expiry is a fault that ends watches with an event.
+type expiry struct {
+	*fault
+	mu   sync.Mutex
+	hits map[string]int
+}
+
+func (e *expiry) hitsOf(resource string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.hits[resource]
+}
+
+// expire lets watches begin, and tells them at once that they are too old.
+func (w *wire) expire(m match) *expiry {
+	e := &expiry{hits: map[string]int{}}
+	e.fault = w.add(&fault{forges: true, match: func(c call) bool {
+		if !m(c) {
+			return false
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.hits[c.resource]++
+		return true
+	}, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
+		answer := forgedAnswer(http.StatusGone)
+		status, err := io.ReadAll(answer.Body)
+		if err != nil {
+			return nil, err
+		}
+		answer.StatusCode = http.StatusOK
+		answer.Body = io.NopCloser(strings.NewReader(`{"type":"ERROR","object":` + string(status) + "}\n"))
+		return answer, nil
+	}})
+	return e
 }

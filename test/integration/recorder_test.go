@@ -1,45 +1,34 @@
 package integration
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// version is one stored version of a Job or of a pod, or the end of one.
+// version is a history.Version by the names that the tests use.
 type version struct {
-	// revision orders the versions of Jobs and pods together: all resources of
-	// one etcd share one counter.
+	history.Version
 	revision uint64
-	seen     time.Time
 	job      *batchv1.Job
 	pod      *corev1.Pod
 	gone     bool
 }
 
-func (v version) object() metav1.Object {
-	if v.job != nil {
-		return v.job
-	}
-	return v.pod
-}
+func (v version) object() metav1.Object { return v.Object() }
 
 // recorder keeps all versions of all Jobs and pods of a namespace.
 type recorder struct {
@@ -47,11 +36,11 @@ type recorder struct {
 	client    kubernetes.Interface
 	namespace string
 	started   time.Time
-	watches   sync.WaitGroup
+	watched   func()
 	cancel    context.CancelFunc
 
 	mu       sync.Mutex
-	versions []version
+	versions []history.Version
 	jobs     map[types.UID]*batchv1.Job
 	pods     map[types.UID]*corev1.Pod
 	// order is how pods first appeared.
@@ -68,71 +57,35 @@ func startRecorder(t *testing.T, client kubernetes.Interface, namespace string) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	jobs, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatalf("listing jobs: %v", err)
-	}
-	for _, resource := range []cache.WatchFuncWithContext{
-		client.BatchV1().Jobs(namespace).Watch, client.CoreV1().Pods(namespace).Watch,
-	} {
-		// The API server ends the watch of a client that is slow; this one goes on
-		// where it ended, and misses nothing.
-		w, err := toolswatch.NewRetryWatcherWithContext(ctx, jobs.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: resource})
-		if err != nil {
-			t.Fatalf("watching: %v", err)
-		}
-		r.watches.Go(func() { r.follow(ctx, w) })
+	var err error
+	if r.watched, err = history.Follow(ctx, client, namespace, r); err != nil {
+		t.Fatal(err)
 	}
 	return r
 }
 
-func (r *recorder) follow(ctx context.Context, w watch.Interface) {
-	defer w.Stop()
-	for event := range w.ResultChan() {
-		if err := r.record(event); err != nil {
-			r.breakOff(err)
-			return
-		}
-	}
-	if ctx.Err() == nil {
-		r.breakOff(fmt.Errorf("a watch of the recorder ended"))
-	}
-}
-
-func (r *recorder) breakOff(err error) {
+// BreakOff notes why the history is not complete.
+func (r *recorder) BreakOff(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken = err
 }
 
-func (r *recorder) record(event watch.Event) error {
-	v := version{seen: time.Now(), gone: event.Type == watch.Deleted}
-	object, ok := event.Object.(metav1.Object)
-	if !ok {
-		return fmt.Errorf("the recorder's watch brought %w", apierrors.FromObject(event.Object))
-	}
-	revision, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
-	if err != nil {
-		return fmt.Errorf("resourceVersion %q: %w", object.GetResourceVersion(), err)
-	}
-	v.revision = revision
+// Record takes a version from a watch.
+func (r *recorder) Record(v history.Version) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch o := event.Object.(type) {
-	case *batchv1.Job:
-		v.job = o
-		set(r.jobs, o.UID, o, v.gone)
-	case *corev1.Pod:
-		v.pod = o
-		if !slices.Contains(r.order, o.UID) {
-			r.order = append(r.order, o.UID)
+	if v.Job != nil {
+		set(r.jobs, v.Job.UID, v.Job, v.Gone)
+	} else {
+		if !slices.Contains(r.order, v.Pod.UID) {
+			r.order = append(r.order, v.Pod.UID)
 		}
-		set(r.pods, o.UID, o, v.gone)
+		set(r.pods, v.Pod.UID, v.Pod, v.Gone)
 	}
 	r.versions = append(r.versions, v)
 	close(r.changed)
 	r.changed = make(chan struct{})
-	return nil
 }
 
 func set[T any](objects map[types.UID]T, uid types.UID, object T, gone bool) {
@@ -178,8 +131,8 @@ func (r *recorder) shows(stored metav1.Object) bool { return r.at(stored) >= 0 }
 func (r *recorder) at(stored metav1.Object) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.IndexFunc(r.versions, func(v version) bool {
-		return v.object().GetUID() == stored.GetUID() && (v.gone || v.object().GetResourceVersion() == stored.GetResourceVersion())
+	return slices.IndexFunc(r.versions, func(v history.Version) bool {
+		return v.Object().GetUID() == stored.GetUID() && (v.Gone || v.Object().GetResourceVersion() == stored.GetResourceVersion())
 	})
 }
 
@@ -189,14 +142,14 @@ func (r *recorder) jobSince(at int, name string, reached func(*batchv1.Job) bool
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, v := range slices.Backward(r.versions[:min(at, len(r.versions))]) {
-		if v.job != nil && v.job.Name == name {
+		if v.Job != nil && v.Job.Name == name {
 			at = i
 			break
 		}
 	}
 	for i, v := range r.versions[at:] {
-		if v.job != nil && v.job.Name == name && !v.gone && reached(v.job) {
-			return v.job, at + i
+		if v.Job != nil && v.Job.Name == name && !v.Gone && reached(v.Job) {
+			return v.Job, at + i
 		}
 	}
 	return nil, 0
@@ -271,20 +224,26 @@ func (r *recorder) everCreated() int {
 	return len(r.order)
 }
 
-// sorted returns all versions in the order in which they were stored.
-func (r *recorder) sorted() []version {
+// stored returns all versions in the order in which they were stored.
+func (r *recorder) stored() []history.Version {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := slices.Clone(r.versions)
-	slices.SortStableFunc(out, func(a, b version) int { return cmp.Compare(a.revision, b.revision) })
-	return out
+	return history.Sorted(r.versions)
+}
+
+// sorted returns the same.
+func (r *recorder) sorted() (versions []version) {
+	for _, v := range r.stored() {
+		versions = append(versions, version{v, v.Revision, v.Job, v.Pod, v.Gone})
+	}
+	return versions
 }
 
 // finish waits until the recorder has seen all that happened, and stops it. It
 // says whether the history is complete.
 func (r *recorder) finish() bool {
 	r.t.Helper()
-	defer r.watches.Wait()
+	defer r.watched()
 	defer r.cancel()
 	deadline := time.Now().Add(patience)
 	for {

@@ -12,17 +12,17 @@ import (
 // trace tells the history of a namespace, one version a line.
 func (r *recorder) trace() string {
 	var b strings.Builder
-	for _, v := range r.sorted() {
+	for _, v := range r.stored() {
 		text := ""
-		if v.job != nil {
-			text = jobLine(v.job)
+		if v.Job != nil {
+			text = jobLine(v.Job)
 		} else {
-			text = podLine(v.pod)
+			text = podLine(v.Pod)
 		}
-		if v.gone {
+		if v.Gone {
 			text += " GONE"
 		}
-		fmt.Fprintf(&b, "%6d %7.3fs %s\n", v.revision, v.seen.Sub(r.started).Seconds(), text)
+		fmt.Fprintf(&b, "%6d %7.3fs %s\n", v.Revision, v.Seen.Sub(r.started).Seconds(), text)
 	}
 	return b.String()
 }

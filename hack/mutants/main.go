@@ -1,0 +1,160 @@
+// Command mutants tests the tests: it plants one bug at a time, most of them bugs that
+// the built-in controller really had, and demands that some test fails.
+//
+//	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
+//
+// The bugs are in mutants.txt. Nothing in the source tree changes: the compiler sees the
+// planted text by an overlay. It takes about half a minute for each of them.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+//go:embed mutants.txt
+var text string
+
+// packages are tested one after the other, the quick ones first, until a test fails.
+var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller", "./pkg/sim"}
+
+// patience is how long the tests of one package may take: a bug may be one that never ends.
+const patience = 5 * time.Minute
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
+		flag.PrintDefaults()
+	}
+	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
+	list := flag.Bool("list", false, "list the bugs, and plant none")
+	flag.Parse()
+	tested := packages
+	if flag.NArg() > 0 {
+		tested = flag.Args()
+	}
+	if err := run(*only, *list, tested); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, list bool, tested []string) error {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	mutants, err := parse(text)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	planted, bad := 0, 0
+	for _, m := range mutants {
+		if !pattern.MatchString(m.name()) {
+			continue
+		}
+		if list {
+			fmt.Println(m.name())
+			continue
+		}
+		verdict, caught := m.plant(dir, tested)
+		fmt.Printf("%-9s %s\n          %s\n", map[bool]string{true: "caught", false: "SURVIVED"}[caught], m.name(), verdict)
+		if planted++; !caught {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d bugs are not caught", bad, planted)
+	}
+	return nil
+}
+
+// plant runs the tests with the bug in place, and says which test failed, if one did.
+func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
+	overlay, err := m.overlay(dir)
+	if err != nil {
+		return err.Error(), false
+	}
+	if out, err := goTool("build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
+		return "it does not compile: " + string(out), false
+	}
+	for _, name := range tested {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String()}, name)
+		out, err := goToolContext(ctx, args...).CombinedOutput()
+		cancel()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			return name + ": " + firstFailure(string(out)), true
+		} else if err != nil {
+			return err.Error(), false
+		}
+	}
+	return "all tests pass", false
+}
+
+func goTool(args ...string) *exec.Cmd { return goToolContext(context.Background(), args...) }
+
+func goToolContext(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "go", args...)
+}
+
+// firstFailure is the name of the first test that failed, subtests first.
+func firstFailure(out string) string {
+	names := regexp.MustCompile(`--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1)
+	best := ""
+	for _, n := range names {
+		if strings.HasPrefix(n[1], best) {
+			best = n[1]
+		}
+	}
+	switch {
+	case best != "":
+		return best
+	case strings.Contains(out, "panic: test timed out"):
+		return "it never ends"
+	case strings.Contains(out, "panic:"):
+		return "it panics"
+	}
+	return "it fails"
+}
+
+// overlay writes the file with the bug, and what tells the compiler to take it.
+func (m mutant) overlay(dir string) (path string, err error) {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	changed, err := m.apply(string(source))
+	if err != nil {
+		return "", err
+	}
+	original, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	copied := filepath.Join(dir, filepath.Base(m.file))
+	if err := os.WriteFile(copied, []byte(changed), 0o600); err != nil {
+		return "", err
+	}
+	body, err := json.Marshal(map[string]map[string]string{"Replace": {original: copied}})
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, body, 0o600)
+}

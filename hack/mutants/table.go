@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mutant is one bug: a text of one file, and what takes its place.
+type mutant struct {
+	// ids are the requirements that the bug breaks, title is what it does.
+	ids, title string
+	file       string
+	old, new   string
+}
+
+func (m mutant) name() string { return m.ids + ": " + m.title }
+
+// apply plants the bug.
+func (m mutant) apply(source string) (string, error) {
+	if n := strings.Count(source, m.old); n != 1 {
+		return "", fmt.Errorf("%s: %s holds the text to replace %d times", m.name(), m.file, n)
+	}
+	return strings.Replace(source, m.old, m.new, 1), nil
+}
+
+// parse reads the table: bugs are separated by empty lines, and lines that begin with #
+// are comments. Each bug has a line with its ids and its title, the file, and the lines to
+// replace, after "-", and to put in their place, after "+". (A tab follows both, and does
+// not count.)
+//
+//	REG-01: what it does
+//	pkg/reconcile/record.go
+//	-	old
+//	+	new
+func parse(text string) (mutants []mutant, err error) {
+	for block := range strings.SplitSeq(text, "\n\n") {
+		m, err := parseBlock(block)
+		if err != nil {
+			return nil, err
+		}
+		if m.file != "" {
+			mutants = append(mutants, m)
+		}
+	}
+	return mutants, nil
+}
+
+func parseBlock(block string) (m mutant, err error) {
+	var old, new []string
+	for line := range strings.Lines(block) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case line == "-", strings.HasPrefix(line, "-\t"):
+			old = append(old, strings.TrimPrefix(line[1:], "\t"))
+		case line == "+", strings.HasPrefix(line, "+\t"):
+			new = append(new, strings.TrimPrefix(line[1:], "\t"))
+		case m.ids == "":
+			var found bool
+			if m.ids, m.title, found = strings.Cut(line, ": "); !found {
+				return m, fmt.Errorf("%q: neither ids nor a title", line)
+			}
+		case m.file == "":
+			m.file = line
+		default:
+			return m, fmt.Errorf("%s: %q is out of place", m.name(), line)
+		}
+	}
+	if m.ids != "" && len(old) == 0 {
+		return m, fmt.Errorf("%s: nothing to replace", m.name())
+	}
+	m.old, m.new = strings.Join(old, "\n"), strings.Join(new, "\n")
+	return m, nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTable holds the table of bugs to the code: every text to replace is found, once, in
+// its file. Whoever moves it moves it in mutants.txt too.
+func TestTable(t *testing.T) {
+	mutants, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(mutants) < 40 {
+		t.Errorf("%d bugs; there were more", len(mutants))
+	}
+	ids := regexp.MustCompile(`^[A-Z]{3}-\d\d( [A-Z]{3}-\d\d)*$`)
+	seen := map[string]bool{}
+	for _, m := range mutants {
+		source, err := os.ReadFile("../../" + m.file)
+		if err != nil {
+			t.Errorf("%s: %v", m.name(), err)
+			continue
+		}
+		if changed, err := m.apply(string(source)); err != nil {
+			t.Error(err)
+		} else if changed == string(source) {
+			t.Errorf("%s: nothing changes", m.name())
+		}
+		if !ids.MatchString(m.ids) || seen[m.name()] {
+			t.Errorf("%q are no ids, or it is there twice", m.name())
+		}
+		seen[m.name()] = true
+	}
+}
+
+func TestParse(t *testing.T) {
+	mutants, err := parse("# comment\n\nREG-01 TRK-02: does\nsome/file.go\n-\ta\n-\t\tb\n+\tc\n\nREG-02: drops\nother.go\n-\td\n")
+	if err != nil || len(mutants) != 2 {
+		t.Fatalf("%v, %v", mutants, err)
+	}
+	if m := mutants[0]; m.name() != "REG-01 TRK-02: does" || m.file != "some/file.go" || m.old != "a\n\tb" || m.new != "c" {
+		t.Errorf("%+v", m)
+	}
+	if out, err := mutants[0].apply("x a\n\tb y"); err != nil || out != "x c y" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err := mutants[1].apply("d d"); err == nil {
+		t.Errorf("twice: %q", out)
+	}
+	for _, wrong := range []string{"no title\nfile\n-\ta", "A: b\nfile\n", "A: b\nfile\nsomething\n-\ta"} {
+		if _, err := parse(wrong); err == nil || strings.TrimSpace(err.Error()) == "" {
+			t.Errorf("%q is read", wrong)
+		}
+	}
+}

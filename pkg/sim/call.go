@@ -1,0 +1,207 @@
+package sim
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// call carries out an API call: time passes before and after the write, other
+// things happen meanwhile, and a fault may strike. A process that was replaced
+// while it waited never gets an answer.
+func call[T any](p *process, verb, object string, write func() (T, error)) (T, error) {
+	var none T
+	w := p.world
+	c, fault := p.ask(verb, object)
+	switch {
+	case fault.Kind == CrashBefore, fault.Kind == Late && c.reads():
+		panic(crash{c})
+	case w.isAway():
+		w.tracef("%s %s gets no answer%s", verb, object, w.signature(p.number))
+		return none, errNetwork
+	case fault.Kind == Late, fault.Kind == Timeout && !c.reads():
+		asked := w.Now()
+		w.after(fault.Wait, func() {
+			w.tracef("%s %s comes through late", verb, object)
+			_, _ = carryOut(p, c, asked, write)
+		})
+	}
+	if fault.Kind == Late {
+		panic(crash{c})
+	}
+	if err := fault.answer(object); err != nil {
+		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
+		return none, err
+	}
+	out, err := carryOut(p, c, time.Time{}, write)
+	if fault.Kind == CrashAfter {
+		panic(crash{c})
+	}
+	p.pass(c, w.random(w.Latency/2))
+	if fault.Kind == LoseResponse || w.isAway() {
+		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))
+		return none, errNetwork
+	}
+	return out, err
+}
+
+// ask brings a call to the API server, and settles what goes wrong with it there. As
+// long as it is told to come back later, it does.
+func (p *process) ask(verb, object string) (Call, Fault) {
+	w, waited := p.world, time.Duration(0)
+	for attempt := 0; ; attempt++ {
+		w.calls++
+		c, fault := Call{Number: w.calls, Verb: verb, Object: object}, Fault{}
+		if w.Fault != nil {
+			fault = w.Fault(c)
+		}
+		if fault.Kind != NoFault || w.isAway() {
+			w.Checker.troubled()
+		}
+		p.pass(c, p.throttled()+w.random(w.Latency/2))
+		if fault.Kind != Throttle || attempt == maxThrottled || w.isAway() {
+			return c, fault
+		}
+		w.tracef("%s %s is told to wait %v%s", verb, object, fault.Wait, w.signature(p.number))
+		wait := min(fault.Wait, callTimeout-waited)
+		// What is written after that was decided before.
+		w.Checker.blind(w.Now(), w.Now().Add(wait))
+		p.pass(c, wait)
+		if waited += wait; waited == callTimeout {
+			return c, Fault{Kind: timedOut}
+		}
+	}
+}
+
+// pass lets time pass for a call.
+func (p *process) pass(c Call, d time.Duration) {
+	p.world.wait(d)
+	if !p.alive {
+		panic(crash{c})
+	}
+}
+
+// throttled is how long the client's rate limit holds up a call that is made now.
+func (p *process) throttled() time.Duration {
+	if p.world.QPS == 0 {
+		return 0
+	}
+	now := p.world.Now()
+	if p.nextCall.Before(now) {
+		p.nextCall = now
+	}
+	wait := p.nextCall.Sub(now)
+	p.nextCall = p.nextCall.Add(time.Duration(float64(time.Second) / p.world.QPS))
+	return wait
+}
+
+// carryOut makes the write of a call in the name of a process, which need not be alive;
+// asked is when it made the call, if it does not wait for it.
+func carryOut[T any](p *process, c Call, asked time.Time, write func() (T, error)) (T, error) {
+	w := p.world
+	w.Store.by, w.Store.asked = p.number, asked
+	out, err := write()
+	w.Store.by, w.Store.asked = 0, time.Time{}
+	if err != nil {
+		w.tracef("%s %s: %v%s", c.Verb, c.Object, err, w.signature(p.number))
+	}
+	return out, err
+}
+
+const (
+	verbGet  = "get job"
+	verbList = "list pods of"
+)
+
+// List reads pods past the cache.
+func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	must(err)
+	type answer struct {
+		pods    []corev1.Pod
+		version string
+	}
+	a, err := call(p, verbList, job.Name, func() (answer, error) {
+		a := answer{version: strconv.FormatInt(p.world.Store.version, 10)}
+		for _, name := range slices.Sorted(maps.Keys(p.world.Store.pods)) {
+			if pod := p.world.Store.pods[name]; all || selector.Matches(labels.Set(pod.Labels)) {
+				a.pods = append(a.pods, *p.world.Store.copy(pod))
+			}
+		}
+		p.world.tracef("list pods of %s%s", job.Name, p.world.signature(p.number))
+		return a, nil
+	})
+	return a.pods, a.version, err
+}
+
+type jobAPI struct{ *process }
+
+func (a jobAPI) Get(_ context.Context, _, name string) (*batchv1.Job, error) {
+	return call(a.process, verbGet, name, func() (*batchv1.Job, error) {
+		if job := a.world.Store.Job(name); job != nil {
+			return job, nil
+		}
+		return nil, apierrors.NewNotFound(jobsResource, name)
+	})
+}
+
+func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	return call(a.process, "status", job.Name, func() (*batchv1.Job, error) {
+		a.world.Checker.statusWrite(job)
+		out, err := a.world.Store.UpdateJobStatus(job)
+		a.world.Checker.answered(err)
+		return out, err
+	})
+}
+
+type podAPI struct{ *process }
+
+func (a podAPI) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return call(a.process, "create pod", pod.GenerateName, func() (*corev1.Pod, error) { return a.world.Store.CreatePod(pod) })
+}
+
+func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) {
+		a.world.Checker.podWrite("delete", ref, nil)
+		return a.world.Store.DeletePod(ref.Name, ref.UID)
+	})
+}
+
+var patchVerbs = map[controller.PodPatch]string{controller.ReleasePod: "release", controller.AdoptPod: "adopt", controller.DisownPod: "disown"}
+
+func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch controller.PodPatch) (*corev1.Pod, error) {
+	verb := patchVerbs[patch]
+	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
+		a.world.Checker.podWrite(verb, ref, job)
+		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { tie(pod, job, patch) })
+	})
+}
+
+// tie changes what ties a pod to a Job.
+func tie(pod *corev1.Pod, job *batchv1.Job, patch controller.PodPatch) {
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	switch patch {
+	case controller.AdoptPod:
+		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, controller.AttemptAnnotation, "1")
+		removeOwner(pod, job.UID)
+		pod.OwnerReferences = append(pod.OwnerReferences, jobReference(job))
+	case controller.DisownPod:
+		removeOwner(pod, job.UID)
+	}
+}
+
+func jobReference(job *batchv1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
+}

@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/utils/ptr"
+)
+
+// expectation is something that has to happen until it is due.
+type expectation struct {
+	due  time.Time
+	what string
+}
+
+func (e *expectation) postpone(by time.Duration) {
+	if !e.due.IsZero() {
+		e.due = e.due.Add(by)
+	}
+}
+
+// set keeps the earlier moment of what was expected before.
+func (e *expectation) set(due time.Time, what string) {
+	if due.IsZero() || e.due.IsZero() || e.what != what || due.Before(e.due) {
+		e.due, e.what = due, what
+	}
+}
+
+// manyIndexes is how many indexes or pods make it too slow to ask after every write
+// what has to happen next.
+const manyIndexes = 200
+
+// expect is L5, together with passing: where a pod may start it does, whatever else
+// waits (BLI-24), and a deadline ends the Job, both in time.
+func (c *Checker) expect(h *history) {
+	job := h.job
+	if c.idle(h) || len(h.order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
+		h.creation.set(time.Time{}, "")
+		h.deadline.set(time.Time{}, "")
+		return
+	}
+	failures := 0
+	for _, l := range h.order {
+		if !l.failedAt.IsZero() {
+			failures++
+		}
+	}
+	ended, _ := c.endedIndexes(h)
+	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures and %d ended indexes", len(h.order), failures, ended.Len()))
+	var deadline time.Time
+	if seconds, start := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime; seconds != nil && start != nil && *seconds < 1<<31 {
+		deadline = start.Add(time.Duration(*seconds) * time.Second)
+	}
+	h.deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
+}
+
+// idle says that nothing has to happen to a Job, because of what it is.
+func (c *Checker) idle(h *history) bool {
+	return h.gone || !c.isOurs(h.job) || h.job.DeletionTimestamp != nil || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
+}
+
+// patience is when something must have happened that may happen from a moment on:
+// after a batch period, the shortest timer, a late event and a number of calls.
+func (c *Checker) patience(from time.Time) time.Time {
+	if from.IsZero() {
+		return from
+	}
+	if now := c.world.Now(); from.Before(now) {
+		from = now
+	}
+	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + c.slack())
+}
+
+// passing is called before the clock moves on.
+func (c *Checker) passing(to time.Time) {
+	for _, h := range c.order {
+		for _, e := range []*expectation{&h.creation, &h.deadline} {
+			switch {
+			case e.due.IsZero() || !e.due.Before(to):
+			case c.world.Now().Before(c.late):
+				e.due = c.patience(c.late)
+			default:
+				c.violate("L5", "%s: %s, until %.3fs", h.job.Name, e.what, e.due.Sub(c.world.begun).Seconds())
+				e.due = time.Time{}
+			}
+		}
+	}
+}
+
+// startable is from when on a further pod can run, as late as anybody could compute
+// it; zero if none can for now.
+func (c *Checker) startable(h *history) time.Time {
+	job := h.job
+	if !c.hasRoom(h) {
+		return time.Time{}
+	}
+	if !isIndexed(&job.Spec) {
+		return c.latest(h, func(*life) bool { return true })
+	}
+	var first time.Time
+	stored, seen := c.endedIndexes(h)
+	for index := range *job.Spec.Completions {
+		if stored.Contains(index) || seen.Contains(index) || c.busy(h, index) {
+			continue
+		}
+		from := c.latest(h, func(l *life) bool { return !c.perIndex(job) || l.index() == index })
+		if first.IsZero() || from.Before(first) {
+			first = from
+		}
+	}
+	return first
+}
+
+// hasRoom says that the Job may have one more pod.
+func (c *Checker) hasRoom(h *history) bool {
+	taken, succeeded := 0, false
+	for _, l := range h.order {
+		if l.tampered {
+			return false // Who knows what was seen of it.
+		}
+		if c.takesRoom(h, l) {
+			taken++
+		}
+		succeeded = succeeded || l.succeeded
+	}
+	slots := int(*h.job.Spec.Parallelism)
+	if h.job.Spec.Completions == nil {
+		return taken < slots && !succeeded
+	}
+	return taken < min(slots, c.remaining(h))
+}
+
+func (c *Checker) takesRoom(h *history, l *life) bool {
+	return l.active() || l.terminating() && c.replacesFailedOnly(h.job)
+}
+
+// busy says that an index has a pod, or is about to be declared failed.
+func (c *Checker) busy(h *history, index int32) bool {
+	return slices.ContainsFunc(h.order, func(l *life) bool {
+		if l.index() != index {
+			return false
+		}
+		return c.takesRoom(h, l) || c.perIndex(h.job) && !l.expired && c.failsIndex(h.job, l)
+	})
+}
+
+// latest is the end of the longest back-off that the failures of some pods can cause.
+func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
+	n, last := 0, time.Time{}
+	for _, l := range h.order {
+		if !of(l) || !l.failed && l.deletedAt.IsZero() {
+			continue
+		}
+		n++
+		for _, t := range []time.Time{l.deletedAt, l.endedAt} {
+			if t.After(last) {
+				last = t
+			}
+		}
+	}
+	if n == 0 {
+		return c.world.Now()
+	}
+	return last.Add(backoffAfter(n))
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Call is one API call of the controller, numbered from 1 in the order of calls.
+type Call struct {
+	Number int
+	Verb   string
+	Object string
+}
+
+func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
+
+// reads says that the call changes nothing.
+func (c Call) reads() bool { return c.Verb == verbGet || c.Verb == verbList }
+
+// Fault is what goes wrong with a call; the zero Fault is nothing.
+type Fault struct {
+	Kind FaultKind
+	// Wait is the Retry-After of Throttle, and how much later than the call ends the
+	// write of Late and Timeout is made.
+	Wait time.Duration
+}
+
+// FaultKind is one way in which a call goes wrong.
+type FaultKind uint8
+
+const (
+	// NoFault lets the call through.
+	NoFault FaultKind = iota
+	// CrashBefore ends the controller process before the write.
+	CrashBefore
+	// CrashAfter ends it after the write, before the response.
+	CrashAfter
+	// LoseResponse commits the write and answers with a network error.
+	LoseResponse
+	// Fail answers with an internal error, and writes nothing.
+	Fail
+	// Throttle answers 429 with a Retry-After. The client waits for that long and calls
+	// again, as client-go does, ten times at most and no longer than a call may take.
+	Throttle
+	// Late ends the process before the write, which is on its way: it is made when
+	// another process is at work.
+	Late
+	// Timeout gives up on the call, which is on its way: the write is made later.
+	Timeout
+	// Conflict answers 409, as a webhook or a quota can, and writes nothing.
+	Conflict
+	// Reject answers 403, as a webhook or a quota can, and writes nothing.
+	Reject
+	// timedOut gives up on a call that the API server never took.
+	timedOut
+)
+
+// faultKinds are the kinds by their names in scenarios.
+var faultKinds = map[string]FaultKind{
+	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
+	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject,
+}
+
+// String is what a trace says of a call that is turned down so.
+func (k FaultKind) String() string {
+	switch k {
+	case Fail:
+		return "fails"
+	case Throttle:
+		return "is throttled"
+	case Timeout, timedOut:
+		return "times out"
+	case Conflict:
+		return "meets a conflict"
+	case Reject:
+		return "is rejected"
+	}
+	return fmt.Sprintf("fault %d", uint8(k))
+}
+
+const (
+	// maxThrottled is how often client-go calls again after a Retry-After.
+	maxThrottled = 10
+	// callTimeout is how long a call may take, controller.Config.CallTimeout.
+	callTimeout = 30 * time.Second
+)
+
+var errNetwork = errors.New("connection reset by the simulated network")
+
+// answer is the error of a call that is turned down, or nil for the other kinds.
+func (f Fault) answer(object string) error {
+	resource := schema.GroupResource{}
+	switch f.Kind {
+	case Fail:
+		return apierrors.NewInternalError(errors.New("simulated"))
+	case Throttle:
+		return apierrors.NewTooManyRequests("simulated", int(f.Wait/time.Second))
+	case Timeout, timedOut:
+		return fmt.Errorf("simulated: %w", context.DeadlineExceeded)
+	case Conflict:
+		return apierrors.NewConflict(resource, object, errors.New("simulated"))
+	case Reject:
+		return apierrors.NewForbidden(resource, object, errors.New("denied by the simulated webhook"))
+	}
+	return nil
+}
+
+// Outage takes the API server away from all controller processes for a while: calls
+// fail, and watches are silent. Then each lists anew.
+func (w *World) Outage(d time.Duration) {
+	w.awayUntil = w.Now().Add(d)
+	w.Checker.blind(w.Now(), w.awayUntil)
+	w.tracef("the API server is away for %v", d)
+	for _, p := range w.processes {
+		p.jobs.relist(d, 0)
+		p.pods.relist(d, 0)
+	}
+}
+
+// isAway says that no call comes through.
+func (w *World) isAway() bool { return w.Now().Before(w.awayUntil) }

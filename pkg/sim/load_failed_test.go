@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// heldFailures are the failed pods that hold the tracking finalizer.
+func heldFailures(l *loaded) (held []*corev1.Pod) {
+	for _, pod := range l.Store.PodsOf(l.Store.jobs[l.jobs[0]].UID) {
+		if pod.Status.Phase == corev1.PodFailed && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			held = append(held, pod)
+		}
+	}
+	return held
+}
+
+// watchFailures lets indexes fail again and again, and looks twice a second. It returns how
+// many failed pods held their finalizer at once, and for how long beyond the back-off that
+// their index waited for.
+func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time.Duration) {
+	l := newLoaded(t, Options{})
+	spec := indexedSpec(indexes, indexes)
+	spec.BackoffLimitPerIndex, spec.BackoffLimit = &retries, ptr.To[int32](1<<30)
+	l.add(1, func(int) batchv1.JobSpec { return spec }, Script{{Index: -1, Act: Act{Run: time.Second, Exit: 1}}})
+	base, limit := l.Controller.Limits.Backoff.Base, l.Controller.Limits.Backoff.Max
+	for begun := l.Now(); !l.Finished(l.jobs[0]); {
+		l.RunUntil(func() bool { return false }, time.Second/2)
+		if n := l.did("create", "pods"); n > int(indexes*(retries+1)) || l.Now().Sub(begun) > time.Hour {
+			t.Fatalf("the Job does not end; it has had %d pods", n)
+		}
+		held := heldFailures(l)
+		most = max(most, len(held))
+		for _, pod := range held {
+			failures, err := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := pod.Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time
+			longest = max(longest, l.Now().Sub(ended)-min(base<<failures, limit))
+		}
+	}
+	if n := len(heldFailures(l)); n > 0 {
+		t.Errorf("the Job has ended, and %d failed pods hold their finalizer", n)
+	}
+	return most, longest
+}
+
+// SCL-14: a failed pod whose index is retried keeps its finalizer until the next one is
+// there, one back-off period later; there is one such pod for each index at most, however
+// often the index fails.
+func TestHeldFailuresAreBounded_SCL_14(t *testing.T) {
+	for _, retries := range []int32{1, 6} {
+		most, longest := watchFailures(t, 20, retries)
+		if most != 20 {
+			t.Errorf("%d retries: %d failed pods hold their finalizer at once, of 20 indexes", retries, most)
+		}
+		if longest > 3*time.Second {
+			t.Errorf("%d retries: a failed pod keeps its finalizer %v longer than its index waits", retries, longest)
+		}
+	}
+}
+
+func BenchmarkHeldFailures_SCL_14(b *testing.B) {
+	for b.Loop() {
+		most, longest := watchFailures(b, 1000, 3)
+		b.ReportMetric(float64(most)/1000, "held/index")
+		b.ReportMetric(longest.Seconds(), "s-beyond-backoff")
+	}
+}

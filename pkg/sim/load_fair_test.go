@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// SCL-04: how long a huge Job takes follows from the limit on API calls: it makes two for
+// each pod, and never stands still.
+func TestHugeJobUsesItsLimit_SCL_04(t *testing.T) {
+	const qps, pods = 100, 4000
+	for name, spec := range map[string]batchv1.JobSpec{"indexed": indexedSpec(pods, 1000), "nonindexed": nonIndexedSpec(pods, 1000, 6)} {
+		l := newLoaded(t, Options{QPS: qps, Workers: workers})
+		l.add(1, func(int) batchv1.JobSpec { return spec }, nil)
+		l.run()
+		if most := 2 * pods * time.Second / qps; l.Elapsed() > most*102/100 {
+			t.Errorf("%s: %v, want %v, with %s", name, l.Elapsed(), most, l.callsText())
+		}
+	}
+}
+
+func BenchmarkHugeJob_SCL_04(b *testing.B) {
+	for qps, parallelism := range map[float64]int32{0: 1000, 100: 10_000} {
+		b.Run(fmt.Sprintf("qps=%v/parallelism=%d", qps, parallelism), func(b *testing.B) {
+			for b.Loop() {
+				before := cpuSeconds()
+				// As if 32 calls were under way at once.
+				l := newLoaded(b, Options{QPS: qps, Workers: workers, Latency: 125 * time.Microsecond})
+				l.add(1, func(int) batchv1.JobSpec { return indexedSpec(100_000, parallelism) }, nil)
+				l.run()
+				b.ReportMetric(cpuSeconds()-before, "CPU-s/op")
+				b.ReportMetric(l.Elapsed().Minutes(), "virtual-min")
+				b.ReportMetric(l.callsPerPod(), "calls/pod")
+			}
+		})
+	}
+}
+
+// SCL-09: however many pods a Job has to create, to account for or to remove, one sync does
+// what fits into a status, and lets other Jobs go first then. (With this limit on calls one
+// stage takes longer than a sync may.)
+func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
+	l := newLoaded(t, Options{QPS: 100, Workers: 1})
+	most := reconcile.DefaultConfig().MaxPodChanges
+	verbs := []string{"create", "patch", "delete"}
+	syncs, highest := 0, map[string]int{}
+	before := map[string]int{}
+	l.OnSync = func(time.Duration) {
+		syncs++
+		for _, verb := range verbs {
+			n := l.did(verb, "pods")
+			highest[verb], before[verb] = max(highest[verb], n-before[verb]), n
+		}
+	}
+	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(5000, 2500) }, Script{{Index: -1, Act: Act{Run: 40 * time.Second}}})
+	job := func() *batchv1.Job { return l.Store.jobs[l.jobs[0]] }
+	l.until("a thousand have succeeded", func() bool { return job().Status.Succeeded > 1000 })
+	if _, err := l.Store.EditJob(l.jobs[0], func(job *batchv1.Job) { *job.Spec.Parallelism = 10 }); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the rest is gone", func() bool { return job().Status.Active <= 10 })
+	for _, verb := range verbs {
+		if highest[verb] > most || highest[verb] < most/2 {
+			t.Errorf("%s: %d in one of %d syncs; the limit is %d", verb, highest[verb], syncs, most)
+		}
+	}
+}
+
+// besideLatency is the longest that a call takes in beside.
+const besideLatency = time.Millisecond
+
+// beside times Jobs of one pod that come one after the other, while a huge Job is busy
+// without a break, with a single worker for all.
+func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) {
+	l := newLoaded(t, Options{Workers: 1, Latency: besideLatency})
+	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(hugePods, hugePods) }, nil)
+	begun := map[string]time.Time{}
+	for i := range jobs {
+		l.after(time.Duration(i+1)*37*time.Millisecond, func() {
+			l.add(1, func(int) batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }, nil)
+			begun[l.jobs[len(l.jobs)-1]] = l.Now()
+		})
+	}
+	l.until("the small Jobs are finished", func() bool {
+		for name, at := range begun {
+			if l.Finished(name) {
+				latencies = append(latencies, l.Now().Sub(at))
+				delete(begun, name)
+			}
+		}
+		return len(latencies) == jobs
+	})
+	if l.did("create", "pods") == int(hugePods)+jobs {
+		t.Fatal("the huge Job was no longer busy")
+	}
+	slices.Sort(latencies)
+	return latencies
+}
+
+// SCL-09, TRK-33: with a single worker, each of the three syncs that a small Job needs waits
+// for one sync of the huge Job at most. That one ends with the stage in which its budget is
+// over: a status, 500 pods created, and 500 let go of. The number of pods plays no part.
+func TestSmallJobsBesideAHugeOne_SCL_09_TRK_33(t *testing.T) {
+	const syncs, stage = 3, (1 + 500 + 500) * besideLatency
+	for _, pods := range []int32{10_000, 20_000} {
+		latencies := beside(t, pods, 30)
+		if slowest := latencies[len(latencies)-1]; slowest > syncs*(time.Second+stage) {
+			t.Errorf("beside a Job of %d pods at once, the slowest took %v, half of them %v", pods, slowest, latencies[len(latencies)/2])
+		}
+	}
+}
+
+func BenchmarkSmallJobsBesideAHugeOne_SCL_09(b *testing.B) {
+	for b.Loop() {
+		latencies := beside(b, 20_000, 50)
+		b.ReportMetric(latencies[len(latencies)/2].Seconds(), "p50-virtual-s")
+		b.ReportMetric(latencies[len(latencies)-1].Seconds(), "max-virtual-s")
+	}
+}

@@ -1,0 +1,240 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// loaded is a world whose controller has a limit on its API calls, and is measured.
+type loaded struct {
+	*World
+	t        testing.TB
+	registry metrics.KubeRegistry
+	took     []time.Duration
+	jobs     []string
+	pods     int32
+}
+
+// workers is how many Jobs are synced at once by default.
+const workers = 5
+
+// newLoaded begins a world of its own; the options say what limits the controller has.
+func newLoaded(t testing.TB, o Options) *loaded {
+	l := &loaded{t: t, registry: metrics.NewKubeRegistry()}
+	o.Unchecked, o.NoTrace, o.OnSync = true, true, func(d time.Duration) { l.took = append(l.took, d) }
+	o.Controller.Metrics = controller.NewMetrics(l.registry, clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
+	l.World = NewWorld(o)
+	return l
+}
+
+// add creates n Jobs, all at once.
+func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script Script) {
+	l.t.Helper()
+	for i := range n {
+		name, s := fmt.Sprintf("job-%d", len(l.jobs)), spec(i)
+		if err := l.CreateJob(name, s, script); err != nil {
+			l.t.Fatal(err)
+		}
+		l.jobs, l.pods = append(l.jobs, name), l.pods+*s.Completions
+	}
+}
+
+// run waits until all Jobs have finished.
+func (l *loaded) run() {
+	l.t.Helper()
+	l.until("all Jobs are finished", func() bool { return l.finishedAll() })
+}
+
+func (l *loaded) until(what string, reached func() bool) {
+	l.t.Helper()
+	if !l.RunUntil(reached, 24*time.Hour) {
+		l.t.Fatalf("a day has passed before %s", what)
+	}
+}
+
+// operations are creations and accountings of pods, for each minute.
+func (l *loaded) operations() float64 { return 2 * float64(l.pods) / l.Elapsed().Minutes() }
+
+func (l *loaded) callsPerPod() float64 { return float64(l.calls) / float64(l.pods) }
+
+// p99 is of all syncs since the last call.
+func (l *loaded) p99() time.Duration {
+	slices.Sort(l.took)
+	p99 := l.took[len(l.took)*99/100]
+	l.took = nil
+	return p99
+}
+
+// count sums a counter of the controller's, as far as its labels are those asked for.
+func (l *loaded) count(counter string, labels map[string]string) (sum float64) {
+	l.t.Helper()
+	families, err := l.registry.Gather()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "job_controller_"+counter {
+			continue
+		}
+		for _, m := range family.Metric {
+			wanted := len(labels)
+			for _, label := range m.Label {
+				if labels[label.GetName()] == label.GetValue() {
+					wanted--
+				}
+			}
+			if wanted == 0 {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+// did counts API calls.
+func (l *loaded) did(verb, resource string) int {
+	return int(l.count("api_calls_total", map[string]string{"verb": verb, "resource": resource}))
+}
+
+// callsText is for people.
+func (l *loaded) callsText() string {
+	return fmt.Sprintf("%d creations, %d patches, %d deletions, %d statuses", l.did("create", "pods"), l.did("patch", "pods"), l.did("delete", "pods"), l.did("update", "jobs/status"))
+}
+
+// failedSyncs is how many of the syncs of an action failed, of all if that is "".
+func (l *loaded) failedSyncs(action string) (failed, all float64) {
+	labels := map[string]string{}
+	if action != "" {
+		labels["action"] = action
+	}
+	all = l.count("job_syncs_total", labels)
+	labels["result"] = "error"
+	return l.count("job_syncs_total", labels), all
+}
+
+// tens is what K2307 measured: Jobs that run ten pods at a time, half of them Indexed.
+func tens(i int) batchv1.JobSpec {
+	if i%2 == 0 {
+		return indexedSpec(30, 10)
+	}
+	return nonIndexedSpec(30, 10, 6)
+}
+
+// leastPerMinute are the operations on pods that KEP-2307 asks for, by the limit.
+var leastPerMinute = map[float64]float64{50: 2500, 100: 5000}
+
+// loadTens lets a controller work for a good minute.
+func loadTens(t testing.TB, qps float64) *loaded {
+	l := newLoaded(t, Options{QPS: qps, Workers: workers})
+	l.add(int(qps), tens, nil)
+	l.run()
+	return l
+}
+
+// SCL-01, SCL-02, SCL-03: a limit of 50 calls per second allows 2,500 operations on pods in
+// a minute, one of 100 allows 5,000; all else is 0.2 calls per pod at most.
+func TestPodOperations_SCL_01_SCL_02_SCL_03(t *testing.T) {
+	for qps, least := range leastPerMinute {
+		l := loadTens(t, qps)
+		if got := l.operations(); got < least {
+			t.Errorf("%v calls per second: %.0f operations per minute, want %.0f", qps, got, least)
+		}
+		if got := l.callsPerPod(); got > 2.2 {
+			t.Errorf("%v calls per second: %.3f calls per pod", qps, got)
+		}
+	}
+}
+
+func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
+	for _, qps := range []float64{50, 100} {
+		b.Run(fmt.Sprintf("%v", qps), func(b *testing.B) {
+			for b.Loop() {
+				l := loadTens(b, qps)
+				b.ReportMetric(l.operations(), "operations/min")
+				b.ReportMetric(leastPerMinute[qps], "target/min")
+				b.ReportMetric(l.callsPerPod(), "calls/pod")
+				b.ReportMetric(l.p99().Seconds(), "p99-sync-s")
+			}
+		})
+	}
+}
+
+// SCL-03: there is one creation and one patch for each pod. What a Job costs besides
+// shrinks with its parallelism: its status is written once a second at most, but for its
+// beginning and its end.
+func TestCallsPerPod_SCL_03(t *testing.T) {
+	for parallelism, most := range map[int32]float64{10: 2.2, 100: 2.03, 1000: 2.01} {
+		l := newLoaded(t, Options{})
+		l.add(1, func(int) batchv1.JobSpec { return indexedSpec(3*parallelism, parallelism) }, Script{{Index: -1, Act: Act{Run: 2 * time.Second}}})
+		l.run()
+		// The beginning and the end of the Job are its own, not the pods'.
+		if got := float64(l.calls-4) / float64(l.pods); got > most {
+			t.Errorf("parallelism %d: %.3f calls per pod, want %.3f", parallelism, got, most)
+		}
+		if n := int(l.pods); l.did("create", "pods") != n || l.did("patch", "pods") != n || float64(l.did("update", "jobs/status")) > l.Elapsed().Seconds()+4 {
+			t.Errorf("parallelism %d: %d pods took %s in %v", parallelism, n, l.callsText(), l.Elapsed())
+		}
+	}
+}
+
+// suspendTens runs Jobs, and then suspends them all at once.
+func suspendTens(t testing.TB, qps float64) *loaded {
+	l := newLoaded(t, Options{QPS: qps, Workers: workers})
+	l.add(int(qps), tens, Script{{Index: -1, Act: Act{Run: Forever}}})
+	active := func(n int32) func() bool {
+		return func() bool {
+			return !slices.ContainsFunc(l.jobs, func(name string) bool { return l.Store.jobs[name].Status.Active != n })
+		}
+	}
+	l.until("all pods run", active(10))
+	l.took = nil
+	for _, name := range l.jobs {
+		if _, err := l.Store.EditJob(name, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(true) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.until("all Jobs are suspended", active(0))
+	return l
+}
+
+// SCL-05, SCL-06: at 50 calls per second 99 of 100 syncs take 15 s at most, and fewer than
+// one of 100 fails, those that delete pods taken by themselves.
+func TestSyncs_SCL_05_SCL_06(t *testing.T) {
+	for name, c := range map[string]struct {
+		load   func(testing.TB, float64) *loaded
+		action string
+	}{
+		"all":           {loadTens, ""},
+		"deleting pods": {suspendTens, "pods_deleted"},
+	} {
+		l := c.load(t, 50)
+		if got := l.p99(); got > 15*time.Second {
+			t.Errorf("%s: 99 of 100 syncs take %v at most", name, got)
+		}
+		if failed, all := l.failedSyncs(c.action); all < 50 || failed > 0.01*all {
+			t.Errorf("%s: %v of %v syncs failed", name, failed, all)
+		}
+	}
+}
+
+func BenchmarkSyncs_SCL_05_SCL_06(b *testing.B) {
+	for name, load := range map[string]func(testing.TB, float64) *loaded{"all": loadTens, "pods_deleted": suspendTens} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				l := load(b, 50)
+				failed, all := l.failedSyncs("")
+				b.ReportMetric(l.p99().Seconds(), "p99-sync-s")
+				b.ReportMetric(100*failed/all, "%errors")
+			}
+		})
+	}
+}

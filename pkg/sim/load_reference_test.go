@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+)
+
+// referenceQPS is the limit under which the KEPs took the times below. They also allowed
+// as many calls at once, which the virtual cluster does not: that is the difference.
+const (
+	referenceQPS = 100
+	burst        = time.Second
+)
+
+// referenceTimes are those of KEP-3850, by the number of indexes.
+var referenceTimes = map[int32]struct{ succeed, fail time.Duration }{
+	10:     {3 * time.Second, 3 * time.Second},
+	100:    {3100 * time.Millisecond, 3 * time.Second},
+	1000:   {19400 * time.Millisecond, 21 * time.Second},
+	10_000: {223 * time.Second, 202 * time.Second},
+}
+
+// newReference has no back-off to speak of, as the KEP's benchmark.
+func newReference(t testing.TB) *loaded {
+	limits := reconcile.DefaultConfig()
+	limits.Backoff, limits.MinRequeue = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}, time.Millisecond
+	return newLoaded(t, Options{QPS: referenceQPS, Workers: workers, Controller: controller.Config{Limits: limits}})
+}
+
+func indexesOf(n int32, perIndex bool) batchv1.JobSpec {
+	spec := indexedSpec(n, n)
+	spec.BackoffLimit = ptr.To[int32](1 << 30)
+	if perIndex {
+		spec.BackoffLimitPerIndex = ptr.To[int32](1)
+	}
+	return spec
+}
+
+// timeSuccess is a Job from its creation to its end.
+func timeSuccess(t testing.TB, n int32, perIndex bool) time.Duration {
+	l := newReference(t)
+	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, nil)
+	l.run()
+	return l.Elapsed()
+}
+
+// timeFailure is from the end of all pods, when all run, until all are counted, and all
+// have a successor.
+func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
+	l := newReference(t)
+	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, Script{{Index: -1, Act: Act{Run: Forever}}})
+	job := func() *batchv1.JobStatus { return &l.Store.jobs[l.jobs[0]].Status }
+	l.until("all pods run", func() bool { return ptr.Deref(job().Ready, 0) == n })
+	begun := l.Elapsed()
+	for _, pod := range l.Store.PodsOf(l.Store.jobs[l.jobs[0]].UID) {
+		l.kubelet.tamper(pod.Name, corev1.PodFailed, ptr.To[int32](1))
+	}
+	l.until("all have failed, and run again", func() bool {
+		return job().Failed == n && job().Active == n && len(job().UncountedTerminatedPods.Failed) == 0
+	})
+	return l.Elapsed() - begun
+}
+
+// SCL-07, BLI-39: Jobs take no longer than in the KEP, and a limit per index costs next to
+// nothing.
+func TestReferenceTimes_SCL_07_BLI_39(t *testing.T) {
+	for _, n := range []int32{10, 100, 1000} {
+		for name, c := range map[string]struct {
+			took func(testing.TB, int32, bool) time.Duration
+			most time.Duration
+		}{
+			"succeed": {timeSuccess, referenceTimes[n].succeed},
+			"fail":    {timeFailure, referenceTimes[n].fail},
+		} {
+			plain, limited := c.took(t, n, false), c.took(t, n, true)
+			if plain > c.most+burst || limited > c.most+burst {
+				t.Errorf("%d indexes %s in %v, with a limit per index in %v; the KEP's in %v", n, name, plain, limited, c.most)
+			}
+			if limited > plain*101/100+time.Second {
+				t.Errorf("%d indexes %s in %v, with a limit per index in %v", n, name, plain, limited)
+			}
+		}
+	}
+}
+
+func BenchmarkReferenceTimes_SCL_07(b *testing.B) {
+	for _, n := range []int32{10, 100, 1000, 10_000} {
+		for _, perIndex := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/perIndex=%v", n, perIndex), func(b *testing.B) {
+				for b.Loop() {
+					b.ReportMetric(timeSuccess(b, n, perIndex).Seconds(), "virtual-s-success")
+					b.ReportMetric(timeFailure(b, n, perIndex).Seconds(), "virtual-s-failure")
+					b.ReportMetric(referenceTimes[n].succeed.Seconds(), "KEP-s-success")
+					b.ReportMetric(referenceTimes[n].fail.Seconds(), "KEP-s-failure")
+				}
+			})
+		}
+	}
+}
+
+// mix is Jobs of several sizes.
+type mix []struct {
+	jobs int
+	pods int32
+}
+
+// mixes are the loads of KEP-2214 and KEP-2879, as far as those tell of them: the number
+// of Jobs and pods. Their Jobs ended without an interim condition, which is one more status
+// of each today.
+var mixes = map[string]struct {
+	mix     mix
+	indexed bool
+	run     time.Duration
+	most    time.Duration
+}{
+	"101 Jobs, 1200 pods, Indexed":    {mix{{100, 10}, {1, 200}}, true, 0, 33400 * time.Millisecond},
+	"101 Jobs, 1200 pods, NonIndexed": {mix{{100, 10}, {1, 200}}, false, 0, 34200 * time.Millisecond},
+	"338 Jobs, 3000 pods of 30 s":     {mix{{296, 9}, {42, 8}}, false, 30 * time.Second, 71 * time.Second},
+}
+
+func timeMix(t testing.TB, m mix, indexed bool, run time.Duration) *loaded {
+	l := newReference(t)
+	for _, part := range m {
+		l.add(part.jobs, func(int) batchv1.JobSpec {
+			if indexed {
+				return indexedSpec(part.pods, part.pods)
+			}
+			return nonIndexedSpec(part.pods, part.pods, 6)
+		}, Script{{Index: -1, Act: Act{Run: run}}})
+	}
+	l.run()
+	return l
+}
+
+// SCL-08: many Jobs at once take no longer than in the KEPs.
+func TestMixesOfJobs_SCL_08(t *testing.T) {
+	for name, m := range mixes {
+		l := timeMix(t, m.mix, m.indexed, m.run)
+		if interim := time.Duration(len(l.jobs)) * time.Second / referenceQPS; l.Elapsed() > m.most+interim+burst {
+			t.Errorf("%s: %v, want %v: %s", name, l.Elapsed(), m.most, l.callsText())
+		}
+	}
+}
+
+func BenchmarkMixesOfJobs_SCL_08(b *testing.B) {
+	for name, m := range mixes {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				l := timeMix(b, m.mix, m.indexed, m.run)
+				b.ReportMetric(l.Elapsed().Seconds(), "virtual-s")
+				b.ReportMetric(m.most.Seconds(), "KEP-s")
+				b.ReportMetric(l.callsPerPod(), "calls/pod")
+			}
+		})
+	}
+}

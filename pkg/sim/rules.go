@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// replacesFailedOnly says that a pod that is being deleted keeps its place until it
+// has ended (PRP-02, PRP-18).
+func (c *Checker) replacesFailedOnly(job *batchv1.Job) bool {
+	return job.Spec.PodFailurePolicy != nil ||
+		c.features().PodReplacementPolicy && ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed
+}
+
+// perIndex says that failures count for each index (BLI-01, BLI-34).
+func (c *Checker) perIndex(job *batchv1.Job) bool {
+	return isIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
+}
+
+// ruling is what the Job's podFailurePolicy says of a failed pod: the action of the
+// first rule that matches, and its place, or "" (KEP-3329). Rules are read here in the
+// plainest way, so that a mistake in the controller's reading shows.
+func (c *Checker) ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
+	if job.Spec.PodFailurePolicy == nil || pod.Status.Phase != corev1.PodFailed {
+		return "", -1
+	}
+	for i, r := range job.Spec.PodFailurePolicy.Rules {
+		switch r.Action {
+		case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailJob:
+		case batchv1.PodFailurePolicyActionFailIndex:
+			if !c.perIndex(job) {
+				continue
+			}
+		default:
+			continue
+		}
+		if matchesExitCode(r.OnExitCodes, pod) || matchesCondition(r.OnPodConditions, pod) {
+			return r.Action, i
+		}
+	}
+	return "", -1
+}
+
+func matchesExitCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, pod *corev1.Pod) bool {
+	if r == nil {
+		return false
+	}
+	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+		t := s.State.Terminated
+		if t == nil || t.ExitCode == 0 || r.ContainerName != nil && *r.ContainerName != s.Name {
+			continue
+		}
+		listed := slices.Contains(r.Values, t.ExitCode)
+		if r.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn && listed || r.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && !listed {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesCondition(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, pod *corev1.Pod) bool {
+	for _, p := range patterns {
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == p.Type && condition.Status == p.Status {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ignored says that a failure of this pod does not count (PFP-05).
+func (c *Checker) ignored(job *batchv1.Job, pod *corev1.Pod) bool {
+	action, _ := c.ruling(job, pod)
+	return action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// failsJob says that a failure of this pod fails the Job (PFP-07).
+func (c *Checker) failsJob(job *batchv1.Job, pod *corev1.Pod) bool {
+	action, _ := c.ruling(job, pod)
+	return action == batchv1.PodFailurePolicyActionFailJob
+}

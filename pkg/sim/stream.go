@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// stream is one watch: events arrive late, and in order.
+type stream struct {
+	process  *process
+	resource resource
+	store    observe.Store
+	// connection is its number; what an earlier one had on its way is lost. open says
+	// that there is one.
+	connection int
+	open       bool
+	// last is when the last event arrives, seen the version up to which all has.
+	last time.Time
+	seen int64
+}
+
+type resource bool
+
+const (
+	jobsOnly resource = true
+	podsOnly resource = false
+)
+
+func (r resource) String() string {
+	if r == jobsOnly {
+		return "Jobs"
+	}
+	return "pods"
+}
+
+// WatchFault is what goes wrong with a watch when an event is to arrive; the zero
+// WatchFault is nothing.
+type WatchFault struct {
+	// Twice lets the event arrive again.
+	Twice bool
+	// Closed ends the watch before the event, and with 410 every attempt to go on from
+	// there: after Gap there is a new list, which shows what was stored Older before.
+	Closed     bool
+	Gap, Older time.Duration
+}
+
+// lag is the longest time that an event is on its way.
+func (p *process) lag() time.Duration {
+	if p.Lag > 0 {
+		return p.Lag
+	}
+	return p.world.Lag
+}
+
+// deliver sends a commit on its way, if the watch is open: if not, a list will show it.
+func (s *stream) deliver(c Commit) {
+	if s.open && c.resource() == s.resource {
+		s.send(c)
+	}
+}
+
+func (s *stream) send(c Commit) {
+	w := s.process.world
+	at := w.Now().Add(w.random(s.process.lag()))
+	if !at.After(s.last) {
+		at = s.last.Add(1)
+	}
+	s.last = at
+	connection := s.connection
+	w.after(at.Sub(w.Now()), func() {
+		if s.process.alive && s.connection == connection {
+			s.arrive(c)
+		}
+	})
+}
+
+func (s *stream) arrive(c Commit) {
+	var fault WatchFault
+	if w := s.process.world; w.WatchFault != nil {
+		fault = w.WatchFault()
+	}
+	if fault.Closed {
+		s.relist(fault.Gap, fault.Older)
+		return
+	}
+	s.take(c)
+	if fault.Twice {
+		s.take(c)
+	}
+}
+
+// take gives an event to the cache, as the reflector does.
+func (s *stream) take(c Commit) {
+	version := strconv.FormatInt(c.Version, 10)
+	s.seen = c.Version
+	switch {
+	case c.NewJob != nil:
+		must(s.store.Update(c.NewJob))
+	case c.OldJob != nil:
+		last := c.OldJob.DeepCopy()
+		last.ResourceVersion = version
+		must(s.store.Delete(last))
+	case c.NewPod != nil:
+		must(s.store.Update(c.NewPod))
+	default:
+		last := *c.OldPod
+		last.ResourceVersion = version
+		must(s.store.Delete(&last))
+	}
+}
+
+// relist closes the watch, and opens another after a while, with a complete list of what
+// was stored some time before that: what happened meanwhile is seen as one change, or
+// not at all.
+func (s *stream) relist(gap, older time.Duration) {
+	w := s.process.world
+	s.connection++
+	s.open = false
+	connection := s.connection
+	w.Checker.blind(w.Now().Add(-older), w.Now().Add(gap+s.process.lag()))
+	w.after(gap, func() {
+		switch {
+		case !s.process.alive || s.connection != connection:
+		case w.isAway():
+			s.relist(w.awayUntil.Sub(w.Now()), older)
+		default:
+			s.answer(connection, w.versionAt(w.Now().Add(-older)))
+		}
+	})
+}
+
+// answer is the list on its way: the state that it shows is older when it arrives.
+func (s *stream) answer(connection int, version int64) {
+	w := s.process.world
+	// A list is never older than what its client has seen: it says so in its request.
+	version = max(version, s.seen)
+	w.after(w.random(s.process.lag()), func() {
+		if s.process.alive && s.connection == connection {
+			w.tracef("%s are listed, %v old%s", s.resource, w.age(version), w.signature(s.process.number))
+			s.replace(version)
+		}
+	})
+}
+
+// list is the first list of a watch.
+func (s *stream) list(older time.Duration) {
+	w := s.process.world
+	s.connection++
+	s.replace(w.versionAt(w.Now().Add(-older)))
+}
+
+// replace takes a complete list, and then the events since.
+func (s *stream) replace(version int64) {
+	w := s.process.world
+	must(s.store.Replace(w.listAt(version, s.resource), strconv.FormatInt(version, 10)))
+	s.seen, s.open = version, true
+	for _, c := range w.since(version) {
+		s.deliver(c)
+	}
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// tamper lets somebody who may do anything do something n times, at random moments of the
+// first minute: to the finalizers, annotations, labels, owners, and phases of pods, and to
+// the Jobs.
+func tamper(w *World, seed uint64, n int) {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range n {
+		w.after(time.Duration(rng.Int64N(int64(time.Minute))), func() { tamperOnce(w, rng) })
+	}
+}
+
+func tamperOnce(w *World, rng *rand.Rand) {
+	names := slices.Sorted(maps.Keys(w.Store.pods))
+	if rng.IntN(8) == 0 || len(names) == 0 {
+		tamperWithJob(w, rng)
+		return
+	}
+	name := names[rng.IntN(len(names))]
+	acts := []func(){
+		func() { w.Store.EditPod("strip", name, func(p *corev1.Pod) { p.Finalizers = nil }) },
+		func() {
+			setAnnotation(w, name, batchv1.JobCompletionIndexAnnotation, pick(rng, "0", "1", "2", "7", "-1", "x", ""))
+		},
+		func() {
+			setAnnotation(w, name, batchv1.JobIndexFailureCountAnnotation, pick(rng, "0", "1", "5", "-1", "2147483647", "99999999999", ""))
+		},
+		func() {
+			setAnnotation(w, name, batchv1.JobIndexIgnoredFailureCountAnnotation, pick(rng, "1", "2147483647", ""))
+		},
+		func() { w.Store.EditPod("unlabel", name, func(p *corev1.Pod) { p.Labels = nil }) },
+		func() { w.Store.EditPod("orphan", name, func(p *corev1.Pod) { p.OwnerReferences = nil }) },
+		func() {
+			phases := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}
+			if !isTerminal(w.Store.pods[name]) { // Nobody would end it a second time.
+				phases = append(phases, corev1.PodUnknown)
+			}
+			w.kubelet.tamper(name, pick(rng, phases...), pick(rng, nil, ptr.To[int32](0), ptr.To[int32](42)))
+		},
+		func() { _, _ = w.Store.DeletePod(name, "") },
+		func() { w.Store.KillPod(name) },
+		func() { must(w.Store.EvictPod(name)) },
+	}
+	acts[rng.IntN(len(acts))]()
+}
+
+func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
+
+// setAnnotation sets an annotation of a pod, or removes it if the value is "".
+func setAnnotation(w *World, name, key, value string) {
+	w.Store.EditPod("annotate", name, func(p *corev1.Pod) {
+		if metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, value); value == "" {
+			delete(p.Annotations, key)
+		}
+	})
+}
+
+// tamperWithJob changes what of a Job may be changed at any time; that of a Job that is
+// finished is refused.
+func tamperWithJob(w *World, rng *rand.Rand) {
+	for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+		switch rng.IntN(4) {
+		case 0:
+			_, _ = w.Store.EditJob(name, func(j *batchv1.Job) {
+				metav1.SetMetaDataAnnotation(&j.ObjectMeta, ruleNamesAnnotation, pick(rng, "", "0=A", "0=A;1=A", "x", "1=B"))
+			})
+		case 1:
+			_, _ = w.Store.EditJob(name, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(!*j.Spec.Suspend) })
+			w.after(5*time.Second, func() { _, _ = w.Store.EditJob(name, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(false) }) })
+		case 2:
+			_, _ = w.Store.EditJob(name, func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To(rng.Int32N(5) + 1) })
+		case 3:
+			job := w.Store.Job(name)
+			job.Status.Active, job.Status.Ready = rng.Int32N(5)+2, ptr.To(rng.Int32N(2))
+			job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+				Type: pick(rng, batchv1.JobFailureTarget, batchv1.JobConditionType("Other")), Status: corev1.ConditionFalse, Reason: fmt.Sprint(rng.IntN(9)),
+			})
+			_, _ = w.Store.UpdateJobStatus(job)
+		}
+	}
+}

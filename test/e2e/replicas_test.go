@@ -1,0 +1,214 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// url is what the controller said that it serves, "Health probes" or "Metrics".
+func (p *process) url(t *testing.T, what string) string {
+	t.Helper()
+	var url string
+	eventually(t, "the address of "+what, func(context.Context) (bool, error) {
+		if found := regexp.MustCompile(what + ` at (https?://\S+)\.\n`).FindStringSubmatch(p.stderr.String()); found != nil {
+			url = found[1]
+		}
+		return url != "", nil
+	})
+	return url
+}
+
+// fetch is a GET without a token; code 0 is no answer.
+func fetch(t *testing.T, url string) (code int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// replica is one of several controllers, and who it is in the Lease.
+type replica struct {
+	*process
+	identity string
+}
+
+const (
+	leaseName     = "replicas"
+	leaseDuration = 3 * time.Second
+	retryPeriod   = 500 * time.Millisecond
+)
+
+// startReplica runs a controller of the namespace's Jobs that works while it leads, and
+// waits until it is ready, be it to lead.
+func startReplica(t *testing.T, ns string) replica {
+	t.Helper()
+	r := replica{process: startController(t, "--namespaces", ns, "--managed-by", ownManager(ns),
+		"--leader-elect", "--leader-elect-resource-namespace", ns, "--leader-elect-resource-name", leaseName,
+		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		eventually(t, path, func(context.Context) (bool, error) {
+			code, _ := fetch(t, r.url(t, "Health probes")+path)
+			return code == http.StatusOK, nil
+		})
+	}
+	code, body := fetch(t, r.url(t, "Metrics")+"/configz")
+	var config struct{ LeaderElection struct{ Identity string } }
+	if err := json.Unmarshal([]byte(body), &config); err != nil || code != http.StatusOK || config.LeaderElection.Identity == "" {
+		t.Fatalf("/configz: %d, %v: %s", code, err, body)
+	}
+	r.identity = config.LeaderElection.Identity
+	return r
+}
+
+func holder(ctx context.Context, ns string) string {
+	lease, err := client.CoordinationV1().Leases(ns).Get(ctx, leaseName, metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, "")
+}
+
+func untilHeld(t *testing.T, ns, by string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the Lease to be held by %q", by), func(ctx context.Context) (bool, error) { return holder(ctx, ns) == by, nil })
+}
+
+// wantMaster checks what the metric of the election says.
+func (r replica) wantMaster(t *testing.T, leads bool) {
+	t.Helper()
+	want := fmt.Sprintf("leader_election_master_status{name=%q} 0\n", leaseName)
+	if leads {
+		want = strings.Replace(want, " 0\n", " 1\n", 1)
+	}
+	eventually(t, want, func(context.Context) (bool, error) {
+		_, body := fetch(t, r.url(t, "Metrics")+"/metrics")
+		return strings.Contains(body, want), nil
+	})
+}
+
+// Two controllers, of which the leader is killed again and again while Jobs run: the other
+// one goes on, and nothing is lost or counted twice. One that is asked to end gives the
+// Lease back.
+func TestReplicas_JOB_56_TRK_03(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	leader := startReplica(t, ns)
+	untilHeld(t, ns, leader.identity)
+	standby := startReplica(t, ns)
+	leader.wantMaster(t, true)
+	standby.wantMaster(t, false)
+	apply(t, ns, "indexed-10.yaml", managedBy(ns))
+	apply(t, ns, "index-3-retries.yaml", managedBy(ns))
+	var longest time.Duration
+	for n := range 3 {
+		eventually(t, "progress", func(ctx context.Context) (bool, error) {
+			job, err := client.BatchV1().Jobs(ns).Get(ctx, "indexed-ten", metav1.GetOptions{})
+			return err == nil && int(job.Status.Succeeded+job.Status.Active) > n, err
+		})
+		killed := time.Now()
+		leader.kill()
+		untilHeld(t, ns, standby.identity)
+		longest = max(longest, time.Since(killed))
+		leader, standby = standby, startReplica(t, ns)
+	}
+	t.Logf("the longest fail-over took %v, with a lease of %v", longest, leaseDuration)
+	if job, reason := finished(t, ns, "indexed-ten"); reason != "Complete/CompletionsReached" || job.Status.Succeeded != 10 || job.Status.Failed != 0 {
+		t.Errorf("indexed-ten: %s %+v", reason, job.Status)
+	}
+	if job, reason := finished(t, ns, "index-three-retries"); reason != "Complete/CompletionsReached" || job.Status.Succeeded != 5 || job.Status.Failed != 2 {
+		t.Errorf("index-three-retries: %s %+v", reason, job.Status)
+	}
+	noFinalizers(t, ns, "indexed-ten")
+	noFinalizers(t, ns, "index-three-retries")
+
+	if code := standby.stop(t); code != 0 || holder(t.Context(), ns) != leader.identity {
+		t.Errorf("SIGTERM ends a standby with %d, and the Lease is held by %q", code, holder(t.Context(), ns))
+	}
+	if code := leader.stop(t); code != 0 || holder(t.Context(), ns) != "" {
+		t.Errorf("SIGTERM ends a leader with %d, and the Lease is held by %q", code, holder(t.Context(), ns))
+	}
+}
+
+// account makes the default service account of the namespace a user with these rules there,
+// and returns the flags that make a command run as it.
+func account(t *testing.T, ns string, rules ...rbacv1.PolicyRule) []string {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: "controller"}
+	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: ns}}}
+	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	user, rule := "system:serviceaccount:"+ns+":default", rules[0]
+	eventually(t, "the role to count", func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               user,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0]},
+		}}
+		answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed, err
+	})
+	return []string{"--kubeconfig", kubeconfig, "--namespaces", ns, "--as", user, "--as-group", "system:serviceaccounts"}
+}
+
+// failToStart runs a controller that should end by itself, at once.
+func failToStart(t *testing.T, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary, append([]string{"controller", "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"}, args...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err == nil || ctx.Err() != nil {
+		t.Errorf("the controller ends with %v, %v", err, ctx.Err())
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// A controller that may do all but write Leases says so, and does not start, if it is to
+// take part in an election.
+func TestLeasePermission_JOB_56_JOB_48(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	user := account(t, ns,
+		rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch"}},
+		rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs/status", "jobs/finalizers"}, Verbs: []string{"update"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+		rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"}},
+	)
+	args := append([]string{"--managed-by", ownManager(ns), "--leader-elect", "--leader-elect-resource-namespace", ns}, user...)
+	out := failToStart(t, args...)
+	expectLine(t, "controller without Leases", out, 1, "may not create/update leases in namespace "+ns, "administrator")
+	if strings.Contains(out.stderr, "jobs") || strings.Contains(out.stderr, "pods") {
+		t.Errorf("it misses more than Leases: %s", out.stderr)
+	}
+}

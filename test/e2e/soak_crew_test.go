@@ -1,0 +1,171 @@
+//go:build soak
+
+package e2e
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// crew are the controllers that are killed again and again.
+type crew struct {
+	t *testing.T
+	// done ends the killing, which waits for it.
+	done    chan struct{}
+	killing sync.WaitGroup
+
+	mu      sync.Mutex
+	members []*process
+	// How often one was killed, or asked to end, and away for a while.
+	killed, ended int
+	away          int
+}
+
+func newCrew(t *testing.T) *crew { return &crew{t: t} }
+
+// work has so many controllers at work, one of them at a time, and begins to kill it
+// again and again, until rest or work is called.
+func (c *crew) work(size int) {
+	c.rest()
+	if len(c.now()) != size {
+		c.stop()
+		for range size {
+			c.launch(size)
+		}
+	}
+	done := make(chan struct{})
+	c.done = done
+	c.killing.Go(func() { c.kill(size, done) })
+}
+
+// rest ends the killing. Controllers are at work from then on.
+func (c *crew) rest() {
+	if c.done != nil {
+		close(c.done)
+		c.done = nil
+	}
+	c.killing.Wait()
+}
+
+func (c *crew) now() []*process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.members)
+}
+
+func (c *crew) kills() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.killed + c.ended
+}
+
+// launch adds a controller. More than one elect a leader, with a Lease that is short.
+func (c *crew) launch(size int) {
+	args := []string{"--managed-by", soakName}
+	if size > 1 {
+		args = append(args, "--leader-elect", "--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
+	}
+	p, err := launch(args...)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = append(c.members, p)
+}
+
+// kill ends the one at work every killEvery, as a crash would or as SIGTERM does, and
+// replaces it.
+func (c *crew) kill(size int, done chan struct{}) {
+	next := time.NewTicker(killEvery)
+	defer next.Stop()
+	for n := c.kills() + 1; ; n++ {
+		select {
+		case <-next.C:
+		case <-done:
+			return
+		}
+		victim := c.leader()
+		if victim == nil {
+			continue // The lead is changing hands.
+		}
+		c.end(victim, n%3 == 0)
+		c.count(n%3 == 0)
+		if n%5 == 0 {
+			c.away++
+			select {
+			case <-time.After(stayAway):
+			case <-done:
+			}
+		}
+		c.launch(size)
+	}
+}
+
+// leader takes the one at work out of the crew.
+func (c *crew) leader() *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, p := range c.members {
+		if len(c.members) == 1 || p.metric(c.t, "leader_election_master_status") == 1 {
+			c.members = slices.Delete(c.members, i, i+1)
+			return p
+		}
+	}
+	return nil
+}
+
+// end ends a controller, and tells if it does not end well.
+func (c *crew) end(p *process, politely bool) {
+	select {
+	case <-p.done:
+		c.t.Errorf("a controller has ended by itself:\n%s", p.stderr.String())
+	default:
+	}
+	if !politely {
+		p.kill()
+		return
+	}
+	if code, err := p.end(); err != nil || code != 0 {
+		c.t.Errorf("SIGTERM ends a controller with %d, %v:\n%s", code, err, p.stderr.String())
+	}
+}
+
+func (c *crew) count(politely bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if politely {
+		c.ended++
+	} else {
+		c.killed++
+	}
+}
+
+// stop asks all to end.
+func (c *crew) stop() {
+	c.rest()
+	for _, p := range c.now() {
+		c.end(p, true)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members = nil
+}
+
+// failovers is how often the lead has changed hands.
+func (c *crew) failovers() int {
+	lease, err := client.CoordinationV1().Leases(metav1.NamespaceDefault).Get(c.t.Context(), controller.LeaseName(soakName), metav1.GetOptions{})
+	if err != nil {
+		c.t.Errorf("reading the Lease: %v", err)
+		return 0
+	}
+	return int(ptr.Deref(lease.Spec.LeaseTransitions, 0))
+}

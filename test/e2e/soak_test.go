@@ -1,0 +1,249 @@
+//go:build soak
+
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// The pace of a soak: what two cores bear. All of it is deliberate load in real time, so
+// here, and nowhere else, tests go by the clock.
+const (
+	// A Job and a deed of a user come so often, unless there are enough Jobs.
+	jobEvery, deedEvery = 500 * time.Millisecond, 400 * time.Millisecond
+	mostJobs            = 60
+	// A namespace takes new Jobs for so long. When all in it is gone, it is judged, and
+	// its history is forgotten.
+	namespaceFor = time.Minute
+	// Finished Jobs are deleted after a while.
+	keepFinished = 8 * time.Second
+	// A controller is killed so often; every third time it is asked to end; every fifth
+	// time it comes back only after a while.
+	killEvery, stayAway = 30 * time.Second, 10 * time.Second
+	// The warm-up lasts no longer than this.
+	warmUp = 2 * time.Minute
+	// Before it is measured, the controller that is never killed has had so much quiet.
+	quiet = 30 * time.Second
+	// All Jobs have ended so long after the last came.
+	windDown = 10 * time.Minute
+)
+
+// soakName is the managedBy value of the controllers that are killed. The shared
+// controller, which never is, runs Jobs with the default one.
+const soakName = "e2e.batchjob.dev/soak"
+
+// soak is one run.
+type soak struct {
+	t       *testing.T
+	started time.Time
+	// cook decides on Jobs, user on what is done to them: by the seed, and each draws the
+	// same numbers whatever the cluster does with its decisions.
+	seed       uint64
+	cook, user *rand.Rand
+	created    int
+	// done counts what users did.
+	done      map[string]int
+	failovers int
+	spaces    []*space
+	crew      *crew
+	steady    *process
+	tally     *tally
+	traces    string
+}
+
+// space is a namespace that is in use.
+type space struct {
+	name   string
+	opened time.Time
+	// closed: no more Jobs come, and those that are there have to end.
+	closed bool
+}
+
+// Jobs of every kind live through users, crashes and fail-overs, for SOAK_TIME: each one
+// ends exactly as it should, nothing is left over, the built-in controller and ours keep
+// to their own, and a controller that runs all the time does not grow (JOB-56, TRK-03,
+// TRK-20, MGB-01, MGB-05, STV-25, PRP-24).
+func TestSoak_JOB_56_TRK_03(t *testing.T) {
+	s := newSoak(t)
+	lasts := lastsFor(t)
+	s.season("warm-up", min(warmUp, lasts))
+	before := s.measure("the beginning")
+	s.season("main", lasts)
+	after := s.measure("the end")
+	s.crew.stop()
+	s.failovers = s.crew.failovers()
+	s.tally.answers(t)
+	after.wantNoMoreThan(t, before)
+	s.tally.print(s, before, after)
+	if missing := s.missing(); len(missing) > 0 && lasts >= warmUp {
+		t.Errorf("not tried: %q", missing)
+	}
+}
+
+// missing is what a soak that is long enough should have gone through, and has not.
+func (s *soak) missing() []string {
+	missing := courtroom.territory.Missing()
+	for kind := range recipes() {
+		if s.tally.ends[kind] == nil {
+			missing = append(missing, "Jobs of the kind "+kind)
+		}
+	}
+	if s.crew.killed == 0 || s.crew.ended == 0 || s.failovers == 0 {
+		missing = append(missing, "a crash, an orderly end, and a fail-over")
+	}
+	return missing
+}
+
+func lastsFor(t *testing.T) time.Duration {
+	lasts, err := time.ParseDuration(cmp.Or(os.Getenv("SOAK_TIME"), "20m"))
+	if err != nil {
+		t.Fatalf("SOAK_TIME: %v", err)
+	}
+	return lasts
+}
+
+func newSoak(t *testing.T) *soak {
+	seed := rand.Uint64()
+	if text := os.Getenv("SOAK_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("SOAK_SEED: %v", err)
+		}
+	}
+	traces, err := os.MkdirTemp("", "batchjob-soak-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &soak{
+		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: rand.New(rand.NewPCG(seed, 1)), user: rand.New(rand.NewPCG(seed, 2)),
+		steady: launched()[0], tally: newTally(), traces: traces,
+	}
+	s.crew = newCrew(t)
+	s.say("SOAK_SEED=%d repeats these decisions", seed)
+	return s
+}
+
+// say tells of progress at once; go test shows it with -v.
+func (s *soak) say(format string, args ...any) {
+	fmt.Printf("soak %v: %s\n", time.Since(s.started).Round(time.Second), fmt.Sprintf(format, args...))
+}
+
+// season creates Jobs, lets users and crashes at them, and sees to it that all end.
+// Half of the time one controller runs, and half of it two that elect a leader.
+func (s *soak) season(name string, lasts time.Duration) {
+	s.say("%s, %v", name, lasts)
+	s.crew.work(1)
+	jobs, deeds, chores := time.Tick(jobEvery), time.Tick(deedEvery), time.Tick(time.Second)
+	samples, minutes := time.Tick(10*time.Second), time.Tick(time.Minute)
+	half, end := time.After(lasts/2), time.After(lasts)
+	for {
+		select {
+		case <-jobs:
+			s.createJob()
+		case <-deeds:
+			s.doDeed()
+		case <-chores:
+			s.chores()
+		case <-samples:
+			s.tally.sample(s.size())
+		case <-minutes:
+			s.say("%d Jobs, %d of them now; %d kills", s.created, s.alive(), s.crew.kills())
+		case <-half:
+			s.crew.work(2)
+		case <-end:
+			s.crew.rest()
+			s.say("no more Jobs")
+			s.finish()
+			return
+		}
+	}
+}
+
+// finish waits until all Jobs have ended and are gone, and all is judged.
+func (s *soak) finish() {
+	for _, space := range s.spaces {
+		space.closed = true
+	}
+	look, deadline := time.Tick(time.Second), time.After(windDown)
+	for len(s.spaces) > 0 {
+		select {
+		case <-look:
+			s.chores()
+		case <-deadline:
+			for _, space := range s.spaces {
+				s.t.Errorf("in %s there is still, after %v (%s): %v", space.name, windDown, s.keep(space), past.now(space.name))
+				s.judge(space)
+			}
+			s.t.FailNow()
+		}
+	}
+}
+
+// chores are what somebody has to do now and then.
+func (s *soak) chores() {
+	var left []*space
+	for _, space := range s.spaces {
+		space.closed = space.closed || time.Since(space.opened) > namespaceFor
+		s.tidy(space)
+		if now := past.now(space.name); space.closed && now.empty() && s.isEmpty(space) {
+			s.judge(space)
+			continue
+		}
+		left = append(left, space)
+	}
+	s.spaces = left
+}
+
+// judge holds all that happened in a namespace against what has to be true, and forgets it.
+func (s *soak) judge(space *space) {
+	versions := past.in(space.name)
+	problems := courtroom.hear(space.name, versions)
+	s.tally.add(versions)
+	if len(problems) > 0 {
+		file := s.keep(space)
+		for _, p := range problems[:min(len(problems), 20)] {
+			s.t.Errorf("%s (%s)", p, file)
+		}
+	}
+	past.forget(space.name)
+}
+
+// keep writes all that happened in a namespace to a file, and returns its name.
+func (s *soak) keep(space *space) string {
+	file := filepath.Join(s.traces, space.name)
+	if err := os.WriteFile(file, []byte(past.trace(space.name)), 0o600); err != nil {
+		s.t.Error(err)
+	}
+	return file
+}
+
+// current is the namespace for new Jobs.
+func (s *soak) current() *space {
+	if n := len(s.spaces); n > 0 && !s.spaces[n-1].closed {
+		return s.spaces[n-1]
+	}
+	space := &space{name: namespace(s.t), opened: time.Now()}
+	s.spaces = append(s.spaces, space)
+	return space
+}
+
+// alive is how many Jobs have not finished.
+func (s *soak) alive() (n int) {
+	for _, space := range s.spaces {
+		for _, job := range past.now(space.name).jobs {
+			if !history.IsFinished(job) {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,100 @@
+package history
+
+import (
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// Condition returns the Job's condition of the type, if that is True.
+func Condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// Is says that a condition of the Job is True.
+func Is(job *batchv1.Job, t batchv1.JobConditionType) bool { return Condition(job, t) != nil }
+
+// IsFinished says that the Job is Complete or Failed.
+func IsFinished(job *batchv1.Job) bool {
+	return Is(job, batchv1.JobComplete) || Is(job, batchv1.JobFailed)
+}
+
+// IsDecided says that the Job has the interim condition of its end.
+func IsDecided(job *batchv1.Job) bool {
+	return Is(job, batchv1.JobFailureTarget) || Is(job, batchv1.JobSuccessCriteriaMet)
+}
+
+// IsIndexed says that the pods of the Job have completion indexes.
+func IsIndexed(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+}
+
+// IsBuiltIn says that the controller of kube-controller-manager runs the Job.
+func IsBuiltIn(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
+}
+
+// UncountedFailed are the pods that are recorded as failed, and not counted yet.
+func UncountedFailed(job *batchv1.Job) []types.UID {
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		return u.Failed
+	}
+	return nil
+}
+
+// UncountedSucceeded are the pods that are recorded as succeeded, and not counted yet.
+func UncountedSucceeded(job *batchv1.Job) []types.UID {
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		return u.Succeeded
+	}
+	return nil
+}
+
+// HasEnded says that the pod has succeeded or failed.
+func HasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// IsActive says that the pod runs, or will.
+func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp == nil }
+
+// IsTerminating says that the pod is being deleted, and has not ended.
+func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
+
+// IsTracked says that the pod holds the finalizer of Job tracking.
+func IsTracked(pod *corev1.Pod) bool {
+	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+}
+
+// IndexOf is the pod's completion index, or -1.
+func IndexOf(pod *corev1.Pod) int32 {
+	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil {
+		return -1
+	}
+	return int32(i)
+}
+
+// InRange says that the pod can count for the Job: in an Indexed Job it needs an index
+// below completions.
+func InRange(job *batchv1.Job, pod *corev1.Pod) bool {
+	return !IsIndexed(job) || IndexOf(pod) >= 0 && IndexOf(pod) < ptr.Deref(job.Spec.Completions, 0)
+}
+
+// JobOf is the UID of the Job that controls the pod, or "".
+func JobOf(pod *corev1.Pod) types.UID {
+	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
+		return owner.UID
+	}
+	return ""
+}

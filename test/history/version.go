@@ -1,0 +1,64 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Version is one stored version of a Job or of a pod, or the end of one.
+type Version struct {
+	// Revision orders the versions of Jobs and pods together.
+	Revision uint64
+	// Seen is when the watch brought it.
+	Seen time.Time
+	// Job or Pod is the object, and the other one nil. It must not be changed.
+	Job *batchv1.Job
+	Pod *corev1.Pod
+	// Gone says that the object is deleted; it is shown as it was at last.
+	Gone bool
+}
+
+// Object is the Job or the pod.
+func (v Version) Object() metav1.Object {
+	if v.Job != nil {
+		return v.Job
+	}
+	return v.Pod
+}
+
+// FromEvent makes a version of what a watch of Jobs or of pods brought at a time. It
+// fails for the error that ends a watch, and for other objects.
+func FromEvent(event watch.Event, seen time.Time) (Version, error) {
+	v := Version{Seen: seen, Gone: event.Type == watch.Deleted}
+	switch o := event.Object.(type) {
+	case *batchv1.Job:
+		v.Job = o
+	case *corev1.Pod:
+		v.Pod = o
+	default:
+		return Version{}, fmt.Errorf("the watch brought %w", apierrors.FromObject(event.Object))
+	}
+	text := v.Object().GetResourceVersion()
+	revision, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return Version{}, fmt.Errorf("resourceVersion %q: %w", text, err)
+	}
+	v.Revision = revision
+	return v, nil
+}
+
+// Sorted returns a copy in the order in which the versions were stored.
+func Sorted(versions []Version) []Version {
+	out := slices.Clone(versions)
+	slices.SortStableFunc(out, func(a, b Version) int { return cmp.Compare(a.Revision, b.Revision) })
+	return out
+}

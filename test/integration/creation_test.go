@@ -1,0 +1,166 @@
+package integration
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// noRetry makes a controller that tries nothing again by itself within a test.
+func noRetry(c *controller.Config) { c.RetryMin, c.RetryMax = time.Hour, time.Hour }
+
+// failedSyncs is how many syncs have failed.
+func (p *process) failedSyncs() int { return strings.Count(p.log.String(), `"Sync failed`) }
+
+// asking is what a container asks for; beside a quota of CPU it has to.
+func asking(cpu string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
+}
+
+// quota limits the pods of the namespace, and waits until the API server goes by it. There is
+// nobody who counts what is used beside the API server, which only ever adds. The limit of
+// CPU is there to be told of: by it one sees which quota counts.
+func (f *fixture) quota(pods, cpu string) {
+	f.t.Helper()
+	hard := corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods), corev1.ResourceRequestsCPU: resource.MustParse(cpu)}
+	quotas := f.client.CoreV1().ResourceQuotas(f.namespace)
+	_, err := quotas.Create(f.t.Context(), &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "pods"}}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		f.t.Fatalf("creating the quota: %v", err)
+	}
+	if err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		q, err := quotas.Get(f.t.Context(), "pods", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		q.Spec.Hard = hard
+		if q, err = quotas.Update(f.t.Context(), q, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+		if q.Status.Hard = hard; q.Status.Used == nil {
+			q.Status.Used = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0"), corev1.ResourceRequestsCPU: resource.MustParse("0")}
+		}
+		_, err = quotas.UpdateStatus(f.t.Context(), q, metav1.UpdateOptions{})
+		return err
+	}); err != nil {
+		f.t.Fatalf("setting the quota: %v", err)
+	}
+	f.until("the quota counts", func() bool {
+		greedy := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "greedy"}, Spec: newJob().Spec.Template.Spec}
+		greedy.Spec.Containers[0].Resources = asking("100")
+		_, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), greedy, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "limited: requests.cpu="+cpu)
+	})
+}
+
+// A quota lets in ten of a hundred pods: the first sync finds that out with 15 calls, each
+// later one with a single call; and when there is room, the Job goes on.
+func TestQuota_JOB_45(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.quota("10", "1")
+	p := f.startController(noRetry)
+	job := newJob(completions(100), parallelism(100))
+	job.Spec.Template.Spec.Containers[0].Resources = asking("1m")
+	f.create(job)
+	pods := f.untilActive(10)
+	f.untilCounts("a", counts{active: 10})
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 10, ready: 10})
+	// 1, 2 and 4 are created, then 3 of 8.
+	f.until("each sync but the first has made one call in vain", func() bool {
+		syncs, refused := p.failedSyncs(), p.wire.answered(podPost, http.StatusForbidden)
+		return syncs > 1 && refused == 8-3+syncs-1
+	})
+	if n := p.wire.answered(podPost, http.StatusCreated); n != 10 {
+		t.Errorf("%d pods were created", n)
+	}
+	if n := len(p.wire.recorded(podPost)); n > 30 {
+		t.Errorf("%d calls", n)
+	}
+	f.quota("200", "2")
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 100, 0)
+	f.wantPodsEver(100)
+}
+
+// In a namespace that is being terminated no pod can be created. One is tried in a sync, that
+// is no error that would be tried again, and none counts as active. What exists goes on.
+func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController(f.telling)
+	f.create(newJob(indexed(50), parallelism(2)))
+	pods := f.untilActive(2)
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 2, ready: 2})
+	if err := f.client.CoreV1().Namespaces().Delete(f.t.Context(), f.namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	posts := len(p.wire.recorded(podPost))
+	for i := range 5 {
+		f.edit("a", map[string]any{"parallelism": 10 * (i + 1)})
+		f.until("a creation is tried and refused", func() bool { return p.wire.answered(podPost, http.StatusForbidden) == i+1 })
+	}
+	f.kubelet.succeed(pods[0])
+	f.untilCounts("a", counts{active: 1, ready: 1, succeeded: 1})
+	f.untilPods(1, "tracked", isTracked)
+	if n := p.failedSyncs(); n != 0 {
+		t.Errorf("%d syncs have failed, and will be tried again", n)
+	}
+	// Each edit, the end of the pod, and each status are a reason to try again; nothing else is.
+	if n := len(p.wire.recorded(podPost)) - posts; n > 15 {
+		t.Errorf("%d creations were tried", n)
+	}
+	f.wantPodsEver(2)
+}
+
+// A conflict on the creation of a pod, as the admission of a quota may answer it, leads to
+// another try, though nothing else happens to the Job.
+func TestConflictOnCreation_REG_06(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	conflict := p.wire.reject(podPost, http.StatusConflict)
+	f.create(newJob(completions(2), parallelism(2)))
+	f.until("there was a second try", func() bool { return conflict.count() > 1 })
+	conflict.lift()
+	f.untilActive(2)
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 2, 0)
+	f.wantPodsEver(2)
+}
+
+// The answers to creations are lost, and no watch tells of the pods. They are found by the
+// Job's own selector, which is not the generated one, and none is created twice.
+func TestListByManualSelector_JOB_44(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.untilWorking()
+	p.wire.freeze(watches("pods"))
+	loss := p.wire.loseAnswer(podPost)
+	f.create(newJob(selecting("app", "x"), indexed(3)))
+	f.until("an answer is lost", func() bool { return loss.count() > 0 })
+	loss.lift()
+	f.untilCounts("a", counts{active: 3})
+	for _, pod := range f.untilActive(3) {
+		if pod.Labels["app"] != "x" || pod.Labels[batchv1.JobNameLabel] != "" || pod.Labels[batchv1.ControllerUidLabel] != "" {
+			t.Errorf("pod %s has the labels %v", pod.Name, pod.Labels)
+		}
+	}
+	p.wire.thaw()
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 3, 0)
+	f.wantPodsEver(3)
+}

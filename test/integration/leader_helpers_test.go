@@ -1,0 +1,180 @@
+package integration
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// times are how fast an election is.
+type times struct{ lease, renew, retry time.Duration }
+
+var (
+	// shortLease expires as soon as one can. On a busy machine a leader may lose it.
+	shortLease = times{time.Second, 900 * time.Millisecond, 100 * time.Millisecond}
+	// steadyLease is for tests in which a leader has to stay one.
+	steadyLease = times{3 * time.Second, 2 * time.Second, 100 * time.Millisecond}
+	// longLease does not expire while a test has patience: who follows has been let.
+	longLease = times{4 * patience, 2 * patience, 100 * time.Millisecond}
+)
+
+// replica is a process that works only while it leads. Its wire is that of the work.
+type replica struct {
+	*process
+	identity string
+	// lease is the wire of the election.
+	lease *wire
+
+	mu sync.Mutex
+	// led is how often it took the lead, working whether it has it, and since when.
+	led     int
+	working bool
+	since   time.Time
+	// wrote is how many writes there were when it took the lead.
+	wrote int
+}
+
+// startReplica runs a candidate for the namespace's Lease, until the test ends it.
+func (f *fixture) startReplica(identity string, t times, options ...func(*controller.Config)) *replica {
+	f.t.Helper()
+	return f.startReplicaAt(apiServer.config, identity, t, options...)
+}
+
+func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, options ...func(*controller.Config)) *replica {
+	f.t.Helper()
+	r := &replica{identity: identity, lease: &wire{}, process: &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}}
+	work, lease := rest.CopyConfig(at), rest.CopyConfig(at)
+	work.Wrap(r.wire.wrap)
+	lease.Wrap(r.leaseTransport)
+	lease.Timeout = t.renew / 2
+	config := controller.Config{
+		Client: newClient(f.t, work, controller.FieldManager), Namespaces: []string{f.namespace},
+		EventClient: newClient(f.t, apiServer.config, controller.FieldManager),
+	}
+	quick(&config)
+	for _, o := range options {
+		o(&config)
+	}
+	election := controller.Election{
+		Client: newClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
+		LeaseDuration: t.lease, RenewDeadline: t.renew, RetryPeriod: t.retry,
+	}
+	if err := election.Validate(); err != nil {
+		f.t.Fatal(err)
+	}
+	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(5)))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	r.cancel = cancel
+	go func() {
+		defer close(r.ended)
+		r.err = election.Run(ctx, func(ctx context.Context) error { return r.lead(ctx, config) })
+	}()
+	f.processes = append(f.processes, r.process)
+	return r
+}
+
+// leaseTransport is cut off together with the work: a process that dies does so as a whole.
+func (r *replica) leaseTransport(next http.RoundTripper) http.RoundTripper {
+	next = r.lease.wrap(next)
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if r.wire.severed.Load() {
+			return nil, errCut
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+func (r *replica) lead(ctx context.Context, config controller.Config) error {
+	runtime, err := controller.New(config)
+	if err != nil {
+		return err
+	}
+	r.set(true)
+	defer r.set(false)
+	return runtime.Run(ctx)
+}
+
+func (r *replica) set(working bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.working = working; working {
+		r.led++
+		r.since, r.wrote = time.Now(), len(r.wire.recorded(anyWrite))
+	}
+}
+
+func (r *replica) isWorking() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.working
+}
+
+// leads is how often it took the lead, and when it last did.
+func (r *replica) leads() (times int, since time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.led, r.since
+}
+
+// wroteBefore is how many writes there were when it last took the lead.
+func (r *replica) wroteBefore() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wrote
+}
+
+func (f *fixture) untilLeading(r *replica) {
+	f.t.Helper()
+	f.until(r.identity+" leads", r.isWorking)
+}
+
+// startPair starts a leader, and one that waits.
+func (f *fixture) startPair(t times, options ...func(*controller.Config)) (leader, standby *replica) {
+	f.t.Helper()
+	leader = f.startReplica("first", t, options...)
+	f.untilLeading(leader)
+	standby = f.startReplica("second", t, options...)
+	f.until("the other one has seen the Lease", func() bool { return len(standby.lease.recorded(leaseGet)) > 0 })
+	return leader, standby
+}
+
+var (
+	leaseGet  = calls(http.MethodGet, "leases")
+	leasePut  = calls(http.MethodPut, "leases")
+	everyCall = match(func(call) bool { return true })
+)
+
+func (f *fixture) leaseNow() *coordinationv1.Lease {
+	f.t.Helper()
+	lease, err := f.client.CoordinationV1().Leases(f.namespace).Get(context.Background(), "lease", metav1.GetOptions{})
+	if err != nil {
+		f.t.Fatalf("reading the Lease: %v", err)
+	}
+	return lease
+}
+
+func (f *fixture) holder() string {
+	f.t.Helper()
+	return ptr.Deref(f.leaseNow().Spec.HolderIdentity, "")
+}
+
+// stealLease makes somebody the holder who is not there.
+func (f *fixture) stealLease() {
+	f.t.Helper()
+	f.until("the Lease is stolen", func() bool {
+		lease := f.leaseNow()
+		lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("thief"), ptr.To(metav1.NowMicro())
+		_, err := f.client.CoordinationV1().Leases(f.namespace).Update(context.Background(), lease, metav1.UpdateOptions{})
+		return err == nil
+	})
+}

@@ -1,0 +1,72 @@
+package invariants
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// created holds S5, S6 and S9 when a pod is created, and with them PRP-24: under
+// podReplacementPolicy Failed pods that have not ended take room, and their index.
+func (j *judge) created(l *ledger, pod *corev1.Pod) {
+	job := l.job
+	if history.IsDecided(job) || history.IsFinished(job) {
+		j.violate(job, "S5", "pod %s is created, and the Job's fate is decided", pod.Name)
+	}
+	if !history.IsTracked(pod) {
+		j.violate(job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
+	}
+	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
+		j.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)
+	}
+	running, rivals := int32(0), int32(0)
+	for _, p := range l.lives {
+		if p.gone || history.JobOf(p.pod) != job.UID {
+			continue
+		}
+		if history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(job) {
+			running++
+			if history.IsIndexed(job) && history.IndexOf(p.pod) == history.IndexOf(pod) {
+				rivals++
+			}
+		}
+	}
+	if limit := l.bound(); running > limit {
+		j.violate(job, "S5", "pod %s is created: %d pods run, and %d may", pod.Name, running, limit)
+	}
+	if rivals > 1 {
+		j.violate(job, "S6", "pod %s is created: %d pods run for index %d", pod.Name, rivals, history.IndexOf(pod))
+	}
+}
+
+// bound is how many pods may run, by any version that the controller may know.
+func (l *ledger) bound() (limit int32) {
+	for _, job := range l.known {
+		n := ptr.Deref(job.Spec.Parallelism, 1)
+		if job.Spec.Completions != nil {
+			n = min(n, *job.Spec.Completions-l.succeeded(job))
+		}
+		limit = max(limit, n)
+	}
+	return limit
+}
+
+// succeeded is how many of the completions are there, recorded or not. A success
+// that was recorded as a failure before is none.
+func (l *ledger) succeeded(job *batchv1.Job) int32 {
+	indexes, pods := map[int32]bool{}, int32(0)
+	for uid, pod := range l.ended {
+		if pod.Status.Phase == corev1.PodSucceeded && history.InRange(job, pod) && !l.failed[uid] {
+			indexes[history.IndexOf(pod)] = true
+			pods++
+		}
+	}
+	if history.IsIndexed(job) {
+		return int32(len(indexes))
+	}
+	return pods
+}

@@ -1,0 +1,169 @@
+package invariants
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
+)
+
+// Violation is a broken invariant, or a rule that somebody's write breaks.
+type Violation struct {
+	// Invariant is its id, such as S1, MGB-09 or STV-16.
+	Invariant string
+	// Job is the Job that it is about, as it was then.
+	Job *batchv1.Job
+	// Revision is that of the write which breaks it.
+	Revision uint64
+	// Says is what is wrong.
+	Says string
+}
+
+// String begins with the id of the invariant.
+func (v Violation) String() string {
+	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Says)
+}
+
+// Judge replays versions in the order given, which has to be that in which they were
+// stored, and returns what breaks an invariant. The history of a Job has to be complete
+// from its creation on; that of a pod too.
+func Judge(versions []history.Version) []Violation {
+	j := &judge{ledgers: map[types.UID]*ledger{}, lives: map[types.UID]*life{}}
+	for _, v := range versions {
+		j.at = v.Revision
+		if v.Job != nil {
+			j.jobChanged(v)
+		} else {
+			j.podChanged(v)
+		}
+	}
+	return ordered(j.violations)
+}
+
+// ordered sorts violations by revision, so that the same history always reads the same.
+func ordered(violations []Violation) []Violation {
+	slices.SortFunc(violations, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.String(), b.String()))
+	})
+	return violations
+}
+
+type judge struct {
+	ledgers    map[types.UID]*ledger
+	lives      map[types.UID]*life
+	at         uint64
+	violations []Violation
+}
+
+// ledger is what the judge itself knows of a Job.
+type ledger struct {
+	// job is the latest version, also of a Job that is gone.
+	job  *batchv1.Job
+	gone bool
+	// known are the versions that the controller may still decide on: those since
+	// its last status write, which nobody but the holder of the latest can make.
+	known []*batchv1.Job
+	// recorded were ever in uncounted, failed those as failures; counted have moved
+	// on into the counters.
+	recorded, failed, counted map[types.UID]bool
+	// ended are pods that finished with the finalizer on.
+	ended map[types.UID]*corev1.Pod
+	// lives are all pods that the Job ever controlled.
+	lives map[types.UID]*life
+}
+
+// life is what the judge knows of a pod.
+type life struct {
+	// pod is the latest version, also of a pod that is gone.
+	pod  *corev1.Pod
+	gone bool
+	// What it was at any time: in phase Failed or Succeeded, or deleted before its end.
+	failed, succeeded, terminating bool
+}
+
+func (j *judge) violate(job *batchv1.Job, invariant, format string, args ...any) {
+	j.violations = append(j.violations, Violation{Invariant: invariant, Job: job, Revision: j.at, Says: fmt.Sprintf(format, args...)})
+}
+
+func (j *judge) ledgerOf(job *batchv1.Job) *ledger {
+	l := j.ledgers[job.UID]
+	if l == nil {
+		l = &ledger{
+			job: job, recorded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{},
+			ended: map[types.UID]*corev1.Pod{}, lives: map[types.UID]*life{},
+		}
+		j.ledgers[job.UID] = l
+	}
+	return l
+}
+
+func (j *judge) jobChanged(v history.Version) {
+	l := j.ledgerOf(v.Job)
+	old := l.job
+	l.job, l.gone = v.Job, v.Gone
+	// An index that leaves the Job counts no more, and runs anew if it returns (KEP-3715).
+	maps.DeleteFunc(l.ended, func(_ types.UID, pod *corev1.Pod) bool { return !history.InRange(v.Job, pod) })
+	if equality.Semantic.DeepEqual(old.Status, v.Job.Status) {
+		l.known = append(l.known, v.Job)
+		return
+	}
+	if v.Job.Status.UncountedTerminatedPods == nil {
+		j.violate(v.Job, "TRK-28", "no lists of uncounted pods")
+	}
+	before := l.known
+	l.known = []*batchv1.Job{v.Job}
+	for _, rule := range statusrules.Broken(old, v.Job) {
+		j.violate(v.Job, rule.ID, "%s", rule.Says)
+	}
+	j.fate(l, old)
+	j.exactlyOnce(l, old)
+	j.evidence(l, old, before)
+	j.indexes(l, old)
+	if history.IsFinished(v.Job) && !history.IsFinished(old) {
+		j.finished(l, old)
+	}
+}
+
+func (j *judge) podChanged(v history.Version) {
+	now := j.lives[v.Pod.UID]
+	isNew := now == nil
+	if isNew {
+		now = &life{}
+		j.lives[v.Pod.UID] = now
+	}
+	old := now.pod
+	now.pod, now.gone = v.Pod, v.Gone
+	now.failed = now.failed || v.Pod.Status.Phase == corev1.PodFailed
+	now.succeeded = now.succeeded || v.Pod.Status.Phase == corev1.PodSucceeded
+	now.terminating = now.terminating || history.IsTerminating(v.Pod)
+	l := j.ledgers[history.JobOf(v.Pod)]
+	if l == nil {
+		return
+	}
+	l.lives[v.Pod.UID] = now
+	if isNew && !v.Gone {
+		j.created(l, v.Pod)
+	}
+	if !v.Gone && history.HasEnded(v.Pod) && history.IsTracked(v.Pod) && l.ended[v.Pod.UID] == nil {
+		l.ended[v.Pod.UID] = v.Pod
+	}
+	if old != nil && history.IsTracked(old) && (v.Gone || !history.IsTracked(v.Pod)) {
+		j.writtenAhead(l, old)
+	}
+}
+
+// name is that of the pod, if the judge knows it.
+func (j *judge) name(uid types.UID) string {
+	if l := j.lives[uid]; l != nil {
+		return l.pod.Name
+	}
+	return string(uid)
+}

@@ -1,0 +1,230 @@
+package invariants
+
+import (
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// uid and none are lists of uncounted pods.
+func uid(names ...types.UID) []types.UID { return names }
+
+var none []types.UID
+
+// A Job whose pods fail, succeed and are deleted breaks nothing, whatever it is.
+func TestJudgeAcceptsWhatIsRight(t *testing.T) {
+	t.Parallel()
+	for what, s := range map[string]*story{
+		"a failure and two successes": tell(nil).pod("a-0").pod("b-1").pod("a-0", failed).status(record(none, uid("a-0"))).pod("a-0", released).
+			status(count(0, 1)).pod("c-2").pod("b-1", succeeded).pod("c-2", succeeded).status(record(uid("b-1", "c-2"), none)).
+			pod("b-1", released).pod("c-2", released).status(and(count(2, 1), met)).status(complete).gone("a-0").gone("job"),
+		"a deleted pod is replaced at once": tell(nil).pod("a-0").pod("b-1").pod("a-0", deleted).status(record(none, uid("a-0"))).pod("c-2").pod("a-0", released),
+		"a deleted pod succeeds": tell(nil).pod("a-0").pod("b-1").pod("a-0", deleted).status(record(none, uid("a-0"))).
+			pod("a-0", succeeded).pod("a-0", released).status(count(0, 1)),
+		"scaled down": tell(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).pod("b-1", released).pod("b-1", deleted).gone("b-1"),
+		"an index fails": tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).pod("b-0", failuresBefore(1)).status(record(none, uid("a-0"))).
+			pod("b-0", failed).status(func(s *batchv1.JobStatus) {
+			record(none, uid("a-0", "b-0"))(s)
+			s.FailedIndexes = ptr.To("0")
+		}),
+		"an ignored failure": tell(rule(batchv1.PodFailurePolicyActionIgnore, 42)).pod("a-0").pod("a-0", exit(42)).pod("a-0", released).
+			pod("b-0").pod("c-1").pod("b-0", succeeded).pod("c-1", succeeded).status(record(uid("b-0", "c-1"), none)).
+			pod("b-0", released).pod("c-1", released).status(and(count(2, 0), met)).status(complete),
+		"pods that are left when the Job succeeds": tell(leader).pod("a-0").pod("b-1").pod("a-0", succeeded).
+			status(func(s *batchv1.JobStatus) {
+				s.CompletedIndexes, s.Succeeded = "0", 1
+				decide(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 60)(s)
+			}).pod("a-0", released).pod("b-1", deleted).pod("b-1", released),
+		"the rest when the Job fails": tell(rule(batchv1.PodFailurePolicyActionFailJob, 42)).pod("a-0").pod("b-1").pod("a-0", exit(42)).
+			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))),
+		"elastic, and then not": tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
+			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
+			edit(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1) }).status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }),
+		"a forged status": tell(indexed).edit(func(j *batchv1.Job) {
+			j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "user", Subresource: "status"}}
+			j.Status = batchv1.JobStatus{CompletedIndexes: "0", Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+		}),
+	} {
+		expect(t, what, Judge(s.versions))
+	}
+}
+
+// The judge finds each invariant broken that it is there for: S1, S2, S3.
+func TestJudgeFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
+	t.Parallel()
+	recorded := func() *story { return tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0"))) }
+	for what, c := range map[string]struct {
+		story *story
+		says  []string
+	}{
+		"no lists":                   {tell(nil).edit(func(j *batchv1.Job) { j.Status.Active = 1 }), []string{"TRK-28"}},
+		"counted without a record":   {tell(nil).pod("a-0").pod("a-0", failed).status(count(0, 1)), []string{"S1 at revision 4, Job job: failed moved by 1, and 0 UIDs"}},
+		"success without a record":   {tell(nil).status(count(1, 0)), []string{"S1 at revision 2, Job job: succeeded moved by 1"}},
+		"counted too early":          {recorded().status(count(0, 1)), []string{"S1 at revision 5, Job job: a-0 is counted and holds its finalizer"}},
+		"counted twice":              {recorded().pod("a-0", released).status(count(0, 1)).status(record(none, uid("a-0"))), []string{"S1 at revision 7, Job job: a-0 is recorded, and was counted before"}},
+		"indexes do not match":       {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 2 }), []string{"S1 at revision 4, Job job: succeeded is 2"}},
+		"released and not recorded":  {tell(nil).pod("a-0").pod("a-0", failed).pod("a-0", released), []string{"S2 at revision 4"}},
+		"released and counted":       {recorded().pod("a-0", released).status(count(0, 1)).pod("b-1").pod("b-1", succeeded).pod("b-1", released), []string{"S2 at revision 9"}},
+		"gone and not recorded":      {tell(nil).pod("a-0").pod("a-0", failed).gone("a-0"), []string{"S2 at revision 4"}},
+		"a failure that was none":    {tell(nil).pod("a-0").status(record(none, uid("a-0"))), []string{"S3 at revision 3, Job job: pod a-0 is recorded as failed"}},
+		"terminating, policy Failed": {tell(func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) }).pod("a-0").pod("a-0", deleted).status(record(none, uid("a-0"))), []string{"S3 at revision 4"}},
+		"ignored, and counted":       {tell(rule(batchv1.PodFailurePolicyActionIgnore, 42)).pod("a-0").pod("a-0", exit(42)).status(record(none, uid("a-0"))), []string{"S3 at revision 4"}},
+		"a success that was none":    {tell(nil).pod("a-0").pod("a-0", failed).status(record(uid("a-0"), none)), []string{"S3 at revision 4, Job job: a-0 is recorded as succeeded"}},
+		"a pod that is none":         {tell(nil).status(record(none, uid("x"))), []string{"S3 at revision 2, Job job: x is recorded as failed, and no pod"}},
+		"an index without a success": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 4, Job job: indexes 1 are completed"}},
+		"an index fails too early":   {tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }), []string{"S6 at revision 4, Job job: indexes 0 have failed"}},
+		"an index is lost": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }).
+			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "", 0 }), []string{"S6 at revision 5, Job job: completed indexes 0 are gone"}},
+		"too many uncounted": {tell(nil).status(func(s *batchv1.JobStatus) {
+			decide(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "", 60)(s)
+			var uids []types.UID
+			for i := range 501 {
+				uids = append(uids, types.UID(fmt.Sprintf("pod-%d", i)))
+			}
+			record(none, uids)(s)
+		}), append([]string{"S11"}, repeat("S3", 501, "S9")...)},
+	} {
+		expect(t, what, Judge(c.story.versions), c.says...)
+	}
+}
+
+func repeat(text string, n int, last string) (texts []string) {
+	for range n {
+		texts = append(texts, text)
+	}
+	return append(texts, last)
+}
+
+// The judge finds a pod that must not be (S5, S6, S9).
+func TestJudgeFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
+	t.Parallel()
+	suspended := func(yes bool) func(*batchv1.Job) {
+		return func(j *batchv1.Job) { j.Spec.Suspend = &yes }
+	}
+	onlyFailed := func(s *batchv1.JobSpec) {
+		indexed(s)
+		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	}
+	for what, c := range map[string]struct {
+		story *story
+		says  []string
+	}{
+		"more than parallelism":    {tell(nil).pod("a-0").pod("b-1").pod("c-2"), []string{"S5 at revision 4, Job job: pod c-2 is created: 3 pods run, and 2 may"}},
+		"more than completions":    {tell(nil).pod("a-0").pod("a-0", succeeded).pod("b-1").pod("c-2"), []string{"S5 at revision 5"}},
+		"after the fate":           {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("a-0"), []string{"S11", "S5 at revision 3, Job job: pod a-0 is created, and the Job's fate"}},
+		"untracked":                {tell(nil).pod("a-0", released), []string{"TRK-01"}},
+		"two of an index":          {tell(indexed).pod("a-0").pod("b-0"), []string{"S6 at revision 3"}},
+		"beside a terminating one": {tell(onlyFailed).pod("a-0").pod("a-0", deleted).pod("b-0"), []string{"S6 at revision 4"}},
+		"terminating takes room":   {tell(onlyFailed).pod("a-0").pod("b-1").pod("b-1", deleted).pod("c-2"), []string{"S5 at revision 5"}},
+		"in a suspended Job":       {tell(nil).edit(suspended(true)).status(func(*batchv1.JobStatus) {}).pod("a-0"), []string{"S9 at revision 4"}},
+		"before that is known":     {tell(nil).edit(suspended(true)).pod("a-0"), nil},
+	} {
+		expect(t, what, Judge(c.story.versions), c.says...)
+	}
+}
+
+// The judge finds an end that is none, or comes too early (MGB-09..11, S11, L2).
+func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
+	t.Parallel()
+	done := func() *story {
+		return tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
+			pod("a-0", released).pod("b-1", released).status(and(count(2, 0), met))
+	}
+	backoff := func(failures ...string) *story {
+		s := tell(func(s *batchv1.JobSpec) { s.BackoffLimit = ptr.To[int32](1) })
+		var uids []types.UID
+		for _, name := range failures {
+			s.pod(name).pod(name, failed)
+			uids = append(uids, types.UID(name))
+		}
+		return s.status(and(record(none, uids), target(batchv1.JobReasonBackoffLimitExceeded, "")))
+	}
+	failJob := func(reason, message string) *story {
+		return tell(rule(batchv1.PodFailurePolicyActionFailJob, 42)).pod("a-0").pod("a-0", exit(42)).status(and(record(none, uid("a-0")), target(reason, message)))
+	}
+	const message = "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index "
+	for what, c := range map[string]struct {
+		story *story
+		says  []string
+	}{
+		"in one write":          {tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).pod("a-0", released).pod("b-1", released).status(and(count(2, 0), met, complete)), []string{"MGB-09"}},
+		"written afterwards":    {done().status(complete).status(func(s *batchv1.JobStatus) { s.Terminating = nil }), []string{"MGB-11"}},
+		"with ready pods":       {done().status(and(complete, func(s *batchv1.JobStatus) { s.Ready = ptr.To[int32](1) })), []string{"MGB-10", "STV-16"}},
+		"another reason":        {done().status(decide(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, "", 60)), []string{"S11 at revision 10, Job job: Complete has reason SuccessPolicy"}},
+		"a reason that changes": {done().status(func(s *batchv1.JobStatus) { s.Conditions[0].Reason = batchv1.JobReasonSuccessPolicy }), []string{"S11 at revision 10, Job job: SuccessCriteriaMet changed"}},
+		"a pod is forgotten":    {done().pod("c-2").pod("c-2", failed).status(complete), []string{"S5", "S5", "L2", "S3 at revision 12, Job job: pod c-2 ended Failed and is not counted"}},
+		"too few failures":      {backoff("a-0"), []string{"S11 at revision 4, Job job: FailureTarget has reason BackoffLimitExceeded (): there are 1 failures"}},
+		"enough failures":       {backoff("a-0", "b-1"), nil},
+		"too few successes":     {tell(nil).status(met), []string{"S11 at revision 2, Job job: SuccessCriteriaMet has reason CompletionsReached (): 0 succeeded"}},
+		"no deadline":           {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
+		"before the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](61) }).status(func(*batchv1.JobStatus) {}).
+			status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
+		"at the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](60) }).status(func(*batchv1.JobStatus) {}).
+			status(target(batchv1.JobReasonDeadlineExceeded, "")), nil},
+		"no failed index":        {tell(perIndex).status(target(batchv1.JobReasonFailedIndexes, "")), []string{"some may still run"}},
+		"not too many":           {tell(perIndex).status(target(batchv1.JobReasonMaxFailedIndexesExceeded, "")), []string{"there are not so many"}},
+		"a rule that is not met": {tell(indexed).status(decide(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 60)), []string{"it is rule -1"}},
+		"a rule":                 {failJob("PodFailurePolicy_0", message+"0"), nil},
+		"another rule":           {failJob("PodFailurePolicy_1", message+"1"), []string{"no pod failed like that"}},
+		"a reason of nowhere":    {failJob("BecauseISaySo", message+"0"), []string{"no pod failed like that"}},
+	} {
+		expect(t, what, Judge(c.story.versions), c.says...)
+	}
+}
+
+// The judge reads the rules of the API for itself (SUC-04..07, PFP-02).
+func TestRules_SUC_06_PFP_02(t *testing.T) {
+	t.Parallel()
+	job := &batchv1.Job{}
+	job.Status.CompletedIndexes = "1,3,5"
+	for what, c := range map[string]struct {
+		rules []batchv1.SuccessPolicyRule
+		want  int
+	}{
+		"indexes":             {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-3")}, {SucceededIndexes: ptr.To("1,3")}}, 1},
+		"count":               {[]batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](4)}, {SucceededCount: ptr.To[int32](3)}}, 1},
+		"count of indexes":    {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](3)}}, -1},
+		"enough of indexes":   {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](2)}}, 0},
+		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](1)}}, -1},
+	} {
+		job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: c.rules}
+		if got := metRule(job); got != c.want {
+			t.Errorf("%s: rule %d, want %d", what, got, c.want)
+		}
+	}
+	pod := &corev1.Pod{}
+	exit(42)(pod)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	exits := func(op batchv1.PodFailurePolicyOnExitCodesOperator, container *string, codes ...int32) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			ContainerName: container, Operator: op, Values: codes,
+		}}
+	}
+	for what, c := range map[string]struct {
+		rule    batchv1.PodFailurePolicyRule
+		matches bool
+	}{
+		"in":              {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 1, 42), true},
+		"in others":       {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 1), false},
+		"not in others":   {exits(batchv1.PodFailurePolicyOnExitCodesOpNotIn, nil, 1), true},
+		"not in":          {exits(batchv1.PodFailurePolicyOnExitCodesOpNotIn, nil, 42), false},
+		"other container": {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, ptr.To("other"), 42), false},
+		"condition": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+			{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+		}}, true},
+		"other status": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+			{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse},
+		}}, false},
+		"per index": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 42).OnExitCodes}, false},
+	} {
+		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{c.rule}}
+		if _, rule := ruling(job, pod); (rule == 0) != c.matches {
+			t.Errorf("%s: rule %d", what, rule)
+		}
+	}
+}
