@@ -120,8 +120,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.logConditions(ctx, plan)
 		s.storedStatus(s.job, stored, plan.Findings)
 	case apierrors.IsNotFound(err):
-		// The deletion will be delivered, and asks for a sync of its own.
-		s.statusErr = fmt.Errorf("writing the status: %w", err)
+		s.statusErr = errJobGone
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
 		if _, err := s.readLive(ctx); err != nil { // What somebody else wrote before us.

@@ -98,6 +98,10 @@ func (e *Engine) Own(job *batchv1.Job) {
 	e.memory.update(job.UID, func(m *jobMemory) { m.ours, m.namespace = true, job.Namespace })
 }
 
+// errJobGone ends a sync whose Job is gone. That is no failure: the watch will tell of the
+// deletion, and ask for a sync of its own.
+var errJobGone = errors.New("the Job is gone")
+
 // maxConflicts is how often one sync reads the Job anew because somebody else
 // wrote it meanwhile.
 const maxConflicts = 3
@@ -159,7 +163,10 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
-		if err := s.apply(ctx, &plan); err != nil {
+		switch err := s.apply(ctx, &plan); {
+		case errors.Is(err, errJobGone):
+			return Result{}, errors.Join(s.errs...)
+		case err != nil:
 			return result, errors.Join(append(s.errs, err)...)
 		}
 	}

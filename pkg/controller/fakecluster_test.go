@@ -37,6 +37,8 @@ type fakeCluster struct {
 	version int
 	// fail says which patch fails.
 	fail func(ref reconcile.PodRef) error
+	// statusErr is what becomes of status writes.
+	statusErr error
 	// webhook changes pods that are created or patched.
 	webhook func(*corev1.Pod)
 	// backwards runs the operations of a stage in the opposite order.
@@ -125,6 +127,9 @@ func (f fakeJobs) Get(_ context.Context, namespace, name string) (*batchv1.Job, 
 
 func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	f.note("status")
+	if f.statusErr != nil {
+		return nil, f.statusErr
+	}
 	f.version++
 	stored := job.DeepCopy()
 	stored.ResourceVersion = strconv.Itoa(f.version)

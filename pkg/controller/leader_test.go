@@ -78,21 +78,21 @@ func TestHandOver_JOB_56(t *testing.T) {
 		a := start(store.candidate("a"), slowly(40*time.Second))
 		b := start(store.candidate("b"), nil)
 		pass(time.Minute)
-		if !a.leading || b.led != 0 {
-			t.Fatalf("a leads: %v, b has led %d times", a.leading, b.led)
+		if !a.now().leading || b.now().led != 0 {
+			t.Fatalf("a leads: %v, b has led %d times", a.now().leading, b.now().led)
 		}
 		a.cancel()
 		pass(39 * time.Second)
-		if !a.leading || b.led != 0 || store.holder(t) != "a" || time.Since(store.lease(t).Spec.RenewTime.Time) > retryTime {
-			t.Fatalf("a works on, and the Lease is %+v; b has led %d times", store.lease(t).Spec, b.led)
+		if !a.now().leading || b.now().led != 0 || store.holder(t) != "a" || time.Since(store.lease(t).Spec.RenewTime.Time) > retryTime {
+			t.Fatalf("a works on, and the Lease is %+v; b has led %d times", store.lease(t).Spec, b.now().led)
 		}
 		pass(time.Second)
-		if a.leading || !a.ended || a.err != nil || store.holder(t) != "" {
+		if a.now().leading || !a.now().ended || a.now().err != nil || store.holder(t) != "" {
 			t.Fatalf("a is done, and the Lease is %+v", store.lease(t).Spec)
 		}
 		pass(retryTime)
-		if !b.leading || a.led != 1 {
-			t.Errorf("b does not lead, or a has led %d times", a.led)
+		if !b.now().leading || a.now().led != 1 {
+			t.Errorf("b does not lead, or a has led %d times", a.now().led)
 		}
 		b.end(t)
 		if want := []string{"a", "", "b", ""}; !slices.Equal(store.holders, want) {
@@ -118,10 +118,10 @@ func TestFailOverTime_JOB_56(t *testing.T) {
 			})
 			died := time.Now()
 			a.cancel()
-			for !b.leading {
+			for !b.now().leading {
 				pass(100 * time.Millisecond)
 			}
-			longest = max(longest, b.tookOver.Sub(died))
+			longest = max(longest, b.now().tookOver.Sub(died))
 			store.failing(nil)
 			b.end(t)
 		}
@@ -147,8 +147,8 @@ func TestCandidateEnds_JOB_56(t *testing.T) {
 		b := start(store.candidate("b"), nil)
 		pass(time.Minute)
 		b.end(t)
-		if b.led != 0 || !a.leading || !slices.Equal(store.holders, []string{"a"}) {
-			t.Errorf("b has led %d times, a leads: %v, the holders were %q", b.led, a.leading, store.holders)
+		if b.now().led != 0 || !a.now().leading || !slices.Equal(store.holders, []string{"a"}) {
+			t.Errorf("b has led %d times, a leads: %v, the holders were %q", b.now().led, a.now().leading, store.holders)
 		}
 		a.end(t)
 	})
@@ -196,8 +196,8 @@ func TestLeadFails_JOB_56(t *testing.T) {
 			return broken
 		})
 		pass(2 * time.Minute)
-		if !a.ended || !errors.Is(a.err, broken) || a.led != 1 || store.holder(t) != "" {
-			t.Errorf("ended: %v, with %v, led %d times, the holder is %q", a.ended, a.err, a.led, store.holder(t))
+		if !a.now().ended || !errors.Is(a.now().err, broken) || a.now().led != 1 || store.holder(t) != "" {
+			t.Errorf("ended: %v, with %v, led %d times, the holder is %q", a.now().ended, a.now().err, a.now().led, store.holder(t))
 		}
 	})
 }

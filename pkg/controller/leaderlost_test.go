@@ -22,13 +22,13 @@ func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
 		renewed := store.lease(t).Spec.RenewTime.Time
 		store.failing(func(string, string) error { return errAway })
 		pass(10 * time.Minute)
-		if a.leading || a.ended || a.led != 1 || a.lost.Sub(renewed) >= 15*time.Second {
-			t.Fatalf("leads: %v, ended: %v, has led %d times, the last %v after the renewal", a.leading, a.ended, a.led, a.lost.Sub(renewed))
+		if a.now().leading || a.now().ended || a.now().led != 1 || a.now().lost.Sub(renewed) >= 15*time.Second {
+			t.Fatalf("leads: %v, ended: %v, has led %d times, the last %v after the renewal", a.now().leading, a.now().ended, a.now().led, a.now().lost.Sub(renewed))
 		}
 		store.failing(nil)
 		pass(retryTime)
-		if !a.leading || a.led != 2 {
-			t.Errorf("leads: %v, has led %d times", a.leading, a.led)
+		if !a.now().leading || a.now().led != 2 {
+			t.Errorf("leads: %v, has led %d times", a.now().leading, a.now().led)
 		}
 		a.end(t)
 	})
@@ -47,16 +47,16 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 			}
 			return nil
 		})
-		for a.lost.IsZero() {
+		for a.now().lost.IsZero() {
 			pass(time.Second)
 		}
 		pass(20 * time.Second)
-		if !a.leading || slices.Contains(store.holders, "") {
-			t.Errorf("it works: %v, and the holders were %q", a.leading, store.holders)
+		if !a.now().leading || slices.Contains(store.holders, "") {
+			t.Errorf("it works: %v, and the holders were %q", a.now().leading, store.holders)
 		}
 		pass(30 * time.Second)
-		if a.leading || store.holder(t) != "" {
-			t.Errorf("it works: %v, and the holder is %q", a.leading, store.holder(t))
+		if a.now().leading || store.holder(t) != "" {
+			t.Errorf("it works: %v, and the holder is %q", a.now().leading, store.holder(t))
 		}
 		a.end(t)
 	})
@@ -67,26 +67,24 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 func TestLeaseIsStolen_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
+		a := start(store.candidate("a"), nil)
+		pass(time.Minute)
+		store.steal(t, "thief")
 		// The fake stores any version; the real API server has a conflict here.
-		stolen := false
-		store.failing(func(verb, holder string) error {
-			if stolen && verb == "update" && holder != "thief" && store.holder(t) == "thief" {
+		store.failing(func(verb, _ string) error {
+			if verb == "update" {
 				return apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("stolen"))
 			}
 			return nil
 		})
-		a := start(store.candidate("a"), nil)
-		pass(time.Minute)
-		stolen = true
-		store.steal(t, "thief")
 		pass(10*time.Second + retryTime)
-		if a.leading || a.led != 1 || store.holder(t) != "thief" {
-			t.Errorf("leads: %v, has led %d times, the holder is %q", a.leading, a.led, store.holder(t))
+		if a.now().leading || a.now().led != 1 || store.holder(t) != "thief" {
+			t.Errorf("leads: %v, has led %d times, the holder is %q", a.now().leading, a.now().led, store.holder(t))
 		}
-		stolen = false
+		store.failing(nil)
 		pass(15*time.Second + retryTime)
-		if !a.leading || a.led != 2 || store.holder(t) != "a" {
-			t.Errorf("the thief's Lease has expired; leads: %v, has led %d times, the holder is %q", a.leading, a.led, store.holder(t))
+		if !a.now().leading || a.now().led != 2 || store.holder(t) != "a" {
+			t.Errorf("the thief's Lease has expired; leads: %v, has led %d times, the holder is %q", a.now().leading, a.now().led, store.holder(t))
 		}
 		a.end(t)
 	})

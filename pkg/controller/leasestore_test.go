@@ -91,16 +91,34 @@ func (s *leaseStore) candidate(identity string) Election {
 	}
 }
 
-// replica is a candidate that runs, and what came of it.
+// replica is a candidate that runs.
 type replica struct {
 	cancel context.CancelFunc
-	// led is how often it took the lead, leading whether it has it.
+	mu     sync.Mutex
+	state  replicaState
+}
+
+// replicaState is what came of a candidate so far.
+type replicaState struct {
+	// led is how often it took the lead, leading whether its work goes on.
 	led     int
 	leading bool
-	// tookOver and lost are when it last got and lost the lead.
+	// tookOver and lost are when it last got the lead, and was told to end it.
 	tookOver, lost time.Time
 	ended          bool
 	err            error
+}
+
+func (r *replica) now() replicaState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}
+
+func (r *replica) set(change func(*replicaState)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.state)
 }
 
 // start runs the election in a bubble of testing/synctest, whose time passes when
@@ -109,18 +127,17 @@ func start(e Election, work func(context.Context) error) *replica {
 	ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
 	r := &replica{cancel: cancel}
 	go func() {
-		r.err = e.Run(ctx, func(ctx context.Context) error {
-			r.led++
-			r.leading, r.tookOver = true, time.Now()
-			defer func() { r.leading = false }()
-			context.AfterFunc(ctx, func() { r.lost = time.Now() })
+		err := e.Run(ctx, func(ctx context.Context) error {
+			r.set(func(s *replicaState) { s.led, s.leading, s.tookOver = s.led+1, true, time.Now() })
+			defer r.set(func(s *replicaState) { s.leading = false })
+			context.AfterFunc(ctx, func() { r.set(func(s *replicaState) { s.lost = time.Now() }) })
 			if work == nil {
 				<-ctx.Done()
 				return nil
 			}
 			return work(ctx)
 		})
-		r.ended = true
+		r.set(func(s *replicaState) { s.ended, s.err = true, err })
 	}()
 	synctest.Wait()
 	return r
@@ -146,8 +163,8 @@ func (r *replica) end(t *testing.T) {
 	t.Helper()
 	r.cancel()
 	pass(time.Minute)
-	if !r.ended || r.err != nil {
-		t.Errorf("ended: %v, with %v", r.ended, r.err)
+	if now := r.now(); !now.ended || now.err != nil {
+		t.Errorf("ended: %v, with %v", now.ended, now.err)
 	}
 }
 

@@ -195,6 +195,21 @@ func TestSyncsAreCounted_JOB_49(t *testing.T) {
 	}
 }
 
+// SCL-06: a Job that is deleted during its sync is no error.
+func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
+	f, registry := newMetered(t)
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	f.statusErr = notFound("train")
+	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
+		t.Errorf("%v after %v", err, f.calls)
+	}
+	if got := counted(t, registry, "job_syncs_total"); got["job_syncs_total pods_created NonIndexed success"] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
 // JOB-49: a pod that waits for its back-off counts as one that is created.
 func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
 	f, registry := newMetered(t)
