@@ -53,6 +53,7 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 		d.cache.OfAnyMaker()
 	}
 	if m := config.Metrics; m != nil {
+		m.beginTerm()
 		d.cache.OnHeld(func(job *batchv1.Job, pod *reconcile.Pod, held bool) bool {
 			if held && !d.config.owns(job) {
 				return false

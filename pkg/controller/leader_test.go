@@ -95,8 +95,8 @@ func TestHandOver_JOB_56(t *testing.T) {
 			t.Errorf("b does not lead, or a has led %d times", a.now().led)
 		}
 		b.end(t)
-		if want := []string{"a", "", "b", ""}; !slices.Equal(store.holders, want) {
-			t.Errorf("the holders were %q, want %q", store.holders, want)
+		if want := []string{"a", "", "b", ""}; !slices.Equal(store.holders(), want) {
+			t.Errorf("the holders were %q, want %q", store.holders(), want)
 		}
 	})
 }
@@ -140,15 +140,15 @@ func TestCandidateEnds_JOB_56(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		lead := func(context.Context) error { t.Error("it leads"); return nil }
-		if err := store.candidate("a").Run(ended, lead); err != nil || store.calls != 0 {
-			t.Errorf("%v, and %d calls", err, store.calls)
+		if err := store.candidate("a").Run(ended, lead); err != nil || store.calls() != 0 {
+			t.Errorf("%v, and %d calls", err, store.calls())
 		}
 		a := start(store.candidate("a"), nil)
 		b := start(store.candidate("b"), nil)
 		pass(time.Minute)
 		b.end(t)
-		if b.now().led != 0 || !a.now().leading || !slices.Equal(store.holders, []string{"a"}) {
-			t.Errorf("b has led %d times, a leads: %v, the holders were %q", b.now().led, a.now().leading, store.holders)
+		if b.now().led != 0 || !a.now().leading || !slices.Equal(store.holders(), []string{"a"}) {
+			t.Errorf("b has led %d times, a leads: %v, the holders were %q", b.now().led, a.now().leading, store.holders())
 		}
 		a.end(t)
 	})

@@ -51,8 +51,8 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 			pass(time.Second)
 		}
 		pass(20 * time.Second)
-		if !a.now().leading || slices.Contains(store.holders, "") {
-			t.Errorf("it works: %v, and the holders were %q", a.now().leading, store.holders)
+		if !a.now().leading || slices.Contains(store.holders(), "") {
+			t.Errorf("it works: %v, and the holders were %q", a.now().leading, store.holders())
 		}
 		pass(30 * time.Second)
 		if a.now().leading || store.holder(t) != "" {

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,9 +24,9 @@ type leaseStore struct {
 	mu sync.Mutex
 	// fails, if set, answers a call in the store's place. holder is what it writes, if it does.
 	fails func(verb, holder string) error
-	// holders are all that were ever stored, without repetitions.
-	holders []string
-	calls   int
+	// stored are all holders that there ever were, without repetitions.
+	stored []string
+	made   int
 }
 
 var errAway = errors.New("the API server is away")
@@ -39,14 +40,14 @@ func newLeaseStore() *leaseStore {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.calls++
+		s.made++
 		if s.fails != nil {
 			if err := s.fails(action.GetVerb(), holder); err != nil {
 				return true, nil, err
 			}
 		}
-		if action.GetVerb() != "get" && (len(s.holders) == 0 || s.holders[len(s.holders)-1] != holder) {
-			s.holders = append(s.holders, holder)
+		if action.GetVerb() != "get" && (len(s.stored) == 0 || s.stored[len(s.stored)-1] != holder) {
+			s.stored = append(s.stored, holder)
 		}
 		return false, nil, nil
 	})
@@ -57,6 +58,20 @@ func (s *leaseStore) failing(how func(verb, holder string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = how
+}
+
+// holders are all that there ever were, without repetitions.
+func (s *leaseStore) holders() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.stored)
+}
+
+// calls is how many there were.
+func (s *leaseStore) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made
 }
 
 func (s *leaseStore) lease(t *testing.T) *coordinationv1.Lease {

@@ -61,6 +61,15 @@ func (u *uncountedPods) set(pod *reconcile.Pod, held bool) {
 	}
 }
 
+// clear forgets all, and says how many there were.
+func (u *uncountedPods) clear() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.since)
+	clear(u.since)
+	return n
+}
+
 // oldest is an age in seconds. It goes through all, at each scrape: there are many only
 // while something is wrong.
 func (u *uncountedPods) oldest() float64 {
@@ -71,6 +80,12 @@ func (u *uncountedPods) oldest() float64 {
 		age = max(age, u.clock.Since(since))
 	}
 	return age.Seconds()
+}
+
+// beginTerm is called when a controller begins with an empty cache: what an earlier one of
+// this process knew is seen anew.
+func (m *Metrics) beginTerm() {
+	m.trackedTerminated.WithLabelValues("delete").Add(float64(m.uncounted.clear()))
 }
 
 func (m *Metrics) statusRejected() {

@@ -330,3 +330,28 @@ func TestWaitingIsMeasured(t *testing.T) {
 		t.Errorf("%v after %v", got, f.calls)
 	}
 }
+
+// A process that takes the lead again sees its pods anew: none is counted as held twice,
+// and one that was let go meanwhile does not grow old for ever.
+func TestSecondTermBeginsAnew_TRK_30(t *testing.T) {
+	clock := clocktesting.NewFakeClock(testTime)
+	registry := metrics.NewKubeRegistry()
+	m := NewMetrics(registry, clock)
+	job := ourJob(1)
+	pod := runningPod("a", job)
+	pod.Status.Phase = corev1.PodSucceeded
+	for range 2 {
+		_, cache := NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
+		f := &fakeCluster{t: t, cache: cache, pods: map[types.UID]*corev1.Pod{}}
+		f.addJob(job)
+		f.addPods(pod)
+	}
+	want := map[string]float64{"terminated_pods_tracking_finalizer_total add": 2, "terminated_pods_tracking_finalizer_total delete": 1}
+	if got := counted(t, registry, "terminated_pods"); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
+	if got := counted(t, registry, "oldest"); len(got) != 0 {
+		t.Errorf("without pods: %v", got)
+	}
+}

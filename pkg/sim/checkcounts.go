@@ -280,6 +280,7 @@ func (c *Checker) AtRest() {
 			c.violate("S3", "%d pods of %s are recorded and not counted", n, h.job.Name)
 		}
 		if !h.gone && !view(h.job).finished() {
+			c.tooMany(h)
 			continue
 		}
 		for _, l := range h.order {

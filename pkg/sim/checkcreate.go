@@ -70,6 +70,25 @@ func (c *Checker) bounds(h *history, m Commit) {
 	}
 }
 
+// tooMany is S5 and S6 when nothing happens any more: whatever made a pod too many, a
+// second leader or a creation that came late, it is gone by now.
+func (c *Checker) tooMany(h *history) {
+	running, indexes := 0, map[int32]bool{}
+	for _, l := range h.order {
+		if !l.active() || h.tampered() {
+			continue
+		}
+		running++
+		if index := l.index(); index != reconcile.NoIndex && indexes[index] {
+			c.violate("S6", "at rest, index %d has two running pods", index)
+		}
+		indexes[l.index()] = true
+	}
+	if limit := c.bound(h); running > limit {
+		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)
+	}
+}
+
 // bound is how many pods may run: parallelism, or what completions leave.
 func (c *Checker) bound(h *history) int {
 	job := h.job
