@@ -31,6 +31,9 @@ type event struct{ kind, reason, message string }
 func eventOf(f reconcile.Finding, changed map[batchv1.JobConditionType]bool) (event, bool) {
 	condition := batchv1.JobConditionType(f.Explains)
 	switch {
+	case f.Kind == reconcile.FindingTooManySucceeded:
+		reason, _ := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent)
+		return event{corev1.EventTypeWarning, reason, f.Message}, changed[batchv1.JobComplete]
 	case f.Kind == reconcile.FindingFinished && condition == batchv1.JobFailed:
 		return event{corev1.EventTypeWarning, f.Reason, f.Message}, changed[condition]
 	case f.Kind == reconcile.FindingFinished:
@@ -49,7 +52,7 @@ func standingEventOf(f reconcile.Finding) (event, bool) {
 	if f.Kind == reconcile.FindingUnknownMode {
 		return event{corev1.EventTypeWarning, eventUnknownMode, "Skipped Job sync because completion mode is unknown: " + f.Message}, true
 	}
-	if reason, is := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent); is {
+	if reason, is := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent); is && f.Kind != reconcile.FindingTooManySucceeded {
 		return event{corev1.EventTypeWarning, reason, f.Message}, true
 	}
 	return event{}, false

@@ -24,12 +24,17 @@ func TestEventsFollowFromFindings_JOB_47_PFN_15(t *testing.T) {
 	}{
 		"failed": {reconcile.Finding{Kind: reconcile.FindingFinished, Explains: "Failed", Reason: "PodFailurePolicy_x", Message: "m"},
 			event{"Warning", "PodFailurePolicy_x", "m"}},
+		"more than enough": {reconcile.Finding{Kind: reconcile.FindingTooManySucceeded, Explains: reconcile.ExplainsEvent + "TooManySucceededPods", Message: "m"},
+			event{"Warning", "TooManySucceededPods", "m"}},
 		"complete":  {reconcile.Finding{Kind: reconcile.FindingFinished, Explains: "Complete", Reason: "CompletionsReached", Message: "m"}, event{"Normal", "Completed", "Job completed"}},
 		"suspended": {reconcile.Finding{Kind: reconcile.FindingSuspended, Explains: "Suspended", Message: "Job suspended"}, event{"Normal", "Suspended", "Job suspended"}},
 		"resumed":   {reconcile.Finding{Kind: reconcile.FindingResumed, Explains: "Suspended", Message: "Job resumed"}, event{"Normal", "Resumed", "Job resumed"}},
 	} {
 		if got, is := eventOf(c.finding, all); !is || got != c.want {
 			t.Errorf("%s: %+v, %v", name, got, is)
+		}
+		if _, is := standingEventOf(c.finding); is {
+			t.Errorf("%s: told before it is stored", name)
 		}
 		if _, is := eventOf(c.finding, nil); is {
 			t.Errorf("%s: told though the condition is not new", name)

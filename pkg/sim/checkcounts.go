@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -261,33 +260,4 @@ func (c *Checker) accounted(h *history, l *life) bool {
 		return true // Ended because the Job succeeded (SUC-14).
 	}
 	return l.succeeded && c.stored(h.job, l.ended)
-}
-
-// AtRest says what is wrong when nothing happens any more: a finished pod of a Job that
-// is finished or gone holds the tracking finalizer (L2), or pods are recorded and not
-// counted (S3).
-func (c *Checker) AtRest() {
-	if store := c.world.Store; store.terminating {
-		for _, name := range slices.Concat(slices.Sorted(maps.Keys(store.jobs)), slices.Sorted(maps.Keys(store.pods))) {
-			c.violate("L2", "the namespace is being deleted, and %s is left", name)
-		}
-	}
-	for _, h := range c.order {
-		if !c.isOurs(h.job) {
-			continue
-		}
-		if n := len(failedUIDs(&h.job.Status)) + len(succeededUIDs(&h.job.Status)); n > 0 && !h.gone {
-			c.violate("S3", "%d pods of %s are recorded and not counted", n, h.job.Name)
-		}
-		if !h.gone && !view(h.job).finished() {
-			c.tooMany(h)
-			continue
-		}
-		for _, l := range h.order {
-			pod := c.world.Store.byUID[l.pod.UID]
-			if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID {
-				c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
-			}
-		}
-	}
 }

@@ -18,16 +18,14 @@ import (
 // created holds S5, S6, S8 and S9 when the controller has created a pod.
 func (c *Checker) created(h *history, m Commit) {
 	job, pod := h.job, m.NewPod
-	// The one that stored the end may not have got the answer.
-	knows := h.endingBy == m.By && (c.alone() || !c.recent(c.lostAt))
-	switch ending := !h.endingSince.IsZero() && (knows || !c.recent(h.endingSince)); {
+	switch {
 	case !c.isOurs(job):
 		c.violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case m.Late():
 		// Who made the call has no say any more, and who is at work does not expect it.
 		h.meddledAt = c.world.Now()
 		return
-	case ending:
+	case c.knowsEnd(h, m.By):
 		c.violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
@@ -41,6 +39,13 @@ func (c *Checker) created(h *history, m Commit) {
 	}
 	n, last := c.failures(h, m.By)
 	c.waited(pod, n, last)
+}
+
+// knowsEnd says that a process must know that the Job is about to end. Of two, the one that
+// stored it may not have got the answer.
+func (c *Checker) knowsEnd(h *history, process int) bool {
+	stored := h.endingBy == process && (c.alone() || !c.recent(c.lostAt))
+	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
 }
 
 // bounds is S5 and S6: not more pods than may run, and one of an index.
@@ -67,25 +72,6 @@ func (c *Checker) bounds(h *history, m Commit) {
 	}
 	if ended, _ := c.endedIndexes(h); index != reconcile.NoIndex && ended.Contains(index) {
 		c.violate("S6", "pod %s is created for index %d, which has ended", pod.Name, index)
-	}
-}
-
-// tooMany is S5 and S6 when nothing happens any more: whatever made a pod too many, a
-// second leader or a creation that came late, it is gone by now.
-func (c *Checker) tooMany(h *history) {
-	running, indexes := 0, map[int32]bool{}
-	for _, l := range h.order {
-		if !l.active() || h.tampered() {
-			continue
-		}
-		running++
-		if index := l.index(); index != reconcile.NoIndex && indexes[index] {
-			c.violate("S6", "at rest, index %d has two running pods", index)
-		}
-		indexes[l.index()] = true
-	}
-	if limit := c.bound(h); running > limit {
-		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)
 	}
 }
 

@@ -131,7 +131,7 @@ const namespacePeriod = 5 * time.Second
 // everything in it is deleted, Jobs and pods in any order.
 func (w *World) TerminateNamespace() {
 	w.Store.terminating = true
-	w.collector.empty()
+	w.empty()
 }
 
 // empty deletes what is left in the namespace, as long as there is something.

@@ -240,14 +240,15 @@ func (c *Checker) parted(h *history, m Commit) {
 		return
 	}
 	l.gone = true
-	if m.NewPod != nil {
+	switch {
+	case m.NewPod != nil:
 		l.pod, l.ended = m.NewPod, nil
 		if !m.Ours() {
 			h.meddledAt = c.world.Now()
 		}
-	} else if !m.Ours() && tracked(m.OldPod) {
+	case !m.Ours() && tracked(m.OldPod):
 		l.ended, l.tampered = nil, true
-	} else if m.Verb == "disown" {
+	case m.Verb == "disown":
 		l.ended = nil // It was nobody's before it was gone.
 	}
 }

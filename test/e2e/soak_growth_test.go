@@ -21,11 +21,11 @@ const (
 	moreBytes      = 5 << 20
 )
 
-func (after size) wantNoMoreThan(t *testing.T, before size) {
-	if after.goroutines > before.goroutines+moreGoroutines {
-		t.Errorf("the controller had %g goroutines, and has %g", before.goroutines, after.goroutines)
+func (z size) wantNoMoreThan(t *testing.T, before size) {
+	if z.goroutines > before.goroutines+moreGoroutines {
+		t.Errorf("the controller had %g goroutines, and has %g", before.goroutines, z.goroutines)
 	}
-	for what, heap := range map[string][2]float64{"allocated": {before.alloc, after.alloc}, "in use": {before.inuse, after.inuse}} {
+	for what, heap := range map[string][2]float64{"allocated": {before.alloc, z.alloc}, "in use": {before.inuse, z.inuse}} {
 		if heap[1] > heap[0]*moreHeap+moreBytes {
 			t.Errorf("the heap %s was %.1f MB, and is %.1f MB", what, heap[0]/1e6, heap[1]/1e6)
 		}

@@ -20,18 +20,22 @@ func AtRest(versions []history.Version) (violations []Violation) {
 		}
 	}
 	for _, v := range pods {
-		job := jobs[jobOf(v)]
-		if job.Job == nil || v.Gone || !history.IsTracked(v.Pod) {
-			continue
-		}
-		isFinished := !job.Gone && history.IsFinished(job.Job) && history.JobOf(v.Pod) == job.Job.UID
-		if state := "gone"; isFinished || job.Gone && history.HasEnded(v.Pod) {
-			if isFinished {
-				state = "finished"
-			}
+		owner := jobs[jobOf(v)]
+		if state := holdsOnTo(owner, v); state != "" {
 			says := fmt.Sprintf("the Job is %s, and pod %s holds its finalizer", state, v.Pod.Name)
-			violations = append(violations, Violation{Invariant: "L2", Job: job.Job, Revision: v.Revision, Says: says})
+			violations = append(violations, Violation{Invariant: "L2", Job: owner.Job, Revision: v.Revision, Says: says})
 		}
 	}
 	return ordered(violations)
+}
+
+// holdsOnTo says why the pod should not hold the finalizer that it holds, or "".
+func holdsOnTo(owner, pod history.Version) string {
+	switch {
+	case owner.Job == nil || pod.Gone || !history.IsTracked(pod.Pod):
+		return ""
+	case owner.Gone:
+		return when(history.HasEnded(pod.Pod), "gone")
+	}
+	return when(history.IsFinished(owner.Job) && history.JobOf(pod.Pod) == owner.Job.UID, "finished")
 }

@@ -77,12 +77,17 @@ func (j *judge) settled(l *ledger, before, now []types.UID) (n int) {
 // finalizer only when its result is stored, or does not matter any more.
 func (j *judge) writtenAhead(l *ledger, pod *corev1.Pod) {
 	switch {
-	case history.IsActive(pod), l.gone, l.job.DeletionTimestamp != nil, history.IsFinished(l.job), !history.InRange(l.job, pod):
-	case endsWithSuccess(l.job, pod), isIgnored(l.job, pod):
-	case l.recorded[pod.UID] && !l.counted[pod.UID], isStoredByIndex(l.job, pod):
+	case history.IsActive(pod), l.gone, l.job.DeletionTimestamp != nil, history.IsFinished(l.job):
+	case l.recorded[pod.UID] && !l.counted[pod.UID], mayBeUncounted(l.job, pod):
 	default:
 		j.violate(l.job, "S2", "pod %s (%s) lost its finalizer, and its end is not recorded", pod.Name, pod.Status.Phase)
 	}
+}
+
+// mayBeUncounted says that no UID in the status stands for the end of the pod, and none
+// has to.
+func mayBeUncounted(job *batchv1.Job, pod *corev1.Pod) bool {
+	return !history.InRange(job, pod) || isStoredByIndex(job, pod) || isIgnored(job, pod) || endsWithSuccess(job, pod)
 }
 
 // endsWithSuccess says that the pod was deleted because the Job has succeeded: its end
@@ -106,13 +111,12 @@ func (j *judge) finished(l *ledger, old *batchv1.Job) {
 	}
 	job := l.job
 	for uid, pod := range l.ended {
-		if l.counted[uid] || isStoredByIndex(job, pod) || isIgnored(job, pod) || endsWithSuccess(job, pod) || !history.InRange(job, pod) {
-			continue
+		if !l.counted[uid] && !mayBeUncounted(job, pod) {
+			j.violate(job, "S3", "pod %s ended %s and is not counted", pod.Name, pod.Status.Phase)
 		}
-		j.violate(job, "S3", "pod %s ended %s and is not counted", pod.Name, pod.Status.Phase)
 	}
 	for _, pod := range l.lives {
-		if !pod.gone && history.JobOf(pod.pod) == job.UID && history.IsTracked(pod.pod) {
+		if pod.isOf(job) && history.IsTracked(pod.pod) {
 			j.violate(job, "L2", "the Job is finished, and pod %s holds its finalizer", pod.pod.Name)
 		}
 	}

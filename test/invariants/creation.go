@@ -23,24 +23,28 @@ func (j *judge) created(l *ledger, pod *corev1.Pod) {
 	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
 		j.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	running, rivals := int32(0), int32(0)
-	for _, p := range l.lives {
-		if p.gone || history.JobOf(p.pod) != job.UID {
-			continue
-		}
-		if history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(job) {
-			running++
-			if history.IsIndexed(job) && history.IndexOf(p.pod) == history.IndexOf(pod) {
-				rivals++
-			}
-		}
-	}
+	running, rivals := l.running(history.IndexOf(pod))
 	if limit := l.bound(); running > limit {
 		j.violate(job, "S5", "pod %s is created: %d pods run, and %d may", pod.Name, running, limit)
 	}
-	if rivals > 1 {
+	if history.IsIndexed(job) && rivals > 1 {
 		j.violate(job, "S6", "pod %s is created: %d pods run for index %d", pod.Name, rivals, history.IndexOf(pod))
 	}
+}
+
+// running is how many pods of the Job take room, and how many of those are of an index.
+func (l *ledger) running(index int32) (all, ofIndex int32) {
+	for _, p := range l.lives {
+		takesRoom := history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(l.job)
+		if !p.isOf(l.job) || !takesRoom {
+			continue
+		}
+		all++
+		if history.IndexOf(p.pod) == index {
+			ofIndex++
+		}
+	}
+	return all, ofIndex
 }
 
 // bound is how many pods may run, by any version that the controller may know.

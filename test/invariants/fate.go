@@ -34,17 +34,23 @@ func (j *judge) becomes(l *ledger, old *batchv1.Job, interim, terminal batchv1.J
 	if end != nil && before == nil && history.Condition(old, terminal) == nil {
 		j.violate(job, "MGB-09", "%s without %s in an earlier write", terminal, interim)
 	}
-	if before != nil && now != nil && (before.Reason != now.Reason || before.Message != now.Message) {
+	if isOtherCause(before, now) {
 		j.violate(job, "S11", "%s changed its reason from %s to %s", interim, before.Reason, now.Reason)
 	}
-	if end != nil && now != nil && (end.Reason != now.Reason || end.Message != now.Message) {
+	if isOtherCause(end, now) {
 		j.violate(job, "S11", "%s has reason %s, and %s has %s", terminal, end.Reason, interim, now.Reason)
 	}
-	if before == nil && now != nil && !isForged(job) {
-		if problem := l.noCause(old, now); problem != "" {
-			j.violate(job, "S11", "%s has reason %s (%s): %s", interim, now.Reason, now.Message, problem)
-		}
+	if before != nil || now == nil || isForged(job) {
+		return
 	}
+	if problem := l.noCause(old, now); problem != "" {
+		j.violate(job, "S11", "%s has reason %s (%s): %s", interim, now.Reason, now.Message, problem)
+	}
+}
+
+// isOtherCause says that two conditions that are there do not say the same.
+func isOtherCause(a, b *batchv1.JobCondition) bool {
+	return a != nil && b != nil && (a.Reason != b.Reason || a.Message != b.Message)
 }
 
 // noCause says why the reason of an interim condition is none, or "".

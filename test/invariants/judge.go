@@ -134,31 +134,38 @@ func (j *judge) jobChanged(v history.Version) {
 
 func (j *judge) podChanged(v history.Version) {
 	now := j.lives[v.Pod.UID]
-	isNew := now == nil
-	if isNew {
+	if now == nil {
 		now = &life{}
 		j.lives[v.Pod.UID] = now
 	}
 	old := now.pod
-	now.pod, now.gone = v.Pod, v.Gone
-	now.failed = now.failed || v.Pod.Status.Phase == corev1.PodFailed
-	now.succeeded = now.succeeded || v.Pod.Status.Phase == corev1.PodSucceeded
-	now.terminating = now.terminating || history.IsTerminating(v.Pod)
+	now.changed(v)
 	l := j.ledgers[history.JobOf(v.Pod)]
 	if l == nil {
 		return
 	}
 	l.lives[v.Pod.UID] = now
-	if isNew && !v.Gone {
+	isTracked := !v.Gone && history.IsTracked(v.Pod)
+	switch {
+	case old == nil && !v.Gone:
 		j.created(l, v.Pod)
-	}
-	if !v.Gone && history.HasEnded(v.Pod) && history.IsTracked(v.Pod) && l.ended[v.Pod.UID] == nil {
-		l.ended[v.Pod.UID] = v.Pod
-	}
-	if old != nil && history.IsTracked(old) && (v.Gone || !history.IsTracked(v.Pod)) {
+	case old != nil && history.IsTracked(old) && !isTracked:
 		j.writtenAhead(l, old)
 	}
+	if isTracked && history.HasEnded(v.Pod) && l.ended[v.Pod.UID] == nil {
+		l.ended[v.Pod.UID] = v.Pod
+	}
 }
+
+func (l *life) changed(v history.Version) {
+	l.pod, l.gone = v.Pod, v.Gone
+	l.failed = l.failed || v.Pod.Status.Phase == corev1.PodFailed
+	l.succeeded = l.succeeded || v.Pod.Status.Phase == corev1.PodSucceeded
+	l.terminating = l.terminating || history.IsTerminating(v.Pod)
+}
+
+// isOf says that the pod exists, and that the Job controls it.
+func (l *life) isOf(job *batchv1.Job) bool { return !l.gone && history.JobOf(l.pod) == job.UID }
 
 // name is that of the pod, if the judge knows it.
 func (j *judge) name(uid types.UID) string {

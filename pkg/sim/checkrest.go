@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// AtRest says what is wrong when nothing happens any more.
+func (c *Checker) AtRest() {
+	c.leftInNamespace()
+	for _, h := range c.order {
+		switch {
+		case !c.isOurs(h.job):
+		case h.gone || view(h.job).finished():
+			c.uncounted(h)
+			c.heldForNothing(h)
+		default:
+			c.uncounted(h)
+			c.tooMany(h)
+		}
+	}
+}
+
+// leftInNamespace is L2 for a namespace that is being deleted: it goes.
+func (c *Checker) leftInNamespace() {
+	store := c.world.Store
+	if !store.terminating {
+		return
+	}
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(store.jobs)), slices.Sorted(maps.Keys(store.pods))) {
+		c.violate("L2", "the namespace is being deleted, and %s is left", name)
+	}
+}
+
+// uncounted is S3: every pod that is recorded is counted.
+func (c *Checker) uncounted(h *history) {
+	if n := len(failedUIDs(&h.job.Status)) + len(succeededUIDs(&h.job.Status)); n > 0 && !h.gone {
+		c.violate("S3", "%d pods of %s are recorded and not counted", n, h.job.Name)
+	}
+}
+
+// heldForNothing is L2: no finished pod of a Job that is finished or gone holds the
+// tracking finalizer.
+func (c *Checker) heldForNothing(h *history) {
+	for _, l := range h.order {
+		pod := c.world.Store.byUID[l.pod.UID]
+		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID {
+			c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
+		}
+	}
+}
+
+// tooMany is S5 and S6 when nothing happens any more: whatever made a pod too many, a
+// second leader or a creation that came late, it is gone by now.
+func (c *Checker) tooMany(h *history) {
+	running, indexes := 0, map[int32]bool{}
+	for _, l := range h.order {
+		if !l.active() || h.tampered() {
+			continue
+		}
+		running++
+		if index := l.index(); index != reconcile.NoIndex && indexes[index] {
+			c.violate("S6", "at rest, index %d has two running pods", index)
+		}
+		indexes[l.index()] = true
+	}
+	if limit := c.bound(h); running > limit {
+		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)
+	}
+}
