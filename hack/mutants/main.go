@@ -1,7 +1,7 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that
 // the built-in controller really had, and demands that some test fails.
 //
-//	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
+//	go run ./hack/mutants [-only REGEXP] [-list]
 //
 // The bugs are in mutants.txt. Nothing in the source tree changes: the compiler sees the
 // planted text by an overlay. It takes about half a minute for each of them.
@@ -32,24 +32,16 @@ var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controlle
 const patience = 5 * time.Minute
 
 func main() {
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
-		flag.PrintDefaults()
-	}
 	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
 	list := flag.Bool("list", false, "list the bugs, and plant none")
 	flag.Parse()
-	tested := packages
-	if flag.NArg() > 0 {
-		tested = flag.Args()
-	}
-	if err := run(*only, *list, tested); err != nil {
+	if err := run(*only, *list); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, list bool, tested []string) error {
+func run(only string, list bool) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -72,7 +64,7 @@ func run(only string, list bool, tested []string) error {
 			fmt.Println(m.name())
 			continue
 		}
-		verdict, caught := m.plant(dir, tested)
+		verdict, caught := m.plant(dir)
 		fmt.Printf("%-9s %s\n          %s\n", map[bool]string{true: "caught", false: "SURVIVED"}[caught], m.name(), verdict)
 		if planted++; !caught {
 			bad++
@@ -85,7 +77,7 @@ func run(only string, list bool, tested []string) error {
 }
 
 // plant runs the tests with the bug in place, and says which test failed, if one did.
-func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
+func (m mutant) plant(dir string) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
 		return err.Error(), false
@@ -93,7 +85,7 @@ func (m mutant) plant(dir string, tested []string) (verdict string, caught bool)
 	if out, err := goTool("build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
 		return "it does not compile: " + string(out), false
 	}
-	for _, name := range tested {
+	for _, name := range packages {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String()}, name)
 		out, err := goToolContext(ctx, args...).CombinedOutput()

@@ -155,7 +155,7 @@ func (o *controllerOptions) Validate() error {
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
 		return usageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
 	}
-	return o.servingOptions.validate()
+	return o.validate()
 }
 
 // Complete makes the clients, the election and the logger.

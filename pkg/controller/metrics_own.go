@@ -84,7 +84,14 @@ func (u *uncountedPods) oldest() float64 {
 
 // beginTerm is called when a controller begins with an empty cache: what an earlier one of
 // this process knew is seen anew.
-func (m *Metrics) beginTerm() {
+func (m *Metrics) beginTerm() { m.endTerm() }
+
+// endTerm is called when a controller has ended: a process that waits for the lead knows
+// of no pods, and their age must not grow there.
+func (m *Metrics) endTerm() {
+	if m == nil {
+		return
+	}
 	m.trackedTerminated.WithLabelValues("delete").Add(float64(m.uncounted.clear()))
 }
 

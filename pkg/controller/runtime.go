@@ -78,6 +78,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	})
 	// The last to end are the events: those of the last writes are among them.
 	defer r.startEvents(ctx)()
+	defer r.config.Metrics.endTerm() // When the watches have ended.
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 )
 
 // MGB-16: another controller writes the status of our Job, as the built-in one does on a
@@ -21,8 +22,17 @@ func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
 	f.kubelet.succeed(pods[0])
 	job := f.untilCounts("a", counts{active: 2, succeeded: 1})
 
-	job.Status.Active = 7
-	stored, err := newClient(t, apiServer.config, "kube-controller-manager").BatchV1().Jobs(f.namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+	api := newClient(t, apiServer.config, "kube-controller-manager").BatchV1().Jobs(f.namespace)
+	var stored *batchv1.Job
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		now, err := api.Get(t.Context(), "a", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		now.Status.Active = 7
+		stored, err = api.UpdateStatus(t.Context(), now, metav1.UpdateOptions{})
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
