@@ -46,15 +46,15 @@ func parse(text string) (mutants []mutant, err error) {
 }
 
 func parseBlock(block string) (m mutant, err error) {
-	var old, new []string
+	var before, after []string
 	for line := range strings.Lines(block) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case line == "-", strings.HasPrefix(line, "-\t"):
-			old = append(old, strings.TrimPrefix(line[1:], "\t"))
+			before = append(before, strings.TrimPrefix(line[1:], "\t"))
 		case line == "+", strings.HasPrefix(line, "+\t"):
-			new = append(new, strings.TrimPrefix(line[1:], "\t"))
+			after = append(after, strings.TrimPrefix(line[1:], "\t"))
 		case m.ids == "":
 			var found bool
 			if m.ids, m.title, found = strings.Cut(line, ": "); !found {
@@ -66,9 +66,9 @@ func parseBlock(block string) (m mutant, err error) {
 			return m, fmt.Errorf("%s: %q is out of place", m.name(), line)
 		}
 	}
-	if m.ids != "" && len(old) == 0 {
+	if m.ids != "" && len(before) == 0 {
 		return m, fmt.Errorf("%s: nothing to replace", m.name())
 	}
-	m.old, m.new = strings.Join(old, "\n"), strings.Join(new, "\n")
+	m.old, m.new = strings.Join(before, "\n"), strings.Join(after, "\n")
 	return m, nil
 }

@@ -197,6 +197,7 @@ func newControllerClient(config *rest.Config, qps float32, burst int, timeout ti
 	config.Timeout = timeout
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.WarningHandler = rest.NoWarnings{} // Each pod may bring one.
 	config.UserAgent = controller.FieldManager + "/" + currentVersion().Version
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -41,8 +41,8 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 	}
 	componentoptions.BindLeaderElectionFlags(&o.leader, flags)
 	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that of several of these one works and the others wait."
-	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: one that follows from --managed-by."
-	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: the pod's, or the current context's."
+	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: one that follows from --managed-by and --namespaces."
+	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: that of -n, the pod's, or the current context's."
 	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is one kind only.
 		panic(err)
 	}
@@ -57,7 +57,7 @@ func (o *electionOptions) complete(c *controllerOptions, config *rest.Config) er
 		return usageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
-		o.leader.ResourceName = controller.LeaseName(c.config.ManagedBy)
+		o.leader.ResourceName = controller.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
 	}
 	if o.leader.ResourceNamespace == "" {
 		namespace, _, err := c.kube.ToRawKubeConfigLoader().Namespace()

@@ -49,6 +49,9 @@ func completed(t *testing.T, args ...string) *controllerOptions {
 	if err := newControllerCommandFor(o).ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
 	config := &rest.Config{Host: "127.0.0.1:1"}
 	if err := o.electionOptions.complete(o, config); err != nil {
 		t.Fatal(err)
@@ -76,7 +79,7 @@ func TestElectionOptions_JOB_56(t *testing.T) {
 	}{
 		"defaults":      {nil, "ns1", controller.LeaseName(controller.DefaultManagedBy), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
 		"own Jobs":      {[]string{"--managed-by=example.com/jobs"}, "ns1", controller.LeaseName("example.com/jobs"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
-		"one namespace": {[]string{"-n=ns2"}, "ns2", controller.LeaseName(controller.DefaultManagedBy), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"one namespace": {[]string{"-n=ns2"}, "ns2", controller.LeaseName(controller.DefaultManagedBy, "ns2"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
 		"own names and times": {[]string{
 			"--leader-elect-resource-namespace=ns3", "--leader-elect-resource-name=mine",
 			"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -13,11 +14,19 @@ import (
 	"k8s.io/klog/v2"
 )
 
+// Limits on requests whose token is not known yet: anybody who reaches the address may
+// send them.
+const (
+	maxReviews = 20
+	reviewTime = 10 * time.Second
+)
+
 // Reviewed lets through who has a bearer token that the API server knows (TokenReview)
 // and that may get the path (SubjectAccessReview of the non-resource URL). The client
 // limits how many are asked about: k8s.io/apiserver's filters do the same and more, for
 // 13 MB of binary (docs/adr/0006).
 func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
+	slots := make(chan struct{}, maxReviews)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if token = strings.TrimSpace(token); !found || token == "" {
@@ -25,9 +34,18 @@ func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
 			return
 		}
-		user, err := whoIs(r.Context(), client, token)
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		default:
+			http.Error(w, "too many ask at once who may read this", http.StatusTooManyRequests)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
+		defer cancel()
+		user, err := whoIs(ctx, client, token)
 		if err == nil && user != nil {
-			err = mayGet(r.Context(), client, *user, r)
+			err = mayGet(ctx, client, *user, r)
 		}
 		switch {
 		case errors.Is(err, errDenied):

@@ -74,6 +74,39 @@ func TestReviewed_JOB_52(t *testing.T) {
 	}
 }
 
+// Requests whose token is not known yet are bounded, in number and in time.
+func TestReviewsAreBounded_JOB_52(t *testing.T) {
+	client := fake.NewClientset()
+	answer := make(chan struct{})
+	client.PrependReactor("create", "tokenreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		<-answer
+		return true, &authenticationv1.TokenReview{}, nil
+	})
+	handler := Reviewed(http.NotFoundHandler(), client)
+	send := func() int {
+		request, answer := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
+		request.Header.Set("Authorization", "Bearer junk")
+		handler.ServeHTTP(answer, request)
+		return answer.Code
+	}
+	codes := make(chan int, maxReviews+1)
+	for range maxReviews + 1 {
+		go func() { codes <- send() }()
+	}
+	if code := <-codes; code != http.StatusTooManyRequests {
+		t.Errorf("one too many: %d", code)
+	}
+	close(answer)
+	for range maxReviews {
+		if code := <-codes; code != http.StatusUnauthorized {
+			t.Errorf("got %d", code)
+		}
+	}
+	if code := send(); code != http.StatusUnauthorized {
+		t.Errorf("afterwards: %d", code)
+	}
+}
+
 // run serves until the test ends.
 func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 	t.Helper()

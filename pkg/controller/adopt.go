@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -51,11 +50,11 @@ func (s *jobSync) readLive(ctx context.Context) (*batchv1.Job, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("the Job is gone: %w", err)
+		return nil, fmt.Errorf("%w: %w", errJobGone, err)
 	case err != nil:
 		return nil, fmt.Errorf("reading the Job: %w", err)
 	case live.UID != s.uid:
-		return nil, errors.New("the Job was deleted and created anew under the same name")
+		return nil, fmt.Errorf("%w: it was deleted and created anew under the same name", errJobGone)
 	}
 	s.cache.WroteJob(live)
 	return live, nil

@@ -132,9 +132,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
-		if isAmbiguous(err) {
-			s.memory.update(s.uid, func(m *jobMemory) { m.unanswered = &unanswered{s.job, plan} })
-		}
+		s.mayBeStored(plan, err)
 	}
 }
 

@@ -39,6 +39,8 @@ type fakeCluster struct {
 	fail func(ref reconcile.PodRef) error
 	// statusErr is what becomes of status writes.
 	statusErr error
+	// onStatus is told of each.
+	onStatus func(*batchv1.Job)
 	// webhook changes pods that are created or patched.
 	webhook func(*corev1.Pod)
 	// backwards runs the operations of a stage in the opposite order.
@@ -127,6 +129,9 @@ func (f fakeJobs) Get(_ context.Context, namespace, name string) (*batchv1.Job, 
 
 func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	f.note("status")
+	if f.onStatus != nil {
+		f.onStatus(job)
+	}
 	if f.statusErr != nil {
 		return nil, f.statusErr
 	}

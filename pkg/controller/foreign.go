@@ -20,21 +20,22 @@ const eventForeignStatus = "StatusWrittenByOthers"
 // right, but two controllers would go on undoing each other's work.
 func (s *jobSync) noteForeignStatus(ctx context.Context) {
 	s.config.Metrics.foreignStatus()
-	by := strings.Join(otherManagers(s.job), ", ")
+	others := otherManagers(s.job)
+	by := strings.Join(others, ", ")
 	klog.FromContext(ctx).Info("Somebody else wrote the status of a Job of ours", "job", klog.KObj(s.job), "managers", by)
+	if len(others) == 0 {
+		return // An earlier leader, whose last write came through late.
+	}
 	s.sayOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
 		"Somebody else than this controller wrote the status of this Job (%s); if that was a second controller, both undo each other's work", by)})
 }
 
-// otherManagers are the field managers of the status but us.
+// otherManagers are the field managers of the status but this program.
 func otherManagers(job *batchv1.Job) (names []string) {
 	for _, f := range job.ManagedFields {
 		if f.Subresource == "status" && f.Manager != FieldManager && !slices.Contains(names, f.Manager) {
 			names = append(names, f.Manager)
 		}
-	}
-	if len(names) == 0 {
-		return []string{"unknown"}
 	}
 	return names
 }

@@ -19,7 +19,8 @@ import (
 
 // Election lets one of several processes work (JOB-56), with a Lease. A process that
 // takes the lead starts like one that was restarted: all that has to last is in Jobs and
-// pods, and every write is conditional, so that even two leaders at once do no harm.
+// pods, and every status write is conditional, so that even two leaders at once count
+// nothing twice.
 type Election struct {
 	// Client reads and writes the Lease. One of its own keeps other calls from delaying it.
 	Client kubernetes.Interface
@@ -56,21 +57,22 @@ func (e Election) Validate() error {
 	return nil
 }
 
-// LeaseName is the name of the Lease of all controllers with the managedBy value:
-// another for each value, so that controllers of different Jobs do not wait for each other.
-func LeaseName(managedBy string) string {
+// LeaseName is the name of the Lease of all controllers of the managedBy value and the
+// namespaces, none for all: another for each, so that controllers of different Jobs do not
+// wait for each other.
+func LeaseName(managedBy string, namespaces ...string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
 			return r
 		}
 		return '-'
 	}, strings.ToLower(managedBy))
-	if name = "batchjob-" + name; managedBy == DefaultManagedBy {
+	if name = "batchjob-" + name; managedBy == DefaultManagedBy && len(namespaces) == 0 {
 		return name
 	}
 	// Different values may look the same by now.
 	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(managedBy))
+	_, _ = hash.Write([]byte(managedBy + " " + strings.Join(namespaces, ",")))
 	return fmt.Sprintf("%s-%08x", strings.TrimRight(name, "-"), hash.Sum32())
 }
 

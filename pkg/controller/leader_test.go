@@ -15,6 +15,9 @@ import (
 
 // JOB-56: the controllers of one managedBy value share a Lease, those of others do not.
 func TestLeaseName_JOB_56(t *testing.T) {
+	if LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy, "b") || LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy) {
+		t.Error("controllers of different namespaces would wait for each other")
+	}
 	if got := LeaseName(DefaultManagedBy); got != "batchjob-batchjob-dev-controller" {
 		t.Errorf("the default is %s", got)
 	}

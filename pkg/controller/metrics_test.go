@@ -269,6 +269,52 @@ func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 	}
 }
 
+// MGB-16, JOB-50: of several tries whose answers were lost the first was stored. It is ours,
+// and is told of, once.
+func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
+	clock := clocktesting.NewFakeClock(testTime)
+	registry := metrics.NewKubeRegistry()
+	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, NewMetrics(registry, clock) })
+	job := ourJob(0)
+	f.addJob(job)
+	f.engine.Trust(job)
+	f.statusErr = errors.New("EOF")
+	sent := []*batchv1.Job{}
+	f.onStatus = func(job *batchv1.Job) { sent = append(sent, job) }
+	for range 3 {
+		_, _ = f.engine.Sync(context.Background(), job.UID)
+		clock.Step(2 * time.Second)
+	}
+	stored := sent[0]
+	stored.ResourceVersion = "2"
+	f.statusErr = nil
+	f.addJob(stored)
+	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, registry, "foreign_status"); len(sent) < 4 || len(got) != 0 || f.did("list") != 0 {
+		t.Errorf("%v after %v", got, f.calls)
+	}
+	want := map[string]float64{"jobs_finished_total NonIndexed CompletionsReached succeeded": 1}
+	if got := counted(t, registry, "jobs_finished"); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+// SCL-06: a Job that was replaced by another of its name is gone, and that is no error.
+func TestReplacedJobIsNoError_SCL_06(t *testing.T) {
+	f, _ := newMetered(t)
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	f.statusErr = conflict("train")
+	f.live = job.DeepCopy()
+	f.live.UID = "another"
+	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
+		t.Errorf("%v after %v", err, f.calls)
+	}
+}
+
 // The calls that a sync makes are counted by what came of them.
 func TestAPICallsAreCounted(t *testing.T) {
 	f, registry := newMetered(t)

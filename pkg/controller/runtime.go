@@ -83,6 +83,8 @@ func (r *Runtime) Run(ctx context.Context) error {
 	defer wg.Wait()
 	defer r.queue.ShutDown()
 	if !r.startWatches(ctx, &wg) {
+		r.queue.ShutDown()
+		r.work(ctx) // Takes out what is queued, so that the queue's metrics know.
 		return nil
 	}
 	logger.Info("Watching", "jobs", len(r.cache.Jobs()))

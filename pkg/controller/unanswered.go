@@ -2,16 +2,38 @@ package controller
 
 import (
 	"encoding/json"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// unanswered is a status write that may have been stored: its answer did not come.
+// unanswered are status writes to one version of a Job, of which one may have been stored:
+// no answer came. Each try has times of its own, so each is kept.
 type unanswered struct {
 	before *batchv1.Job
-	plan   *reconcile.Plan
+	plans  []*reconcile.Plan
+}
+
+// maxUnanswered is more than are tried before the watch of a Job is back.
+const maxUnanswered = 16
+
+// mayBeStored remembers a write without an answer, unless it cannot have reached anybody.
+func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
+	if !isAmbiguous(err) || utilnet.IsConnectionRefused(err) {
+		return
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		u := m.unanswered
+		switch {
+		case u == nil || u.before.ResourceVersion != s.job.ResourceVersion:
+			m.unanswered = &unanswered{s.job, []*reconcile.Plan{plan}}
+		case len(u.plans) < maxUnanswered:
+			m.unanswered = &unanswered{u.before, append(slices.Clone(u.plans), plan)}
+		}
+	})
 }
 
 // storedStatus tells metrics and events what a status of ours brought, once that is known
@@ -32,15 +54,15 @@ func (s *jobSync) settleUnanswered() {
 	if u == nil || s.job.ResourceVersion == u.before.ResourceVersion {
 		return
 	}
-	ours := sameAsStored(*u.plan.Status, s.job.Status)
+	at := slices.IndexFunc(u.plans, func(p *reconcile.Plan) bool { return sameAsStored(*p.Status, s.job.Status) })
 	s.memory.update(s.uid, func(m *jobMemory) {
 		m.unanswered = nil
-		if ours {
-			m.status, m.backoff, m.written = &s.job.Status, u.plan.Backoff, s.config.Clock.Now()
+		if at >= 0 {
+			m.status, m.backoff, m.written = &s.job.Status, u.plans[at].Backoff, s.config.Clock.Now()
 		}
 	})
-	if ours {
-		s.storedStatus(u.before, s.job, u.plan.Findings)
+	if at >= 0 {
+		s.storedStatus(u.before, s.job, u.plans[at].Findings)
 	}
 }
 

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,7 +27,13 @@ func TestJudgeAcceptsWhatIsRight(t *testing.T) {
 		"a deleted pod is replaced at once": tell(nil).pod("a-0").pod("b-1").pod("a-0", deleted).status(record(none, uid("a-0"))).pod("c-2").pod("a-0", released),
 		"a deleted pod succeeds": tell(nil).pod("a-0").pod("b-1").pod("a-0", deleted).status(record(none, uid("a-0"))).
 			pod("a-0", succeeded).pod("a-0", released).status(count(0, 1)),
-		"scaled down": tell(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).pod("b-1", released).pod("b-1", deleted).gone("b-1"),
+		"scaled down": tell(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).pod("b-1", released).pod("b-1", deleted).gone("b-1").
+			pod("a-0", succeeded).pod("c-2").pod("c-2", succeeded).status(record(uid("a-0", "c-2"), none)).
+			pod("a-0", released).pod("c-2", released).status(and(count(2, 0), met)).status(complete),
+		"what is gone takes no room": tell(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).
+			pod("b-1", released).gone("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](2) }).pod("c-2"),
+		"a policy that changes": tell(nil).pod("a-0").pod("a-0", deleted).
+			edit(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).status(record(none, uid("a-0"))),
 		"an index fails": tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).pod("b-0", failuresBefore(1)).status(record(none, uid("a-0"))).
 			pod("b-0", failed).status(func(s *batchv1.JobStatus) {
 			record(none, uid("a-0", "b-0"))(s)
@@ -41,7 +48,8 @@ func TestJudgeAcceptsWhatIsRight(t *testing.T) {
 				decide(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 60)(s)
 			}).pod("a-0", released).pod("b-1", deleted).pod("b-1", released),
 		"the rest when the Job fails": tell(rule(batchv1.PodFailurePolicyActionFailJob, 42)).pod("a-0").pod("b-1").pod("a-0", exit(42)).
-			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))),
+			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))).
+			pod("a-0", released).status(and(record(none, uid("b-1")), func(s *batchv1.JobStatus) { s.Failed = 1 })),
 		"elastic, and then not": tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
 			edit(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1) }).status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }),
@@ -62,12 +70,18 @@ func TestJudgeFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		story *story
 		says  []string
 	}{
-		"no lists":                   {tell(nil).edit(func(j *batchv1.Job) { j.Status.Active = 1 }), []string{"TRK-28"}},
-		"counted without a record":   {tell(nil).pod("a-0").pod("a-0", failed).status(count(0, 1)), []string{"S1 at revision 4, Job job: failed moved by 1, and 0 UIDs"}},
-		"success without a record":   {tell(nil).status(count(1, 0)), []string{"S1 at revision 2, Job job: succeeded moved by 1"}},
-		"counted too early":          {recorded().status(count(0, 1)), []string{"S1 at revision 5, Job job: a-0 is counted and holds its finalizer"}},
-		"counted twice":              {recorded().pod("a-0", released).status(count(0, 1)).status(record(none, uid("a-0"))), []string{"S1 at revision 7, Job job: a-0 is recorded, and was counted before"}},
-		"indexes do not match":       {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 2 }), []string{"S1 at revision 4, Job job: succeeded is 2"}},
+		"no lists":                 {tell(nil).edit(func(j *batchv1.Job) { j.Status.Active = 1 }), []string{"TRK-28"}},
+		"counted without a record": {tell(nil).pod("a-0").pod("a-0", failed).status(count(0, 1)), []string{"S1 at revision 4, Job job: failed moved by 1, and 0 UIDs"}},
+		"success without a record": {tell(nil).status(count(1, 0)), []string{"S1 at revision 2, Job job: succeeded moved by 1"}},
+		"counted too early":        {recorded().status(count(0, 1)), []string{"S1 at revision 5, Job job: a-0 is counted and holds its finalizer"}},
+		"counted twice": {recorded().pod("a-0", released).status(count(0, 1)).status(record(none, uid("a-0"))).status(count(0, 2)),
+			[]string{"S1 at revision 7, Job job: a-0 is recorded, and was counted before", "S1 at revision 8, Job job: a-0 is counted twice"}},
+		"indexes do not match": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 2 }), []string{"S1 at revision 4, Job job: succeeded is 2"}},
+		"elastic, and not counted down": {tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
+			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
+			edit(func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1) }).
+			status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }), []string{"S1 at revision 8"}},
+		"an index, released":         {tell(indexed).pod("a-0").pod("a-0", failed).pod("a-0", released), []string{"S2 at revision 4"}},
 		"released and not recorded":  {tell(nil).pod("a-0").pod("a-0", failed).pod("a-0", released), []string{"S2 at revision 4"}},
 		"released and counted":       {recorded().pod("a-0", released).status(count(0, 1)).pod("b-1").pod("b-1", succeeded).pod("b-1", released), []string{"S2 at revision 9"}},
 		"gone and not recorded":      {tell(nil).pod("a-0").pod("a-0", failed).gone("a-0"), []string{"S2 at revision 4"}},
@@ -75,29 +89,26 @@ func TestJudgeFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		"terminating, policy Failed": {tell(func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) }).pod("a-0").pod("a-0", deleted).status(record(none, uid("a-0"))), []string{"S3 at revision 4"}},
 		"ignored, and counted":       {tell(rule(batchv1.PodFailurePolicyActionIgnore, 42)).pod("a-0").pod("a-0", exit(42)).status(record(none, uid("a-0"))), []string{"S3 at revision 4"}},
 		"a success that was none":    {tell(nil).pod("a-0").pod("a-0", failed).status(record(uid("a-0"), none)), []string{"S3 at revision 4, Job job: a-0 is recorded as succeeded"}},
+		"written by us": {tell(nil).edit(func(j *batchv1.Job) {
+			j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: ourManager, Subresource: "status"}, {Manager: "user"}}
+		}).status(record(uid("x"), none)), []string{"S3 at revision 3"}},
 		"a pod that is none":         {tell(nil).status(record(none, uid("x"))), []string{"S3 at revision 2, Job job: x is recorded as failed, and no pod"}},
 		"an index without a success": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 4, Job job: indexes 1 are completed"}},
 		"an index fails too early":   {tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }), []string{"S6 at revision 4, Job job: indexes 0 have failed"}},
 		"an index is lost": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "", 0 }), []string{"S6 at revision 5, Job job: completed indexes 0 are gone"}},
-		"too many uncounted": {tell(nil).status(func(s *batchv1.JobStatus) {
-			decide(batchv1.JobFailureTarget, batchv1.JobReasonDeadlineExceeded, "", 60)(s)
-			var uids []types.UID
-			for i := range 501 {
-				uids = append(uids, types.UID(fmt.Sprintf("pod-%d", i)))
-			}
-			record(none, uids)(s)
-		}), append([]string{"S11"}, repeat("S3", 501, "S9")...)},
+		"many uncounted":     {tell(nil).status(record(none, many(500))), slices.Repeat([]string{"S3"}, 500)},
+		"too many uncounted": {tell(nil).status(record(none, many(501))), append(slices.Repeat([]string{"S3"}, 501), "S9")},
 	} {
 		expect(t, what, Judge(c.story.versions), c.says...)
 	}
 }
 
-func repeat(text string, n int, last string) (texts []string) {
-	for range n {
-		texts = append(texts, text)
+func many(n int) (uids []types.UID) {
+	for i := range n {
+		uids = append(uids, types.UID(fmt.Sprintf("pod-%d", i)))
 	}
-	return append(texts, last)
+	return uids
 }
 
 // The judge finds a pod that must not be (S5, S6, S9).
@@ -158,10 +169,14 @@ func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 		"another reason":        {done().status(decide(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, "", 60)), []string{"S11 at revision 10, Job job: Complete has reason SuccessPolicy"}},
 		"a reason that changes": {done().status(func(s *batchv1.JobStatus) { s.Conditions[0].Reason = batchv1.JobReasonSuccessPolicy }), []string{"S11 at revision 10, Job job: SuccessCriteriaMet changed"}},
 		"a pod is forgotten":    {done().pod("c-2").pod("c-2", failed).status(complete), []string{"S5", "S5", "L2", "S3 at revision 12, Job job: pod c-2 ended Failed and is not counted"}},
-		"too few failures":      {backoff("a-0"), []string{"S11 at revision 4, Job job: FailureTarget has reason BackoffLimitExceeded (): there are 1 failures"}},
-		"enough failures":       {backoff("a-0", "b-1"), nil},
-		"too few successes":     {tell(nil).status(met), []string{"S11 at revision 2, Job job: SuccessCriteriaMet has reason CompletionsReached (): 0 succeeded"}},
-		"no deadline":           {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
+		"other counters": {tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
+			pod("a-0", released).pod("b-1", released).status(and(count(3, 0), met)).status(complete),
+			[]string{"S1 at revision 9", "S3 at revision 10, Job job: the counters hold 3 pods, and 2 were recorded"}},
+		"too few failures":     {backoff("a-0"), []string{"S11 at revision 4, Job job: FailureTarget has reason BackoffLimitExceeded (): there are 1 failures"}},
+		"enough failures":      {backoff("a-0", "b-1"), nil},
+		"too few successes":    {tell(nil).status(met), []string{"S11 at revision 2, Job job: SuccessCriteriaMet has reason CompletionsReached (): 0 succeeded"}},
+		"no deadline":          {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
+		"no deadline, started": {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
 		"before the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](61) }).status(func(*batchv1.JobStatus) {}).
 			status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
 		"at the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](60) }).status(func(*batchv1.JobStatus) {}).
@@ -190,6 +205,7 @@ func TestRules_SUC_06_PFP_02(t *testing.T) {
 		"count":               {[]batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](4)}, {SucceededCount: ptr.To[int32](3)}}, 1},
 		"count of indexes":    {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](3)}}, -1},
 		"enough of indexes":   {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](2)}}, 0},
+		"no such indexes":     {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("3-1"), SucceededCount: ptr.To[int32](0)}}, -1},
 		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](1)}}, -1},
 	} {
 		job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: c.rules}
@@ -197,8 +213,20 @@ func TestRules_SUC_06_PFP_02(t *testing.T) {
 			t.Errorf("%s: rule %d, want %d", what, got, c.want)
 		}
 	}
+	job.Status.CompletedIndexes = ""
+	job.Spec.SuccessPolicy.Rules = []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](0)}}
+	if got := metRule(job); got != -1 {
+		t.Errorf("nothing has succeeded, and it is rule %d that is met", got)
+	}
+	job.Spec.SuccessPolicy, job.Status.CompletedIndexes = nil, "1"
+	if got := metRule(job); got != -1 {
+		t.Errorf("there is no policy, and it is rule %d that is met", got)
+	}
 	pod := &corev1.Pod{}
 	exit(42)(pod)
+	pod.Status.ContainerStatuses = append([]corev1.ContainerStatus{{Name: "running"}, {Name: "done", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 0},
+	}}}, pod.Status.ContainerStatuses...)
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 	exits := func(op batchv1.PodFailurePolicyOnExitCodesOperator, container *string, codes ...int32) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
