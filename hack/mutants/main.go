@@ -29,7 +29,7 @@ var text string
 var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller", "./pkg/sim"}
 
 // patience is how long the tests of one package may take: a bug may be one that never ends.
-const patience = 5 * time.Minute
+const patience = 3 * time.Minute
 
 func main() {
 	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")

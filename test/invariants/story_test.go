@@ -161,8 +161,6 @@ func leader(spec *batchv1.JobSpec) {
 	spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 }
 
-// workQueue leaves completions open.
-func workQueue(spec *batchv1.JobSpec) { spec.Completions = nil }
 
 // perIndex is a limit of one failure for each index.
 func perIndex(spec *batchv1.JobSpec) {
