@@ -181,7 +181,24 @@ func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 			status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
 		"at the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](60) }).status(func(*batchv1.JobStatus) {}).
 			status(target(batchv1.JobReasonDeadlineExceeded, "")), nil},
-		"no failed index":        {tell(perIndex).status(target(batchv1.JobReasonFailedIndexes, "")), []string{"some may still run"}},
+		"no failed index": {tell(perIndex).status(target(batchv1.JobReasonFailedIndexes, "")), []string{"some may still run"}},
+		"a failed index": {tell(and(perIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](0) })).pod("a-0").pod("b-1").pod("a-0", failed).
+			pod("b-1", succeeded).status(func(s *batchv1.JobStatus) {
+			record(none, uid("a-0"))(s)
+			s.CompletedIndexes, s.Succeeded, s.FailedIndexes = "1", 1, ptr.To("0")
+			target(batchv1.JobReasonFailedIndexes, "")(s)
+		}), nil},
+		"all have succeeded": {tell(perIndex).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(func(s *batchv1.JobStatus) {
+			s.CompletedIndexes, s.Succeeded = "0,1", 2
+			target(batchv1.JobReasonFailedIndexes, "")(s)
+		}), []string{"or none failed"}},
+		"the other rule": {tell(leader).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) {
+			s.CompletedIndexes, s.Succeeded = "0", 1
+			decide(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 1", 60)(s)
+		}), []string{"it is rule 0 that is met"}},
+		"a work queue":           {tell(workQueue).pod("a-0").pod("a-0", succeeded).status(and(record(uid("a-0"), none), met)), nil},
+		"a work queue, idle":     {tell(workQueue).status(met), []string{"nothing has succeeded"}},
+		"with active pods":       {tell(workQueue).pod("a-0").pod("b-1").pod("a-0", succeeded).status(and(record(uid("a-0"), none), met, func(s *batchv1.JobStatus) { s.Active = 1 })), []string{"pods are active"}},
 		"not too many":           {tell(perIndex).status(target(batchv1.JobReasonMaxFailedIndexesExceeded, "")), []string{"there are not so many"}},
 		"a rule that is not met": {tell(indexed).status(decide(batchv1.JobSuccessCriteriaMet, batchv1.JobReasonSuccessPolicy, "Matched rules at index 0", 60)), []string{"it is rule -1"}},
 		"a rule":                 {failJob("PodFailurePolicy_0", message+"0"), nil},
@@ -206,7 +223,7 @@ func TestRules_SUC_06_PFP_02(t *testing.T) {
 		"count of indexes":    {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](3)}}, -1},
 		"enough of indexes":   {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](2)}}, 0},
 		"no such indexes":     {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("3-1"), SucceededCount: ptr.To[int32](0)}}, -1},
-		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](1)}}, -1},
+		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](0)}}, -1},
 	} {
 		job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: c.rules}
 		if got := metRule(job); got != c.want {
