@@ -1,7 +1,7 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that
 // the built-in controller really had, and demands that some test fails.
 //
-//	go run ./hack/mutants [-only REGEXP] [-list]
+//	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
 //
 // The bugs are in mutants.txt. Nothing in the source tree changes: the compiler sees the
 // planted text by an overlay. It takes about half a minute for each of them.
@@ -32,16 +32,24 @@ var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controlle
 const patience = 3 * time.Minute
 
 func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
+		flag.PrintDefaults()
+	}
 	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
 	list := flag.Bool("list", false, "list the bugs, and plant none")
 	flag.Parse()
-	if err := run(*only, *list); err != nil {
+	tested := packages
+	if flag.NArg() > 0 {
+		tested = flag.Args()
+	}
+	if err := run(*only, *list, tested); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, list bool) error {
+func run(only string, list bool, tested []string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -50,34 +58,48 @@ func run(only string, list bool) error {
 	if err != nil {
 		return err
 	}
+	var chosen []mutant
+	for _, m := range mutants {
+		if pattern.MatchString(m.name()) {
+			chosen = append(chosen, m)
+		}
+	}
+	if list {
+		for _, m := range chosen {
+			fmt.Println(m.name())
+		}
+		return nil
+	}
+	if failure, err := testAll("", tested); err != nil || failure != "" {
+		return errors.Join(fmt.Errorf("tests fail without any bug: %s", failure), err)
+	}
+	return plantAll(chosen, tested)
+}
+
+func plantAll(mutants []mutant, tested []string) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	planted, bad := 0, 0
+	bad := 0
 	for _, m := range mutants {
-		if !pattern.MatchString(m.name()) {
-			continue
-		}
-		if list {
-			fmt.Println(m.name())
-			continue
-		}
-		verdict, caught := m.plant(dir)
-		fmt.Printf("%-9s %s\n          %s\n", map[bool]string{true: "caught", false: "SURVIVED"}[caught], m.name(), verdict)
-		if planted++; !caught {
+		verdict, caught := m.plant(dir, tested)
+		word := "caught"
+		if !caught {
+			word = "SURVIVED"
 			bad++
 		}
+		fmt.Printf("%-9s %s\n          %s\n", word, m.name(), verdict)
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %d bugs are not caught", bad, planted)
+		return fmt.Errorf("%d of %d bugs are not caught", bad, len(mutants))
 	}
 	return nil
 }
 
 // plant runs the tests with the bug in place, and says which test failed, if one did.
-func (m mutant) plant(dir string) (verdict string, caught bool) {
+func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
 		return err.Error(), false
@@ -85,18 +107,29 @@ func (m mutant) plant(dir string) (verdict string, caught bool) {
 	if out, err := goTool("build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
 		return "it does not compile: " + string(out), false
 	}
-	for _, name := range packages {
+	failure, err := testAll(overlay, tested)
+	switch {
+	case err != nil:
+		return err.Error(), false
+	case failure == "":
+		return "all tests pass", false
+	}
+	return failure, true
+}
+
+// testAll tests one package after the other, and returns the first failure.
+func testAll(overlay string, tested []string) (failure string, err error) {
+	for _, name := range tested {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String()}, name)
-		out, err := goToolContext(ctx, args...).CombinedOutput()
+		out, err := goToolContext(ctx, "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name).CombinedOutput()
 		cancel()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return name + ": " + firstFailure(string(out)), true
+			return name + ": " + firstFailure(string(out)), nil
 		} else if err != nil {
-			return err.Error(), false
+			return "", err
 		}
 	}
-	return "all tests pass", false
+	return "", nil
 }
 
 func goTool(args ...string) *exec.Cmd { return goToolContext(context.Background(), args...) }

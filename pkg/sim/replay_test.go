@@ -19,7 +19,7 @@ import (
 const sweepWait = 5 * time.Second
 
 // sweepCore is of how many states one is used to check Compute itself.
-const sweepCore = 16
+const sweepCore = 32
 
 // TestMain trades memory for time: worlds are many and short-lived.
 func TestMain(m *testing.M) {

@@ -1,11 +1,15 @@
 package sim
 
 import (
+	"flag"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 )
+
+// manySeeds makes long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
+var manySeeds = flag.Uint64("seeds", 1, "replay storms under so many times as many seeds")
 
 // storms are what goes wrong in every scenario file besides what the file says, under
 // some seeds each. Invariants hold in all of them. Two leaders make pods too many at times,
@@ -16,20 +20,20 @@ var storms = []struct {
 	same  comparison
 	of    func(seed uint64) trouble
 }{
-	{"random faults", 20, nothing, func(seed uint64) trouble { return trouble{fault: randomFaults(seed)} }},
-	{"any faults and closed watches", 8, nothing, func(seed uint64) trouble {
+	{"random faults", 12, nothing, func(seed uint64) trouble { return trouble{fault: randomFaults(seed)} }},
+	{"any faults and closed watches", 6, nothing, func(seed uint64) trouble {
 		return trouble{seed: seed, fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
-	{"two leaders", 4, fates, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
+	{"two leaders", 3, fates, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
 	{"two leaders, one slow and with its clock behind", 2, fates, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
 	}},
 	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{}), fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
-	{"outage", 3, nothing, outage},
+	{"outage", 2, nothing, outage},
 	{"wrong clock", 2, nothing, wrongClock},
-	{"clock that jumps", 3, nothing, jumpingClock},
+	{"clock that jumps", 2, nothing, jumpingClock},
 }
 
 // TestStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
@@ -39,7 +43,7 @@ func TestStorms_JOB_56_JOB_57(t *testing.T) {
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
 		for _, storm := range storms {
-			for seed := range storm.seeds {
+			for seed := range storm.seeds * *manySeeds {
 				if problem := r.problem(t, func() trouble { return storm.of(seed) }, want, storm.same); problem != "" {
 					t.Errorf("%s, seed %d: %s", storm.name, seed, problem)
 					return
@@ -80,7 +84,7 @@ func TestTampering_REG_33(t *testing.T) {
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(60) {
+			for seed := range 40 * *manySeeds {
 				w := NewWorld(Options{Seed: seed})
 				must(w.CreateJob("a", *c.spec.DeepCopy(), c.script))
 				tamper(w, seed, 1+int(seed%8))

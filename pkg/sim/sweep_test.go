@@ -12,7 +12,7 @@ import (
 const sweepCalls = 100
 
 // sweepSmall is the same for the kinds of faults that are swept in turn.
-const sweepSmall = 24
+const sweepSmall = 16
 
 var sweepFaults = []struct {
 	name  string

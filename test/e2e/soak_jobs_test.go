@@ -154,7 +154,7 @@ func onFailure(d dish) {
 
 // createJob decides on a Job, and creates it, unless there are enough.
 func (s *soak) createJob() {
-	job := s.nextJob()
+	job := nextJob(s.cook)
 	if s.alive() >= mostJobs {
 		return
 	}
@@ -164,11 +164,11 @@ func (s *soak) createJob() {
 	s.created++
 }
 
-func (s *soak) nextJob() *batchv1.Job {
+func nextJob(cook *rand.Rand) *batchv1.Job {
 	kinds := slices.Sorted(maps.Keys(recipes()))
-	kind := kinds[s.cook.IntN(len(kinds))]
+	kind := kinds[cook.IntN(len(kinds))]
 	// What a Job draws depends on its kind; the next Job does not depend on that.
-	dice := rand.New(rand.NewPCG(s.cook.Uint64(), 0))
+	dice := rand.New(rand.NewPCG(cook.Uint64(), 0))
 	job := indexedJob(1, 1, nil, nil)
 	job.Name, job.GenerateName, job.Labels = "", kind+"-", map[string]string{kindLabel: kind}
 	spec := &job.Spec

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,16 +25,19 @@ type deed struct {
 	how   int
 }
 
-// deeds are what users do, some more often than others.
-var deeds = []string{
-	"suspend", "suspend", "resume", "resume", "resume", "parallelism", "parallelism", "elastic", "elastic",
-	"delete Job", "delete Job", "delete pod", "delete pod", "delete pod", "delete pod", "evict", "evict",
+func nextDeed(dice *rand.Rand) deed {
+	// Some are done more often than others.
+	deeds := []string{
+		"suspend", "suspend", "resume", "resume", "resume", "parallelism", "parallelism", "elastic", "elastic",
+		"delete Job", "delete Job", "delete pod", "delete pod", "delete pod", "delete pod", "evict", "evict",
+	}
+	return deed{deeds[dice.IntN(len(deeds))], dice.Float64(), dice.IntN(12)}
 }
 
 // doDeed decides, and does it if there is anything to do it to. Only what is young is
 // disturbed, so that everything ends one day.
 func (s *soak) doDeed() {
-	d := deed{deeds[s.user.IntN(len(deeds))], s.user.Float64(), s.user.IntN(12)}
+	d := nextDeed(s.user)
 	if len(s.spaces) == 0 || s.spaces[len(s.spaces)-1].closed {
 		return
 	}
