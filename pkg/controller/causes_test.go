@@ -85,7 +85,7 @@ func TestCauses_JOB_47(t *testing.T) {
 		var got []string
 		for i := range plan.Findings {
 			if fd := &plan.Findings[i]; storedFailures(fd) || fd.Kind == reconcile.FindingRule && fd.Match.Action == batchv1.PodFailurePolicyActionIgnore {
-				got = append(got, causeOf(fd, s.ruleNames(), c.job.Spec.PodFailurePolicy != nil))
+				got = append(got, causeOf(fd, s.ruleNames()))
 			}
 		}
 		if len(got) != 1 || got[0] != c.want {

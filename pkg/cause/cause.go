@@ -1,0 +1,121 @@
+// Package cause says why a pod failed, in the same words for all pods that failed so:
+// the controller's events and the explanations group failures by it.
+package cause
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// Cause is comparable: two pods failed for the same cause if theirs are equal.
+type Cause struct {
+	// Container ended with ExitCode; "" if no container tells why the pod failed. Reason is
+	// that of its runtime, if it says more than the exit code.
+	Container string
+	ExitCode  int32
+	Reason    string
+	// Condition is the pod condition that a rule matched, or DisruptionTarget.
+	Condition corev1.PodConditionType
+	// Deleting says that the pod was being deleted when it ended.
+	Deleting bool
+	// Unended says that the pod was deleted, and nobody knows how it ended.
+	Unended bool
+	// PodReason is the kubelet's reason for the failure of the whole pod, such as Evicted.
+	PodReason string
+	// Judged says that the podFailurePolicy was asked. Rule matched then, with Action, or
+	// is failurepolicy.NoRule.
+	Judged bool
+	Rule   int32
+	Action batchv1.PodFailurePolicyAction
+}
+
+// Of is the cause of the failure of a pod. m is the verdict of the podFailurePolicy, nil
+// if it was not asked.
+func Of(p *reconcile.Pod, m *failurepolicy.Match) Cause {
+	c := Cause{Rule: failurepolicy.NoRule}
+	if m != nil {
+		c.Judged, c.Rule, c.Action = true, m.Rule, m.Action
+	}
+	if m != nil && m.Matched() {
+		if c.Condition = m.Condition; c.Condition == "" {
+			c.exit(p, m.Container, m.ExitCode)
+		}
+		return c
+	}
+	failed := slices.IndexFunc(p.Terminated, func(t failurepolicy.Container) bool { return t.ExitCode != 0 })
+	if slices.Contains(p.Conditions, failurepolicy.Condition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}) {
+		c.Condition = corev1.DisruptionTarget
+	}
+	switch {
+	case failed >= 0:
+		c.exit(p, p.Terminated[failed].Name, p.Terminated[failed].ExitCode)
+	case c.Condition != "":
+	case !p.IsTerminal():
+		c.Unended = true
+	default:
+		c.PodReason = p.FailReason
+	}
+	return c
+}
+
+// exit takes over what is known of the end of a container. That the pod is being deleted
+// is part of it: the end of such a pod is no fault of what runs in it.
+func (c *Cause) exit(p *reconcile.Pod, container string, code int32) {
+	c.Container, c.ExitCode, c.Deleting = container, code, p.Deleting
+	for _, t := range p.Terminated {
+		if t.Name == container && t.ExitCode == code && t.Reason != "" && t.Reason != "Error" && t.Reason != "Completed" {
+			c.Reason = t.Reason
+		}
+	}
+}
+
+// Evidence is what happened, without what the podFailurePolicy made of it.
+func (c Cause) Evidence() string {
+	switch {
+	case c.Container != "":
+		return c.exitText()
+	case c.Condition != "":
+		return "Pod has condition " + string(c.Condition)
+	case c.Unended:
+		return "Pod was deleted before it ended"
+	case c.PodReason != "":
+		return "Pod failed: " + c.PodReason
+	}
+	return "Pod failed, and no container tells why"
+}
+
+func (c Cause) exitText() string {
+	text := fmt.Sprintf("Container %s exited with code %d", c.Container, c.ExitCode)
+	if c.Reason != "" {
+		text += " (" + c.Reason + ")"
+	}
+	if c.Deleting {
+		text += " while its pod was being deleted"
+	}
+	if c.Condition != "" {
+		text += ", and the pod has condition " + string(c.Condition)
+	}
+	return text
+}
+
+// Text is the evidence, and which rule matched. names are those of the rules.
+func (c Cause) Text(names rulename.Names) string {
+	switch {
+	case c.Judged && c.Rule != failurepolicy.NoRule:
+		name := names.Name(c.Rule)
+		if name != "" {
+			name = ` "` + name + `"`
+		}
+		return fmt.Sprintf("%s; rule %d%s of the podFailurePolicy matched: %s", c.Evidence(), c.Rule, name, c.Action)
+	case c.Judged:
+		return c.Evidence() + "; no rule of the podFailurePolicy matched"
+	}
+	return c.Evidence()
+}
