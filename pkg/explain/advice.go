@@ -1,0 +1,243 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// advice is what can be done, the most useful first, each piece once.
+func (a *analysis) advice() []Advice {
+	var out []Advice
+	seen := map[Advice]bool{}
+	add := func(list ...Advice) {
+		for _, x := range list {
+			if !seen[x] {
+				seen[x] = true
+				out = append(out, x)
+			}
+		}
+	}
+	if !a.finished() {
+		for i := range a.r.Problems {
+			add(a.adviceOnProblem(&a.r.Problems[i])...)
+		}
+	}
+	if a.fate.failing() || a.job.Status.Failed > 0 {
+		add(a.adviceOnFailure()...)
+		add(a.adviceOnLimit()...)
+	}
+	if a.finished() {
+		for i := range a.r.Problems {
+			add(a.adviceOnProblem(&a.r.Problems[i])...)
+		}
+	}
+	return out
+}
+
+// kubectl is a command with the Job's namespace.
+func (a *analysis) kubectl(format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(a.job.Namespace)
+}
+
+// shellWord quotes a word unless it is plain, so that a command can be copied as it is.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:=@", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (a *analysis) jobWord() string { return shellWord(a.job.Name) }
+
+func (a *analysis) adviceOnProblem(p *Problem) []Advice {
+	pod := ""
+	if len(p.Pods) > 0 {
+		pod = shellWord(p.Pods[0])
+	}
+	switch p.Kind {
+	case ProblemNotReconciled, ProblemControllerGone:
+		return a.adviceOnController()
+	case ProblemSuspended:
+		return a.adviceOnSuspended()
+	case ProblemCreationRefused:
+		if strings.Contains(p.Text, "ResourceQuota") {
+			return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
+		}
+		return []Advice{{"read the message above; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
+	case ProblemUnschedulable:
+		return []Advice{{"compare what the pod asks for with what nodes have", a.kubectl("describe pod %s", pod)}}
+	case ProblemImagePull:
+		return []Advice{{"correct the image in the pod template (the Job has to be created anew), or make the registry serve it", a.kubectl("describe pod %s", pod)}}
+	case ProblemContainerConfig:
+		return []Advice{{"create what the container refers to (a ConfigMap, a Secret, a volume), and it starts by itself", a.kubectl("describe pod %s", pod)}}
+	case ProblemCrashLoop:
+		return []Advice{{"read what it said before it was restarted", a.kubectl("logs %s --previous", pod)}}
+	case ProblemSchedulingGated, ProblemPodPending:
+		return []Advice{{"see what the pod waits for", a.kubectl("describe pod %s", pod)}}
+	case ProblemTerminatingStuck:
+		return []Advice{{"see what holds the pod: a finalizer, or a kubelet that does not answer", a.kubectl("get pod %s -o yaml", pod)}}
+	case ProblemNodeGone:
+		return a.adviceOnNode(p)
+	case ProblemFinalizerStuck:
+		return a.adviceOnController()
+	case ProblemForeignFinalizer:
+		if pod != "" && a.job.DeletionTimestamp == nil {
+			return []Advice{{"see whose finalizer it is, and why its owner does not remove it", a.kubectl("get pod %s -o jsonpath='{.metadata.finalizers}'", pod)}}
+		}
+	case ProblemInvalidRuleNames:
+		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
+	}
+	return nil
+}
+
+func (a *analysis) adviceOnController() []Advice {
+	name := deref(a.spec.ManagedBy, "")
+	switch {
+	case a.controllerName() == builtIn:
+		return []Advice{{"see whether kube-controller-manager runs", "kubectl get pods -n kube-system -l component=kube-controller-manager"}}
+	case name == a.OurName:
+		return []Advice{{"see whether the controller runs, or start it", "kubectl batchjob controller"}}
+	case a.OurName != "" && similar(name, a.OurName):
+		return []Advice{{fmt.Sprintf("managedBy %s looks like a misspelling of %s; it cannot be changed, so the Job has to be created anew", name, a.OurName), ""}}
+	}
+	return []Advice{{fmt.Sprintf("start the controller that runs Jobs with managedBy %s; the field cannot be changed, so for another controller the Job has to be created anew", name), ""}}
+}
+
+// similar says that the names differ in at most two places.
+func similar(a, b string) bool {
+	if d := len(a) - len(b); d > 2 || d < -2 {
+		return false
+	}
+	previous := make([]int, len(b)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := range len(a) {
+		current := make([]int, len(b)+1)
+		current[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			current[j+1] = min(previous[j+1]+1, current[j]+1, previous[j]+cost)
+		}
+		previous = current
+	}
+	return previous[len(b)] <= 2
+}
+
+func (a *analysis) adviceOnSuspended() []Advice {
+	if a.job.Labels[kueueLabel] != "" {
+		return []Advice{{"see why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io")}}
+	}
+	if owner := a.r.Job.Owner; owner != nil {
+		return []Advice{{"resume its owner", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name))}}
+	}
+	return []Advice{{"resume it", a.kubectl(`patch job %s --type merge -p '{"spec":{"suspend":false}}'`, a.jobWord())}}
+}
+
+func (a *analysis) adviceOnNode(p *Problem) []Advice {
+	node := ""
+	for i := range a.Pods {
+		if contains(p.Pods, a.Pods[i].Name) {
+			node = a.Pods[i].Node
+		}
+	}
+	out := []Advice{{"see whether the node comes back", "kubectl get node " + shellWord(node)}}
+	return append(out, Advice{
+		"if it never will, delete its Node object: the pods on it are then given up; or one pod by force",
+		a.kubectl("delete pod %s --force --grace-period=0", shellWord(p.Pods[0])),
+	})
+}
+
+// adviceOnFailure follows from the cause that says most.
+func (a *analysis) adviceOnFailure() []Advice {
+	var out []Advice
+	f := a.example()
+	if f == nil {
+		if a.job.Status.Failed > 0 {
+			out = append(out, Advice{"keep failed pods for a look next time: nothing may delete them before the Job is deleted (ttlSecondsAfterFinished)", ""})
+		}
+		return out
+	}
+	c := f.container()
+	if c != nil {
+		if text := a.remedy(c); text != "" {
+			out = append(out, Advice{Text: text})
+		}
+		flags := ""
+		if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
+			flags = " -c " + shellWord(c.Name)
+		}
+		if c.Before {
+			flags += " --previous"
+		}
+		out = append(out, Advice{"read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)})
+	}
+	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
+		out = append(out, Advice{"let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""})
+	}
+	if len(a.groups()) > 1 || len(a.failures) > 1 {
+		out = append(out, Advice{"read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))})
+	}
+	return out
+}
+
+// remedy is what an exit code or reason asks for.
+func (a *analysis) remedy(c *Container) string {
+	switch {
+	case c.Reason == "OOMKilled":
+		if limit := a.memoryLimit(c.Name); limit != "" {
+			return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
+		}
+		return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
+	case c.ExitCode == 127:
+		return fmt.Sprintf("correct the command of container %s, or use an image that has it (image %s)", c.Name, a.image(c.Name))
+	case c.ExitCode == 126:
+		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
+	case c.ExitCode == 143 || c.ExitCode == 137:
+		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down, a liveness probe", c.Name)
+	}
+	return ""
+}
+
+func (a *analysis) memoryLimit(container string) string {
+	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
+		for i := range list {
+			if limit, ok := list[i].Resources.Limits[corev1.ResourceMemory]; ok && list[i].Name == container {
+				return limit.String()
+			}
+		}
+	}
+	return ""
+}
+
+// adviceOnLimit is about the limit that ended the Job.
+func (a *analysis) adviceOnLimit() []Advice {
+	switch a.fate.reason {
+	case batchv1.JobReasonDeadlineExceeded:
+		return []Advice{{"give it more time (activeDeadlineSeconds), or more at once (parallelism)", ""}}
+	case batchv1.JobReasonBackoffLimitExceeded:
+		if a.spec.PodFailurePolicy == nil && deref(a.spec.BackoffLimit, 6) > 0 {
+			return []Advice{{"if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", ""}}
+		}
+	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+		return []Advice{{"read the logs of the failed indexes", fmt.Sprintf("kubectl batchjob logs %s -n %s --index %s", a.jobWord(), shellWord(a.job.Namespace), a.firstFailedIndex())}}
+	}
+	return nil
+}
+
+func (a *analysis) firstFailedIndex() string {
+	_, failed := a.endedIndexes()
+	for index := range failed.All() {
+		return fmt.Sprint(index)
+	}
+	return "0"
+}

@@ -1,0 +1,167 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// analysis is what the parts of a report are made from.
+type analysis struct {
+	*Facts
+	o    Options
+	job  *batchv1.Job
+	spec *batchv1.JobSpec
+	// plan is what the decision core would write next; without pods it has no meaning, and
+	// is empty.
+	plan reconcile.Plan
+	// names are those of the rules of the podFailurePolicy, violations what is wrong with
+	// the annotation.
+	names      rulename.Names
+	violations []rulename.Violation
+	fate       fate
+	// failures are the pods that failed, or that count as failed, the latest first.
+	failures []failure
+	// r is the report as far as it is made.
+	r *Report
+}
+
+// failure is a pod that failed.
+type failure struct {
+	pod   *Pod
+	match *failurepolicy.Match // nil if the podFailurePolicy was not asked
+	cause cause.Cause
+	// consequence says that the pod was stopped because the Job was ending.
+	consequence bool
+}
+
+func analyse(f *Facts, o Options) *analysis {
+	a := &analysis{Facts: f, o: o, job: f.Job, spec: &f.Job.Spec}
+	if policy := a.spec.PodFailurePolicy; policy != nil {
+		a.names, a.violations = rulename.Resolve(f.RuleNames, a.job.Annotations[rulename.Annotation], len(policy.Rules))
+	}
+	a.fate = a.decodeFate()
+	if f.PodsRead {
+		a.compute()
+	}
+	a.findFailures()
+	return a
+}
+
+func (a *analysis) compute() {
+	pods := make([]*reconcile.Pod, len(a.Pods))
+	for i := range a.Pods {
+		pods[i] = &a.Pods[i].Pod
+	}
+	a.plan = reconcile.Compute(reconcile.Observation{Job: a.job, Pods: pods, RuleNames: a.RuleNames, Now: a.Now}, reconcile.DefaultConfig())
+}
+
+// findings are those of one kind.
+func (a *analysis) findings(kind reconcile.FindingKind) []reconcile.Finding {
+	var found []reconcile.Finding
+	for i := range a.plan.Findings {
+		if a.plan.Findings[i].Kind == kind {
+			found = append(found, a.plan.Findings[i])
+		}
+	}
+	return found
+}
+
+// finding is the first of a kind, or nil.
+func (a *analysis) finding(kind reconcile.FindingKind) *reconcile.Finding {
+	i := slices.IndexFunc(a.plan.Findings, func(f reconcile.Finding) bool { return f.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &a.plan.Findings[i]
+}
+
+// findFailures collects the pods in phase Failed, and those that the accounting takes for
+// failed though they only terminate (podReplacementPolicy TerminatingOrFailed).
+func (a *analysis) findFailures() {
+	recorded := map[types.UID]bool{}
+	for _, f := range a.findings(reconcile.FindingRecorded) {
+		recorded[f.PodUID] = f.Reason == reconcile.ReasonFailed
+	}
+	if u := a.job.Status.UncountedTerminatedPods; u != nil {
+		for _, uid := range u.Failed {
+			recorded[uid] = true
+		}
+	}
+	for i := range a.Pods {
+		p := &a.Pods[i]
+		if !a.inFocus(p) || p.Phase != corev1.PodFailed && (p.IsTerminal() || !recorded[p.UID]) {
+			continue
+		}
+		f := failure{pod: p, match: a.match(p)}
+		f.cause = cause.Of(&p.Pod, f.match)
+		f.consequence = a.isConsequence(p)
+		a.failures = append(a.failures, f)
+	}
+	slices.SortStableFunc(a.failures, func(x, y failure) int {
+		return cmp.Or(y.pod.FinishedAt.Compare(x.pod.FinishedAt), cmp.Compare(x.pod.Index, y.pod.Index), cmp.Compare(x.pod.Name, y.pod.Name))
+	})
+}
+
+// match asks the podFailurePolicy about a failed pod, as the controllers do (PFP-01).
+func (a *analysis) match(p *Pod) *failurepolicy.Match {
+	if a.spec.PodFailurePolicy == nil || p.Phase != corev1.PodFailed {
+		return nil
+	}
+	m := failurepolicy.Evaluate(a.spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, a.perIndex())
+	return &m
+}
+
+// isConsequence says that the pod ended because it was deleted, when the end of the Job
+// was decided already. The culprit of a failed Job ended before, and is not deleted.
+func (a *analysis) isConsequence(p *Pod) bool {
+	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since)
+}
+
+// inFocus says that the report is about the pod.
+func (a *analysis) inFocus(p *Pod) bool {
+	return (a.o.Pod == "" || a.o.Pod == p.Name) && (a.o.Index == nil || *a.o.Index == p.Index)
+}
+
+func (a *analysis) indexed() bool {
+	return a.spec.CompletionMode != nil && *a.spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+func (a *analysis) perIndex() bool { return a.indexed() && a.spec.BackoffLimitPerIndex != nil }
+
+func (a *analysis) finished() bool { return reconcile.IsFinished(a.job) }
+
+// container is the one that tells why the pod failed, or nil.
+func (f *failure) container() *Container {
+	if f.cause.Container != "" {
+		return f.pod.ended(f.cause.Container, f.cause.ExitCode)
+	}
+	i := slices.IndexFunc(f.pod.Containers, func(c Container) bool { return c.Ended })
+	if i < 0 {
+		return nil
+	}
+	return &f.pod.Containers[i]
+}
+
+// message is what the program, or else the kubelet, said about the failure.
+func (f *failure) message() string {
+	if c := f.container(); c != nil && c.Message != "" {
+		return c.Message
+	}
+	return cmp.Or(f.pod.Message, f.pod.DisruptionMessage)
+}
+
+func deref[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

@@ -1,0 +1,233 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// maxExamples is how many pods stand for a cause.
+const maxExamples = 3
+
+// group is the failures of one cause, the latest first.
+type group struct {
+	cause       cause.Cause
+	consequence bool
+	failures    []*failure
+}
+
+// groups are the failures by cause, the most frequent first, and those that followed from
+// the end of the Job last.
+func (a *analysis) groups() []*group {
+	type key struct {
+		cause       cause.Cause
+		consequence bool
+	}
+	byKey := map[key]*group{}
+	var all []*group
+	for i := range a.failures {
+		f := &a.failures[i]
+		k := key{f.cause, f.consequence}
+		g := byKey[k]
+		if g == nil {
+			g = &group{cause: f.cause, consequence: f.consequence}
+			byKey[k] = g
+			all = append(all, g)
+		}
+		g.failures = append(g.failures, f)
+	}
+	slices.SortStableFunc(all, func(x, y *group) int {
+		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.cause.Evidence(), y.cause.Evidence()))
+	})
+	return all
+}
+
+func compareBool(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
+// causes are the failures by cause, and how many failures are counted that none of them
+// holds.
+func (a *analysis) causes() (causes []Cause, untold int32) {
+	texts := map[string]int{}
+	for _, g := range a.groups() {
+		texts[g.cause.Text(a.names)] = len(causes)
+		causes = append(causes, a.causeOf(g))
+	}
+	causes = a.addEvents(causes, texts)
+	if a.focused() {
+		return causes, 0
+	}
+	untold = a.job.Status.Failed
+	if u := a.job.Status.UncountedTerminatedPods; u != nil {
+		untold += int32(len(u.Failed))
+	}
+	for i := range causes {
+		if causes[i].Action != string(batchv1.PodFailurePolicyActionIgnore) {
+			untold -= causes[i].Count
+		}
+	}
+	if len(causes) == 0 && a.fate.culprit.pod != "" {
+		causes = append(causes, a.culpritCause())
+		untold--
+	}
+	return causes, max(untold, 0)
+}
+
+func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }
+
+func (a *analysis) causeOf(g *group) Cause {
+	c := Cause{
+		Text: g.cause.Evidence(), Source: SourcePods, Count: int32(len(g.failures)), Consequence: g.consequence,
+		Container: g.cause.Container, Reason: g.cause.Reason, Condition: string(g.cause.Condition), Action: string(g.cause.Action),
+	}
+	latest := g.failures[0]
+	if c.Container != "" {
+		c.ExitCode, c.Signal = ptr.To(g.cause.ExitCode), Signal(g.cause.ExitCode)
+		c.Meaning = Meaning(g.cause.ExitCode, g.cause.Reason)
+	} else {
+		c.Reason = cmp.Or(latest.pod.Disruption, g.cause.PodReason)
+		c.Meaning = podMeaning(c.Reason)
+	}
+	if g.cause.Judged && g.cause.Rule != failurepolicy.NoRule {
+		c.Rule, c.RuleName = ptr.To(g.cause.Rule), a.names.Name(g.cause.Rule)
+	}
+	var indexes []int32
+	for i, f := range g.failures {
+		if i < maxExamples {
+			c.Pods = append(c.Pods, f.pod.Name)
+		}
+		if f.pod.Index >= 0 {
+			indexes = append(indexes, f.pod.Index)
+		}
+		c.Message = cmp.Or(c.Message, f.message())
+	}
+	c.Indexes = indexset.Of(indexes...).String()
+	c.First, c.Last = timeOf(g.failures[len(g.failures)-1].pod.FinishedAt), timeOf(latest.pod.FinishedAt)
+	return c
+}
+
+// podMeaning says what the reason of a disruption, or of the failure of a whole pod, means.
+func podMeaning(reason string) string {
+	switch reason {
+	case "EvictionByEvictionAPI":
+		return "somebody evicted the pod, as kubectl drain does"
+	case "PreemptionByScheduler":
+		return "the scheduler made room for a pod of higher priority"
+	case "DeletionByTaintManager":
+		return "its node has a taint that the pod does not tolerate"
+	case "DeletionByPodGC":
+		return "its node is gone"
+	case "TerminationByKubelet":
+		return "its node was short of resources, or shut down"
+	case "Evicted":
+		return "its node was short of resources"
+	case "NodeLost", "NodeShutdown", "Shutdown", "Terminated":
+		return "its node is gone, or shut down"
+	case "DeadlineExceeded":
+		return "the pod ran longer than its own activeDeadlineSeconds"
+	}
+	return ""
+}
+
+// eventPodFailed is the event that our controller writes for each cause; its count
+// outlives the pods.
+const (
+	eventPodFailed = "PodFailed"
+	firstInPod     = ". First in pod "
+)
+
+// addEvents takes the causes of pods that are gone from the controller's events.
+func (a *analysis) addEvents(causes []Cause, texts map[string]int) []Cause {
+	for i := range a.Events {
+		e := &a.Events[i]
+		if e.Reason != eventPodFailed || e.Pod != "" || a.focused() {
+			continue
+		}
+		text, example, _ := strings.Cut(e.Message, firstInPod)
+		if at, seen := texts[text]; seen {
+			causes[at].Count = max(causes[at].Count, e.Count)
+			continue
+		}
+		c := Cause{Text: text, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last)}
+		if example != "" {
+			c.Pods = []string{strings.TrimSuffix(example, ".")}
+		}
+		causes = append(causes, c)
+	}
+	return causes
+}
+
+// culpritCause is what the condition's message tells of the pod that a rule matched.
+func (a *analysis) culpritCause() Cause {
+	c := Cause{Source: SourceCondition, Count: 1, Pods: []string{a.fate.culprit.pod}, Action: string(batchv1.PodFailurePolicyActionFailJob), Last: timeOf(a.fate.since)}
+	if k := a.fate.culprit; k.condition != "" {
+		c.Text, c.Condition = "Pod has condition "+k.condition, k.condition
+	} else {
+		c.Text = fmt.Sprintf("Container %s exited with code %d", k.container, k.exitCode)
+		c.Container, c.ExitCode, c.Signal, c.Meaning = k.container, ptr.To(k.exitCode), Signal(k.exitCode), Meaning(k.exitCode, "")
+	}
+	if a.fate.rule != failurepolicy.NoRule {
+		c.Rule, c.RuleName = ptr.To(a.fate.rule), a.fate.ruleName
+	}
+	return c
+}
+
+// List is the report on several Jobs, with their failures grouped together.
+func List(reports []Report) ReportList {
+	list := ReportList{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: KindList}, Items: reports}
+	type key struct {
+		text, action, rule string
+		consequence        bool
+	}
+	at := map[key]int{}
+	for i := range reports {
+		for _, c := range reports[i].Causes {
+			k := key{c.Text, c.Action, c.RuleName, c.Consequence}
+			n, seen := at[k]
+			if !seen {
+				n = len(list.Causes)
+				at[k] = n
+				c.Pods, c.Jobs = slices.Clone(c.Pods), []string{reports[i].Job.Name}
+				c.Indexes = "" // of which Job?
+				list.Causes = append(list.Causes, c)
+				continue
+			}
+			list.Causes[n].merge(c, reports[i].Job.Name)
+		}
+	}
+	slices.SortStableFunc(list.Causes, func(x, y Cause) int {
+		return cmp.Or(compareBool(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+	})
+	return list
+}
+
+func (c *Cause) merge(d Cause, job string) {
+	c.Count += d.Count
+	c.Jobs = append(c.Jobs, job)
+	c.Message = cmp.Or(c.Message, d.Message)
+	if room := maxExamples - len(c.Pods); room > 0 {
+		c.Pods = append(c.Pods, d.Pods[:min(room, len(d.Pods))]...)
+	}
+	if d.First != nil && (c.First == nil || d.First.Before(c.First)) {
+		c.First = d.First
+	}
+	if d.Last != nil && (c.Last == nil || c.Last.Before(d.Last)) {
+		c.Last = d.Last
+	}
+}

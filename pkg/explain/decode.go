@@ -1,0 +1,114 @@
+package explain
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// fate is what the conditions say about the end of the Job.
+type fate struct {
+	Fate
+	// interim is FailureTarget or SuccessCriteriaMet, as far as it is there; since is when
+	// the end was decided.
+	reason, message string
+	since           time.Time
+	// rule failed the Job; failurepolicy.NoRule if none did, or if nothing tells which.
+	rule     int32
+	ruleName string
+	// culprit is what the message of a rule names.
+	culprit culprit
+}
+
+func (f fate) decided() bool { return f.Fate != FateOpen }
+
+func (f fate) failing() bool { return f.Fate == FateFailing || f.Fate == FateFailed }
+
+// culprit is the pod that made a rule match.
+type culprit struct {
+	namespace, pod string
+	container      string
+	exitCode       int32
+	condition      string
+}
+
+func (a *analysis) decodeFate() fate {
+	f := fate{Fate: FateOpen, rule: failurepolicy.NoRule}
+	for _, t := range []struct {
+		condition batchv1.JobConditionType
+		fate      Fate
+	}{
+		{batchv1.JobFailureTarget, FateFailing}, {batchv1.JobSuccessCriteriaMet, FateSucceeding},
+		{batchv1.JobFailed, FateFailed}, {batchv1.JobComplete, FateComplete},
+	} {
+		c := trueCondition(a.job, t.condition)
+		if c == nil {
+			continue
+		}
+		if f.since.IsZero() {
+			f.since = c.LastTransitionTime.Time
+		}
+		f.Fate, f.reason, f.message = t.fate, c.Reason, c.Message
+	}
+	if f.reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(f.reason, rulename.ReasonPrefix) {
+		a.decodeRule(&f)
+	}
+	return f
+}
+
+// ruleMessage is what both controllers write when a rule fails the Job (PFP-10).
+var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod (\S+)/(\S+) failed with exit code (-?\d+)|Pod (\S+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)
+
+// decodeRule finds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name
+// or index} (KEP-4443). The message has its index; the name may be one that the
+// annotation no longer has.
+func (a *analysis) decodeRule(f *fate) {
+	suffix := strings.TrimPrefix(strings.TrimPrefix(f.reason, batchv1.JobReasonPodFailurePolicy), "_")
+	rules := 0
+	if a.spec.PodFailurePolicy != nil {
+		rules = len(a.spec.PodFailurePolicy.Rules)
+	}
+	if m := ruleMessage.FindStringSubmatch(f.message); m != nil {
+		code, _ := strconv.ParseInt(m[4], 10, 32)
+		f.culprit = culprit{namespace: m[2] + m[5], pod: m[3] + m[6], container: m[1], exitCode: int32(code), condition: m[7]}
+		f.rule = ruleIndex(m[8], rules)
+	}
+	for i, name := range a.names {
+		if suffix != "" && name == suffix {
+			f.rule = int32(i)
+		}
+	}
+	if f.rule == failurepolicy.NoRule {
+		f.rule = ruleIndex(suffix, rules)
+	}
+	f.ruleName = a.names.Name(f.rule)
+	if f.ruleName == "" && suffix != "" && suffix != strconv.Itoa(int(f.rule)) {
+		f.ruleName = suffix
+	}
+}
+
+// ruleIndex reads the index of an existing rule.
+func ruleIndex(text string, rules int) int32 {
+	i, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || i < 0 || int(i) >= rules {
+		return failurepolicy.NoRule
+	}
+	return int32(i)
+}
+
+// trueCondition returns the condition if its status is True, or nil.
+func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+)
+
+// evidence is the chain behind the fate of the Job: the condition, the rule or the limit
+// behind it, the pod that says most, its container, its last words. A Job that has
+// failures and goes on has the lower part of it.
+func (a *analysis) evidence() []Evidence {
+	var chain []Evidence
+	if !a.focused() {
+		chain = append(a.conditionEvidence(), a.limitEvidence()...)
+		if a.fate.failing() && a.hasRule(a.fate.rule) {
+			chain = append(chain, a.ruleEvidence(a.fate.rule))
+		}
+	}
+	if a.fate.Fate == FateComplete || a.fate.Fate == FateSucceeding {
+		return chain
+	}
+	example := a.example()
+	if example == nil {
+		return append(chain, a.missingEvidence()...)
+	}
+	if m := example.match; m != nil && m.Matched() && m.Rule != a.fate.rule {
+		chain = append(chain, a.ruleEvidence(m.Rule))
+	}
+	return append(chain, a.podEvidence(example)...)
+}
+
+func (a *analysis) conditionEvidence() []Evidence {
+	var chain []Evidence
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		c := trueCondition(a.job, t)
+		if c == nil {
+			continue
+		}
+		text := fmt.Sprintf("condition %s: %s", t, c.Reason)
+		if c.Message != "" {
+			text += ", " + quoted(c.Message)
+		}
+		return append(chain, Evidence{Kind: EvidenceCondition, Text: text, Condition: string(t), Reason: c.Reason, Time: timeOf(c.LastTransitionTime.Time)})
+	}
+	return chain
+}
+
+// quoted puts a text of the cluster into a sentence.
+func quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
+
+// limitEvidence is the limit of the spec that was passed.
+func (a *analysis) limitEvidence() []Evidence {
+	limit := func(format string, args ...any) []Evidence {
+		return []Evidence{{Kind: EvidenceLimit, Text: fmt.Sprintf(format, args...)}}
+	}
+	spec, failed := a.spec, a.job.Status.Failed+int32(a.uncountedFailed())
+	switch a.fate.reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		if spec.Template.Spec.RestartPolicy == "OnFailure" {
+			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure; %s", deref(spec.BackoffLimit, 6), times(failed, "pod counts as failed", "pods count as failed"))
+		}
+		return limit("backoffLimit %d: %s", deref(spec.BackoffLimit, 6), times(failed, "pod failed", "pods failed"))
+	case batchv1.JobReasonDeadlineExceeded:
+		if spec.ActiveDeadlineSeconds != nil {
+			return limit("activeDeadlineSeconds %d: the Job ran from %s on", *spec.ActiveDeadlineSeconds, startText(a.job.Status.StartTime))
+		}
+	case batchv1.JobReasonMaxFailedIndexesExceeded:
+		_, lost := a.endedIndexes()
+		return limit("maxFailedIndexes %d: %s failed (%s)", deref(spec.MaxFailedIndexes, 0), times(int32(lost.Len()), "index", "indexes"), crop(lost.String()))
+	case batchv1.JobReasonFailedIndexes:
+		_, lost := a.endedIndexes()
+		return limit("%d of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", lost.Len(), times(deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
+			times(a.attempts(), "attempt", "attempts"), deref(spec.BackoffLimitPerIndex, 0))
+	case batchv1.JobReasonSuccessPolicy:
+		for _, r := range a.r.SuccessPolicy.orNone() {
+			if r.Met {
+				return limit("rule %d of the successPolicy: %s succeeded", r.Index, r.Text)
+			}
+		}
+	case batchv1.JobReasonCompletionsReached:
+		if spec.Completions != nil {
+			return limit("completions %d: %d succeeded", *spec.Completions, a.job.Status.Succeeded)
+		}
+	}
+	return nil
+}
+
+// orNone are the rules, none of a nil policy.
+func (p *SuccessPolicy) orNone() []SuccessRule {
+	if p == nil {
+		return nil
+	}
+	return p.Rules
+}
+
+func (a *analysis) attempts() int32 {
+	return int32(min(int64(deref(a.spec.BackoffLimitPerIndex, 0))+1, 1<<31-1))
+}
+
+func (a *analysis) uncountedFailed() int {
+	if u := a.job.Status.UncountedTerminatedPods; u != nil {
+		return len(u.Failed)
+	}
+	return 0
+}
+
+func startText(t *metav1.Time) string {
+	if t == nil {
+		return "a time that is not known"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// maxList is where a list of indexes is cut within a sentence.
+const maxList = 50
+
+// crop cuts a list of intervals behind a comma, so that no interval is cut in two (CLI-02).
+func crop(list string) string { return Crop(list, maxList) }
+
+// Crop cuts a list of intervals after the first comma at or behind limit bytes, as kubectl
+// describe does; "…" stands for the rest.
+func Crop(list string, limit int) string {
+	if len(list) <= limit {
+		return list
+	}
+	comma := strings.IndexByte(list[limit:], ',')
+	if comma < 0 {
+		return list
+	}
+	return list[:limit+comma+1] + "…"
+}
+
+func (a *analysis) ruleEvidence(index int32) Evidence {
+	rule := &a.spec.PodFailurePolicy.Rules[index]
+	name := a.names.Name(index)
+	if index == a.fate.rule {
+		name = cmp.Or(name, a.fate.ruleName)
+	}
+	return Evidence{
+		Kind: EvidenceRule, Rule: ptr.To(index), RuleName: name,
+		Text: fmt.Sprintf("%s of the podFailurePolicy: %s if %s", ruleLabel(index, name), rule.Action, requirement(rule)),
+	}
+}
+
+// examples are failures worth a look, the most telling first: the culprit that the
+// condition names, then the latest failure of each cause.
+func (a *analysis) examples() []*failure {
+	var out []*failure
+	if name := a.fate.culprit.pod; name != "" {
+		for i := range a.failures {
+			if a.failures[i].pod.Name == name {
+				out = append(out, &a.failures[i])
+			}
+		}
+	}
+	for _, g := range a.groups() {
+		if f := g.failures[0]; !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (a *analysis) example() *failure {
+	if all := a.examples(); len(all) > 0 && (!all[0].consequence || a.focused() || a.fate.reason == batchv1.JobReasonDeadlineExceeded) {
+		return all[0]
+	}
+	return nil
+}
+
+// podEvidence is a pod that failed, its container, and its last words.
+func (a *analysis) podEvidence(f *failure) []Evidence {
+	p := f.pod
+	link := Evidence{Kind: EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: timeOf(p.FinishedAt), Text: a.podText(p)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	if p.Disruption != "" {
+		link.Text += fmt.Sprintf(", disrupted: %s", p.Disruption)
+		if m := podMeaning(p.Disruption); m != "" {
+			link.Text += " (" + m + ")"
+		}
+		link.Lines = lines(p.DisruptionMessage)
+	}
+	chain := []Evidence{link}
+	c := f.container()
+	if c == nil {
+		if p.Message != "" || p.StatusReason != "" {
+			chain = append(chain, Evidence{Kind: EvidenceNote, Text: strings.TrimSuffix(strings.TrimPrefix(p.StatusReason+": "+p.Message, ": "), ": ")})
+		}
+		return chain
+	}
+	chain = append(chain, containerEvidence(c))
+	for _, tail := range a.Logs {
+		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
+			chain = append(chain, Evidence{
+				Kind: EvidenceLogs, Pod: p.Name, Container: c.Name, Lines: tail.Lines,
+				Text: fmt.Sprintf("the last %s of its log", times(int32(len(tail.Lines)), "line", "lines")),
+			})
+		}
+	}
+	return chain
+}
+
+func (a *analysis) podText(p *Pod) string {
+	text := "pod " + p.Name
+	var about []string
+	if p.Index >= 0 {
+		about = append(about, fmt.Sprintf("index %d", p.Index))
+	}
+	if p.Attempt > 0 {
+		attempt := fmt.Sprintf("attempt %d", p.Attempt)
+		if a.perIndex() {
+			attempt += fmt.Sprintf(" of %d", a.attempts())
+		}
+		about = append(about, attempt)
+	}
+	if len(about) > 0 {
+		text += " (" + strings.Join(about, ", ") + ")"
+	}
+	if p.Node != "" {
+		text += " on node " + p.Node
+	}
+	return text
+}
+
+func containerEvidence(c *Container) Evidence {
+	kind := "container"
+	if c.Init {
+		kind = "init container"
+	}
+	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, exitText(c.ExitCode, c.Reason))
+	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
+		text += " after " + age(c.EndedAt.Sub(c.StartedAt))
+	}
+	if m := Meaning(c.ExitCode, c.Reason); m != "" {
+		text += ": " + strings.TrimPrefix(m, Signal(c.ExitCode)+": ")
+	}
+	return Evidence{
+		Kind: EvidenceContainer, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: Signal(c.ExitCode), Reason: c.Reason,
+		Lines: lines(c.Message), Time: timeOf(c.EndedAt),
+	}
+}
+
+// lines are those of a message, at most 10, without empty ones at the end.
+func lines(message string) []string {
+	message = strings.TrimRight(message, " \r\n\t")
+	if message == "" {
+		return nil
+	}
+	all := strings.Split(message, "\n")
+	return all[max(0, len(all)-10):]
+}
+
+// missingEvidence says why the chain ends: pods are gone, or could not be read; and what
+// events tell instead.
+func (a *analysis) missingEvidence() []Evidence {
+	var chain []Evidence
+	switch k := a.fate.culprit; {
+	case k.pod != "" && !a.focused():
+		text := fmt.Sprintf("pod %s is gone; the condition's message is all that is left of it", k.pod)
+		if !a.PodsRead {
+			text = fmt.Sprintf("pod %s could not be read", k.pod)
+		}
+		chain = append(chain, Evidence{Kind: EvidenceNote, Pod: k.pod, Text: text})
+		if k.container != "" {
+			e := containerEvidence(&Container{Name: k.container, ExitCode: k.exitCode})
+			chain = append(chain, e)
+		}
+	case a.job.Status.Failed > 0 && a.PodsRead && !a.focused():
+		chain = append(chain, Evidence{Kind: EvidenceNote, Text: fmt.Sprintf("none of the %s there any more, nor are their logs", times(a.job.Status.Failed, "failed pod is", "failed pods is"))})
+	}
+	for i := range a.Events {
+		e := &a.Events[i]
+		if !e.Warning() || len(chain) > 5 || e.Pod != "" && a.fate.culprit.pod != "" && e.Pod != a.fate.culprit.pod || !a.eventInFocus(e) {
+			continue
+		}
+		if e.Pod == "" && e.Reason != eventPodFailed {
+			continue
+		}
+		text := e.Reason + ": " + e.Message
+		if e.Count > 1 {
+			text = fmt.Sprintf("%s (%d times)", text, e.Count)
+		}
+		chain = append(chain, Evidence{Kind: EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: text, Time: timeOf(e.Last)})
+	}
+	return chain
+}
+
+func (a *analysis) eventInFocus(e *Event) bool {
+	return a.o.Index == nil && (a.o.Pod == "" || a.o.Pod == e.Pod)
+}
+
+// noRule says that no rule stands behind the fate.
+func (f fate) noRule() bool { return f.rule == failurepolicy.NoRule }

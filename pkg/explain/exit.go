@@ -1,0 +1,69 @@
+package explain
+
+import "fmt"
+
+// signals are those that end a process, by number, as on Linux for amd64 and arm64.
+var signals = [...]string{
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+	10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+}
+
+// Signal is the name of the signal that an exit code above 128 stands for, by the
+// convention of shells and container runtimes; "" if it stands for none that is known.
+func Signal(code int32) string {
+	if n := code - 128; n > 0 && int(n) < len(signals) {
+		return signals[n]
+	}
+	return ""
+}
+
+// Meaning says in words what an exit code means, with the reason that the runtime gave
+// for it; "" if nobody can tell but the program itself.
+func Meaning(code int32, reason string) string {
+	switch {
+	case reason == "OOMKilled":
+		return "killed because it used more memory than its limit, or than the node had"
+	case reason == "StartError" || reason == "ContainerCannotRun":
+		return "the container could not be started"
+	case reason == "ContainerStatusUnknown":
+		return "its end was not seen, the node was away or rebooted"
+	case reason == "DeadlineExceeded":
+		return "the pod ran longer than its activeDeadlineSeconds"
+	case code == 125:
+		return "the container runtime failed to run the command"
+	case code == 126:
+		return "the command was found and could not be executed: a missing permission or a wrong format"
+	case code == 127:
+		return "the command was not found in the image"
+	case code == 137:
+		return "SIGKILL: it did not end in its grace period, or the node was short of memory"
+	case code == 143:
+		return "SIGTERM: it was asked to end, by a deletion, an eviction or a node that shuts down"
+	case code == 139:
+		return "SIGSEGV: it used memory that was not its own, a bug in native code"
+	case code == 134:
+		return "SIGABRT: it gave up by itself, as after a failed assertion"
+	case code == 130:
+		return "SIGINT: it was interrupted"
+	}
+	if s := Signal(code); s != "" {
+		return fmt.Sprintf("%s: a signal ended it", s)
+	}
+	return ""
+}
+
+// exitText is "exit code 137 (SIGKILL, OOMKilled)".
+func exitText(code int32, reason string) string {
+	text := fmt.Sprintf("exit code %d", code)
+	signal := Signal(code)
+	if reason == "Error" || reason == "Completed" {
+		reason = ""
+	}
+	switch {
+	case signal != "" && reason != "":
+		text += " (" + signal + ", " + reason + ")"
+	case signal+reason != "":
+		text += " (" + signal + reason + ")"
+	}
+	return text
+}

@@ -1,0 +1,119 @@
+package explain
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// Facts are what was read about one Job. Whatever could not be read is empty, and a Gap
+// says so.
+type Facts struct {
+	Now time.Time
+	// OurName is what spec.managedBy of a Job of this project's controller is by default.
+	OurName string
+	Job     *batchv1.Job
+	// RuleNames are the names in spec.podFailurePolicy.rules, see
+	// reconcile.Observation.RuleNames.
+	RuleNames []string
+	// PodsRead says that Pods are all the pods that the Job controls.
+	PodsRead bool
+	Pods     []Pod
+	// EventsRead says that Events are all of the Job and its pods that are still there.
+	EventsRead bool
+	Events     []Event
+	// Lease is that of the controller that spec.managedBy names, if that is one of this
+	// project's that runs with leader election; nil for others.
+	Lease *Lease
+	// GoneNodes are nodes of terminating pods that cannot end them, and why.
+	GoneNodes map[string]string
+	Logs      []LogTail
+	Gaps      []Gap
+}
+
+// Pod is what an explanation needs of a pod: what decides, and what people look for.
+type Pod struct {
+	reconcile.Pod
+	// Attempt is 1-based: of its index, or of a NonIndexed Job; 0 if it cannot be told.
+	Attempt int32
+	Node    string
+	// DeletedAt is when the deletion was asked for, plus Grace; zero if it is not deleted.
+	DeletedAt time.Time
+	Grace     time.Duration
+	// Message is status.message, and StatusReason status.reason.
+	Message, StatusReason string
+	// Unschedulable is why no node takes the pod (condition PodScheduled), with its time.
+	Unschedulable    string
+	UnscheduledSince time.Time
+	// Scheduling says that a scheduler has looked at the pod.
+	Scheduling bool
+	// Gates are spec.schedulingGates.
+	Gates []string
+	// ForeignFinalizers are all but the tracking finalizer.
+	ForeignFinalizers []string
+	// Disruption is the reason of the condition DisruptionTarget, if that is True.
+	Disruption, DisruptionMessage string
+	Containers                    []Container
+}
+
+// Container is a container of a pod that has ended, that waits, or that ended before it
+// was started again. Containers that just run are left out.
+type Container struct {
+	Name string
+	Init bool
+	// Waiting is the reason that it waits for, with WaitingMessage.
+	Waiting, WaitingMessage string
+	// Ended says that it terminated, with what follows; Before that it was started again
+	// since.
+	Ended, Before bool
+	ExitCode      int32
+	Signal        int32
+	Reason        string
+	Message       string
+	StartedAt     time.Time
+	EndedAt       time.Time
+	Restarts      int32
+}
+
+// Event is an event of the Job, or of one of its pods.
+type Event struct {
+	// Pod is the name of the pod that it is about; "" for the Job.
+	Pod     string
+	PodUID  types.UID
+	Type    string // Normal or Warning
+	Reason  string
+	Message string
+	Count   int32
+	First   time.Time
+	Last    time.Time
+	// Source is who reported it.
+	Source string
+}
+
+// Warning says that the event is of type Warning.
+func (e *Event) Warning() bool { return e.Type == corev1.EventTypeWarning }
+
+// Lease is the leader election of a controller.
+type Lease struct {
+	Namespace, Name string
+	Holder          string
+	Renewed         time.Time
+	Duration        time.Duration
+}
+
+// LogTail is the end of what a container wrote.
+type LogTail struct {
+	Pod, Container string
+	Lines          []string
+}
+
+// LogTarget asks for a LogTail.
+type LogTarget struct {
+	Pod, Container string
+	// Previous says: of the run before the last restart.
+	Previous bool
+}

@@ -1,0 +1,276 @@
+// Package gather reads what an explanation of a Job rests on: its pods, events, the Lease
+// of its controller, the nodes of pods that do not end, and the last lines of logs.
+//
+// It needs no more than get, list and watch on jobs, pods and events; whatever else it
+// may not read only makes the facts fewer. No error ends it: what could not be read is a
+// Gap. Pods and events are read in pages, and only what explain.Pod and explain.Event
+// hold is kept of them.
+package gather
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/pager"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+const (
+	// pageSize is how many objects one list call returns.
+	pageSize = 500
+	// maxEvents is how many events of pods of a namespace are looked through.
+	maxEvents = 5000
+	// maxLogs is how many containers' logs are read, logBytes how much of each.
+	maxLogs  = 3
+	logBytes = 64 << 10
+	// maxNodes is how many nodes are looked up.
+	maxNodes = 5
+)
+
+// Options say what is read beside pods and events.
+type Options struct {
+	// Report narrows what logs are read of.
+	Report explain.Options
+	// LogLines is how many last lines are read of the logs that tell most; 0 for none.
+	LogLines int64
+	// OurName is the default managedBy value of this project's controller, LeaseName the
+	// name of the Lease of one with another.
+	OurName   string
+	LeaseName func(managedBy string) string
+}
+
+// reading is one Job's facts as far as they are read.
+type reading struct {
+	client kubernetes.Interface
+	o      Options
+	facts  explain.Facts
+}
+
+// Facts reads all about a Job at the time now.
+func Facts(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Facts {
+	r := &reading{client: client, o: o, facts: explain.Facts{Now: now, OurName: o.OurName, Job: job, RuleNames: ruleNames}}
+	r.pods(ctx)
+	r.events(ctx)
+	r.lease(ctx)
+	r.nodes(ctx)
+	r.logs(ctx)
+	return r.facts
+}
+
+// gap notes what could not be read, and why.
+func (r *reading) gap(verb, resource string, err error) {
+	g := explain.Gap{What: resource}
+	ns := r.facts.Job.Namespace
+	switch {
+	case apierrors.IsForbidden(err):
+		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in namespace %s", resource, verb, resource, ns)
+		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, resource, ns)
+		if resource == "nodes" {
+			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		g.Text = resource + " could not be read: no answer in time"
+	default:
+		g.Text = fmt.Sprintf("%s could not be read: %v", resource, err)
+	}
+	r.facts.Gaps = append(r.facts.Gaps, g)
+}
+
+func (r *reading) pods(ctx context.Context) {
+	job := r.facts.Job
+	options := metav1.ListOptions{}
+	if job.Spec.Selector != nil {
+		selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+		if err != nil {
+			r.gap("list", "pods", fmt.Errorf("the Job's selector: %w", err))
+			return
+		}
+		options.LabelSelector = selector.String()
+	}
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return r.client.CoreV1().Pods(job.Namespace).List(ctx, options)
+	})
+	err := eachPage(ctx, pages, options, func(object runtime.Object) error {
+		if pod, ok := object.(*corev1.Pod); ok && observe.JobUID(pod) == job.UID {
+			r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
+		}
+		return nil
+	})
+	if err != nil {
+		r.facts.Pods = nil
+		r.gap("list", "pods", err)
+		return
+	}
+	r.facts.PodsRead = true
+}
+
+// eachPage reads page after page, and holds two at most.
+func eachPage(ctx context.Context, pages *pager.ListPager, options metav1.ListOptions, use func(runtime.Object) error) error {
+	pages.PageSize, pages.PageBufferSize = pageSize, 1
+	return pages.EachListItem(ctx, options, use)
+}
+
+// events reads those of the Job, and those of its pods. The latter are found among all of
+// the namespace's: a pod that is gone is told by its name.
+func (r *reading) events(ctx context.Context) {
+	job := r.facts.Job
+	ofJob := fields.Set{"involvedObject.kind": "Job", "involvedObject.name": job.Name}
+	if job.UID != "" {
+		ofJob["involvedObject.uid"] = string(job.UID)
+	}
+	if _, err := r.eachEvent(ctx, ofJob, func(*corev1.Event) bool { return true }); err != nil {
+		r.gap("list", "events", err)
+		return
+	}
+	mine := make(map[string]bool, len(r.facts.Pods))
+	for i := range r.facts.Pods {
+		mine[r.facts.Pods[i].Name] = true
+	}
+	prefix := job.Name + "-"
+	complete, err := r.eachEvent(ctx, fields.Set{"involvedObject.kind": "Pod"}, func(e *corev1.Event) bool {
+		name := e.InvolvedObject.Name
+		return mine[name] || strings.HasPrefix(name, prefix) && !e.LastTimestamp.Before(&job.CreationTimestamp)
+	})
+	switch {
+	case err != nil:
+		r.gap("list", "events", err)
+	case !complete:
+		r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were looked through", maxEvents)})
+	default:
+		r.facts.EventsRead = true
+	}
+}
+
+// errEnough ends a list that is long enough.
+var errEnough = errors.New("enough")
+
+func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*corev1.Event) bool) (complete bool, err error) {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return r.client.CoreV1().Events(r.facts.Job.Namespace).List(ctx, options)
+	})
+	seen := 0
+	err = eachPage(ctx, pages, metav1.ListOptions{FieldSelector: about.String()}, func(object runtime.Object) error {
+		if seen++; seen > maxEvents {
+			return errEnough
+		}
+		if e, ok := object.(*corev1.Event); ok && wanted(e) {
+			r.facts.Events = append(r.facts.Events, explain.EventOf(e))
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lease finds that of the controller, which may be in any namespace. Few may read leases,
+// and it is no more than a sign of life: without it there is no gap.
+func (r *reading) lease(ctx context.Context) {
+	managedBy := ptr.Deref(r.facts.Job.Spec.ManagedBy, "")
+	if managedBy == "" || r.o.LeaseName == nil {
+		return
+	}
+	name := r.o.LeaseName(managedBy)
+	list, err := r.client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		return
+	}
+	for i := range list.Items {
+		if l := explain.LeaseOf(&list.Items[i]); r.facts.Lease == nil || l.Renewed.After(r.facts.Lease.Renewed) {
+			r.facts.Lease = &l
+		}
+	}
+}
+
+// nodes looks at those of pods that should have ended.
+func (r *reading) nodes(ctx context.Context) {
+	var names []string
+	for i := range r.facts.Pods {
+		p := &r.facts.Pods[i]
+		late := p.IsTerminating() && r.facts.Now.After(p.DeletedAt.Add(p.Grace))
+		if late && p.Node != "" && !slices.Contains(names, p.Node) && len(names) < maxNodes {
+			names = append(names, p.Node)
+		}
+	}
+	for _, name := range names {
+		node, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			r.goneNode(name, "it does not exist any more")
+		case err != nil:
+			r.gap("get", "nodes", err)
+			return
+		default:
+			if why := explain.NodeTrouble(node); why != "" {
+				r.goneNode(name, why)
+			}
+		}
+	}
+}
+
+func (r *reading) goneNode(name, why string) {
+	if r.facts.GoneNodes == nil {
+		r.facts.GoneNodes = map[string]string{}
+	}
+	r.facts.GoneNodes[name] = why
+}
+
+// logs reads the last lines of the containers that tell most.
+func (r *reading) logs(ctx context.Context) {
+	if r.o.LogLines <= 0 {
+		return
+	}
+	for _, target := range explain.LogTargets(r.facts, r.o.Report, maxLogs) {
+		lines, err := r.tail(ctx, target)
+		var status apierrors.APIStatus
+		switch {
+		case err == nil && len(lines) > 0:
+			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
+		case err == nil:
+		case apierrors.IsForbidden(err):
+			r.gap("get", "pods/log", err)
+			return
+		case errors.As(err, &status) && status.Status().Code != http.StatusNotFound && len(r.facts.Logs) > 0:
+			return
+		default:
+			r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %v", target.Pod, err)})
+			return
+		}
+	}
+}
+
+func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {
+	stream, err := r.client.CoreV1().Pods(r.facts.Job.Namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
+		Container: t.Container, Previous: t.Previous, TailLines: &r.o.LogLines, LimitBytes: ptr.To[int64](logBytes),
+	}).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Close() }() // It was read to its end, or failed.
+	data, err := io.ReadAll(io.LimitReader(stream, logBytes))
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimRight(string(data), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
+}

@@ -1,0 +1,120 @@
+package explain
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func jobOf(f *Facts) Job {
+	job, spec := f.Job, &f.Job.Spec
+	j := Job{
+		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID),
+		Created: timeOf(job.CreationTimestamp.Time), Started: job.Status.StartTime, Finished: FinishedAt(job),
+		CompletionMode: string(deref(spec.CompletionMode, batchv1.NonIndexedCompletion)),
+		Completions:    spec.Completions, Parallelism: spec.Parallelism, BackoffLimit: spec.BackoffLimit,
+		BackoffLimitPerIndex: spec.BackoffLimitPerIndex, MaxFailedIndexes: spec.MaxFailedIndexes,
+		ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
+		PodReplacementPolicy: string(batchv1.TerminatingOrFailed),
+		RestartPolicy:        string(spec.Template.Spec.RestartPolicy),
+		Suspend:              deref(spec.Suspend, false),
+		ManagedBy:            deref(spec.ManagedBy, ""),
+	}
+	if spec.PodFailurePolicy != nil || deref(spec.PodReplacementPolicy, "") == batchv1.Failed {
+		j.PodReplacementPolicy = string(batchv1.Failed)
+	}
+	if owner := metav1.GetControllerOfNoCopy(job); owner != nil {
+		j.Owner = &Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+	}
+	if j.Started != nil {
+		end := f.Now
+		if j.Finished != nil {
+			end = j.Finished.Time
+		}
+		seconds := int64(end.Sub(j.Started.Time) / time.Second)
+		j.DurationSeconds = &seconds
+	}
+	return j
+}
+
+// FinishedAt is when the Job became complete or failed, nil while it is neither. A failed
+// Job has no completionTime: its end is the transition of Failed.
+func FinishedAt(job *batchv1.Job) *metav1.Time {
+	if job.Status.CompletionTime != nil {
+		return job.Status.CompletionTime
+	}
+	if failed := trueCondition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
+		return &failed.LastTransitionTime
+	}
+	return nil
+}
+
+// Status is the word of kubectl's printer for the state of a Job, with its precedence.
+func Status(job *batchv1.Job) string {
+	switch {
+	case trueCondition(job, batchv1.JobComplete) != nil:
+		return "Complete"
+	case trueCondition(job, batchv1.JobFailed) != nil:
+		return "Failed"
+	case job.DeletionTimestamp != nil:
+		return "Terminating"
+	case trueCondition(job, batchv1.JobSuspended) != nil:
+		return "Suspended"
+	case trueCondition(job, batchv1.JobFailureTarget) != nil:
+		return "FailureTarget"
+	case trueCondition(job, batchv1.JobSuccessCriteriaMet) != nil:
+		return "SuccessCriteriaMet"
+	}
+	return "Running"
+}
+
+func (a *analysis) conditions() []Condition {
+	var out []Condition
+	for _, c := range a.job.Status.Conditions {
+		out = append(out, Condition{
+			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: timeOf(c.LastTransitionTime.Time),
+		})
+	}
+	return out
+}
+
+func (a *analysis) counts() Counts {
+	status := &a.job.Status
+	c := Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
+	if u := status.UncountedTerminatedPods; u != nil {
+		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
+	}
+	for i := range a.failures {
+		if m := a.failures[i].match; m != nil && m.Action == batchv1.PodFailurePolicyActionIgnore {
+			c.IgnoredFailures++
+		}
+	}
+	if !a.PodsRead {
+		return c
+	}
+	c.AwaitReplacement = int32(len(a.findings(reconcile.FindingDelayed)))
+	var failed, finalizers int32
+	for i := range a.Pods {
+		if a.Pods[i].Phase == corev1.PodFailed {
+			failed++
+		}
+		if a.Pods[i].Finalizer {
+			finalizers++
+		}
+	}
+	pods := int32(len(a.Pods))
+	c.Pods, c.FailedPods, c.Finalizers = &pods, &failed, &finalizers
+	return c
+}
+
+// timeOf is nil for the zero time.
+func timeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: t}
+}

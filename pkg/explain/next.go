@@ -1,0 +1,101 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func seconds(n int64) string { return age(time.Duration(n) * time.Second) }
+
+// next is what happens next, if nobody does anything.
+func (a *analysis) next() []Step {
+	var steps []Step
+	say := func(at *metav1.Time, format string, args ...any) {
+		steps = append(steps, Step{At: at, Text: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case a.finished():
+		if w := a.wait(WaitTTL); w != nil {
+			say(&w.Until, "%s", w.Text)
+		}
+		return steps
+	case a.job.DeletionTimestamp != nil:
+		say(nil, "the Job goes away once its pods and finalizers are gone")
+		return steps
+	case a.blocker() != nil && a.blocker().wholeJob():
+		say(nil, "nothing, until that changes")
+		return steps
+	case a.fate.decided():
+		a.nextEnd(say)
+		return steps
+	}
+	a.nextPods(say)
+	a.nextLimits(say)
+	return steps
+}
+
+// wait is the clock of one kind, or nil.
+func (a *analysis) wait(kind WaitKind) *Wait {
+	for i := range a.r.Waits {
+		if a.r.Waits[i].Kind == kind {
+			return &a.r.Waits[i]
+		}
+	}
+	return nil
+}
+
+// nextEnd is what happens to a Job whose end is decided.
+func (a *analysis) nextEnd(say func(*metav1.Time, string, ...any)) {
+	terminal := "Failed"
+	if a.fate.Fate == FateSucceeding {
+		terminal = "Complete"
+	}
+	if w := a.wait(WaitGrace); w != nil {
+		say(&w.Until, "the last terminating pod has to have ended by then")
+	}
+	say(nil, "the condition %s follows once every pod has ended and is counted", terminal)
+}
+
+func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
+	if w := a.wait(WaitBackoff); w != nil {
+		say(&w.Until, "the back-off ends and %s", w.Text)
+	}
+	if w := a.wait(WaitIndexBackoff); w != nil {
+		say(&w.Until, "%s", w.Text)
+	}
+	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
+		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(f.Count, "terminating pod has", "terminating pods have"))
+	}
+	if n := int32(len(a.plan.Create)); n > 0 {
+		say(nil, "%s created now", times(n, "pod is", "pods are"))
+	}
+	if a.indexed() {
+		if s := a.r.Indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
+			say(nil, "as pods end, %s more to start", times(s.PendingCount, "index has", "indexes have"))
+		}
+	}
+	for _, r := range a.r.SuccessPolicy.orNone() {
+		if !r.Met && !r.Impossible {
+			say(nil, "%s more of rule %d's indexes and the Job is complete", times(r.Need-r.Have, "success", "successes"), r.Index)
+		}
+	}
+}
+
+// nextLimits is how far the Job is from failing.
+func (a *analysis) nextLimits(say func(*metav1.Time, string, ...any)) {
+	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 {
+		if left := f.Limit - f.Count; left >= 0 {
+			say(nil, "%s more and the Job fails (backoffLimit %d)", times(left+1, "failure", "failures"), f.Limit)
+		}
+	}
+	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
+		say(nil, "%s more and the Job fails (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "failed index", "failed indexes"), f.Limit)
+	}
+	if w := a.wait(WaitDeadline); w != nil {
+		say(&w.Until, "%s", w.Text)
+	}
+}

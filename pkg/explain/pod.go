@@ -1,0 +1,122 @@
+package explain
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// maxText is how much is kept of a message of a pod, in bytes; a termination message may
+// have 4096.
+const maxText = 2048
+
+// PodOf returns what an explanation needs of a pod; nothing of the pod is shared but
+// strings.
+func PodOf(pod *corev1.Pod) Pod {
+	p := Pod{
+		Pod:          observe.Pod(pod),
+		Node:         pod.Spec.NodeName,
+		Message:      cut(pod.Status.Message),
+		StatusReason: pod.Status.Reason,
+	}
+	if d := pod.DeletionTimestamp; d != nil {
+		if g := pod.DeletionGracePeriodSeconds; g != nil {
+			p.Grace = time.Duration(min(*g, int64(math.MaxInt64/time.Second))) * time.Second
+		}
+		p.DeletedAt = d.Add(-p.Grace)
+	}
+	for _, g := range pod.Spec.SchedulingGates {
+		p.Gates = append(p.Gates, g.Name)
+	}
+	for _, f := range pod.Finalizers {
+		if f != batchv1.JobTrackingFinalizer {
+			p.ForeignFinalizers = append(p.ForeignFinalizers, f)
+		}
+	}
+	p.Attempt = attempt(pod, &p)
+	p.noteConditions(pod)
+	p.noteContainers(pod)
+	return p
+}
+
+func cut(text string) string { return text[:min(len(text), maxText)] }
+
+// attempt is what our controller writes, or follows from what the built-in one does for
+// Jobs with backoffLimitPerIndex; else nothing tells it.
+func attempt(pod *corev1.Pod, p *Pod) int32 {
+	n, err := strconv.ParseInt(pod.Annotations[observe.AttemptAnnotation], 10, 32)
+	if err == nil && n > 0 {
+		return int32(n)
+	}
+	if _, counted := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
+		return int32(min(int64(p.Failures)+int64(p.Ignored)+1, math.MaxInt32))
+	}
+	return 0
+}
+
+func (p *Pod) noteConditions(pod *corev1.Pod) {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		switch {
+		case c.Type == corev1.PodScheduled:
+			p.Scheduling = true
+			if c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+				p.Unschedulable, p.UnscheduledSince = cut(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
+			}
+		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+			p.Disruption, p.DisruptionMessage = c.Reason, cut(c.Message)
+		}
+	}
+}
+
+func (p *Pod) noteContainers(pod *corev1.Pod) {
+	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for j := range list {
+			if c, told := containerOf(&list[j], i == 1); told {
+				p.Containers = append(p.Containers, c)
+			}
+		}
+	}
+}
+
+func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
+	c := Container{Name: status.Name, Init: init, Restarts: status.RestartCount}
+	ended := status.State.Terminated
+	if w := status.State.Waiting; w != nil {
+		c.Waiting, c.WaitingMessage = w.Reason, cut(w.Message)
+	}
+	if ended == nil && status.LastTerminationState.Terminated != nil {
+		ended, c.Before = status.LastTerminationState.Terminated, true
+	}
+	if ended != nil {
+		c.Ended = true
+		c.ExitCode, c.Signal, c.Reason, c.Message = ended.ExitCode, ended.Signal, ended.Reason, cut(ended.Message)
+		c.StartedAt, c.EndedAt = ended.StartedAt.Time, ended.FinishedAt.Time
+	}
+	return c, c.Ended || c.Waiting != ""
+}
+
+// ended returns the named container if it ended last with this exit code, or nil.
+func (p *Pod) ended(name string, code int32) *Container {
+	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
+	if i < 0 {
+		return nil
+	}
+	return &p.Containers[i]
+}
+
+// waiting returns the first container that waits for one of these reasons, or nil.
+func (p *Pod) waiting(reasons ...string) *Container {
+	i := slices.IndexFunc(p.Containers, func(c Container) bool { return slices.Contains(reasons, c.Waiting) })
+	if i < 0 {
+		return nil
+	}
+	return &p.Containers[i]
+}

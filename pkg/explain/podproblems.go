@@ -1,0 +1,171 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// Reasons for which the kubelet lets a container wait.
+var (
+	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
+	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
+	crashLoop       = []string{"CrashLoopBackOff"}
+)
+
+// startSlack is how long a pod may take to start before that is worth a word.
+const startSlack = time.Minute
+
+// pendingPods: pods that do not start, by the reason. None of these counts as a failure,
+// so no limit ends them but activeDeadlineSeconds.
+func (a *analysis) pendingPods() []Problem {
+	byKey := map[string]*Problem{}
+	var order []*Problem
+	for i := range a.Pods {
+		pod := &a.Pods[i]
+		if !pod.IsActive() || !a.inFocus(pod) {
+			continue
+		}
+		p, ok := a.pendingPod(pod)
+		if !ok {
+			continue
+		}
+		key := string(p.Kind) + "\n" + p.Text
+		known := byKey[key]
+		if known == nil {
+			known = &p
+			byKey[key] = known
+			order = append(order, known)
+		}
+		known.add(pod.Name)
+		if p.Since != nil && (known.Since == nil || p.Since.Before(known.Since)) {
+			known.Since = p.Since
+		}
+	}
+	slices.SortStableFunc(order, func(x, y *Problem) int { return cmp.Compare(y.Count, x.Count) })
+	out := make([]Problem, 0, len(order))
+	for _, p := range order {
+		out = append(out, *p)
+	}
+	return out
+}
+
+// pendingPod is why one active pod does not run.
+func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
+	p := Problem{Blocks: true, Since: timeOf(pod.CreatedAt)}
+	image, config, loop := pod.waiting(imagePull...), pod.waiting(containerConfig...), pod.waiting(crashLoop...)
+	switch {
+	case len(pod.Gates) > 0:
+		p.Kind, p.Text = ProblemSchedulingGated, fmt.Sprintf("the pod waits for its scheduling %s %s to be taken away", plural(len(pod.Gates), "gate", "gates"), enumerate(pod.Gates, "and"))
+	case pod.Unschedulable != "" && pod.Node == "":
+		p.Kind, p.Text, p.Details, p.Since = ProblemUnschedulable, "no node takes the pod", []string{pod.Unschedulable}, timeOf(pod.UnscheduledSince)
+	case image != nil:
+		p.Kind, p.Details = ProblemImagePull, details(image)
+		p.Text = fmt.Sprintf("the image %s of container %s cannot be had (%s); that is no failure, so no retry limit ends it", a.image(image.Name), image.Name, image.Waiting)
+	case config != nil:
+		p.Kind, p.Details = ProblemContainerConfig, details(config)
+		p.Text = fmt.Sprintf("container %s cannot be started (%s); that is no failure, so no retry limit ends it", config.Name, config.Waiting)
+	case loop != nil:
+		p.Kind, p.Text = ProblemCrashLoop, fmt.Sprintf("container %s fails again and again, and is restarted in its pod (restartPolicy OnFailure)", loop.Name)
+		if loop.Ended {
+			p.Details = []string{exitText(loop.ExitCode, loop.Reason) + ", restarted " + times(loop.Restarts, "time", "times")}
+			p.Details = append(p.Details, details(loop)...)
+		}
+	case pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack:
+		a.slowStart(pod, &p)
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+func details(c *Container) []string {
+	if c.WaitingMessage == "" {
+		return nil
+	}
+	return []string{c.WaitingMessage}
+}
+
+// image is that of a container of the Job's template.
+func (a *analysis) image(container string) string {
+	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == container {
+				return list[i].Image
+			}
+		}
+	}
+	return ""
+}
+
+// slowStart tells what is known of a pod that is pending for long: the last warning about
+// it, or that no scheduler has looked at it.
+func (a *analysis) slowStart(pod *Pod, p *Problem) {
+	p.Kind, p.Text = ProblemPodPending, "the pod has a node and has not started"
+	if pod.Node == "" {
+		p.Text = "the pod has no node"
+		if !pod.Scheduling {
+			p.Text = "no scheduler has looked at the pod: does the one that schedulerName names run?"
+		}
+	}
+	var last *Event
+	for i := range a.Events {
+		if e := &a.Events[i]; e.Pod == pod.Name && e.Warning() && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	if last != nil {
+		p.Text, p.Details = p.Text+" ("+last.Reason+")", []string{last.Message}
+	}
+}
+
+// terminatingPods: pods that hold a place while they end, and those that do not end.
+func (a *analysis) terminatingPods() []Problem {
+	holds := Problem{Kind: ProblemTerminatingHolds, Blocks: true}
+	stuck := Problem{Kind: ProblemTerminatingStuck, Blocks: true}
+	gone := Problem{Kind: ProblemNodeGone, Blocks: true}
+	var node, nodeWhy string
+	waits := a.finding(reconcile.FindingWaitTerminating) != nil
+	for i := range a.Pods {
+		pod := &a.Pods[i]
+		if !pod.IsTerminating() {
+			continue
+		}
+		p := &holds
+		why, away := a.GoneNodes[pod.Node]
+		switch late := a.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > slack; {
+		case away && pod.Node != "" || late && pod.StatusReason == "NodeLost":
+			p, node, nodeWhy = &gone, pod.Node, cmp.Or(why, "it is lost")
+		case late:
+			p = &stuck
+		case !waits:
+			continue
+		}
+		p.add(pod.Name)
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = timeOf(pod.DeletedAt)
+		}
+	}
+	effect := "its replacement is not created before (podReplacementPolicy Failed)"
+	switch {
+	case a.fate.decided():
+		effect = "the Job does not end before"
+	case !waits:
+		effect = "status.terminating counts it"
+	}
+	holds.Text = fmt.Sprintf("%s, and %s", times(holds.Count, "pod is terminating", "pods are terminating"), effect)
+	stuck.Text = fmt.Sprintf("%s terminating beyond the grace period, and %s", times(stuck.Count, "pod is", "pods are"), effect)
+	gone.Text = fmt.Sprintf("%s terminating on node %s, which cannot end it (%s), and %s", times(gone.Count, "pod is", "pods are"), node, nodeWhy, effect)
+	var out []Problem
+	for _, p := range []Problem{gone, stuck, holds} {
+		if p.Count > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}

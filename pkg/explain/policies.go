@@ -1,0 +1,161 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+)
+
+// failurePolicy is the table of the rules, nil without a policy.
+func (a *analysis) failurePolicy() *FailurePolicy {
+	policy := a.spec.PodFailurePolicy
+	if policy == nil {
+		return nil
+	}
+	out := &FailurePolicy{}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		out.Rules = append(out.Rules, FailureRule{
+			Index: int32(i), Name: a.names.Name(int32(i)), Action: string(rule.Action), Requirement: requirement(rule),
+			Decided: a.fate.failing() && a.fate.rule == int32(i),
+		})
+	}
+	for _, v := range a.violations {
+		out.NameViolations = append(out.NameViolations, v.String())
+	}
+	whys := make([]map[failurepolicy.Why]int, len(out.Rules))
+	for i := range a.failures {
+		m := a.failures[i].match
+		if m == nil {
+			continue
+		}
+		if m.Matched() {
+			out.Rules[m.Rule].Matched++
+		} else {
+			out.Unmatched++
+		}
+		for _, p := range m.Passed {
+			out.Rules[p.Rule].PassedOver++
+			if whys[p.Rule] == nil {
+				whys[p.Rule] = map[failurepolicy.Why]int{}
+			}
+			whys[p.Rule][p.Why]++
+		}
+	}
+	for i, counts := range whys {
+		out.Rules[i].Why = mostFrequent(counts)
+	}
+	return out
+}
+
+func mostFrequent(counts map[failurepolicy.Why]int) string {
+	var best failurepolicy.Why
+	for why, n := range counts {
+		if n > counts[best] || n == counts[best] && why < best {
+			best = why
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return best.String()
+}
+
+// requirement is what a rule asks for, in words.
+func requirement(rule *batchv1.PodFailurePolicyRule) string {
+	if codes := rule.OnExitCodes; codes != nil {
+		who := deref(codes.ContainerName, "any container")
+		values := make([]string, len(codes.Values))
+		for i, v := range codes.Values {
+			values[i] = strconv.Itoa(int(v))
+		}
+		switch codes.Operator {
+		case batchv1.PodFailurePolicyOnExitCodesOpIn:
+			return fmt.Sprintf("%s exits with %s", who, enumerate(values, "or"))
+		case batchv1.PodFailurePolicyOnExitCodesOpNotIn:
+			return fmt.Sprintf("%s exits with a code other than 0 and %s", who, enumerate(values, "and"))
+		}
+		return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, enumerate(values, "and"))
+	}
+	var patterns []string
+	for _, p := range rule.OnPodConditions {
+		text := string(p.Type)
+		if p.Status != "" && p.Status != corev1.ConditionTrue {
+			text += "=" + string(p.Status)
+		}
+		patterns = append(patterns, text)
+	}
+	if len(patterns) == 0 {
+		return "nothing"
+	}
+	return "pod condition " + enumerate(patterns, "or")
+}
+
+// enumerate is "1, 2 or 3".
+func enumerate(words []string, last string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// successPolicy is the progress of the rules, nil without a policy.
+func (a *analysis) successPolicy() *SuccessPolicy {
+	policy := a.spec.SuccessPolicy
+	if policy == nil {
+		return nil
+	}
+	completed, failed := a.endedIndexes()
+	met, progress := successpolicy.Evaluate(policy, completed)
+	out := &SuccessPolicy{}
+	for i := range policy.Rules {
+		rule, p := &policy.Rules[i], progress[i]
+		of := deref(rule.SucceededIndexes, "")
+		s := SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: i == met || !p.Inert && p.Have >= p.Need && p.Have > 0}
+		s.Impossible = p.Inert || !s.Met && a.outOfReach(rule, p.Need, failed)
+		switch {
+		case p.Inert:
+			s.Text = "can never be met: it lists no indexes"
+		case of == "":
+			s.Text = fmt.Sprintf("%d of %d of any indexes", p.Have, p.Need)
+		default:
+			s.Text = fmt.Sprintf("%d of %d of indexes %s", p.Have, p.Need, of)
+		}
+		out.Rules = append(out.Rules, s)
+	}
+	return out
+}
+
+// outOfReach says that so many of the rule's indexes have failed that the others are not
+// enough.
+func (a *analysis) outOfReach(rule *batchv1.SuccessPolicyRule, need int32, failed indexset.Set) bool {
+	all := indexset.Below(deref(a.spec.Completions, 0))
+	if list := rule.SucceededIndexes; list != nil {
+		listed, _ := indexset.ParseTolerant(*list, deref(a.spec.Completions, 0))
+		all = all.Intersection(listed)
+	}
+	return int32(all.Difference(failed).Len()) < need
+}
+
+// ruleLabel is `rule 1 "OutOfMemory"`.
+func ruleLabel(index int32, name string) string {
+	if name == "" {
+		return fmt.Sprintf("rule %d", index)
+	}
+	return fmt.Sprintf("rule %d %q", index, name)
+}
+
+// hasRule says that the index is one of a rule of the podFailurePolicy.
+func (a *analysis) hasRule(index int32) bool {
+	return index >= 0 && a.spec.PodFailurePolicy != nil && int(index) < len(a.spec.PodFailurePolicy.Rules)
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,175 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+const (
+	// builtInManagedBy means the same as no name at all (KEP-4368).
+	builtInManagedBy = "kubernetes.io/job-controller"
+	builtIn          = "the built-in controller"
+)
+
+const (
+	// neglect is how long a Job may be without any status: every controller writes one at
+	// once.
+	neglect = 10 * time.Second
+	// slack is how long an end of a pod may wait for its controller: the built-in one
+	// gathers them for a second, and works in seconds where it is busy.
+	slack = 30 * time.Second
+)
+
+// controllerName is who should run the Job, for a sentence.
+func (a *analysis) controllerName() string {
+	if name := deref(a.spec.ManagedBy, ""); name != "" && name != builtInManagedBy {
+		return "controller " + name
+	}
+	return builtIn
+}
+
+// reconciler says who runs the Job, and whether that is alive: by the Lease of our
+// controller, else by what it has done, or left undone.
+func (a *analysis) reconciler() Reconciler {
+	r := Reconciler{ManagedBy: deref(a.spec.ManagedBy, ""), Alive: AlivenessUnknown}
+	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
+	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
+	if a.Lease != nil {
+		r.LeaseHolder, r.LeaseRenewed = a.Lease.Holder, timeOf(a.Lease.Renewed)
+	}
+	name := a.controllerName()
+	overdue, since := a.overdue()
+	switch {
+	case a.neglected():
+		r.Alive, r.Text = NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", name)
+	case a.leaseExpired():
+		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
+	case a.Lease != nil && a.Lease.Holder != "":
+		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", a.Lease.Holder, age(a.Now.Sub(a.Lease.Renewed)))
+	case overdue > 0:
+		r.Alive, r.Text = NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), isAre(overdue))
+	case r.LastWrite != nil:
+		r.Text = fmt.Sprintf("last wrote the status %s ago", age(a.Now.Sub(r.LastWrite.Time)))
+		if a.Now.Sub(r.LastWrite.Time) < slack {
+			r.Alive = Alive
+		}
+	default:
+		r.Text = "nothing tells whether it is running"
+	}
+	return r
+}
+
+func isAre(n int32) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) {
+	var last *metav1.ManagedFieldsEntry
+	for i := range fields {
+		f := &fields[i]
+		if f.Subresource == "status" && f.Time != nil && (last == nil || last.Time.Before(f.Time)) {
+			last = f
+		}
+	}
+	if last == nil {
+		return "", nil
+	}
+	return last.Manager, last.Time
+}
+
+// suspendedBy is the field manager that last set spec.suspend, "" if it cannot be told.
+func (a *analysis) suspendedBy() string {
+	var manager string
+	var last *metav1.Time
+	for i := range a.job.ManagedFields {
+		f := &a.job.ManagedFields[i]
+		if f.FieldsV1 == nil || f.Subresource != "" || !strings.Contains(string(f.FieldsV1.Raw), `"f:suspend"`) {
+			continue
+		}
+		if last == nil || f.Time != nil && last.Before(f.Time) {
+			manager, last = f.Manager, f.Time
+		}
+	}
+	return manager
+}
+
+// neglected says that nobody has worked on the Job so far.
+func (a *analysis) neglected() bool {
+	s := &a.job.Status
+	untouched := len(s.Conditions) == 0 && s.StartTime == nil && s.Active == 0 && s.Succeeded == 0 && s.Failed == 0 && s.UncountedTerminatedPods == nil
+	return untouched && a.job.DeletionTimestamp == nil && !a.job.CreationTimestamp.IsZero() && a.Now.Sub(a.job.CreationTimestamp.Time) >= neglect
+}
+
+// leaseExpired says that our controller runs nowhere: two lease times have gone by, as
+// another replica takes over after one.
+func (a *analysis) leaseExpired() bool {
+	if a.Lease == nil || a.Now.Sub(a.Lease.Renewed) <= 2*a.Lease.Duration {
+		return false
+	}
+	// One that runs without leader election now leaves an old Lease behind.
+	_, written := lastStatusWrite(a.job.ManagedFields)
+	return written == nil || !written.After(a.Lease.Renewed.Add(2*a.Lease.Duration))
+}
+
+// overdue are pods that ended a while ago, and that a controller would have recorded or
+// let go by now. Pods that have to wait are not among them (KEP-3850).
+func (a *analysis) overdue() (n int32, since time.Time) {
+	waiting := map[string]bool{}
+	for _, f := range a.findings(reconcile.FindingDelayed) {
+		waiting[f.Pod] = true
+	}
+	for i := range a.Pods {
+		p := &a.Pods[i]
+		if !p.IsTerminal() || !p.Finalizer || waiting[p.Name] || p.FinishedAt.IsZero() || a.Now.Sub(p.FinishedAt) < slack {
+			continue
+		}
+		n++
+		if since.IsZero() || p.FinishedAt.After(since) {
+			since = p.FinishedAt
+		}
+	}
+	return n, since
+}
+
+// overduePods are examples of them.
+func (a *analysis) overduePods() []string {
+	var names []string
+	for i := range a.Pods {
+		if p := &a.Pods[i]; p.IsTerminal() && p.Finalizer && !p.FinishedAt.IsZero() && a.Now.Sub(p.FinishedAt) >= slack {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), maxExamples)]
+}
+
+// age is a duration in at most two units: "1m20s", "3d4h".
+func age(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return trimZero(fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second), "0s")
+	case d < 24*time.Hour:
+		return trimZero(fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute), "0m")
+	}
+	return trimZero(fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour), "0h")
+}
+
+// trimZero cuts the second unit if it is 0: "10m0s" is "10m", and "10m10s" stays.
+func trimZero(text, zero string) string {
+	if rest, cut := strings.CutSuffix(text, zero); cut && strings.ContainsAny(rest[len(rest)-1:], "mhd") {
+		return rest
+	}
+	return text
+}

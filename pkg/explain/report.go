@@ -1,0 +1,480 @@
+package explain
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// APIVersion and Kind of a Report as JSON or YAML.
+	APIVersion = "batchjob.dev/v1alpha1"
+	Kind       = "JobExplanation"
+	// KindList is the kind of a ReportList.
+	KindList = "JobExplanationList"
+)
+
+// Report is all that can be said about one Job at one moment. As JSON it is an object of
+// kind JobExplanation; fields are added to it, and none changes its meaning or goes away
+// within v1alpha1. Strings that came from the cluster are as the cluster has them: who
+// writes them to a terminal makes them safe.
+type Report struct {
+	metav1.TypeMeta `json:",inline"`
+	Job             Job `json:"job"`
+	// ObservedAt is the time that everything else refers to.
+	ObservedAt metav1.Time `json:"observedAt"`
+	Verdict    Verdict     `json:"verdict"`
+	// Evidence is the chain behind the verdict on a Job that fails or failed, from the
+	// condition down to the last lines of a log; or behind why it does not go on.
+	Evidence   []Evidence  `json:"evidence,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+	Counts     Counts      `json:"counts"`
+	// Problems are what keeps the Job from going on, or is wrong with it.
+	Problems      []Problem      `json:"problems,omitempty"`
+	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
+	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
+	Indexes       *Indexes       `json:"indexes,omitempty"`
+	// Causes are the failures by cause, the most frequent first.
+	Causes []Cause `json:"causes,omitempty"`
+	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
+	// tells the cause of: the pods are gone.
+	FailuresWithoutPod int32      `json:"failuresWithoutPod,omitempty"`
+	Waits              []Wait     `json:"waits,omitempty"`
+	Reconciler         Reconciler `json:"reconciler"`
+	Timeline           []Moment   `json:"timeline,omitempty"`
+	// Next is what happens next, in order.
+	Next   []Step   `json:"next,omitempty"`
+	Advice []Advice `json:"advice,omitempty"`
+	// Pods are the pods of the Job, those that say most first; PodsOmitted more are left
+	// out.
+	Pods        []PodInfo `json:"pods,omitempty"`
+	PodsOmitted int32     `json:"podsOmitted,omitempty"`
+	// Gaps are what could not be read, so that the report may say less than it could.
+	Gaps []Gap `json:"gaps,omitempty"`
+}
+
+// ReportList is what is said about several Jobs.
+type ReportList struct {
+	metav1.TypeMeta `json:",inline"`
+	// Causes are the failures of all the Jobs together, by cause.
+	Causes []Cause  `json:"causes,omitempty"`
+	Items  []Report `json:"items"`
+}
+
+// Job is what the Job is and asks for.
+type Job struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+	// Owner is the controller of the Job, such as a CronJob.
+	Owner *Owner `json:"owner,omitempty"`
+	// Created, Started and Finished are nil as long as they are not known. Finished is the
+	// completionTime, or the transition of the condition Failed.
+	Created  *metav1.Time `json:"created,omitempty"`
+	Started  *metav1.Time `json:"started,omitempty"`
+	Finished *metav1.Time `json:"finished,omitempty"`
+	// DurationSeconds is from Started to Finished, or to ObservedAt.
+	DurationSeconds *int64 `json:"durationSeconds,omitempty"`
+
+	// CompletionMode is NonIndexed or Indexed.
+	CompletionMode       string `json:"completionMode"`
+	Completions          *int32 `json:"completions,omitempty"`
+	Parallelism          *int32 `json:"parallelism,omitempty"`
+	BackoffLimit         *int32 `json:"backoffLimit,omitempty"`
+	BackoffLimitPerIndex *int32 `json:"backoffLimitPerIndex,omitempty"`
+	MaxFailedIndexes     *int32 `json:"maxFailedIndexes,omitempty"`
+	// ActiveDeadlineSeconds and TTLSecondsAfterFinished are those of the spec.
+	ActiveDeadlineSeconds   *int64 `json:"activeDeadlineSeconds,omitempty"`
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// PodReplacementPolicy is TerminatingOrFailed or Failed: what is in force.
+	PodReplacementPolicy string `json:"podReplacementPolicy"`
+	RestartPolicy        string `json:"restartPolicy,omitempty"`
+	Suspend              bool   `json:"suspend,omitempty"`
+	// ManagedBy is "" for the built-in controller.
+	ManagedBy string `json:"managedBy,omitempty"`
+}
+
+// Owner names an object that owns another.
+type Owner struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+}
+
+// Fate is how far the end of a Job is decided.
+type Fate string
+
+const (
+	// FateOpen says: nothing is decided.
+	FateOpen Fate = "Open"
+	// FateFailing says: the Job will fail, and waits for its pods to end (FailureTarget).
+	FateFailing Fate = "Failing"
+	// FateSucceeding says: the Job will be complete, and waits for its pods to end
+	// (SuccessCriteriaMet).
+	FateSucceeding Fate = "Succeeding"
+	FateFailed     Fate = "Failed"
+	FateComplete   Fate = "Complete"
+)
+
+// Verdict is the answer in one sentence, and in fields.
+type Verdict struct {
+	// Status is kubectl's word: Running, Suspended, FailureTarget, SuccessCriteriaMet,
+	// Failed, Complete or Terminating.
+	Status string `json:"status"`
+	Fate   Fate   `json:"fate"`
+	// Stalled says that the Job is not finished and does not go on: a problem blocks it.
+	Stalled bool `json:"stalled,omitempty"`
+	// Reason and Message are those of the condition that decided the fate.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Rule and RuleName are the rule of the podFailurePolicy behind the reason; nil if
+	// there is none, or if it cannot be told.
+	Rule     *int32 `json:"rule,omitempty"`
+	RuleName string `json:"ruleName,omitempty"`
+	// WaitsFor says what the terminal condition waits for, while Failing or Succeeding.
+	WaitsFor string `json:"waitsFor,omitempty"`
+	// Sentence ends with a full stop.
+	Sentence string `json:"sentence"`
+}
+
+// EvidenceKind says what a link of the chain is.
+type EvidenceKind string
+
+const (
+	EvidenceCondition EvidenceKind = "Condition"
+	EvidenceLimit     EvidenceKind = "Limit" // a limit of the spec, and what stands against it
+	EvidenceRule      EvidenceKind = "Rule"
+	EvidencePod       EvidenceKind = "Pod"
+	EvidenceContainer EvidenceKind = "Container"
+	EvidenceLogs      EvidenceKind = "Logs"
+	EvidenceEvent     EvidenceKind = "Event"
+	// EvidenceNote is something that is missing from the chain, and why.
+	EvidenceNote EvidenceKind = "Note"
+)
+
+// Evidence is one link of the chain. Each link explains the one before it.
+type Evidence struct {
+	Kind EvidenceKind `json:"kind"`
+	// Text is one line, without a full stop.
+	Text string `json:"text"`
+	// Lines are quoted text: the last lines of a log, a termination message.
+	Lines     []string     `json:"lines,omitempty"`
+	Time      *metav1.Time `json:"time,omitempty"`
+	Condition string       `json:"condition,omitempty"`
+	Rule      *int32       `json:"rule,omitempty"`
+	RuleName  string       `json:"ruleName,omitempty"`
+	Pod       string       `json:"pod,omitempty"`
+	Index     *int32       `json:"index,omitempty"`
+	Attempt   int32        `json:"attempt,omitempty"`
+	Container string       `json:"container,omitempty"`
+	ExitCode  *int32       `json:"exitCode,omitempty"`
+	// Signal is that of an exit code above 128, such as SIGKILL.
+	Signal string `json:"signal,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Condition is a condition of the Job.
+type Condition struct {
+	Type    string       `json:"type"`
+	Status  string       `json:"status"`
+	Reason  string       `json:"reason,omitempty"`
+	Message string       `json:"message,omitempty"`
+	Since   *metav1.Time `json:"since,omitempty"`
+}
+
+// Counts are the numbers of the status, and of the pods that are still there.
+type Counts struct {
+	Active      int32  `json:"active"`
+	Ready       *int32 `json:"ready,omitempty"`
+	Terminating *int32 `json:"terminating,omitempty"`
+	Succeeded   int32  `json:"succeeded"`
+	Failed      int32  `json:"failed"`
+	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
+	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
+	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`
+	// Pods are the pods that are there, FailedPods those of them in phase Failed, and
+	// Finalizers those that hold the tracking finalizer; nil if pods could not be read.
+	Pods       *int32 `json:"pods,omitempty"`
+	FailedPods *int32 `json:"failedPods,omitempty"`
+	Finalizers *int32 `json:"finalizers,omitempty"`
+	// IgnoredFailures are failed pods that a rule of the podFailurePolicy ignores.
+	IgnoredFailures int32 `json:"ignoredFailures,omitempty"`
+	// AwaitReplacement are failed pods that are counted only when the next pod of their
+	// index is there (KEP-3850).
+	AwaitReplacement int32 `json:"awaitReplacement,omitempty"`
+}
+
+// ProblemKind names what keeps a Job from going on, or what is wrong with it.
+type ProblemKind string
+
+const (
+	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend holds it
+	ProblemNotReconciled     ProblemKind = "NotReconciled"     // nobody has worked on it
+	ProblemControllerGone    ProblemKind = "ControllerGone"    // whoever did has stopped
+	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
+	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node takes the pod
+	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
+	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be had
+	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
+	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
+	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
+	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
+	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
+	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
+	ProblemFinalizerStuck    ProblemKind = "FinalizerStuck"    // the tracking finalizer is not removed
+	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // somebody else's holds the pod or the Job
+	ProblemInvalidRuleNames  ProblemKind = "InvalidRuleNames"  // KEP-4443
+	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met any more
+	ProblemUnknownMode       ProblemKind = "UnknownMode"       // completionMode
+	ProblemInconsistent      ProblemKind = "Inconsistent"      // the status contradicts itself
+)
+
+// Problem is one of them, for all pods that have it.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	// Blocks says that the Job does not go on, or one of its pods, before it is solved.
+	Blocks bool `json:"blocks,omitempty"`
+	// Text is one sentence, without a full stop.
+	Text string `json:"text"`
+	// Details are lines quoted from the cluster, or one per violation.
+	Details []string     `json:"details,omitempty"`
+	Since   *metav1.Time `json:"since,omitempty"`
+	// Count is how many pods have it; Pods are examples.
+	Count int32    `json:"count,omitempty"`
+	Pods  []string `json:"pods,omitempty"`
+}
+
+// FailurePolicy is spec.podFailurePolicy, with what became of the pods that are there.
+type FailurePolicy struct {
+	Rules []FailureRule `json:"rules"`
+	// Unmatched is how many failed pods no rule matched: they count against backoffLimit.
+	Unmatched int32 `json:"unmatched,omitempty"`
+	// NameViolations are what is wrong with the names of the rules (KEP-4443).
+	NameViolations []string `json:"nameViolations,omitempty"`
+}
+
+// FailureRule is one rule.
+type FailureRule struct {
+	Index  int32  `json:"index"`
+	Name   string `json:"name,omitempty"`
+	Action string `json:"action"`
+	// Requirement is the condition in words: "main exits with 42 or 43".
+	Requirement string `json:"requirement"`
+	// Matched is how many of the failed pods it matched.
+	Matched int32 `json:"matched,omitempty"`
+	// PassedOver is how many it was asked about in vain, and Why the most frequent reason.
+	PassedOver int32  `json:"passedOver,omitempty"`
+	Why        string `json:"why,omitempty"`
+	// Decided says that this rule decided the fate of the Job.
+	Decided bool `json:"decided,omitempty"`
+}
+
+// SuccessPolicy is spec.successPolicy with its progress.
+type SuccessPolicy struct {
+	Rules []SuccessRule `json:"rules"`
+}
+
+// SuccessRule is one rule.
+type SuccessRule struct {
+	Index int32 `json:"index"`
+	// Have of Need indexes have succeeded, of those in Of; "" for any.
+	Have int32  `json:"have"`
+	Need int32  `json:"need"`
+	Of   string `json:"of,omitempty"`
+	Met  bool   `json:"met,omitempty"`
+	// Impossible says that too many of its indexes have failed, or that it can never be met.
+	Impossible bool `json:"impossible,omitempty"`
+	// Text is "3 of 5 of indexes 1-9".
+	Text string `json:"text"`
+}
+
+// Indexes are the completion indexes by state, as lists of intervals ("1-3,7"). Each index
+// is in one of them.
+type Indexes struct {
+	Total     int32  `json:"total"`
+	Completed string `json:"completed"`
+	Failed    string `json:"failed"`
+	Active    string `json:"active,omitempty"`
+	// Terminating have a pod that is being deleted and no other.
+	Terminating string `json:"terminating,omitempty"`
+	// BackingOff wait for their next pod, see Details.
+	BackingOff string `json:"backingOff,omitempty"`
+	Pending    string `json:"pending,omitempty"`
+	// CompletedCount and the others are the sizes of the lists.
+	CompletedCount   int32 `json:"completedCount"`
+	FailedCount      int32 `json:"failedCount"`
+	ActiveCount      int32 `json:"activeCount"`
+	TerminatingCount int32 `json:"terminatingCount"`
+	BackingOffCount  int32 `json:"backingOffCount"`
+	PendingCount     int32 `json:"pendingCount"`
+	// Details are indexes with failures: failed ones, those in back-off, those that run
+	// again; DetailsOmitted more are left out.
+	Details        []IndexInfo `json:"details,omitempty"`
+	DetailsOmitted int32       `json:"detailsOmitted,omitempty"`
+}
+
+// IndexInfo is one index.
+type IndexInfo struct {
+	Index int32 `json:"index"`
+	// State is Completed, Failed, Active, Terminating, BackingOff or Pending.
+	State string `json:"state"`
+	// Attempt is the number of its latest pod, from 1; Attempts are how many it may have
+	// (backoffLimitPerIndex+1), 0 for no limit of its own.
+	Attempt  int32 `json:"attempt,omitempty"`
+	Attempts int32 `json:"attempts,omitempty"`
+	// Failures count against backoffLimitPerIndex, Ignored do not.
+	Failures int32 `json:"failures,omitempty"`
+	Ignored  int32 `json:"ignored,omitempty"`
+	// Until is when its back-off ends.
+	Until *metav1.Time `json:"until,omitempty"`
+	// Pod is the latest of its pods, and Cause why its last failure happened.
+	Pod   string `json:"pod,omitempty"`
+	Cause string `json:"cause,omitempty"`
+}
+
+// CauseSource says how a cause is known.
+type CauseSource string
+
+const (
+	SourcePods   CauseSource = "Pods"
+	SourceEvents CauseSource = "Events" // the pods are gone
+	// SourceCondition is the message of the Job's condition.
+	SourceCondition CauseSource = "Condition"
+)
+
+// Cause is one way in which pods failed.
+type Cause struct {
+	// Text is one line: "Container main exited with code 137 (OOMKilled)".
+	Text string `json:"text"`
+	// Meaning says what an exit code or a reason means, if that is known.
+	Meaning   string      `json:"meaning,omitempty"`
+	Source    CauseSource `json:"source"`
+	Count     int32       `json:"count"`
+	Container string      `json:"container,omitempty"`
+	ExitCode  *int32      `json:"exitCode,omitempty"`
+	Signal    string      `json:"signal,omitempty"`
+	Reason    string      `json:"reason,omitempty"`
+	// Condition is the pod condition behind the failure, such as DisruptionTarget.
+	Condition string `json:"condition,omitempty"`
+	Rule      *int32 `json:"rule,omitempty"`
+	RuleName  string `json:"ruleName,omitempty"`
+	// Action is that of the rule; "" if no rule matched: the failure counts.
+	Action string `json:"action,omitempty"`
+	// Indexes have failed so, as a list of intervals.
+	Indexes string `json:"indexes,omitempty"`
+	// Pods are examples, the latest first; Jobs are set in a ReportList.
+	Pods []string `json:"pods,omitempty"`
+	Jobs []string `json:"jobs,omitempty"`
+	// Consequence says that these pods were stopped because the Job was ending already.
+	Consequence bool `json:"consequence,omitempty"`
+	// Message is a termination message of one of them.
+	Message string       `json:"message,omitempty"`
+	First   *metav1.Time `json:"first,omitempty"`
+	Last    *metav1.Time `json:"last,omitempty"`
+}
+
+// WaitKind says what a clock is about.
+type WaitKind string
+
+const (
+	WaitBackoff      WaitKind = "Backoff"      // of the whole Job
+	WaitIndexBackoff WaitKind = "IndexBackoff" // of indexes: the first that ends
+	WaitDeadline     WaitKind = "Deadline"     // activeDeadlineSeconds
+	WaitTTL          WaitKind = "TTL"          // ttlSecondsAfterFinished: the Job is deleted
+	WaitGrace        WaitKind = "GracePeriod"  // of terminating pods: the last that ends
+)
+
+// Wait is a clock that runs.
+type Wait struct {
+	Kind WaitKind `json:"kind"`
+	// Until is when it ends.
+	Until metav1.Time `json:"until"`
+	// Text is what then happens: "a new pod is created, after 3 failures in a row".
+	Text string `json:"text"`
+	// Failures are the failures in a row behind a back-off; Indexes those in back-off.
+	Failures int32  `json:"failures,omitempty"`
+	Indexes  string `json:"indexes,omitempty"`
+}
+
+// Aliveness is what can be told of a controller.
+type Aliveness string
+
+const (
+	Alive            Aliveness = "Alive"
+	NotAlive         Aliveness = "NotAlive"
+	AlivenessUnknown Aliveness = "Unknown"
+)
+
+// Reconciler is who runs the Job.
+type Reconciler struct {
+	// ManagedBy is that of the Job; "" for the built-in controller. Ours says that it is
+	// the default name of this project's controller.
+	ManagedBy string    `json:"managedBy,omitempty"`
+	Ours      bool      `json:"ours,omitempty"`
+	Alive     Aliveness `json:"alive"`
+	// Text is one line with the reason for Alive.
+	Text string `json:"text"`
+	// Manager last wrote the status, at LastWrite.
+	Manager   string       `json:"manager,omitempty"`
+	LastWrite *metav1.Time `json:"lastWrite,omitempty"`
+	// LeaseHolder holds the Lease of the controller since LeaseRenewed.
+	LeaseHolder  string       `json:"leaseHolder,omitempty"`
+	LeaseRenewed *metav1.Time `json:"leaseRenewed,omitempty"`
+}
+
+// Moment is something that happened.
+type Moment struct {
+	Time metav1.Time `json:"time"`
+	// Until is when the last of Count such things happened, if there were several.
+	Until *metav1.Time `json:"until,omitempty"`
+	Count int32        `json:"count,omitempty"`
+	// What is Job, Pod, Condition or Event.
+	What string `json:"what"`
+	// Warning says that it is bad news.
+	Warning bool   `json:"warning,omitempty"`
+	Text    string `json:"text"`
+}
+
+// Step is something that happens next.
+type Step struct {
+	// At is when, nil for now or for when something else has happened.
+	At   *metav1.Time `json:"at,omitempty"`
+	Text string       `json:"text"`
+}
+
+// Advice is something that can be done.
+type Advice struct {
+	Text string `json:"text"`
+	// Command is one that can be typed as it is; "" if there is none.
+	Command string `json:"command,omitempty"`
+}
+
+// PodInfo is one pod.
+type PodInfo struct {
+	Name    string `json:"name"`
+	Index   *int32 `json:"index,omitempty"`
+	Attempt int32  `json:"attempt,omitempty"`
+	Phase   string `json:"phase"`
+	// State says more than the phase: Terminating, ImagePullBackOff, Unschedulable, …
+	State   string       `json:"state"`
+	Ready   bool         `json:"ready,omitempty"`
+	Node    string       `json:"node,omitempty"`
+	Created *metav1.Time `json:"created,omitempty"`
+	// Ended is when it finished, for a finished pod.
+	Ended    *metav1.Time `json:"ended,omitempty"`
+	Restarts int32        `json:"restarts,omitempty"`
+	// Cause is that of its failure.
+	Cause string `json:"cause,omitempty"`
+	Rule  *int32 `json:"rule,omitempty"`
+	// Counted says what the Job's accounting makes of it: Counted, Recorded, NotCounted, or
+	// AwaitsReplacement; "" for a pod that has not ended.
+	Counted string `json:"counted,omitempty"`
+}
+
+// Gap is something that could not be read.
+type Gap struct {
+	// What is pods, events, logs, lease or node.
+	What string `json:"what"`
+	// Text is one line: what is missing, and why.
+	Text string `json:"text"`
+	// Command shows whether the permission is there, "" if that is not the reason.
+	Command string `json:"command,omitempty"`
+}

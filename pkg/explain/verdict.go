@@ -1,0 +1,235 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func (a *analysis) verdict() Verdict {
+	v := Verdict{Status: Status(a.job), Fate: a.fate.Fate, Reason: a.fate.reason, Message: a.fate.message}
+	if a.fate.failing() && !a.fate.noRule() {
+		v.Rule = ptr.To(a.fate.rule)
+	}
+	if a.fate.failing() {
+		v.RuleName = a.fate.ruleName
+	}
+	if a.fate.decided() && !a.finished() {
+		v.WaitsFor = a.waitsFor()
+	}
+	v.Stalled = a.blocker() != nil
+	v.Sentence = a.sentence(v) + "."
+	return v
+}
+
+func (a *analysis) sentence(v Verdict) string {
+	switch a.fate.Fate {
+	case FateFailed:
+		return "The Job failed: " + a.whyFailed()
+	case FateFailing:
+		return fmt.Sprintf("The Job is going to fail: %s; it waits for %s", a.whyFailed(), v.WaitsFor)
+	case FateComplete:
+		return "The Job is complete: " + a.whyComplete()
+	case FateSucceeding:
+		return fmt.Sprintf("The Job has succeeded: %s; it waits for %s", a.whyComplete(), v.WaitsFor)
+	}
+	if b := a.blocker(); b != nil {
+		return "The Job does not go on: " + b.Text
+	}
+	return a.whatRuns()
+}
+
+// waitsFor is what the terminal condition waits for.
+func (a *analysis) waitsFor() string {
+	running, terminating, held := int32(0), int32(0), int32(0)
+	for i := range a.Pods {
+		switch p := &a.Pods[i]; {
+		case p.IsActive():
+			running++
+		case p.IsTerminating():
+			terminating++
+		case p.Finalizer:
+			held++
+		}
+	}
+	if !a.PodsRead {
+		running, terminating = a.job.Status.Active, deref(a.job.Status.Terminating, 0)
+	}
+	var parts []string
+	if running > 0 {
+		parts = append(parts, times(running, "pod that still runs", "pods that still run"))
+	}
+	if terminating > 0 {
+		parts = append(parts, times(terminating, "terminating pod", "terminating pods"))
+	}
+	if held > 0 {
+		parts = append(parts, times(held, "ended pod to be counted", "ended pods to be counted"))
+	}
+	if len(parts) == 0 {
+		return a.controllerName() + " to say so"
+	}
+	return enumerate(parts, "and")
+}
+
+func (a *analysis) whyFailed() string {
+	failed := a.job.Status.Failed + int32(a.uncountedFailed())
+	switch a.fate.reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		limit := deref(a.spec.BackoffLimit, 6)
+		if failed == 0 {
+			return fmt.Sprintf("its containers were restarted more often than backoffLimit, %d, allows%s", limit, a.mostly())
+		}
+		return fmt.Sprintf("%s, and backoffLimit allows %s%s", times(failed, "pod failed", "pods failed"), times(limit, "retry", "retries"), a.mostly())
+	case batchv1.JobReasonDeadlineExceeded:
+		return fmt.Sprintf("it ran longer than activeDeadlineSeconds, %s, allows%s", deadlineText(a.spec.ActiveDeadlineSeconds), a.mostly())
+	case batchv1.JobReasonMaxFailedIndexesExceeded:
+		_, lost := a.endedIndexes()
+		return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d%s", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0), a.mostly())
+	case batchv1.JobReasonFailedIndexes:
+		_, lost := a.endedIndexes()
+		return fmt.Sprintf("%d of its %s failed (%s)%s", lost.Len(), times(deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String()), a.mostly())
+	}
+	if a.fate.culprit.pod != "" || !a.fate.noRule() || strings.HasPrefix(a.fate.reason, batchv1.JobReasonPodFailurePolicy) {
+		return a.whyRule()
+	}
+	if a.fate.message != "" {
+		return a.fate.reason + ", " + a.fate.message
+	}
+	return "reason " + a.fate.reason
+}
+
+func deadlineText(seconds *int64) string {
+	if seconds == nil {
+		return "which is not set any more"
+	}
+	return fmt.Sprintf("%ds", *seconds)
+}
+
+// whyRule is the verdict after a rule with FailJob.
+func (a *analysis) whyRule() string {
+	rule := "a rule of its podFailurePolicy"
+	if !a.fate.noRule() || a.fate.ruleName != "" {
+		rule = ruleLabel(a.fate.rule, a.fate.ruleName) + " of its podFailurePolicy"
+	}
+	if a.fate.noRule() && a.fate.ruleName != "" {
+		rule = fmt.Sprintf("rule %q of its podFailurePolicy", a.fate.ruleName)
+	}
+	k := a.fate.culprit
+	if k.pod == "" {
+		return rule + " ended it"
+	}
+	what := "has condition " + k.condition
+	if k.condition == "" {
+		reason := ""
+		if f := a.example(); f != nil && f.pod.Name == k.pod {
+			reason = f.cause.Reason
+		}
+		what = fmt.Sprintf("its container %s ended with %s", k.container, exitText(k.exitCode, reason))
+	}
+	return fmt.Sprintf("%s ended it, because of pod %s: %s", rule, a.culpritLabel(), what)
+}
+
+func (a *analysis) culpritLabel() string {
+	for i := range a.Pods {
+		if p := &a.Pods[i]; p.Name == a.fate.culprit.pod && p.Index >= 0 {
+			return fmt.Sprintf("%s (index %d)", p.Name, p.Index)
+		}
+	}
+	return a.fate.culprit.pod
+}
+
+// mostly tells of the most frequent cause.
+func (a *analysis) mostly() string {
+	var first *Cause
+	all, kinds := int32(0), 0
+	for i := range a.r.Causes {
+		c := &a.r.Causes[i]
+		if c.Consequence {
+			continue
+		}
+		if first == nil {
+			first = c
+		}
+		all += c.Count
+		kinds++
+	}
+	if first == nil {
+		return ""
+	}
+	text := lowerFirst(first.Text)
+	if first.Signal != "" && first.Reason == "" {
+		text = strings.Replace(text, fmt.Sprintf("code %d", *first.ExitCode), fmt.Sprintf("code %d (%s)", *first.ExitCode, first.Signal), 1)
+	}
+	if kinds == 1 {
+		return "; " + text
+	}
+	return fmt.Sprintf("; mostly (%d of %d) %s", first.Count, all, text)
+}
+
+// lowerFirst puts a sentence behind a semicolon.
+func lowerFirst(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
+func (a *analysis) whyComplete() string {
+	succeeded, total := a.job.Status.Succeeded, a.spec.Completions
+	took := ""
+	if s := a.r.Job.DurationSeconds; s != nil && a.fate.Fate == FateComplete {
+		took = " in " + seconds(*s)
+	}
+	if a.fate.reason == batchv1.JobReasonSuccessPolicy {
+		for _, r := range a.r.SuccessPolicy.orNone() {
+			if r.Met {
+				return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", r.Index, r.Text, took)
+			}
+		}
+	}
+	switch {
+	case a.indexed():
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(deref(total, 0), "index", "indexes"), took)
+	case total != nil:
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(*total, "pod", "pods"), took)
+	}
+	return fmt.Sprintf("%s succeeded, and none runs%s", times(succeeded, "pod", "pods"), took)
+}
+
+// whatRuns is the verdict on a Job that goes on.
+func (a *analysis) whatRuns() string {
+	s := &a.job.Status
+	if a.job.DeletionTimestamp != nil {
+		return "The Job is being deleted"
+	}
+	text := fmt.Sprintf("The Job runs: %s, %s active", a.progress(), times(s.Active, "pod is", "pods are"))
+	if s.Failed > 0 {
+		text += fmt.Sprintf(", %d failed%s", s.Failed, a.mostly())
+	}
+	if f := a.finding(reconcile.FindingBackoff); f != nil {
+		text += fmt.Sprintf("; it is in back-off after %s, and goes on in %s", times(f.Count, "failure", "failures"), age(f.Until.Sub(a.Now)))
+	} else if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
+		text += fmt.Sprintf("; %s in back-off, the first goes on in %s", times(int32(waiting.Len()), "index is", "indexes are"), age(until.Sub(a.Now)))
+	}
+	for i := range a.r.Problems {
+		if a.r.Problems[i].Blocks {
+			return text + "; but " + a.r.Problems[i].Text
+		}
+	}
+	return text
+}
+
+func (a *analysis) progress() string {
+	succeeded := a.job.Status.Succeeded
+	switch {
+	case a.indexed():
+		return fmt.Sprintf("%d of %s succeeded", succeeded, times(deref(a.spec.Completions, 0), "index", "indexes"))
+	case a.spec.Completions != nil:
+		return fmt.Sprintf("%d of %s succeeded", succeeded, times(*a.spec.Completions, "pod", "pods"))
+	}
+	return times(succeeded, "pod succeeded", "pods succeeded")
+}

@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// waits are the clocks that run, the one that ends first first.
+func (a *analysis) waits() []Wait {
+	var out []Wait
+	add := func(kind WaitKind, until time.Time, text string) *Wait {
+		if !until.After(a.Now) {
+			return &Wait{}
+		}
+		out = append(out, Wait{Kind: kind, Until: metav1.NewTime(until), Text: text})
+		return &out[len(out)-1]
+	}
+	if f := a.finding(reconcile.FindingBackoff); f != nil {
+		add(WaitBackoff, f.Until, fmt.Sprintf("pods are created again, after %s", times(f.Count, "failure in a row", "failures in a row"))).Failures = f.Count
+	}
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
+		text := fmt.Sprintf("index %s gets its next pod", waiting)
+		if waiting.Len() > 1 {
+			text = fmt.Sprintf("the first of %d indexes in back-off gets its next pod", waiting.Len())
+		}
+		add(WaitIndexBackoff, until, text).Indexes = waiting.String()
+	}
+	if f := a.finding(reconcile.FindingDeadline); f != nil && !a.fate.decided() && !deref(a.spec.Suspend, false) {
+		add(WaitDeadline, f.Until, fmt.Sprintf("the Job fails if it is not finished (activeDeadlineSeconds %d)", *a.spec.ActiveDeadlineSeconds))
+	}
+	if last, n := a.lastGrace(); n > 0 {
+		add(WaitGrace, last, fmt.Sprintf("the grace period of %s is over", times(n, "terminating pod", "terminating pods")))
+	}
+	if end, ttl := FinishedAt(a.job), a.spec.TTLSecondsAfterFinished; end != nil && ttl != nil && a.job.DeletionTimestamp == nil {
+		add(WaitTTL, end.Add(time.Duration(*ttl)*time.Second), fmt.Sprintf("the Job and its pods are deleted (ttlSecondsAfterFinished %d)", *ttl))
+	}
+	slices.SortStableFunc(out, func(x, y Wait) int { return cmp.Or(x.Until.Compare(y.Until.Time), cmp.Compare(x.Kind, y.Kind)) })
+	return out
+}
+
+// indexBackoff is when the first of the indexes in back-off may go on, and which they are.
+func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
+	var first time.Time
+	var waiting []int32
+	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
+		waiting = append(waiting, f.Index)
+		if first.IsZero() || f.Until.Before(first) {
+			first = f.Until
+		}
+	}
+	return first, indexset.Of(waiting...)
+}
+
+// lastGrace is when the last terminating pod should have ended, and how many there are.
+func (a *analysis) lastGrace() (last time.Time, n int32) {
+	for i := range a.Pods {
+		p := &a.Pods[i]
+		if !p.IsTerminating() {
+			continue
+		}
+		n++
+		if end := p.DeletedAt.Add(p.Grace); end.After(last) {
+			last = end
+		}
+	}
+	return last, n
+}
+
+// times is "1 pod" or "2 pods".
+func times(n int32, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
