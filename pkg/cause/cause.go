@@ -4,7 +4,10 @@ package cause
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -115,7 +118,42 @@ func (c Cause) Text(names rulename.Names) string {
 		}
 		return fmt.Sprintf("%s; rule %d%s of the podFailurePolicy matched: %s", c.Evidence(), c.Rule, name, c.Action)
 	case c.Judged:
-		return c.Evidence() + "; no rule of the podFailurePolicy matched"
+		return c.Evidence() + noRuleText
 	}
 	return c.Evidence()
+}
+
+// ruleText is what Text appends to the evidence when a rule matched.
+var ruleText = regexp.MustCompile(`; rule (\d+)(?: "([^"]*)")? of the podFailurePolicy matched: (\w+)$`)
+
+// noRuleText is what it appends when none did.
+const noRuleText = "; no rule of the podFailurePolicy matched"
+
+// Told is what can be read from a Text, when the pod is gone and an event is all that is
+// left of it.
+type Told struct {
+	Evidence string
+	// Rule is failurepolicy.NoRule if none matched.
+	Rule     int32
+	RuleName string
+	Action   batchv1.PodFailurePolicyAction
+}
+
+// Parse reads a Text. What is none is all evidence.
+func Parse(text string) Told {
+	m := ruleText.FindStringSubmatchIndex(text)
+	if m == nil {
+		return Told{Evidence: strings.TrimSuffix(text, noRuleText), Rule: failurepolicy.NoRule}
+	}
+	group := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return text[m[2*i]:m[2*i+1]]
+	}
+	rule, err := strconv.ParseInt(group(1), 10, 32)
+	if err != nil {
+		return Told{Evidence: text, Rule: failurepolicy.NoRule}
+	}
+	return Told{Evidence: text[:m[0]], Rule: int32(rule), RuleName: group(2), Action: batchv1.PodFailurePolicyAction(group(3))}
 }

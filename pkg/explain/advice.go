@@ -162,10 +162,7 @@ func (a *analysis) adviceOnFailure() []Advice {
 	var out []Advice
 	f := a.example()
 	if f == nil {
-		if a.job.Status.Failed > 0 {
-			out = append(out, Advice{"keep failed pods for a look next time: nothing may delete them before the Job is deleted (ttlSecondsAfterFinished)", ""})
-		}
-		return out
+		return a.adviceOnGonePods()
 	}
 	c := f.container()
 	if c != nil {
@@ -184,10 +181,23 @@ func (a *analysis) adviceOnFailure() []Advice {
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
 		out = append(out, Advice{"let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""})
 	}
-	if len(a.groups()) > 1 || len(a.failures) > 1 {
+	if len(a.failures) > 1 && !a.perIndex() {
 		out = append(out, Advice{"read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))})
 	}
 	return out
+}
+
+// adviceOnGonePods: nothing is left to look at.
+func (a *analysis) adviceOnGonePods() []Advice {
+	for i := range a.r.Causes {
+		if c := &a.r.Causes[i]; !c.Consequence && wasDeleted(c.Text) {
+			return []Advice{{"find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", ""}}
+		}
+	}
+	if a.job.Status.Failed == 0 || !a.PodsRead || a.fate.reason == batchv1.JobReasonDeadlineExceeded {
+		return nil
+	}
+	return []Advice{{"to see more next time, let nothing delete failed pods before their Job, or collect their logs elsewhere", ""}}
 }
 
 // remedy is what an exit code or reason asks for.

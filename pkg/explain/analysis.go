@@ -102,7 +102,7 @@ func (a *analysis) findFailures() {
 			continue
 		}
 		f := failure{pod: p, match: a.match(p)}
-		f.cause = cause.Of(&p.Pod, f.match)
+		f.cause = cause.Of(p.atItsEnd(), f.match)
 		f.consequence = a.isConsequence(p)
 		a.failures = append(a.failures, f)
 	}
@@ -121,9 +121,26 @@ func (a *analysis) match(p *Pod) *failurepolicy.Match {
 }
 
 // isConsequence says that the pod ended because it was deleted, when the end of the Job
-// was decided already. The culprit of a failed Job ended before, and is not deleted.
+// was decided already.
 func (a *analysis) isConsequence(p *Pod) bool {
-	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since)
+	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.endedBeforeDeletion()
+}
+
+// endedBeforeDeletion says that the deletion found the pod ended already: the API server
+// gives such a pod no grace period, and all times have whole seconds.
+func (p *Pod) endedBeforeDeletion() bool {
+	return p.Deleting && p.IsTerminal() && (p.Grace == 0 || p.FinishedAt.Before(p.DeletedAt))
+}
+
+// atItsEnd is the pod as it was when it ended: a deletion that came later is no part of
+// the cause.
+func (p *Pod) atItsEnd() *reconcile.Pod {
+	if !p.endedBeforeDeletion() {
+		return &p.Pod
+	}
+	before := p.Pod
+	before.Deleting = false
+	return &before
 }
 
 // inFocus says that the report is about the pod.

@@ -97,12 +97,14 @@ func (a *analysis) causeOf(g *group) Cause {
 		Container: g.cause.Container, Reason: g.cause.Reason, Condition: string(g.cause.Condition), Action: string(g.cause.Action),
 	}
 	latest := g.failures[0]
-	if c.Container != "" {
-		c.ExitCode, c.Signal = ptr.To(g.cause.ExitCode), Signal(g.cause.ExitCode)
+	if c.Container != "" && c.Condition == "" {
 		c.Meaning = Meaning(g.cause.ExitCode, g.cause.Reason)
 	} else {
-		c.Reason = cmp.Or(latest.pod.Disruption, g.cause.PodReason)
-		c.Meaning = podMeaning(c.Reason)
+		c.Reason = cmp.Or(g.cause.Reason, latest.pod.Disruption, g.cause.PodReason)
+		c.Meaning = podMeaning(cmp.Or(latest.pod.Disruption, g.cause.PodReason))
+	}
+	if c.Container != "" {
+		c.ExitCode, c.Signal = ptr.To(g.cause.ExitCode), Signal(g.cause.ExitCode)
 	}
 	if g.cause.Judged && g.cause.Rule != failurepolicy.NoRule {
 		c.Rule, c.RuleName = ptr.To(g.cause.Rule), a.names.Name(g.cause.Rule)
@@ -164,13 +166,30 @@ func (a *analysis) addEvents(causes []Cause, texts map[string]int) []Cause {
 			causes[at].Count = max(causes[at].Count, e.Count)
 			continue
 		}
-		c := Cause{Text: text, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last)}
-		if example != "" {
-			c.Pods = []string{strings.TrimSuffix(example, ".")}
-		}
-		causes = append(causes, c)
+		causes = append(causes, a.eventCause(e, cause.Parse(text), example))
 	}
+	slices.SortStableFunc(causes, func(x, y Cause) int { return compareBool(x.Consequence, y.Consequence) })
 	return causes
+}
+
+func (a *analysis) eventCause(e *Event, told cause.Told, example string) Cause {
+	c := Cause{
+		Text: told.Evidence, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last),
+		RuleName: told.RuleName, Action: string(told.Action),
+		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since),
+	}
+	if told.Rule != failurepolicy.NoRule {
+		c.Rule = &told.Rule
+	}
+	if example != "" {
+		c.Pods = []string{strings.TrimSuffix(example, ".")}
+	}
+	return c
+}
+
+// wasDeleted says that a cause is that somebody deleted the pod.
+func wasDeleted(evidence string) bool {
+	return strings.HasPrefix(evidence, "Pod was deleted") || strings.Contains(evidence, "while its pod was being deleted")
 }
 
 // culpritCause is what the condition's message tells of the pod that a rule matched.

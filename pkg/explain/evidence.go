@@ -30,7 +30,10 @@ func (a *analysis) evidence() []Evidence {
 	}
 	example := a.example()
 	if example == nil {
-		return append(chain, a.missingEvidence()...)
+		if a.fate.failing() || a.job.Status.Failed > 0 {
+			chain = append(chain, a.missingEvidence()...)
+		}
+		return chain
 	}
 	if m := example.match; m != nil && m.Matched() && m.Rule != a.fate.rule {
 		chain = append(chain, a.ruleEvidence(m.Rule))
@@ -277,11 +280,15 @@ func (a *analysis) missingEvidence() []Evidence {
 			chain = append(chain, e)
 		}
 	case a.job.Status.Failed > 0 && a.PodsRead && !a.focused():
-		chain = append(chain, Evidence{Kind: EvidenceNote, Text: fmt.Sprintf("none of the %s there any more, nor are their logs", times(a.job.Status.Failed, "failed pod is", "failed pods is"))})
+		text := "the failed pod is gone, and its log with it"
+		if n := a.job.Status.Failed; n > 1 {
+			text = fmt.Sprintf("the %d failed pods are gone, and their logs with them", n)
+		}
+		chain = append(chain, Evidence{Kind: EvidenceNote, Text: text})
 	}
 	for i := range a.Events {
 		e := &a.Events[i]
-		if !e.Warning() || len(chain) > 5 || e.Pod != "" && a.fate.culprit.pod != "" && e.Pod != a.fate.culprit.pod || !a.eventInFocus(e) {
+		if !e.Warning() || len(chain) > maxEvents || e.Pod != "" && a.fate.culprit.pod != "" && e.Pod != a.fate.culprit.pod || !a.eventInFocus(e) {
 			continue
 		}
 		if e.Pod == "" && e.Reason != eventPodFailed {
@@ -295,6 +302,9 @@ func (a *analysis) missingEvidence() []Evidence {
 	}
 	return chain
 }
+
+// maxEvents is how many links of a chain come from events.
+const maxEvents = 5
 
 func (a *analysis) eventInFocus(e *Event) bool {
 	return a.o.Index == nil && (a.o.Pod == "" || a.o.Pod == e.Pod)

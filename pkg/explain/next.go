@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,30 +71,38 @@ func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
 	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
 		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(f.Count, "terminating pod has", "terminating pods have"))
 	}
-	if n := int32(len(a.plan.Create)); n > 0 {
-		say(nil, "%s created now", times(n, "pod is", "pods are"))
+	switch n := int32(len(a.plan.Create)); {
+	case n > 0 && a.refused():
+		say(nil, "creating %s is tried again, with growing pauses", times(n, "pod", "pods"))
+	case n > 0 && a.r.Reconciler.Alive != NotAlive:
+		say(nil, "%s created", times(n, "pod is", "pods are"))
 	}
 	if a.indexed() {
 		if s := a.r.Indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
-			say(nil, "as pods end, %s more to start", times(s.PendingCount, "index has", "indexes have"))
+			say(nil, "as pods end, %s to come %s", times(s.PendingCount, "index", "indexes"), plural(int(s.PendingCount), "starts", "start"))
 		}
 	}
 	for _, r := range a.r.SuccessPolicy.orNone() {
 		if !r.Met && !r.Impossible {
-			say(nil, "%s more of rule %d's indexes and the Job is complete", times(r.Need-r.Have, "success", "successes"), r.Index)
+			say(nil, "the Job is complete after %s by rule %d of the successPolicy (%s so far)", times(r.Need-r.Have, "more success", "more successes"), r.Index, r.Text)
 		}
 	}
+}
+
+// refused says that the API server takes no pod of the Job.
+func (a *analysis) refused() bool {
+	return slices.ContainsFunc(a.r.Problems, func(p Problem) bool { return p.Kind == ProblemCreationRefused })
 }
 
 // nextLimits is how far the Job is from failing.
 func (a *analysis) nextLimits(say func(*metav1.Time, string, ...any)) {
 	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 {
 		if left := f.Limit - f.Count; left >= 0 {
-			say(nil, "%s more and the Job fails (backoffLimit %d)", times(left+1, "failure", "failures"), f.Limit)
+			say(nil, "the Job fails after %s (backoffLimit %d)", times(left+1, "more failure", "more failures"), f.Limit)
 		}
 	}
 	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
-		say(nil, "%s more and the Job fails (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "failed index", "failed indexes"), f.Limit)
+		say(nil, "the Job fails after %s (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "more failed index", "more failed indexes"), f.Limit)
 	}
 	if w := a.wait(WaitDeadline); w != nil {
 		say(&w.Until, "%s", w.Text)

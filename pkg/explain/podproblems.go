@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,7 @@ func (a *analysis) pendingPods() []Problem {
 		if !ok {
 			continue
 		}
-		key := string(p.Kind) + "\n" + p.Text
+		key := string(p.Kind) + "\n" + p.container + "\n" + strings.Join(pod.Gates, ",")
 		known := byKey[key]
 		if known == nil {
 			known = &p
@@ -65,13 +66,17 @@ func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
 	case pod.Unschedulable != "" && pod.Node == "":
 		p.Kind, p.Text, p.Details, p.Since = ProblemUnschedulable, "no node takes the pod", []string{pod.Unschedulable}, timeOf(pod.UnscheduledSince)
 	case image != nil:
-		p.Kind, p.Details = ProblemImagePull, details(image)
-		p.Text = fmt.Sprintf("the image %s of container %s cannot be had (%s); that is no failure, so no retry limit ends it", a.image(image.Name), image.Name, image.Waiting)
+		p.Kind, p.Details, p.container = ProblemImagePull, details(image), image.Name
+		p.Text = fmt.Sprintf("the image %s of container %s cannot be pulled; that is no failure, so no retry limit ends it", a.image(image.Name), image.Name)
+		if image.Waiting == "InvalidImageName" {
+			p.Text = fmt.Sprintf("the image of container %s, %s, is not a legal name; that is no failure, so no retry limit ends it", image.Name, a.image(image.Name))
+		}
 	case config != nil:
-		p.Kind, p.Details = ProblemContainerConfig, details(config)
+		p.Kind, p.Details, p.container = ProblemContainerConfig, details(config), config.Name
 		p.Text = fmt.Sprintf("container %s cannot be started (%s); that is no failure, so no retry limit ends it", config.Name, config.Waiting)
 	case loop != nil:
-		p.Kind, p.Text = ProblemCrashLoop, fmt.Sprintf("container %s fails again and again, and is restarted in its pod (restartPolicy OnFailure)", loop.Name)
+		p.Kind, p.container = ProblemCrashLoop, loop.Name
+		p.Text = fmt.Sprintf("container %s fails again and again, and is restarted in its pod (restartPolicy OnFailure)", loop.Name)
 		if loop.Ended {
 			p.Details = []string{exitText(loop.ExitCode, loop.Reason) + ", restarted " + times(loop.Restarts, "time", "times")}
 			p.Details = append(p.Details, details(loop)...)

@@ -127,7 +127,7 @@ func (a *analysis) successPolicy() *SuccessPolicy {
 		case of == "":
 			s.Text = fmt.Sprintf("%d of %d of any indexes", p.Have, p.Need)
 		default:
-			s.Text = fmt.Sprintf("%d of %d of indexes %s", p.Have, p.Need, of)
+			s.Text = fmt.Sprintf("%d of %d of %s %s", p.Have, p.Need, plural(1+strings.Count(of, ",")+strings.Count(of, "-"), "index", "indexes"), of)
 		}
 		out.Rules = append(out.Rules, s)
 	}

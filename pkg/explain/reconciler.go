@@ -49,7 +49,7 @@ func (a *analysis) reconciler() Reconciler {
 	case a.neglected():
 		r.Alive, r.Text = NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", name)
 	case a.leaseExpired():
-		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
+		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
 	case a.Lease != nil && a.Lease.Holder != "":
 		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", a.Lease.Holder, age(a.Now.Sub(a.Lease.Renewed)))
 	case overdue > 0:
@@ -109,15 +109,15 @@ func (a *analysis) neglected() bool {
 	return untouched && a.job.DeletionTimestamp == nil && !a.job.CreationTimestamp.IsZero() && a.Now.Sub(a.job.CreationTimestamp.Time) >= neglect
 }
 
-// leaseExpired says that our controller runs nowhere: two lease times have gone by, as
+// leaseExpired says that nobody leads: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
-	if a.Lease == nil || a.Now.Sub(a.Lease.Renewed) <= 2*a.Lease.Duration {
+	if a.Lease == nil || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
 		return false
 	}
 	// One that runs without leader election now leaves an old Lease behind.
 	_, written := lastStatusWrite(a.job.ManagedFields)
-	return written == nil || !written.After(a.Lease.Renewed.Add(2*a.Lease.Duration))
+	return written == nil || !written.After(a.Lease.Renewed.Add(a.Lease.Duration))
 }
 
 // overdue are pods that ended a while ago, and that a controller would have recorded or
@@ -154,7 +154,7 @@ func (a *analysis) overduePods() []string {
 
 // age is a duration in at most two units: "1m20s", "3d4h".
 func age(d time.Duration) string {
-	d = d.Round(time.Second)
+	d = max(d.Round(time.Second), 0) // clocks differ
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", d/time.Second)

@@ -240,6 +240,8 @@ type Problem struct {
 	// Count is how many pods have it; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
+	// container of the pods has it.
+	container string
 }
 
 // FailurePolicy is spec.podFailurePolicy, with what became of the pods that are there.

@@ -37,10 +37,14 @@ func (a *analysis) sentence(v Verdict) string {
 	case FateSucceeding:
 		return fmt.Sprintf("The Job has succeeded: %s; it waits for %s", a.whyComplete(), v.WaitsFor)
 	}
-	if b := a.blocker(); b != nil {
+	switch b := a.blocker(); {
+	case b == nil:
+		return a.whatRuns()
+	case b.Kind == ProblemSuspended, a.job.DeletionTimestamp != nil && b.Kind == ProblemForeignFinalizer:
+		return upperFirst(b.Text)
+	default:
 		return "The Job does not go on: " + b.Text
 	}
-	return a.whatRuns()
 }
 
 // waitsFor is what the terminal condition waits for.
@@ -83,9 +87,13 @@ func (a *analysis) whyFailed() string {
 		if failed == 0 {
 			return fmt.Sprintf("its containers were restarted more often than backoffLimit, %d, allows%s", limit, a.mostly())
 		}
-		return fmt.Sprintf("%s, and backoffLimit allows %s%s", times(failed, "pod failed", "pods failed"), times(limit, "retry", "retries"), a.mostly())
+		allows := "allows " + times(limit, "retry", "retries")
+		if limit == 0 {
+			allows = "0 allows no retry"
+		}
+		return fmt.Sprintf("%s, and backoffLimit %s%s", times(failed, "pod failed", "pods failed"), allows, a.mostly())
 	case batchv1.JobReasonDeadlineExceeded:
-		return fmt.Sprintf("it ran longer than activeDeadlineSeconds, %s, allows%s", deadlineText(a.spec.ActiveDeadlineSeconds), a.mostly())
+		return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)%s", deadlineText(a.spec.ActiveDeadlineSeconds), a.mostly())
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
 		return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d%s", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0), a.mostly())
@@ -102,11 +110,11 @@ func (a *analysis) whyFailed() string {
 	return "reason " + a.fate.reason
 }
 
-func deadlineText(seconds *int64) string {
-	if seconds == nil {
-		return "which is not set any more"
+func deadlineText(deadline *int64) string {
+	if deadline == nil {
+		return "not set any more"
 	}
-	return fmt.Sprintf("%ds", *seconds)
+	return seconds(*deadline)
 }
 
 // whyRule is the verdict after a rule with FailJob.
@@ -170,6 +178,13 @@ func (a *analysis) mostly() string {
 	return fmt.Sprintf("; mostly (%d of %d) %s", first.Count, all, text)
 }
 
+func upperFirst(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
 // lowerFirst puts a sentence behind a semicolon.
 func lowerFirst(text string) string {
 	if text == "" {
@@ -197,7 +212,7 @@ func (a *analysis) whyComplete() string {
 	case total != nil:
 		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(*total, "pod", "pods"), took)
 	}
-	return fmt.Sprintf("%s succeeded, and none runs%s", times(succeeded, "pod", "pods"), took)
+	return fmt.Sprintf("%s succeeded%s, and none runs any more", times(succeeded, "pod", "pods"), took)
 }
 
 // whatRuns is the verdict on a Job that goes on.
@@ -206,13 +221,15 @@ func (a *analysis) whatRuns() string {
 	if a.job.DeletionTimestamp != nil {
 		return "The Job is being deleted"
 	}
-	text := fmt.Sprintf("The Job runs: %s, %s active", a.progress(), times(s.Active, "pod is", "pods are"))
+	failed := ""
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %d failed%s", s.Failed, a.mostly())
+		failed = fmt.Sprintf(", %d failed%s", s.Failed, a.mostly())
 	}
-	if f := a.finding(reconcile.FindingBackoff); f != nil {
-		text += fmt.Sprintf("; it is in back-off after %s, and goes on in %s", times(f.Count, "failure", "failures"), age(f.Until.Sub(a.Now)))
-	} else if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
+	if f := a.finding(reconcile.FindingBackoff); f != nil && s.Active == 0 {
+		return fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed)
+	}
+	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(s.Active, "pod is", "pods are"), failed)
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
 		text += fmt.Sprintf("; %s in back-off, the first goes on in %s", times(int32(waiting.Len()), "index is", "indexes are"), age(until.Sub(a.Now)))
 	}
 	for i := range a.r.Problems {

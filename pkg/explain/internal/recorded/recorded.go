@@ -1,0 +1,141 @@
+// Package recorded reads the fixtures of ../../testdata/recorded: Jobs with their pods,
+// events and leases, as an API server had them. It is for tests.
+package recorded
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// OurName is the managedBy value of the Jobs that our controller ran.
+const OurName = "batchjob.dev/controller"
+
+// Case is one recorded moment.
+type Case struct {
+	Name string
+	// What is what happened, in the words of whoever recorded it.
+	What string
+	// Facts are those of each Job.
+	Facts []explain.Facts
+}
+
+// Files are the paths of all cases, in order, with the folder of recorded cases.
+func Files(folder string) ([]string, error) {
+	return filepath.Glob(filepath.Join(folder, "*.yaml"))
+}
+
+// Load reads a case.
+func Load(file string) (Case, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Name: strings.TrimSuffix(filepath.Base(file), ".yaml")}
+	var now time.Time
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasPrefix(line, "# ") {
+			break
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "# ")), ": ")
+		switch key {
+		case "recorded at":
+			if now, err = time.Parse(time.RFC3339, value); err != nil {
+				return Case{}, fmt.Errorf("%s: %w", file, err)
+			}
+		case "what":
+			c.What = value
+		}
+	}
+	var list struct {
+		Items []map[string]any `json:"items"`
+	}
+	if err := yaml.Unmarshal(data, &list); err != nil {
+		return Case{}, fmt.Errorf("%s: %w", file, err)
+	}
+	all := objects{}
+	for _, item := range list.Items {
+		if err := all.add(item); err != nil {
+			return Case{}, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for i := range all.jobs {
+		c.Facts = append(c.Facts, all.facts(&all.jobs[i], now))
+	}
+	if len(c.Facts) == 0 || now.IsZero() {
+		return Case{}, fmt.Errorf("%s: no Job, or no time", file)
+	}
+	return c, nil
+}
+
+type objects struct {
+	jobs   []observe.NamedJob
+	pods   []corev1.Pod
+	events []corev1.Event
+	lease  *coordinationv1.Lease
+	nodes  map[string]string
+}
+
+func (o *objects) add(item map[string]any) error {
+	data, err := yaml.Marshal(item)
+	if err != nil {
+		return err
+	}
+	if data, err = yaml.YAMLToJSON(data); err != nil {
+		return err
+	}
+	switch item["kind"] {
+	case "Job":
+		o.jobs = append(o.jobs, observe.NamedJob{})
+		return o.jobs[len(o.jobs)-1].UnmarshalJSON(data)
+	case "Pod":
+		o.pods = append(o.pods, corev1.Pod{})
+		return yaml.Unmarshal(data, &o.pods[len(o.pods)-1])
+	case "Event":
+		o.events = append(o.events, corev1.Event{})
+		return yaml.Unmarshal(data, &o.events[len(o.events)-1])
+	case "Lease":
+		o.lease = &coordinationv1.Lease{}
+		return yaml.Unmarshal(data, o.lease)
+	}
+	return nil
+}
+
+func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Facts {
+	f := explain.Facts{Now: now, OurName: OurName, Job: &job.Job, RuleNames: job.RuleNames, PodsRead: true, EventsRead: true}
+	for i := range o.pods {
+		if observe.JobUID(&o.pods[i]) == job.UID {
+			f.Pods = append(f.Pods, explain.PodOf(&o.pods[i]))
+		}
+	}
+	for i := range o.events {
+		e := &o.events[i]
+		if e.InvolvedObject.UID == job.UID || e.InvolvedObject.Kind == "Pod" && strings.HasPrefix(e.InvolvedObject.Name, job.Name+"-") {
+			f.Events = append(f.Events, explain.EventOf(e))
+		}
+	}
+	if o.lease != nil {
+		l := explain.LeaseOf(o.lease)
+		f.Lease = &l
+	}
+	return f
+}
+
+// Trim is for goldens: no space at the ends of lines.
+func Trim(text []byte) []byte {
+	lines := bytes.Split(text, []byte("\n"))
+	for i := range lines {
+		lines[i] = bytes.TrimRight(lines[i], " ")
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
