@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -171,9 +172,9 @@ func (f *failure) container() *Container {
 // message is what the program, or else the kubelet, said about the failure.
 func (f *failure) message() string {
 	if c := f.container(); c != nil && c.Message != "" {
-		return c.Message
+		return strings.TrimSpace(c.Message)
 	}
-	return cmp.Or(f.pod.Message, f.pod.DisruptionMessage)
+	return strings.TrimSpace(cmp.Or(f.pod.Message, f.pod.DisruptionMessage))
 }
 
 func deref[T any](p *T, otherwise T) T {

@@ -425,7 +425,8 @@ type Reconciler struct {
 // Moment is something that happened.
 type Moment struct {
 	Time metav1.Time `json:"time"`
-	// Until is when the last of Count such things happened, if there were several.
+	// Until is when the last of several such things happened. Count is how often an event
+	// was reported; pods are counted by the text.
 	Until *metav1.Time `json:"until,omitempty"`
 	Count int32        `json:"count,omitempty"`
 	// What is Job, Pod, Condition or Event.

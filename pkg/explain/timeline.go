@@ -39,7 +39,7 @@ func (a *analysis) timeline() []Moment {
 	out = append(out, a.podMoments()...)
 	out = append(out, a.eventMoments()...)
 	slices.SortStableFunc(out, func(x, y Moment) int {
-		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)))
+		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), cmp.Compare(x.Text, y.Text))
 	})
 	if extra := len(out) - maxMoments; extra > 0 {
 		half := maxMoments / 2
@@ -114,7 +114,7 @@ func gather(moments []moment, one, many string, warning bool) []Moment {
 	slices.SortFunc(moments, func(x, y moment) int { return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.name, y.name)) })
 	if len(moments) > fewPods {
 		return []Moment{{
-			Time: metav1.NewTime(moments[0].at), Until: timeOf(moments[len(moments)-1].at), Count: int32(len(moments)),
+			Time: metav1.NewTime(moments[0].at), Until: timeOf(moments[len(moments)-1].at),
 			What: "Pod", Warning: warning, Text: fmt.Sprintf(many, len(moments)),
 		}}
 	}

@@ -132,11 +132,11 @@ func (a *analysis) whyRule() string {
 	}
 	what := "has condition " + k.condition
 	if k.condition == "" {
-		reason := ""
+		reason, said := "", ""
 		if f := a.example(); f != nil && f.pod.Name == k.pod {
-			reason = f.cause.Reason
+			reason, said = f.cause.Reason, saying(f.message())
 		}
-		what = fmt.Sprintf("its container %s ended with %s", k.container, exitText(k.exitCode, reason))
+		what = fmt.Sprintf("its container %s ended with %s%s", k.container, exitText(k.exitCode, reason), said)
 	}
 	return fmt.Sprintf("%s ended it, because of pod %s: %s", rule, a.culpritLabel(), what)
 }
@@ -172,10 +172,23 @@ func (a *analysis) mostly() string {
 	if first.Signal != "" && first.Reason == "" {
 		text = strings.Replace(text, fmt.Sprintf("code %d", *first.ExitCode), fmt.Sprintf("code %d (%s)", *first.ExitCode, first.Signal), 1)
 	}
+	text += saying(first.Message)
 	if kinds == 1 {
 		return "; " + text
 	}
 	return fmt.Sprintf("; mostly (%d of %d) %s", first.Count, all, text)
+}
+
+// maxSaying is how much of a message goes into a sentence, in bytes.
+const maxSaying = 100
+
+// saying is the last line of a message, for the end of a sentence; "" if it is too long.
+func saying(message string) string {
+	all := lines(message)
+	if len(all) == 0 || len(all[len(all)-1]) > maxSaying {
+		return ""
+	}
+	return ", " + quoted(all[len(all)-1])
 }
 
 func upperFirst(text string) string {
