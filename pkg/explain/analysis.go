@@ -44,8 +44,16 @@ type failure struct {
 	consequence bool
 }
 
+// analyse sorts pods and events, so that the order in which they were read has no
+// influence.
 func analyse(f *Facts, o Options) *analysis {
-	a := &analysis{Facts: f, o: o, job: f.Job, spec: &f.Job.Spec}
+	sorted := *f
+	sorted.Pods, sorted.Events = slices.Clone(f.Pods), slices.Clone(f.Events)
+	slices.SortFunc(sorted.Pods, func(x, y Pod) int { return cmp.Or(cmp.Compare(x.Index, y.Index), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(sorted.Events, func(x, y Event) int {
+		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
+	})
+	a := &analysis{Facts: &sorted, o: o, job: f.Job, spec: &f.Job.Spec}
 	if policy := a.spec.PodFailurePolicy; policy != nil {
 		a.names, a.violations = rulename.Resolve(f.RuleNames, a.job.Annotations[rulename.Annotation], len(policy.Rules))
 	}
