@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +40,7 @@ func (a *analysis) timeline() []Moment {
 	out = append(out, a.podMoments()...)
 	out = append(out, a.eventMoments()...)
 	slices.SortStableFunc(out, func(x, y Moment) int {
-		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), cmp.Compare(x.Text, y.Text))
+		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), compareBool(x.isLast(), y.isLast()), cmp.Compare(x.Text, y.Text))
 	})
 	if extra := len(out) - maxMoments; extra > 0 {
 		half := maxMoments / 2
@@ -50,6 +51,12 @@ func (a *analysis) timeline() []Moment {
 }
 
 func rank(what string) int { return slices.Index([]string{"Job", "Pod", "Event", "Condition"}, what) }
+
+// isLast says that the moment is the end of the Job: what came in the same second came
+// before.
+func (m *Moment) isLast() bool {
+	return strings.HasPrefix(m.Text, "condition Failed") || strings.HasPrefix(m.Text, "condition Complete")
+}
 
 func conditionMoment(kind, status, reason string) string {
 	text := "condition " + kind
