@@ -67,6 +67,10 @@ mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail
 scenarios: ## Rewrite what the scenario files expect; read the diff
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
 
+.PHONY: fixtures
+fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain read: a minute
+	$(GO) run ./test/record
+
 .PHONY: bench
 bench: bench-decisions build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
 	$(GO) build -o bin/bench ./test/bench

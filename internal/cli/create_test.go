@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+const createSeveral = "testdata/create/several.yaml"
+
+// creations is an API server that takes, or refuses, what is created.
+type creations struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+	bodies   []map[string]any
+	answer   func(name string, body map[string]any) *fakeStatus
+	causes   []any
+	came     chan struct{}
+	hold     chan struct{}
+}
+
+func newCreations(t *testing.T) *creations {
+	t.Helper()
+	c := &creations{came: make(chan struct{}, 100)}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, _ := io.ReadAll(r.Body)
+	body := map[string]any{}
+	if err := json.Unmarshal(data, &body); err != nil {
+		writeStatus(w, &fakeStatus{400, "BadRequest", err.Error()}, "")
+		return
+	}
+	c.came <- struct{}{}
+	if c.hold != nil {
+		<-c.hold
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	metadata := body["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if name == "" {
+		name = fmt.Sprint(metadata["generateName"]) + "x7"
+	}
+	c.requests = append(c.requests, r.Method+" "+r.URL.String())
+	c.bodies = append(c.bodies, body)
+	if c.answer != nil {
+		if status := c.answer(name, body); status != nil {
+			object := statusObject(status, name)
+			object["details"].(map[string]any)["causes"] = c.causes
+			writeJSON(w, status.code, object)
+			return
+		}
+	}
+	metadata["name"], metadata["uid"] = name, "u"
+	writeJSON(w, http.StatusCreated, body)
+}
+
+func (c *creations) run(t *testing.T, args ...string) result {
+	t.Helper()
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, c.URL))
+	return run(t, nil, append([]string{"create"}, args...)...)
+}
+
+func TestCreate_PFN_23(t *testing.T) {
+	api := newCreations(t)
+	got := api.run(t, "-f", createSeveral)
+	if got.code != exitDone || got.out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.errOut != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	}
+	const query = "?fieldManager=kubectl-batchjob&fieldValidation=Strict"
+	want := []string{"POST /apis/batch/v1/namespaces/ns1/jobs" + query, "POST /apis/batch/v1/namespaces/ns1/cronjobs" + query, "POST /apis/batch/v1/namespaces/ns1/jobs" + query}
+	if fmt.Sprint(api.requests) != fmt.Sprint(want) {
+		t.Errorf("%q", api.requests)
+	}
+	sent, _ := json.Marshal(api.bodies)
+	for _, part := range []string{`"batchjob.dev/pod-failure-policy-rule-names":"1=ExitCode2"`, `"managedBy":"batchjob.dev/controller"`, `"managedBy":"example.com/other"`, `"0=Evicted"`} {
+		if !strings.Contains(string(sent), part) {
+			t.Errorf("%s is not in %s", part, sent)
+		}
+	}
+	if strings.Contains(string(sent), `"name":"ExitCode2"`) || strings.Contains(string(sent), `"status"`) {
+		t.Errorf("%s", sent)
+	}
+}
+
+func TestCreateOptions(t *testing.T) {
+	for _, c := range []struct{ args, path, out string }{
+		{"--dry-run=server", "/apis/batch/v1/namespaces/ns1/jobs?dryRun=All&fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named created (server dry run)\n"},
+		{"-n ns2 --validate=warn", "/apis/batch/v1/namespaces/ns2/jobs?fieldManager=kubectl-batchjob&fieldValidation=Warn", "job.batch/named created\n"},
+		{"--validate=false --field-manager=me", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=me&fieldValidation=Ignore", "job.batch/named created\n"},
+		{"--validate -o name", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named\n"},
+		{"-o jsonpath={.metadata.uid}", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=kubectl-batchjob&fieldValidation=Strict", "u"},
+	} {
+		api := newCreations(t)
+		got := api.run(t, append([]string{"-f", createSeveral}, strings.Fields(c.args)...)...)
+		if got.code != exitDone || len(api.requests) != 3 || api.requests[0] != "POST "+c.path || !strings.HasPrefix(got.out, c.out) {
+			t.Errorf("%s: exit %d, %q, %q, %q", c.args, got.code, api.requests, got.out, got.errOut)
+		}
+	}
+}
+
+// No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
+func TestCreateOnTheClient_PFN_23(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	got := run(t, nil, "create", "-f", createSeveral, "--dry-run=client", "-o", "yaml")
+	golden(t, "create/several.golden", got.out)
+	if got.code != exitDone || got.errOut != "" {
+		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	}
+	plain := run(t, nil, "create", "-f", createSeveral, "--dry-run=client")
+	if plain.out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
+		t.Errorf("%q", plain.out)
+	}
+	if ns := run(t, nil, "create", "-f", createSeveral, "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
+		t.Errorf("%q, %q", ns.out, ns.errOut)
+	}
+}
+
+func TestCreateManagedBy_MGB_02(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", "batchjob.dev/controller example.com/other batchjob.dev/controller"},
+		{"--managed-by=a.b/c", "a.b/c a.b/c a.b/c"},
+		{"--managed-by=", " example.com/other "},
+	} {
+		args := append([]string{"create", "-f", createSeveral, "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
+		if got := run(t, nil, args...); strings.TrimSuffix(got.out, " ") != strings.TrimSuffix(c.want, " ") && got.out != c.want+" " {
+			t.Errorf("%s: %q, %q", c.args, got.out, got.errOut)
+		}
+	}
+}
+
+func writeManifest(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: ns9}\n"
+	for _, c := range []struct{ text, args, want string }{
+		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
+		{job, "-n other", "error: PATH:3:32: the namespace from the provided object \"ns9\" does not match the namespace \"other\". You must pass '--namespace=ns9' to perform this operation.\n"},
+		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: a Service of v1 is not for this command; use: kubectl create -f\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is not served any more; write batch/v1\n"},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
+		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
+		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
+		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
+	} {
+		path := writeManifest(t, c.text)
+		got := run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		if errOut := strings.ReplaceAll(got.errOut, path, "PATH"); got.code != exitError || got.out != "" || errOut != c.want {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.code, got.out, errOut)
+		}
+	}
+	for args, want := range map[string]string{
+		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
+		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
+	} {
+		got := run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
+		if got.code != exitUsage || !strings.HasPrefix(got.errOut, "error: "+want) {
+			t.Errorf("%s: exit %d, %q", args, got.code, got.errOut)
+		}
+	}
+}
+
+// One that fails does not keep others from being created; what the API server says has its place in the file.
+func TestCreateGoesOn_CLI_05(t *testing.T) {
+	api := newCreations(t)
+	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
+	api.answer = func(name string, _ map[string]any) *fakeStatus {
+		switch name {
+		case "named":
+			return &fakeStatus{422, "Invalid", "Job.batch is invalid"}
+		case "nightly":
+			return &fakeStatus{409, "AlreadyExists", `cronjobs.batch "nightly" already exists`}
+		}
+		return nil
+	}
+	got := api.run(t, "-f", createSeveral)
+	want := `error: testdata/create/several.yaml:17:19: the API server does not accept spec.podFailurePolicy.rules[1].action: Unsupported value
+error: testdata/create/several.yaml:21:24: the API server does not accept spec.template.spec.restartPolicy: Required value
+error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batch "nightly" already exists (AlreadyExists)
+`
+	if got.code != exitError || got.out != "job.batch/run-x7 created\n" || got.errOut != want {
+		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.errOut)
+	}
+	api.answer = func(string, map[string]any) *fakeStatus {
+		return &fakeStatus{400, "BadRequest", `strict decoding error: unknown field "spec.future"`}
+	}
+	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.errOut, "error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
+		t.Errorf("%s", got.errOut)
+	}
+	api.answer = func(string, map[string]any) *fakeStatus {
+		return &fakeStatus{403, "Forbidden", "jobs.batch is forbidden"}
+	}
+	if got := api.run(t, "-f", createSeveral); strings.Count(got.errOut, "you may not create") != 2 || !strings.Contains(got.errOut, "kubectl auth can-i create jobs.batch -n ns1") {
+		t.Errorf("%s", got.errOut)
+	}
+}
+
+// Without an answer, or without a login, the next would fare no better.
+func TestCreateStops(t *testing.T) {
+	api := newCreations(t)
+	api.answer = func(string, map[string]any) *fakeStatus { return &fakeStatus{401, "Unauthorized", "Unauthorized"} }
+	got := api.run(t, "-f", createSeveral)
+	if len(api.requests) != 1 || !strings.HasPrefix(got.errOut, "error: the API server does not accept your credentials") || !strings.HasSuffix(got.errOut, "error: 2 more objects were not sent\n") {
+		t.Errorf("%q, %s", api.requests, got.errOut)
+	}
+	api.Close()
+	if got = api.run(t, "-f", createSeveral); got.code != exitError || kindOf(flatten(got.err)[0]) != kindUnreachable {
+		t.Errorf("%s", got.errOut)
+	}
+}
+
+func streamsOf(out, errOut io.Writer) genericiooptions.IOStreams {
+	return genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
+}
+
+func TestCreateInterrupted(t *testing.T) {
+	api := newCreations(t)
+	api.hold = make(chan struct{})
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.URL))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	var out, errOut lockedBuffer
+	go func() {
+		done <- execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), testEnvironment())
+	}()
+	<-api.came
+	cancel()
+	select {
+	case err := <-done:
+		if ExitCode(err) != exitInterrupted {
+			t.Errorf("exit %d: %v", ExitCode(err), err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("goes on")
+	}
+	close(api.hold)
+}
+
+func TestCreateCompletion(t *testing.T) {
+	for args, want := range map[string]string{"create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
+		if got := run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.out, want) {
+			t.Errorf("%s: %q", args, got.out)
+		}
+	}
+}

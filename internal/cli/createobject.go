@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// createAll creates what can be created. problems are those of reading.
+func (o *createOptions) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
+	for i, object := range objects {
+		if bad := o.prepare(object); len(bad) > 0 {
+			problems = append(problems, bad...)
+			continue
+		}
+		created, err := o.send(ctx, object)
+		if err == nil {
+			err = o.show(created)
+		}
+		if err == nil {
+			continue
+		}
+		problems = append(problems, o.locate(object, err)...)
+		if !concernsObject(err) {
+			if left := len(objects) - i - 1; left > 0 {
+				problems = append(problems, newUserError(kindOther, nil, fmt.Sprintf("%d more objects were not sent", left), ""))
+			}
+			break
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// prepare turns the manifest into what is sent.
+func (o *createOptions) prepare(object *manifest.Object) []error {
+	job := object.Job()
+	switch {
+	case job == nil && isBatch(object):
+		path, problem := noJob(object)
+		return []error{object.Errorf(path, "%s", problem)}
+	case job == nil:
+		return []error{object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())}
+	}
+	metadata, _ := object.Content["metadata"].(map[string]any)
+	if object.Name() == "" && metadata["generateName"] == nil {
+		return []error{object.Errorf("metadata.name", "metadata has neither name nor generateName")}
+	}
+	problems := job.MoveNames()
+	if o.managedBy != "" {
+		if err := job.SetManagedBy(o.managedBy, o.replaceManagedBy); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if err := o.checkNamespace(object); err != nil {
+		problems = append(problems, err)
+	}
+	if o.dryRun == dryRunClient && *o.kube.Namespace != "" {
+		metadata["namespace"] = *o.kube.Namespace
+	}
+	// The API server makes these itself.
+	delete(object.Content, "status")
+	delete(metadata, "creationTimestamp")
+	return problems
+}
+
+// checkNamespace compares with -n, in kubectl's words.
+func (o *createOptions) checkNamespace(object *manifest.Object) error {
+	given, own := *o.kube.Namespace, object.Namespace()
+	if given == "" || own == "" || given == own {
+		return nil
+	}
+	return object.Errorf("metadata.namespace",
+		"the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation.", own, given, own)
+}
+
+func (o *createOptions) send(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
+	content := &unstructured.Unstructured{Object: object.Content}
+	if o.creator == nil {
+		return content, ctx.Err()
+	}
+	return o.creator.create(ctx, content)
+}
+
+// show writes what was created: a line, or the object in the format of -o.
+func (o *createOptions) show(object *unstructured.Unstructured) error {
+	if o.printer != nil {
+		return o.printer.PrintObj(object, o.Out)
+	}
+	name := object.GetName()
+	if name == "" {
+		name = object.GetGenerateName() + "<generated>"
+	}
+	line := strings.ToLower(object.GetKind()) + "." + batchv1.GroupName + "/" + sanitize.Line(name)
+	if *o.print.OutputFormat != "name" {
+		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
+	}
+	_, err := fmt.Fprintln(o.Out, line)
+	return err
+}
+
+// concernsObject says that an error is about the object that was sent, so that others may do better.
+func concernsObject(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err)
+}
+
+var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+
+// locate says where in the manifest the API server found something wrong.
+func (o *createOptions) locate(object *manifest.Object, err error) []error {
+	var answer apierrors.APIStatus
+	if !concernsObject(err) || !errors.As(err, &answer) {
+		return []error{err}
+	}
+	if details := answer.Status().Details; apierrors.IsInvalid(err) && details != nil && len(details.Causes) > 0 {
+		var all []error
+		for _, cause := range details.Causes {
+			all = append(all, newUserError(kindServerFailed, err,
+				fmt.Sprintf("%s: the API server does not accept %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
+		}
+		return all
+	}
+	path := ""
+	if found := unknownField.FindStringSubmatch(answer.Status().Message); found != nil {
+		path = found[1]
+	}
+	what, hint := explainError(err).Error(), ""
+	var known *userError
+	if errors.As(explainError(err), &known) {
+		what, hint = known.what, known.hint
+	}
+	return []error{newUserError(kindOf(explainError(err)), err, object.Position(path).String()+": "+what, hint)}
+}
+
+// objectCreator creates Jobs and CronJobs.
+type objectCreator struct {
+	client    dynamic.Interface
+	namespace string // of objects that name none
+	options   metav1.CreateOptions
+}
+
+func newObjectCreator(config *rest.Config, namespace string, options metav1.CreateOptions) (*objectCreator, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, explainConfigError(err)
+	}
+	return &objectCreator{client: client, namespace: namespace, options: options}, nil
+}
+
+func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	resource := strings.ToLower(object.GetKind()) + "s"
+	namespace := firstNonEmpty(object.GetNamespace(), c.namespace)
+	created, err := c.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Create(ctx, object, c.options)
+	call := apiCall{verb: "create", group: batchv1.GroupName, resource: resource, namespace: namespace, name: object.GetName()}
+	return created, call.wrap(err)
+}

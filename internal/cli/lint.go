@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+)
+
+const lintLong = `Say about Jobs and CronJobs in manifests what a careful reviewer would, without a
+cluster. Objects of other kinds are skipped.
+
+  error    the API server rejects it, or it can never work
+  warning  it works, but hardly as meant
+  info     good to know
+
+Every finding says where, and what to do; [its-id] is stable. The exit code is 1
+if there are errors; with --strict, or warnings. -o json and -o yaml write a
+LintResult of batchjob.dev/v1alpha1.`
+
+const lintExample = `  # Look at one file
+  kubectl batchjob lint -f job.yaml
+
+  # In a pipeline: all manifests of a folder, and no warnings either
+  kubectl batchjob lint -f manifests/ -R --strict
+
+  # What a chart makes
+  helm template my-chart | kubectl batchjob lint -f -
+
+  # Only the errors, for a script
+  kubectl batchjob lint -f job.yaml -o json | jq '.findings[] | select(.severity == "error")'`
+
+// lintOptions are the flags of the lint verb.
+type lintOptions struct {
+	genericiooptions.IOStreams
+	manifests manifestFlags
+	output    string
+	strict    bool
+}
+
+func newLintCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	o := &lintOptions{IOStreams: streams}
+	cmd := &cobra.Command{
+		Use:               "lint -f FILE",
+		Short:             "Check manifests of Jobs and CronJobs",
+		Long:              lintLong,
+		Example:           lintExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.manifests.add(cmd)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 for warnings, too.")
+	mustCompleteFlag(cmd, "output", completeWords("json", "yaml"))
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *lintOptions) Validate(args []string) error {
+	switch o.output {
+	case "", "json", "yaml":
+	default:
+		return unknownOutput(o.output, []string{"json", "yaml"})
+	}
+	return o.manifests.validate(args)
+}
+
+// Run writes the findings. Its error says that there are some that count.
+func (o *lintOptions) Run(ctx context.Context) error {
+	objects, problems := o.manifests.read(ctx, o.In)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	result, unread := lintAll(objects, problems)
+	if result.Summary.Jobs == 0 && len(result.Findings) == 0 {
+		if len(unread) == 0 {
+			unread = []error{o.manifests.nothing()}
+		}
+		return errors.Join(unread...)
+	}
+	if err := o.write(result); err != nil {
+		return err
+	}
+	return errors.Join(append(unread, o.verdict(result.Summary))...)
+}
+
+// lintAll looks at all objects. Documents that cannot be read are findings; files that cannot are errors.
+func lintAll(objects []*manifest.Object, problems []error) (*lintResult, []error) {
+	result := &lintResult{APIVersion: outputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
+	var unread []error
+	for _, problem := range problems {
+		var bad *manifest.Error
+		if !errors.As(problem, &bad) {
+			unread = append(unread, problem)
+			continue
+		}
+		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "correct the manifest"})
+	}
+	for _, object := range objects {
+		result.lint(object)
+	}
+	result.sort()
+	return result, unread
+}
+
+func (r *lintResult) lint(object *manifest.Object) {
+	name := object.Kind() + "/" + object.Name()
+	job := object.Job()
+	switch {
+	case job == nil && !isBatch(object):
+		r.Summary.Skipped++
+		return
+	case job == nil:
+		r.Summary.Jobs++
+		path, problem := noJob(object)
+		r.add(object.Position(path), name, lint.Finding{
+			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: "correct the manifest",
+		})
+		return
+	}
+	r.Summary.Jobs++
+	names, problems := job.TakeNames()
+	for _, p := range problems {
+		path := job.At(p.Path)
+		r.add(object.Position(path), name, lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: "put it into quotes"})
+	}
+	for _, finding := range lint.Check(lint.Input{Object: object.Content, Names: names}) {
+		r.add(object.Position(finding.Field), name, finding)
+	}
+}
+
+func (o *lintOptions) write(result *lintResult) error {
+	if o.output != "" {
+		return writeDocument(o.Out, o.output, result)
+	}
+	for i := range result.Findings {
+		if err := writeFinding(o.Out, &result.Findings[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFinding writes it as compilers do.
+func writeFinding(out io.Writer, f *lintFinding) error {
+	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
+	_, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n    fix: %s\n",
+		sanitize.Line(position.String()), f.Severity, sanitize.Line(f.Message), f.ID, sanitize.Line(f.Fix))
+	return err
+}
+
+// verdict writes the summary, as an error if there are findings that count.
+func (o *lintOptions) verdict(summary lintSummary) error {
+	if summary.Errors > 0 || o.strict && summary.Warnings > 0 {
+		return newUserError(kindOther, nil, summary.text(), "")
+	}
+	fmt.Fprintln(o.ErrOut, summary.text())
+	return nil
+}

@@ -1,0 +1,91 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document is one YAML or JSON document of a file.
+type document struct {
+	file string
+	text []byte
+	// line and column are where text begins in the file.
+	line, column int
+	json         bool
+	// root is nil if there is nothing in it, or if its fields cannot be located.
+	root *yaml.Node
+}
+
+// split takes a file apart into documents. What begins with "{" is JSON, one object after the other, unless it cannot
+// be: YAML can begin like that, too.
+func split(file string, data []byte) []*document {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		if documents := splitJSON(file, data); documents != nil {
+			return documents
+		}
+	}
+	return splitYAML(file, data)
+}
+
+// splitJSON returns nil if the data is not JSON.
+func splitJSON(file string, data []byte) []*document {
+	var documents []*document
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var text json.RawMessage
+		err := decoder.Decode(&text)
+		if errors.Is(err, io.EOF) {
+			return documents
+		}
+		if err != nil {
+			return nil
+		}
+		before := data[:int(decoder.InputOffset())-len(text)]
+		documents = append(documents, &document{
+			file: file, text: text, json: true,
+			line:   1 + bytes.Count(before, []byte("\n")),
+			column: len(before) - bytes.LastIndexByte(before, '\n'),
+		})
+	}
+}
+
+// splitYAML cuts before each line "---", which stays with what follows, so that the parser sees what is written behind
+// it; and at each line "...".
+func splitYAML(file string, data []byte) []*document {
+	var documents []*document
+	begin, line, number := 0, 1, 0
+	cut := func(end, next int) {
+		documents = append(documents, &document{file: file, text: data[begin:end], line: line, column: 1})
+		begin, line = next, number
+	}
+	for offset := 0; offset < len(data); {
+		length := bytes.IndexByte(data[offset:], '\n') + 1
+		if length == 0 {
+			length = len(data) - offset
+		}
+		text := data[offset : offset+length]
+		number++
+		switch {
+		case isMarker(text, "---"):
+			cut(offset, offset)
+		case isMarker(text, "..."):
+			number++
+			cut(offset, offset+length)
+			number--
+		}
+		offset += length
+	}
+	cut(len(data), len(data))
+	return documents
+}
+
+// isMarker says that the line is a marker between documents: no scalar can hold one at the begin of a line.
+func isMarker(line []byte, marker string) bool {
+	rest, found := bytes.CutPrefix(line, []byte(marker))
+	return found && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
+}

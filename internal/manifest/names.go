@@ -1,0 +1,137 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+const (
+	rulesPath = "spec.podFailurePolicy.rules"
+	// AnnotationPath is where the names of rules are in a Job.
+	AnnotationPath = "metadata.annotations[" + rulename.Annotation + "]"
+)
+
+// NamePath is where KEP-4443 has the name of a rule, in a Job.
+func NamePath(rule int) string { return fmt.Sprintf("%s[%d].name", rulesPath, rule) }
+
+// Problem is something wrong with a field of a Job.
+type Problem struct {
+	Path string // in the Job, see Job.At
+	Text string
+}
+
+// TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before
+// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; or else which of
+// them are not text. Whether names are legal is for rulename.Validate.
+func (j *Job) TakeNames() (rulename.Names, []Problem) {
+	rules := j.rules()
+	names := make(rulename.Names, len(rules))
+	given := false
+	var problems []Problem
+	for i := range rules {
+		rule := fields(rules[i])
+		value, found := rule["name"]
+		if !found {
+			continue
+		}
+		given = true
+		delete(rule, "name")
+		name, isText := value.(string)
+		if !isText && value != nil {
+			problems = append(problems, Problem{NamePath(i), fmt.Sprintf("the name of a rule is text; put %v into quotes", value)})
+		}
+		names[i] = name
+	}
+	if !given || len(problems) > 0 {
+		return nil, problems
+	}
+	return names, nil
+}
+
+func (j *Job) rules() []any {
+	rules, _ := fields(fields(j.Content["spec"])["podFailurePolicy"])["rules"].([]any)
+	return rules
+}
+
+// Annotation is the annotation with the names; "" if it is not there, or not text.
+func (j *Job) Annotation() string {
+	return text(fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation])
+}
+
+// MoveNames moves the names of rules into the annotation. They must be legal (PFN-16 to PFN-22), and so must an
+// annotation that is there already: if both are given, they must be the same.
+func (j *Job) MoveNames() []error {
+	names, problems := j.TakeNames()
+	problems = append(problems, j.CheckNames(names)...)
+	var all []error
+	for _, p := range problems {
+		all = append(all, j.object.Errorf(j.At(p.Path), "%s", p.Text))
+	}
+	if value := rulename.Format(names); value != "" && len(all) == 0 {
+		if err := j.annotate(value); err != nil {
+			return []error{err}
+		}
+	}
+	return all
+}
+
+// CheckNames says what is wrong with the names taken out of the rules, with the annotation, and with both together.
+// Without podFailurePolicy there is nothing to name, and nothing wrong (PFN-12).
+func (j *Job) CheckNames(names rulename.Names) []Problem {
+	var problems []Problem
+	if len(names) > rulename.MaxRules {
+		problems = append(problems, Problem{rulesPath, fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)})
+	}
+	for _, v := range rulename.Validate(names) {
+		problems = append(problems, Problem{NamePath(v.Rule), v.String()})
+	}
+	rules := len(j.rules())
+	if rules == 0 {
+		return problems
+	}
+	annotated, violations := rulename.Parse(j.Annotation(), rules)
+	for _, v := range violations {
+		problems = append(problems, Problem{AnnotationPath, "annotation " + rulename.Annotation + ": " + v.String()})
+	}
+	if len(problems) == 0 && annotated != nil && names != nil && !slices.Equal(annotated, names) {
+		problems = append(problems, Problem{AnnotationPath, fmt.Sprintf("annotation %s: the rules have other names, namely %s; remove one of the two",
+			rulename.Annotation, rulename.Format(names))})
+	}
+	return problems
+}
+
+func (j *Job) annotate(value string) error {
+	metadata, ok := object(j.Content, "metadata")
+	if !ok {
+		return j.object.Errorf(j.At("metadata"), "metadata is not an object")
+	}
+	annotations, ok := object(metadata, "annotations")
+	if !ok {
+		return j.object.Errorf(j.At("metadata.annotations"), "annotations are not an object")
+	}
+	annotations[rulename.Annotation] = value
+	return nil
+}
+
+// SetManagedBy sets spec.managedBy. A value that is there stays, unless it is to be replaced.
+func (j *Job) SetManagedBy(value string, replace bool) error {
+	spec, ok := object(j.Content, "spec")
+	if !ok {
+		return j.object.Errorf(j.At("spec"), "spec is not an object")
+	}
+	if spec["managedBy"] == nil || replace {
+		spec["managedBy"] = value
+	}
+	return nil
+}
+
+// object returns the object in a field, which it makes if it is not there, and false if something else is.
+func object(parent map[string]any, name string) (map[string]any, bool) {
+	if parent[name] == nil {
+		parent[name] = map[string]any{}
+	}
+	found, ok := parent[name].(map[string]any)
+	return found, ok
+}

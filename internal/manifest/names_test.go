@@ -1,0 +1,179 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// ruled is a Job with these rules, and an annotation if it is not "".
+func ruled(annotation string, rules ...string) string {
+	metadata := "{name: a}"
+	if annotation != "" {
+		metadata = fmt.Sprintf("{name: a, annotations: {other: x, %s: %q}}", rulename.Annotation, annotation)
+	}
+	return "apiVersion: batch/v1\nkind: Job\nmetadata: " + metadata + "\nspec:\n  podFailurePolicy:\n    rules:\n    - " + strings.Join(rules, "\n    - ") + "\n"
+}
+
+func TestMoveNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_23(t *testing.T) {
+	long := strings.Repeat("x", rulename.MaxLen)
+	for _, c := range []struct {
+		text, annotation string
+		problems         []string
+	}{
+		{ruled("", "{action: Count}"), "", nil},
+		{ruled("", "{name: ExitCode2}", "{action: Count}", "{name: OOMKilled, action: Ignore}"), "0=ExitCode2;2=OOMKilled", nil},
+		{ruled("", `{name: ""}`, "{name: ~}"), "", nil},
+		{ruled("", `{name: "a,b:c"}`), "0=a,b:c", nil},
+		{ruled("", "{name: "+long+"}"), "0=" + long, nil},
+		{ruled("", "{name: "+long+"x}"), "", []string{"f:7:14: rule 0", "112 bytes long"}},
+		{ruled("", "{name: A}", "{name: A, action: Ignore}"), "", []string{"f:8:14: rule 1", "rule 0 has the same name"}},
+		{ruled("", `{name: "1"}`, "{}"), "", []string{"f:7:14: rule 0", "index of rule 1"}},
+		{ruled("", "{name: exit-2}"), "", []string{"f:7:14: rule 0", "'-' is not allowed"}},
+		{ruled("", "{name: BackoffLimitExceeded}"), "", []string{"f:7:14: rule 0", "as a reason themselves"}},
+		{ruled("", "{name: 2}"), "", []string{"f:7:14: the name of a rule is text; put 2 into quotes"}},
+		{ruled("", "{name: yes}"), "", []string{"f:7:14: the name of a rule is text; put true into quotes"}},
+		{ruled("0=A", "{action: Count}"), "0=A", nil},
+		{ruled("1=B;0=A", "{name: A}", "{name: B}"), "0=A;1=B", nil},
+		{ruled("0=A", "{name: B}"), "0=A", []string{"f:3:89: annotation " + rulename.Annotation + ": the rules have other names, namely 0=B; remove one of the two"}},
+		{ruled("0=A", "{name: A}", "{name: B}"), "0=A", []string{"f:3:89: annotation", "namely 0=A;1=B"}},
+		{ruled("0=a-b", "{action: Count}"), "0=a-b", []string{"f:3:89: annotation " + rulename.Annotation + `: rule 0 "a-b": '-' is not allowed`}},
+		{ruled("7=A", "{action: Count}"), "7=A", []string{"f:3:89: annotation", "no such rule, the Job has 1"}},
+		{ruled("", slices.Repeat([]string{"{name: ~}"}, 21)...), "", []string{"f:6:5: 21 rules, at most 20"}},
+		// PFN-12: without rules, names mean nothing.
+		{"apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {" + rulename.Annotation + ": x}}", "x", nil},
+	} {
+		job := parse(t, c.text)[0].Job()
+		problems := job.MoveNames()
+		if text := fmt.Sprint(problems); len(problems) != min(len(c.problems), 1) || slices.ContainsFunc(c.problems, func(p string) bool { return !strings.Contains(text, p) }) {
+			t.Errorf("%s: %q, want %q", c.text, problems, c.problems)
+		}
+		if got := job.Annotation(); got != c.annotation {
+			t.Errorf("%s: annotation %q, want %q", c.text, got, c.annotation)
+		}
+		for _, rule := range job.rules() {
+			if _, left := fields(rule)["name"]; left {
+				t.Errorf("%s: a name is left", c.text)
+			}
+		}
+	}
+}
+
+func TestMoveNamesOfCronJob_PFN_23(t *testing.T) {
+	cron := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {spec: {podFailurePolicy: {rules: [{name: A}]}}}")[0]
+	if problems := cron.Job().MoveNames(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if err := cron.Job().SetManagedBy("a.b/c", false); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"}},"spec":{"managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]}}}`
+	if got, _ := json.Marshal(fields(cron.Content["spec"])["jobTemplate"]); string(got) != want {
+		t.Errorf("%s", got)
+	}
+	bad := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    spec: {podFailurePolicy: {rules: [{name: a-b}]}}")[0]
+	if problems := bad.Job().MoveNames(); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:5:46: ") {
+		t.Errorf("%v", problems)
+	}
+}
+
+func TestSetManagedBy_MGB_01(t *testing.T) {
+	for _, c := range []struct {
+		spec    string
+		replace bool
+		want    string
+	}{
+		{"{}", false, "x.y/z"}, {"{managedBy: ~}", false, "x.y/z"}, {"{managedBy: a.b/c}", false, "a.b/c"}, {"{managedBy: a.b/c}", true, "x.y/z"}, {"~", false, "x.y/z"},
+	} {
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+c.spec)[0].Job()
+		if err := job.SetManagedBy("x.y/z", c.replace); err != nil || fields(job.Content["spec"])["managedBy"] != c.want {
+			t.Errorf("%s %v: %v, %v", c.spec, c.replace, job.Content, err)
+		}
+	}
+}
+
+func TestNotAnObject(t *testing.T) {
+	for text, want := range map[string]string{
+		"metadata: 3\nspec: {podFailurePolicy: {rules: [{name: A}]}}":                  "f:3:11: metadata is not an object",
+		"metadata: {annotations: [a]}\nspec: {podFailurePolicy: {rules: [{name: A}]}}": "f:3:12: annotations are not an object",
+	} {
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\n"+text)[0].Job()
+		if problems := job.MoveNames(); len(problems) != 1 || problems[0].Error() != want {
+			t.Errorf("%s: %v, want %s", text, problems, want)
+		}
+	}
+	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: [a]")[0].Job()
+	if err := job.SetManagedBy("a.b/c", false); err == nil || err.Error() != "f:3:1: spec is not an object" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestKindsWithoutJob(t *testing.T) {
+	for _, text := range []string{
+		"{apiVersion: batch/v1beta1, kind: Job}", "{apiVersion: x.dev/v1, kind: Job}", "{apiVersion: batch/v1, kind: CronJob}", "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: 3}}", "{apiVersion: v1, kind: Pod}",
+	} {
+		if job := parse(t, text)[0].Job(); job != nil {
+			t.Errorf("%s: %v", text, job)
+		}
+	}
+}
+
+// Any legal names come back from the annotation, and nothing else of the Job changes.
+func TestNamesSurvive_PFN_23_PFN_24(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9_,:]{0,12}`), 1, rulename.MaxRules).Draw(t, "names")
+		for i := range names {
+			trial := slices.Clone(names)
+			if len(rulename.Validate(trial[:i+1])) > 0 || len(rulename.Validate(trial)) > 0 {
+				names[i] = ""
+			}
+		}
+		if len(rulename.Validate(names)) > 0 {
+			t.Skip("not legal")
+		}
+		var rules []any
+		for i, name := range names {
+			rule := map[string]any{"action": rapid.SampledFrom([]string{"FailJob", "Ignore"}).Draw(t, "action"), "unknown": map[string]any{"n": int64(i)}}
+			if name != "" {
+				rule["name"] = name
+			}
+			rules = append(rules, rule)
+		}
+		content := map[string]any{
+			"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a"}, "extra": []any{true, 1.5, "x", nil},
+			"spec": map[string]any{"podFailurePolicy": map[string]any{"rules": rules}},
+		}
+		data, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, problems := Parse("f", data)
+		if len(objects) != 1 || len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if problems := objects[0].Job().MoveNames(); len(problems) > 0 {
+			t.Fatalf("%v for %q", problems, names)
+		}
+		value := objects[0].Job().Annotation()
+		back, violations := rulename.Parse(value, len(names))
+		if len(violations) > 0 || back != nil && !slices.Equal(back, names) || back == nil && rulename.Format(names) != "" {
+			t.Fatalf("%q came back as %q, %v", names, back, violations)
+		}
+		for _, rule := range rules {
+			delete(rule.(map[string]any), "name")
+		}
+		if value != "" {
+			content["metadata"].(map[string]any)["annotations"] = map[string]any{rulename.Annotation: value}
+		}
+		if !reflect.DeepEqual(content, objects[0].Content) {
+			t.Fatalf("%v became %v", content, objects[0].Content)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Object is one Kubernetes object of the input.
+type Object struct {
+	// Content is the object as an API server would read it; only the JSON types, with int64 and float64 for numbers.
+	Content map[string]any
+
+	document *document
+	node     *yaml.Node
+}
+
+// Kind is the object's kind, such as Job.
+func (o *Object) Kind() string { return text(o.Content["kind"]) }
+
+// APIVersion is the object's API group and version, such as batch/v1.
+func (o *Object) APIVersion() string { return text(o.Content["apiVersion"]) }
+
+// Name is metadata.name; "" if it is not there.
+func (o *Object) Name() string { return text(o.metadata()["name"]) }
+
+// Namespace is metadata.namespace; "" if it is not there.
+func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
+
+func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
+
+// Errorf is an *Error about the field with this path, see Position.
+func (o *Object) Errorf(path, format string, args ...any) error {
+	return &Error{o.Position(path), fmt.Sprintf(format, args...)}
+}
+
+func text(value any) string {
+	s, _ := value.(string)
+	return s
+}
+
+// fields returns the fields of an object, none for anything else.
+func fields(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
+}
+
+// flatten takes lists apart: v1 List, JobList, and every other kind that ends in List and has items.
+func flatten(o *Object) ([]*Object, []error) {
+	for _, name := range [...]string{"apiVersion", "kind"} {
+		if text(o.Content[name]) == "" {
+			return nil, []error{o.Errorf("", "not a Kubernetes object: it has no %s", name)}
+		}
+	}
+	kind, isList := strings.CutSuffix(o.Kind(), "List")
+	items, hasItems := o.Content["items"].([]any)
+	if !isList || !hasItems && o.Content["items"] != nil {
+		return []*Object{o}, nil
+	}
+	var objects []*Object
+	var problems []error
+	for i, item := range items {
+		content, ok := item.(map[string]any)
+		path := "items[" + strconv.Itoa(i) + "]"
+		if !ok {
+			problems = append(problems, o.Errorf(path, "not a Kubernetes object"))
+			continue
+		}
+		// An API server leaves these out in its lists, but for List itself.
+		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
+			content["apiVersion"], content["kind"] = o.APIVersion(), kind
+		}
+		found, bad := flatten(&Object{Content: content, document: o.document, node: o.item(i)})
+		objects, problems = append(objects, found...), append(problems, bad...)
+	}
+	return objects, problems
+}
+
+func (o *Object) item(i int) *yaml.Node {
+	_, items := child(o.node, "items")
+	if _, item := child(items, strconv.Itoa(i)); item != nil {
+		return item
+	}
+	return o.node
+}
+
+// Job is the Job in an object, or the template of Jobs: fields metadata and spec, as in a Job.
+type Job struct {
+	// Content is part of the object's: what changes here changes there.
+	Content map[string]any
+	// Path is where it is in the object: "" for a Job, "spec.jobTemplate" for a CronJob.
+	Path string
+
+	object *Object
+}
+
+// Job returns the Job of a Job or a CronJob. It is nil for any other kind or API version, and for a CronJob without a
+// template.
+func (o *Object) Job() *Job {
+	if o.APIVersion() != batchv1.SchemeGroupVersion.String() {
+		return nil
+	}
+	switch o.Kind() {
+	case "Job":
+		return &Job{Content: o.Content, object: o}
+	case "CronJob":
+		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
+			return &Job{Content: template, Path: "spec.jobTemplate", object: o}
+		}
+	}
+	return nil
+}
+
+// At is the path in the object of a field of the Job.
+func (j *Job) At(path string) string {
+	if j.Path == "" || path == "" {
+		return j.Path + path
+	}
+	return j.Path + "." + path
+}

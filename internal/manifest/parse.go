@@ -1,0 +1,173 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// maxAliased is by how many bytes aliases may make a file longer than it is. A few lines can stand for terabytes.
+const maxAliased = 4 << 20
+
+// Parse returns the objects of one file, in order, and an *Error for each document that is not one.
+func Parse(file string, data []byte) ([]*Object, []error) {
+	if !isText(data) {
+		return nil, []error{&Error{Position{File: file}, "not a text file in UTF-8"}}
+	}
+	var objects []*Object
+	var problems []error
+	for _, d := range split(file, data) {
+		content, err := d.parse()
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if content == nil {
+			continue
+		}
+		found, bad := flatten(&Object{Content: content, document: d, node: d.root})
+		objects, problems = append(objects, found...), append(problems, bad...)
+	}
+	return objects, problems
+}
+
+// parse reads the document, nil if there is nothing in it.
+func (d *document) parse() (map[string]any, error) {
+	if err := d.locate(); err != nil {
+		return nil, err
+	}
+	if d.root == nil && !d.json {
+		return nil, nil
+	}
+	text := d.text
+	if !d.json {
+		var err error
+		if text, err = sigsyaml.YAMLToJSONStrict(d.text); err != nil {
+			return nil, d.yamlError(err)
+		}
+	}
+	var value any
+	if err := utiljson.Unmarshal(text, &value); err != nil {
+		return nil, &Error{d.place(d.root), "not readable: " + err.Error()}
+	}
+	content, ok := value.(map[string]any)
+	if !ok {
+		return nil, &Error{d.place(d.root), "not a Kubernetes object: it begins with apiVersion and kind"}
+	}
+	return content, nil
+}
+
+// locate parses the document into nodes, and checks those.
+func (d *document) locate() error {
+	var top yaml.Node
+	if err := yaml.Unmarshal(d.text, &top); err != nil {
+		if d.json { // JSON has escapes that YAML has not
+			return nil
+		}
+		return d.yamlError(err)
+	}
+	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 || isNull(top.Content[0]) {
+		return nil
+	}
+	d.root = top.Content[0]
+	if err := d.checkSize(); err != nil {
+		return err
+	}
+	return d.checkKeys(d.root)
+}
+
+func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
+
+// yamlProblem takes the line out of what the YAML parsers say.
+var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
+
+func (d *document) yamlError(err error) error {
+	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
+	position := d.place(nil)
+	if found := yamlProblem.FindStringSubmatch(text); found != nil {
+		if line, err := strconv.Atoi(found[1]); err == nil {
+			position.Line = d.line + line - 1
+			text = found[2]
+		}
+	}
+	return &Error{position, "not readable as YAML: " + text}
+}
+
+// checkSize bounds what the document is with all its aliases in place, before anybody writes it out.
+func (d *document) checkSize() error {
+	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
+	if _, err := s.size(d.root); err != nil {
+		return &Error{d.place(s.at), err.Error()}
+	}
+	return nil
+}
+
+// sizer computes how long nodes are in bytes, each only once.
+type sizer struct {
+	limit int64
+	known map[*yaml.Node]int64 // of aliases' targets
+	open  map[*yaml.Node]bool  // that the node at hand is in
+	at    *yaml.Node           // where it failed
+}
+
+func (s *sizer) size(n *yaml.Node) (int64, error) {
+	if n.Kind == yaml.AliasNode {
+		return s.target(n)
+	}
+	s.open[n] = true
+	defer delete(s.open, n)
+	total := int64(len(n.Value))
+	for _, c := range n.Content {
+		size, err := s.size(c)
+		if err != nil {
+			return 0, err
+		}
+		if total += size; total > s.limit {
+			s.at = n
+			return 0, errors.New("aliases (*name) make it too long")
+		}
+	}
+	return total, nil
+}
+
+func (s *sizer) target(alias *yaml.Node) (int64, error) {
+	if s.open[alias.Alias] {
+		s.at = alias
+		return 0, fmt.Errorf("the anchor %q contains itself", alias.Value)
+	}
+	if size, known := s.known[alias.Alias]; known {
+		return size, nil
+	}
+	size, err := s.size(alias.Alias)
+	s.known[alias.Alias] = size
+	return size, err
+}
+
+// checkKeys reports a field that is there twice: only one of them would count.
+func (d *document) checkKeys(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode {
+		lines := make(map[string]int, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Kind != yaml.ScalarNode || isMerge(key) {
+				continue
+			}
+			if first, again := lines[key.Value]; again {
+				return &Error{d.place(key), fmt.Sprintf("the field %q is there already, in line %d", key.Value, first)}
+			}
+			lines[key.Value] = d.place(key).Line
+		}
+	}
+	for _, c := range n.Content {
+		if err := d.checkKeys(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func parse(t *testing.T, text string) []*Object {
+	t.Helper()
+	objects, problems := Parse("f", []byte(text))
+	if len(problems) > 0 {
+		t.Fatalf("%v in %q", problems, text)
+	}
+	return objects
+}
+
+const twoJobs = `# comment
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a, annotations: {batchjob.dev/x: "v"}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          args: [one, "two"]
+--- # the next
+apiVersion: v1
+kind: List
+items:
+- &base
+  apiVersion: batch/v1
+  kind: Job
+  metadata:
+    name: b
+- <<: *base
+  spec: {completions: 3}
+`
+
+// Errors and findings say where (issue: line positions; CLI-05).
+func TestPositions_CLI_05(t *testing.T) {
+	objects := parse(t, twoJobs)
+	if len(objects) != 3 {
+		t.Fatalf("%d objects", len(objects))
+	}
+	for _, c := range []struct {
+		object     int
+		path, want string
+	}{
+		{0, "", "f:2:1"},
+		{0, "kind", "f:3:7"},
+		{0, "metadata.name", "f:4:18"},
+		{0, "metadata.annotations", "f:4:21"},
+		{0, "metadata.annotations[batchjob.dev/x]", "f:4:51"},
+		{0, "metadata.annotations[batchjob.dev/y]", "f:4:21"},
+		{0, "spec.template.spec.containers", "f:8:7"},
+		{0, "spec.template.spec.containers[0]", "f:9:11"},
+		{0, "spec.template.spec.containers[0].args[1]", "f:10:23"},
+		{0, "spec.template.spec.containers[1].name", "f:8:7"},
+		{0, "spec.template.spec.restartPolicy", "f:7:5"},
+		{0, "spec.template.spec.containers[x]", "f:8:7"},
+		{1, "", "f:15:3"},
+		{1, "metadata.name", "f:19:11"},
+		{2, "", "f:20:3"},
+		{2, "spec.completions", "f:21:23"},
+		{2, "metadata.name", "f:19:11"},
+	} {
+		if got := objects[c.object].Position(c.path).String(); got != c.want {
+			t.Errorf("%d %s: %s, want %s", c.object, c.path, got, c.want)
+		}
+	}
+}
+
+func TestPositionsOfJSONAndOthers_CLI_05(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"{\n\t\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\t\"metadata\": {\"name\": \"a\"}}", "f:3:23"},
+		{`{"apiVersion":"batch/v1","kind":"Job"} {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"}}`, "f:1:97"},
+		{"apiVersion: batch/v1\r\nkind: Job\r\nmetadata:\r\n  name: a\r\n", "f:4:9"},
+		{"\uFEFFapiVersion: batch/v1\nkind: Job\nmetadata: {name: a}", "f:3:18"},
+		{"{apiVersion: batch/v1, kind: Job,\nmetadata: {name: a}}", "f:2:18"},
+		{"--- {apiVersion: batch/v1, kind: Job, metadata: {name: a}}\n", "f:1:56"},
+		{"...\n\n---\n\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n...\n", "f:8:18"},
+		{"# only a comment\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n---\n# and another", "f:5:18"},
+		// JSON that the YAML parser does not read: what it is counts, where it is is not known so well.
+		{"\n{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"x\":\"\\ud83d\\ude00\"}}", "f:2"},
+	} {
+		objects := parse(t, c.text)
+		last := objects[len(objects)-1]
+		if got := last.Position("metadata.name").String(); got != c.want || last.Name() != "a" {
+			t.Errorf("%q: %s of %s, want %s", c.text, got, last.Name(), c.want)
+		}
+	}
+}
+
+func TestLists(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"{apiVersion: batch/v1, kind: JobList, items: [{metadata: {name: a}}, {metadata: {name: b}}]}", "batch/v1 Job a; batch/v1 Job b"},
+		{"{apiVersion: batch/v1, kind: CronJobList, items: [{metadata: {name: a}}]}", "batch/v1 CronJob a"},
+		{"{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod}]}]}", "v1 Pod "},
+		{"{apiVersion: v1, kind: List, items: []}", ""},
+		{"{apiVersion: v1, kind: List}", ""},
+		{"{apiVersion: x/v1, kind: BlackList, items: 3}", "x/v1 BlackList "},
+	} {
+		var got []string
+		for _, o := range parse(t, c.text) {
+			got = append(got, o.APIVersion()+" "+o.Kind()+" "+o.Name())
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %q, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// Values are those that kubectl sends: YAML 1.1.
+func TestValuesAreKubectls(t *testing.T) {
+	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {a: yes, b: 0777, c: 1.0, d: 12345678901, e: \"yes\", f: 1.5, g: ~}")[0]
+	want := map[string]any{"a": true, "b": int64(511), "c": int64(1), "d": int64(12345678901), "e": "yes", "f": 1.5, "g": nil}
+	if got := fmt.Sprintf("%#v", job.Content["spec"]); got != fmt.Sprintf("%#v", want) {
+		t.Errorf("%s, want %#v", got, want)
+	}
+}
+
+func TestUnreadable_CLI_05(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"binary", "\x7fELF\x00\x01", "f: not a text file in UTF-8"},
+		{"latin-1", "name: caf\xe9", "f: not a text file in UTF-8"},
+		{"text", "hello", "f:1:1: not a Kubernetes object: it begins with apiVersion and kind"},
+		{"list", "- a\n- b", "f:1:1: not a Kubernetes object: it begins with apiVersion and kind"},
+		{"number in JSON", head + "---\n" + `42`, "f:4:1: not a Kubernetes object: it begins with apiVersion and kind"},
+		{"no kind", "apiVersion: v1", "f:1:1: not a Kubernetes object: it has no kind"},
+		{"no apiVersion", "\nkind: Job", "f:2:1: not a Kubernetes object: it has no apiVersion"},
+		{"kind is a number", "apiVersion: v1\nkind: 3", "f:1:1: not a Kubernetes object: it has no kind"},
+		{"item", "{apiVersion: v1, kind: List, items: [3]}", "f:1:38: not a Kubernetes object"},
+		{"item without kind", "apiVersion: v1\nkind: List\nitems:\n- metadata: {}", "f:4:3: not a Kubernetes object: it has no apiVersion"},
+		{"indentation", head + "spec:\n  a: 1\n b: 2", "f:4: not readable as YAML: did not find expected key"},
+		{"second document", head + "---\n" + head + "spec: [", "f:6: not readable as YAML: did not find expected node content"},
+		{"tab", head + "spec:\n\ta: 1", "f:4: not readable as YAML: found character that cannot start any token"},
+		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: the field "spec" is there already, in line 3`},
+		{"unknown anchor", head + "spec: *a", "f:1: not readable as YAML: unknown anchor 'a' referenced"},
+		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
+		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1: not readable as YAML: did not find expected ',' or '}'"},
+	} {
+		_, problems := Parse("f", []byte(c.text))
+		if len(problems) != 1 || problems[0].Error() != c.want {
+			t.Errorf("%s: %q, want %q", c.name, problems, c.want)
+		}
+	}
+}
+
+// What can be read is read, whatever stands beside it.
+func TestOthersAreRead(t *testing.T) {
+	objects, problems := Parse("f", []byte("a: [\n---\napiVersion: v1\nkind: A\n---\n- b\n---\napiVersion: v1\nkind: C\n"))
+	if len(objects) != 2 || objects[0].Kind() != "A" || objects[1].Kind() != "C" || len(problems) != 2 {
+		t.Errorf("%d objects and %v", len(objects), problems)
+	}
+}
+
+// Few lines that stand for a lot of memory are refused before anybody writes them out.
+func TestAliases(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString("apiVersion: v1\nkind: A\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := range 12 {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
+	}
+	long := "apiVersion: v1\nkind: A\na: &a " + strings.Repeat("x", 1<<20) + "\nb: [*a, *a, *a, *a, *a, *a]\nc: [" + strings.Repeat("y, ", 5000) + "y]\n"
+	for name, text := range map[string]string{"bomb": bomb.String(), "long": long} {
+		_, problems := Parse("f", []byte(text))
+		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "aliases (*name) make it too long") {
+			t.Errorf("%s: %.300v", name, problems)
+		}
+	}
+	honest := parse(t, "apiVersion: v1\nkind: A\na: &a {b: c}\nd: [*a, *a]")[0]
+	if got := fmt.Sprint(honest.Content["d"]); got != "[map[b:c] map[b:c]]" {
+		t.Errorf("%s", got)
+	}
+}
+
+// FuzzReadManifest: any input is objects or errors on one line, each with its place.
+func FuzzReadManifest(f *testing.F) {
+	for _, seed := range []string{
+		twoJobs, "", "{", "{}", "---", "--- |\n a\n...\n", "%YAML 1.2\n---\na: b", "{\"a\":1}{\"b\":2}", "a: &a [*a]", "\uFEFF{}", "- ? a\n", "? [a]\n: b",
+		"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: A, action: FailJob}, 3]}}", "apiVersion: v1\nkind: List\nitems: [1, {}]",
+		"apiVersion: batch/v1\nkind: CronJob\nspec: {jobTemplate: {metadata: 3, spec: {podFailurePolicy: {rules: [{name: 1}, {name: B}]}}}}", "<<: *x", "a: !!binary x",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		objects, problems := Parse("f", data)
+		for _, problem := range problems {
+			if text := problem.Error(); strings.Contains(text, "\n") || !strings.HasPrefix(text, "f:") {
+				t.Errorf("%q", text)
+			}
+		}
+		lines := strings.Count(string(data), "\n") + 1
+		for _, o := range objects {
+			for _, path := range []string{"", "metadata.name", "spec.podFailurePolicy.rules[0].name", "a[", "]", "items[-1]"} {
+				if at := o.Position(path); at.Line < 1 || at.Line > lines || at.Column < 0 {
+					t.Errorf("%q at %v", path, at)
+				}
+			}
+			if job := o.Job(); job != nil && len(job.MoveNames()) == 0 {
+				if names, _ := job.TakeNames(); names != nil {
+					t.Errorf("names are left: %q", names)
+				}
+			}
+		}
+	})
+}

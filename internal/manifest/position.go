@@ -1,0 +1,145 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Position is a place in the input. Lines and columns count from 1, columns in characters; 0 is not known.
+type Position struct {
+	File   string // as it was given, or Stdin
+	Line   int
+	Column int
+}
+
+// String is file:line:column, as compilers write it, without what is not known.
+func (p Position) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	for _, n := range [...]int{p.Line, p.Column} {
+		if n <= 0 {
+			break
+		}
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(n))
+	}
+	return b.String()
+}
+
+// Error is a problem of the input.
+type Error struct {
+	Position Position
+	Problem  string
+}
+
+// Error is the position and the problem.
+func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
+
+// place turns the line and column of a node of this document into those of the file.
+func (d *document) place(n *yaml.Node) Position {
+	p := Position{File: d.file, Line: d.line}
+	if n == nil || n.Line == 0 {
+		return p
+	}
+	p.Line, p.Column = d.line+n.Line-1, n.Column
+	if n.Line == 1 {
+		p.Column += d.column - 1
+	}
+	return p
+}
+
+// Position is where the field with this path stands, such as spec.podFailurePolicy.rules[0].action or
+// metadata.annotations[example.com/key]: its value, or its name if the value has fields or items of its own. Of a field
+// that is not there, it is the nearest one around it that is.
+func (o *Object) Position(path string) Position {
+	at, node := o.node, o.node
+	for _, step := range steps(path) {
+		key, value := child(node, step)
+		if value == nil {
+			break
+		}
+		at, node = value, resolve(value)
+		if key != nil && node.Kind != yaml.ScalarNode {
+			at = key
+		}
+	}
+	return o.document.place(at)
+}
+
+// steps takes a path apart. Text in brackets is one step, whatever it holds.
+func steps(path string) []string {
+	var all []string
+	for path != "" {
+		if path[0] == '.' {
+			path = path[1:]
+			continue
+		}
+		if path[0] == '[' {
+			step, rest, _ := strings.Cut(path[1:], "]")
+			all, path = append(all, step), rest
+			continue
+		}
+		end := strings.IndexAny(path, ".[")
+		if end < 0 {
+			end = len(path)
+		}
+		all, path = append(all, path[:end]), path[end:]
+	}
+	return all
+}
+
+// child is the field or item of a node, with the key of a field; nil if there is none.
+func child(node *yaml.Node, step string) (key, value *yaml.Node) {
+	if node = resolve(node); node == nil {
+		return nil, nil
+	}
+	switch node.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(node.Content) {
+			return nil, node.Content[i]
+		}
+	case yaml.MappingNode:
+		return field(node, step)
+	}
+	return nil, nil
+}
+
+func field(node *yaml.Node, name string) (key, value *yaml.Node) {
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i], node.Content[i+1]
+		}
+		if isMerge(node.Content[i]) {
+			merged = append(merged, sources(node.Content[i+1])...)
+		}
+	}
+	for _, source := range merged {
+		if key, value = child(source, name); value != nil {
+			return key, value
+		}
+	}
+	return nil, nil
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+// sources are the mappings that a merge key names: one, or a list of them.
+func sources(node *yaml.Node) []*yaml.Node {
+	if node = resolve(node); node != nil && node.Kind == yaml.SequenceNode {
+		return node.Content
+	}
+	return []*yaml.Node{node}
+}
+
+// resolve follows an alias; its target is never an alias itself.
+func resolve(node *yaml.Node) *yaml.Node {
+	if node != nil && node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
+}

@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// Stdin is the name of standard input in positions.
+	Stdin = "<stdin>"
+	// MaxSize is how large one file may be. The API server takes objects of about a tenth of that.
+	MaxSize = 16 << 20
+)
+
+// Options say what to read.
+type Options struct {
+	// Files are paths of files and folders, globs, or "-" for Stdin, in the order to be read.
+	Files []string
+	// Recursive goes into the folders of folders, too.
+	Recursive bool
+	Stdin     io.Reader
+}
+
+// Read returns the objects of all files, in order, and an error for each file or document that could not be read. When
+// ctx ends, its error is the last.
+func Read(ctx context.Context, o Options) ([]*Object, []error) {
+	var objects []*Object
+	var problems []error
+	for _, name := range o.Files {
+		paths, err := o.expand(name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		for _, path := range paths {
+			data, err := o.load(ctx, path)
+			if ctx.Err() != nil {
+				return objects, append(problems, ctx.Err())
+			}
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			found, bad := Parse(path, data)
+			objects, problems = append(objects, found...), append(problems, bad...)
+		}
+	}
+	return objects, problems
+}
+
+// expand returns the files that an argument stands for, in a stable order.
+func (o Options) expand(name string) ([]string, error) {
+	switch {
+	case name == "-":
+		return []string{Stdin}, nil
+	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
+		return nil, fmt.Errorf("%s: URLs are not read; fetch it first, for example: curl -fsSL URL | kubectl batchjob … -f -", name)
+	}
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return glob(name)
+	}
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	if info.IsDir() {
+		return o.folder(name)
+	}
+	return []string{name}, nil
+}
+
+func glob(pattern string) ([]string, error) {
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("the pattern %q cannot be read: %w", pattern, err)
+	}
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("the path %q does not exist", pattern)
+	}
+	return matches, nil
+}
+
+// folder returns the manifests in a folder; those of its folders only if Recursive.
+func (o Options) folder(root string) ([]string, error) {
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && !o.Recursive:
+			return filepath.SkipDir
+		case !entry.IsDir() && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, readError(root, err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%s: no .json, .yaml or .yml file in this folder%s", root, map[bool]string{false: "; --recursive looks into its folders"}[o.Recursive])
+	}
+	return paths, nil
+}
+
+// load reads one file. A pipe or a terminal may keep it waiting, so it ends with ctx.
+func (o Options) load(ctx context.Context, path string) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := o.readAll(path)
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.data, r.err
+	}
+}
+
+func (o Options) readAll(path string) ([]byte, error) {
+	in := o.Stdin
+	if path != Stdin {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, readError(path, err)
+		}
+		defer file.Close() //nolint:errcheck // nothing was written
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	switch {
+	case err != nil:
+		return nil, readError(path, err)
+	case len(data) > MaxSize:
+		return nil, fmt.Errorf("%s: larger than %d MiB, which is no manifest", path, MaxSize>>20)
+	}
+	return data, nil
+}
+
+// readError leaves out the name of the system call and of the file: we have said it.
+func readError(path string, err error) error {
+	var known *fs.PathError
+	if errors.As(err, &known) {
+		if known.Path != path {
+			path = known.Path
+		}
+		err = known.Err
+	}
+	return fmt.Errorf("cannot read %s: %w", path, err)
+}
+
+// isText says that the data can be a manifest at all: text, in UTF-8.
+func isText(data []byte) bool {
+	return utf8.Valid(data) && !slices.Contains(data, 0)
+}

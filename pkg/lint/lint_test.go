@@ -1,0 +1,262 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+const base = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: i}, {name: side, image: i}]
+`
+
+// look returns the findings as severity, id and field; "!" marks what the API server rejects.
+func look(t *testing.T, object string, names rulename.Names) []string {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(object))
+	if err == nil {
+		err = u.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatalf("%v in %s", err, object)
+	}
+	var got []string
+	for _, f := range Check(Input{Object: u.Object, Names: names}) {
+		text := fmt.Sprintf("%s %s %s", f.Severity, f.ID, f.Field)
+		if f.Rejected {
+			text = "!" + text
+		}
+		got = append(got, text)
+		if f.Message == "" || f.Fix == "" || strings.ContainsAny(f.Message+f.Fix, "\n") || f.Rejected && f.Severity != Error {
+			t.Errorf("%+v", f)
+		}
+	}
+	slices.Sort(got)
+	return got
+}
+
+type specCase struct {
+	spec string // lines, two spaces deep
+	want []string
+}
+
+func checkSpecs(t *testing.T, cases []specCase) {
+	t.Helper()
+	for _, c := range cases {
+		slices.Sort(c.want)
+		if got := look(t, base+"  "+c.spec, nil); !slices.Equal(got, c.want) {
+			t.Errorf("%s\n got %q\nwant %q", c.spec, got, c.want)
+		}
+	}
+}
+
+const (
+	indexed = "completionMode: Indexed\n  completions: 5\n  "
+	rules   = "podFailurePolicy:\n    rules:\n    - "
+	another = "\n    - "
+)
+
+func exit(action, on string) string { return "{action: " + action + ", onExitCodes: {" + on + "}}" }
+
+// What the API server rejects is in test/integration/lint_test.go; here is the rest.
+func TestLimits_BLI_21_BLI_40(t *testing.T) {
+	checkSpecs(t, []specCase{
+		{"", nil},
+		{"completions: 0", []string{"info no-completions spec.completions"}},
+		{"parallelism: 0", []string{"info no-parallelism spec.parallelism"}},
+		{"completions: 2\n  parallelism: 3", []string{"info parallelism-above-completions spec.parallelism"}},
+		{"completions: 2\n  parallelism: 2", nil},
+		{"completionMode: Indexed\n  completions: 100001\n  parallelism: 10001", []string{"warning status-too-large spec.parallelism"}},
+		{"completionMode: Indexed\n  completions: 100001\n  parallelism: 10000", nil},
+		{indexed + "backoffLimitPerIndex: 1\n  backoffLimit: 9", []string{"warning both-limits spec.backoffLimit"}},
+		{indexed + "backoffLimitPerIndex: 1\n  backoffLimit: 10", []string{"info both-limits spec.backoffLimit"}},
+		{indexed + "backoffLimitPerIndex: 1\n  maxFailedIndexes: 5", []string{"warning max-failed-never-exceeded spec.maxFailedIndexes"}},
+		{indexed + "backoffLimitPerIndex: 1\n  maxFailedIndexes: 4", nil},
+		{"activeDeadlineSeconds: 0", []string{"error deadline-zero spec.activeDeadlineSeconds"}},
+		{"activeDeadlineSeconds: 1\n  suspend: true", nil},
+		{"ttlSecondsAfterFinished: 0", []string{"info ttl-zero spec.ttlSecondsAfterFinished"}},
+		{"managedBy: batchjob.dev/controller", nil},
+		{"manualSelector: true\n  selector: {}", []string{"warning selector-manual spec.manualSelector"}},
+	})
+	onFailure := strings.Replace(base, "Never", "OnFailure", 1) + "  " + indexed + "backoffLimitPerIndex: 1"
+	if got := look(t, onFailure, nil); !slices.Equal(got, []string{"warning limit-per-index-on-failure spec.backoffLimitPerIndex"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Only the first rule that matches counts (PFP-02); 0 never matches (PFP-03); no containerName means any container.
+func TestRulesThatNeverMatch_PFP_02_PFP_03_PFP_04(t *testing.T) {
+	never := func(rule string) string {
+		return "warning rule-never-matches spec.podFailurePolicy.rules[" + rule + "]"
+	}
+	code := func(rule, at string) string {
+		return "info exit-code-never-reached spec.podFailurePolicy.rules[" + rule + "].onExitCodes.values[" + at + "]"
+	}
+	all := exit("FailJob", "operator: NotIn, values: [0]")
+	checkSpecs(t, []specCase{
+		{rules + exit("FailJob", "operator: In, values: [1]") + another + all, nil},
+		{rules + all + another + exit("Count", "operator: In, values: [1]"), []string{never("1")}},
+		{rules + all + another + exit("Count", "operator: NotIn, values: [5]"), []string{never("1")}},
+		{rules + all + another + exit("Count", "containerName: main, operator: In, values: [1]"), []string{never("1")}},
+		{rules + all + another + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}", nil},
+		{rules + exit("FailJob", "containerName: main, operator: NotIn, values: [0]") + another + exit("Count", "operator: In, values: [1]"), nil},
+		{rules + exit("FailJob", "containerName: main, operator: NotIn, values: [0]") + another + exit("Count", "containerName: side, operator: In, values: [1]"), nil},
+		{
+			rules + exit("FailJob", "containerName: main, operator: NotIn, values: [0]") + another + exit("FailJob", "containerName: side, operator: NotIn, values: [0]") +
+				another + exit("Count", "operator: In, values: [1]"), []string{never("2")},
+		},
+		{rules + exit("FailJob", "operator: In, values: [1, 2]") + another + exit("Count", "operator: In, values: [2, 3]"), []string{code("1", "0")}},
+		{rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]") + another + exit("Count", "operator: In, values: [1, 2]"), []string{never("2")}},
+		{rules + exit("FailJob", "operator: NotIn, values: [3]") + another + exit("Count", "operator: In, values: [3]") + another + exit("Count", "operator: NotIn, values: [9]"), []string{never("2")}},
+		{rules + exit("FailJob", "operator: NotIn, values: [3]") + another + exit("Count", "operator: In, values: [3, 4]"), []string{code("1", "1")}},
+		{rules + exit("FailJob", "operator: In, values: [3]") + another + exit("Count", "operator: NotIn, values: [3]") + another + exit("Count", "operator: NotIn, values: [3]"), []string{never("2")}},
+		{rules + exit("FailJob", "operator: NotIn, values: [0, 3]"), []string{"info zero-never-compared spec.podFailurePolicy.rules[0].onExitCodes.values[0]"}},
+		{rules + exit("FailJob", "operator: In, values: [-1, 255, 256]"), []string{
+			"info exit-code-unusual spec.podFailurePolicy.rules[0].onExitCodes.values[0]", "info exit-code-unusual spec.podFailurePolicy.rules[0].onExitCodes.values[2]",
+		}},
+		{rules + "{action: Count, onPodConditions: [{type: A}]}" + another + `{action: FailJob, onPodConditions: [{type: A, status: "True"}]}`, []string{never("1")}},
+		{rules + "{action: Count, onPodConditions: [{type: A}]}" + another + `{action: FailJob, onPodConditions: [{type: A, status: "False"}]}`, nil},
+		{rules + "{action: Count, onPodConditions: [{type: A}]}" + another + `{action: FailJob, onPodConditions: [{type: B}, {type: A}]}`, []string{
+			"info condition-never-reached spec.podFailurePolicy.rules[1].onPodConditions",
+		}},
+		{rules + "{action: Count, onPodConditions: [{type: A}, {type: A}]}", []string{"info condition-never-reached spec.podFailurePolicy.rules[0].onPodConditions"}},
+		{"podFailurePolicy: {rules: []}", []string{"info no-rules spec.podFailurePolicy.rules"}},
+	})
+}
+
+func TestIgnoredForEver_PFP_05(t *testing.T) {
+	ignored := "info ignored-for-ever spec.podFailurePolicy.rules[0]"
+	checkSpecs(t, []specCase{
+		{rules + exit("Ignore", "operator: In, values: [42]"), []string{ignored}},
+		{"activeDeadlineSeconds: 60\n  " + rules + exit("Ignore", "operator: In, values: [42]"), nil},
+		{rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}", nil},
+		{rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}, {type: X}]}", []string{ignored}},
+	})
+}
+
+func TestSuccessRules_SUC_02_SUC_03_SUC_06_SUC_07(t *testing.T) {
+	success := func(list ...string) string {
+		return indexed + "successPolicy: {rules: [{" + strings.Join(list, "}, {") + "}]}"
+	}
+	first := func(rule string) string {
+		return "info success-rule-never-first spec.successPolicy.rules[" + rule + "]"
+	}
+	never := "warning success-rule-never-met spec.successPolicy.rules[0].succeededIndexes"
+	checkSpecs(t, []specCase{
+		{success(`succeededIndexes: ""`), []string{never}},
+		{success(`succeededIndexes: "", succeededCount: 0`), []string{never}},
+		{success(`succeededIndexes: "0"`, `succeededCount: 4`), nil},
+		{success(`succeededCount: 4`, `succeededIndexes: "0"`), nil},
+		{success(`succeededCount: 0`, `succeededIndexes: "0"`), []string{first("1")}},
+		{success(`succeededCount: 2`, `succeededIndexes: "0,3"`), []string{first("1")}},
+		{success(`succeededCount: 3`, `succeededIndexes: "0,3"`), nil},
+		{success(`succeededIndexes: "0"`, `succeededIndexes: "0,3"`), []string{first("1")}},
+		{success(`succeededIndexes: "0"`, `succeededIndexes: "1-4"`), nil},
+		{success(`succeededIndexes: "0-3", succeededCount: 2`, `succeededIndexes: "1-2"`), []string{first("1")}},
+		{success(`succeededIndexes: "0-3", succeededCount: 2`, `succeededIndexes: "2-4", succeededCount: 2`), nil},
+		{success(`succeededIndexes: "0-3", succeededCount: 1`, `succeededIndexes: "2-4", succeededCount: 2`), []string{first("1")}},
+		{success(`succeededIndexes: "0"`, `succeededCount: 5`), []string{first("1")}},
+		{success(`succeededIndexes: ""`, `succeededIndexes: "0"`), []string{never}},
+		{success(`succeededIndexes: "1,x"`), []string{"!error indexes-invalid spec.successPolicy.rules[0].succeededIndexes"}},
+	})
+}
+
+// The message names the fragment.
+func TestIndexFragments_SUC_02(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,x-3": `"x-3": not an index, and not an interval first-last`, "0,9": `"9": there is no index 9, the last is 4`, "3-1": `"3-1": an interval must begin below its end`,
+		"2,1": `"1": indexes must increase, and 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 40) + `…": not an index`,
+	} {
+		if _, problem := readIndexes(text, 5); !strings.HasPrefix(problem, want) {
+			t.Errorf("%s: %s", text, problem)
+		}
+	}
+}
+
+func TestNames_PFN_07_PFN_12_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_21_PFN_24(t *testing.T) {
+	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
+	annotate := func(object, value string) string {
+		return strings.Replace(object, "{name: a}", fmt.Sprintf("{name: a, annotations: {%s: %q}}", rulename.Annotation, value), 1)
+	}
+	name := func(rule int) string { return fmt.Sprintf("spec.podFailurePolicy.rules[%d].name", rule) }
+	const key = "metadata.annotations[" + rulename.Annotation + "]"
+	for _, c := range []struct {
+		object string
+		names  rulename.Names
+		want   []string
+	}{
+		{two, rulename.Names{"ExitCode1", ""}, nil},
+		{two, rulename.Names{"exit_1", ""}, []string{"warning rule-name-not-camel-case " + name(0)}},
+		{two, rulename.Names{"", "Two"}, []string{"info rule-name-never-shown " + name(1)}},
+		{two, rulename.Names{"A", "A"}, []string{"error rule-name-invalid " + name(1), "info rule-name-never-shown " + name(1)}},
+		{two, rulename.Names{"1", ""}, []string{"error rule-name-invalid " + name(0)}},
+		{two, rulename.Names{"a-b", ""}, []string{"error rule-name-invalid " + name(0)}},
+		{two, rulename.Names{strings.Repeat("A", 112), ""}, []string{"error rule-name-invalid " + name(0)}},
+		{two, rulename.Names{"FailedIndexes", ""}, []string{"error rule-name-invalid " + name(0)}},
+		{annotate(two, "0=A"), nil, nil},
+		{annotate(two, "0=A"), rulename.Names{"A", ""}, nil},
+		{annotate(two, "0=A"), rulename.Names{"B", ""}, []string{"error rule-names-disagree " + key}},
+		{annotate(two, "0=b"), nil, []string{"warning rule-name-not-camel-case " + key}},
+		{annotate(two, "2=A"), nil, []string{"error rule-names-annotation-invalid " + key}},
+		{annotate(base, "0=A"), nil, []string{"warning names-without-rules " + key}},
+		{two + "\n  managedBy: kubernetes.io/job-controller", rulename.Names{"A", ""}, []string{"warning rule-name-unused " + name(0)}},
+	} {
+		if got := look(t, c.object, c.names); !slices.Equal(got, c.want) {
+			t.Errorf("%s %q\n got %q\nwant %q", c.object, c.names, got, c.want)
+		}
+	}
+}
+
+func TestCronJob(t *testing.T) {
+	const cron = `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: a, annotations: {batchjob.dev/pod-failure-policy-rule-names: 0=A}}
+spec:
+  jobTemplate:
+    metadata: {annotations: {batchjob.dev/pod-failure-policy-rule-names: 0=b}}
+    spec:
+      backofLimit: 3
+      podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [1]}}]}
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: i}]
+`
+	want := []string{
+		"!error schedule-missing spec.schedule", "!error unknown-field spec.jobTemplate.spec.backofLimit", "warning names-on-cronjob metadata.annotations[" + rulename.Annotation + "]",
+		"warning rule-name-not-camel-case spec.jobTemplate.metadata.annotations[" + rulename.Annotation + "]",
+	}
+	if got := look(t, cron, nil); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// Objects that are no Job at all are no reason to panic.
+func TestAnyObject(t *testing.T) {
+	for object, want := range map[string]string{
+		"{apiVersion: v1, kind: Pod}": "!error not-readable ", "{apiVersion: batch/v1, kind: Job, spec: 3}": "!error wrong-type spec",
+		"{apiVersion: batch/v1, kind: Job, spec: {backoffLimit: 1.5}}": "!error wrong-type spec.backoffLimit",
+	} {
+		if got := look(t, object, nil); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %s", object, got, want)
+		}
+	}
+	if got := look(t, "{apiVersion: batch/v1, kind: Job}", nil); len(got) != 3 {
+		t.Errorf("an empty Job: %q", got)
+	}
+}

@@ -1,0 +1,27 @@
+package lint
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const maxManagedBy = 63
+
+func checkManagedBy(r *review) {
+	if r.spec.ManagedBy == nil {
+		return
+	}
+	value, path := *r.spec.ManagedBy, r.specPath("managedBy")
+	const fix = "write a domain, '/' and a path, such as batchjob.dev/controller"
+	if problems := validation.IsDomainPrefixedPath(path, value); len(problems) > 0 {
+		r.reject("managed-by-invalid", path, fix, "managedBy %q: %s", value, problems[0].Detail)
+	}
+	if len(value) > maxManagedBy {
+		r.reject("managed-by-invalid", path, "choose a shorter one", "managedBy has %d bytes, at most %d are allowed", len(value), maxManagedBy)
+	}
+}
+
+// managedByBuiltin says that the Job names the built-in controller.
+func (r *review) managedByBuiltin() bool {
+	return r.spec.ManagedBy != nil && *r.spec.ManagedBy == batchv1.JobControllerName
+}

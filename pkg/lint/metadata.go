@@ -1,0 +1,67 @@
+package lint
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// maxCronJobName leaves room for what the CronJob controller appends to it.
+	maxCronJobName = 52
+	// maxLabel is how long the value of a label may be: the API server puts a Job's name into one of its pods.
+	maxLabel = 63
+)
+
+// checkName looks at the name of the object itself: a template needs none.
+func checkName(r *review) {
+	meta, path := r.meta, field.NewPath("metadata", "name")
+	if r.cronJob != nil {
+		meta = &r.cronJob.ObjectMeta
+	}
+	if meta.Name == "" {
+		if meta.GenerateName == "" {
+			r.reject("name-missing", path, "add metadata.name or metadata.generateName", "it has no name")
+		}
+		return
+	}
+	for _, problem := range validation.IsDNS1123Subdomain(meta.Name) {
+		r.reject("name-invalid", path, "use lower case letters, digits, '-' and '.'", "the name %q is not allowed: %s", meta.Name, problem)
+		return
+	}
+	switch n := len(meta.Name); {
+	case r.cronJob != nil && n > maxCronJobName:
+		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, a CronJob's at most %d", n, maxCronJobName)
+	case r.cronJob == nil && !r.manualSelector() && n > maxLabel:
+		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, and must fit into a label of the pods, which has at most %d", n, maxLabel)
+	}
+	r.checkHostname(meta.Name, path)
+}
+
+// checkHostname looks at the host names of an Indexed Job's pods, the longest of which is that of the last index.
+func (r *review) checkHostname(name string, path *field.Path) {
+	completions, known := r.completions()
+	if r.cronJob != nil || !known || completions == 0 {
+		return
+	}
+	hostname := fmt.Sprintf("%s-%d", name, completions-1)
+	if problems := validation.IsDNS1123Label(hostname); len(problems) > 0 {
+		r.reject("name-not-a-hostname", path, "choose a name without dots that leaves room for '-' and the index in 63 characters",
+			"the pod of the last index cannot have the host name %q: %s", hostname, problems[0])
+	}
+}
+
+// checkCronJob looks at what a CronJob has around the Job.
+func checkCronJob(r *review) {
+	if r.cronJob == nil {
+		return
+	}
+	if r.cronJob.Spec.Schedule == "" {
+		r.reject("schedule-missing", field.NewPath("spec", "schedule"), `add one, such as "0 3 * * *"`, "the CronJob has no schedule")
+	}
+	if _, found := r.cronJob.Annotations[annotation]; found {
+		r.add(Warning, "names-on-cronjob", field.NewPath("metadata", "annotations").Key(annotation), "move it to spec.jobTemplate.metadata.annotations",
+			"names of rules have no effect on the CronJob itself")
+	}
+}

@@ -1,0 +1,72 @@
+package lint
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+func checkPodFailurePolicy(r *review) {
+	if r.spec.PodFailurePolicy == nil {
+		return
+	}
+	path := r.specPath("podFailurePolicy", "rules")
+	switch n := len(r.rules()); {
+	case n == 0:
+		r.add(Info, "no-rules", path, "add rules, or remove podFailurePolicy",
+			"without rules, podFailurePolicy has one effect only: a pod is replaced when it has failed, not when it begins to terminate")
+	case n > rulename.MaxRules:
+		r.reject("too-many-rules", path, "join rules with the same action", "%d rules, at most %d are allowed", n, rulename.MaxRules)
+	}
+}
+
+func checkRules(r *review) {
+	rules := r.rules()
+	for i := range rules {
+		rule, path := &rules[i], r.rulePath(i)
+		r.checkAction(i)
+		switch exit, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0; {
+		case exit && conditions:
+			r.reject("two-requirements", path, "make two rules of it", "a rule has either onExitCodes or onPodConditions")
+		case !exit && !conditions:
+			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule says not when it applies")
+		}
+	}
+}
+
+func (r *review) checkAction(i int) {
+	action, path := r.rules()[i].Action, r.rulePath(i).Child("action")
+	r.oneOf("action-unknown", path, string(action), string(batchv1.PodFailurePolicyActionFailJob), string(batchv1.PodFailurePolicyActionFailIndex),
+		string(batchv1.PodFailurePolicyActionIgnore), string(batchv1.PodFailurePolicyActionCount))
+	if action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
+		r.reject("fail-index-without-limit", path, "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
+	}
+}
+
+// checkIgnoreForEver: a failure that is ignored counts for no limit, so that only a deadline ends a Job whose pods always
+// fail like that. Disruptions end by themselves.
+func checkIgnoreForEver(r *review) {
+	if r.spec.ActiveDeadlineSeconds != nil {
+		return
+	}
+	rules := r.rules()
+	for i := range rules {
+		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore && !onlyDisruptions(&rules[i]) {
+			r.add(Info, "ignored-for-ever", r.rulePath(i), "add activeDeadlineSeconds, or use the action Count",
+				"pods that keep failing like this are replaced for ever: ignored failures count for no limit")
+		}
+	}
+}
+
+func onlyDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
+	if rule.OnExitCodes != nil || len(rule.OnPodConditions) == 0 {
+		return false
+	}
+	for _, c := range rule.OnPodConditions {
+		if c.Type != corev1.DisruptionTarget {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,61 @@
+package lint
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// goal is what a success rule waits for: so many of these indexes.
+type goal struct {
+	of   indexset.Set
+	need int
+}
+
+// goalOf returns false for a rule that is never met, or not legal.
+func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
+	g := goal{of: indexset.Below(completions)}
+	if rule.SucceededIndexes != nil {
+		listed, problem := readIndexes(*rule.SucceededIndexes, completions)
+		if problem != "" {
+			return goal{}, false
+		}
+		g.of = listed
+	}
+	g.need = g.of.Len()
+	if rule.SucceededCount != nil {
+		g.need = max(int(*rule.SucceededCount), 1) // a Job without any success never succeeds (D-03)
+	} else if rule.SucceededIndexes == nil {
+		return goal{}, false
+	}
+	return g, g.need > 0 && g.need <= g.of.Len()
+}
+
+// implies says that whenever g is met, so is h: as few as possible of the successes that g needs are among h's.
+func (g goal) implies(h goal) bool {
+	return g.need-g.of.Difference(h.of).Len() >= h.need
+}
+
+// checkSuccessRulesCovered finds rules that are never the one that is met, as an earlier one always is met by then.
+func checkSuccessRulesCovered(r *review) {
+	completions, known := r.completions()
+	if !known {
+		return
+	}
+	var goals []goal
+	var rules []int
+	for i, rule := range r.successRules() {
+		g, ok := goalOf(&rule, completions)
+		if !ok {
+			continue
+		}
+		for at, earlier := range goals {
+			if g.implies(earlier) {
+				r.add(Info, "success-rule-never-first", r.successPath(i), "remove the rule, or move it up",
+					"rule %d is met whenever this one is, so this rule changes nothing", rules[at])
+				break
+			}
+		}
+		goals, rules = append(goals, g), append(rules, i)
+	}
+}

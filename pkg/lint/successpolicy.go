@@ -1,0 +1,140 @@
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+const (
+	maxSuccessRules  = 20
+	maxSucceededText = 64 << 10
+)
+
+func (r *review) successRules() []batchv1.SuccessPolicyRule {
+	if r.spec.SuccessPolicy == nil || !r.indexed() {
+		return nil
+	}
+	return r.spec.SuccessPolicy.Rules
+}
+
+func (r *review) successPath(i int) *field.Path { return r.specPath("successPolicy", "rules").Index(i) }
+
+func checkSuccessPolicy(r *review) {
+	if r.spec.SuccessPolicy == nil {
+		return
+	}
+	if !r.indexed() {
+		r.reject("success-without-indexes", r.specPath("successPolicy"), "set completionMode: Indexed, or remove successPolicy", "successPolicy needs an Indexed Job")
+		return
+	}
+	path := r.specPath("successPolicy", "rules")
+	switch n := len(r.spec.SuccessPolicy.Rules); {
+	case n == 0:
+		r.reject("no-success-rules", path, "add a rule, or remove successPolicy", "successPolicy has no rules")
+	case n > maxSuccessRules:
+		r.reject("too-many-success-rules", path, "join or remove rules", "%d rules, at most %d are allowed", n, maxSuccessRules)
+	}
+}
+
+func checkSuccessRules(r *review) {
+	completions, known := r.completions()
+	rules := r.successRules()
+	for i := range rules {
+		if rules[i].SucceededCount == nil && rules[i].SucceededIndexes == nil {
+			r.reject("success-rule-empty", r.successPath(i), "add succeededCount or succeededIndexes", "the rule says not when it is met")
+		}
+		if known {
+			r.checkSucceededIndexes(i, &rules[i], completions)
+			r.checkSucceededCount(i, &rules[i], completions)
+		}
+	}
+}
+
+func (r *review) checkSucceededIndexes(i int, rule *batchv1.SuccessPolicyRule, completions int32) {
+	if rule.SucceededIndexes == nil {
+		return
+	}
+	text, path := *rule.SucceededIndexes, r.successPath(i).Child("succeededIndexes")
+	switch _, problem := readIndexes(text, completions); {
+	case len(text) > maxSucceededText:
+		r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, at most %d are allowed", len(text), maxSucceededText)
+	case problem != "":
+		r.reject("indexes-invalid", path, "write increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
+	case text == "":
+		r.add(Warning, "success-rule-never-met", path, "list indexes, or leave succeededIndexes out", "the rule is never met: it lists no index")
+	}
+}
+
+func (r *review) checkSucceededCount(i int, rule *batchv1.SuccessPolicyRule, completions int32) {
+	if rule.SucceededCount == nil {
+		return
+	}
+	count, path := *rule.SucceededCount, r.successPath(i).Child("succeededCount")
+	const fix = "lower succeededCount"
+	switch {
+	case count < 0:
+		r.reject("negative", path, "use 1 or more", "succeededCount is %d", count)
+	case count > completions:
+		r.reject("success-count-too-high", path, fix, "succeededCount is %d, but there are only %d indexes", count, completions)
+	case rule.SucceededIndexes != nil:
+		if listed, problem := readIndexes(*rule.SucceededIndexes, completions); problem == "" && int(count) > listed.Len() {
+			r.reject("success-count-too-high", path, fix+", or list more indexes", "succeededCount is %d, but the rule lists only %d indexes", count, listed.Len())
+		}
+	}
+}
+
+// readIndexes reads succeededIndexes as the API server does, which takes +3 and 03 for 3. The problem names the fragment.
+func readIndexes(text string, completions int32) (indexset.Set, string) {
+	var intervals []indexset.Interval
+	last := int32(-1)
+	for fragment := range strings.SplitSeq(text, ",") {
+		if text == "" {
+			break
+		}
+		interval, problem := readInterval(fragment, completions)
+		if problem == "" && interval.First <= last {
+			problem = fmt.Sprintf("indexes must increase, and %d is not above %d", interval.First, last)
+		}
+		if problem != "" {
+			return indexset.Set{}, fmt.Sprintf("%q: %s", shorten(fragment), problem)
+		}
+		intervals, last = append(intervals, interval), interval.Last
+	}
+	return indexset.OfIntervals(intervals...), ""
+}
+
+func readInterval(fragment string, completions int32) (indexset.Interval, string) {
+	first, last, isInterval := strings.Cut(fragment, "-")
+	if !isInterval {
+		last = first
+	}
+	var ends [2]int32
+	for i, text := range [...]string{first, last} {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return indexset.Interval{}, "not an index, and not an interval first-last"
+		}
+		if n >= int(completions) {
+			return indexset.Interval{}, fmt.Sprintf("there is no index %d, the last is %d", n, completions-1)
+		}
+		ends[i] = int32(n)
+	}
+	if isInterval && ends[0] >= ends[1] {
+		return indexset.Interval{}, "an interval must begin below its end"
+	}
+	return indexset.Interval{First: ends[0], Last: ends[1]}, ""
+}
+
+func shorten(text string) string {
+	const enough = 40
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}

@@ -1,0 +1,87 @@
+package lint
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func checkRestartPolicy(r *review) {
+	policy, path := r.spec.Template.Spec.RestartPolicy, r.specPath("template", "spec", "restartPolicy")
+	const fix = "add restartPolicy: Never, or OnFailure to restart containers within their pod"
+	switch {
+	case policy == "":
+		r.reject("restart-policy-missing", path, fix, "a Job needs a restartPolicy: the default of pods, Always, is not for Jobs")
+	case policy == corev1.RestartPolicyAlways:
+		r.reject("restart-policy-always", path, fix, "a Job's pods are to end, so restartPolicy Always is not for Jobs")
+	case policy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy != nil:
+		r.reject("failure-policy-on-failure", path, "set restartPolicy: Never", "podFailurePolicy needs restartPolicy Never: it looks at pods that failed")
+	default:
+		r.oneOf("restart-policy-unknown", path, string(policy), string(corev1.RestartPolicyNever), string(corev1.RestartPolicyOnFailure))
+	}
+}
+
+func checkContainers(r *review) {
+	path := r.specPath("template", "spec", "containers")
+	containers := r.spec.Template.Spec.Containers
+	if len(containers) == 0 {
+		r.reject("no-containers", path, "add a container", "the template has no container")
+	}
+	for i := range containers {
+		if containers[i].Name == "" {
+			r.reject("container-without-name", path.Index(i).Child("name"), "add a name", "the container has no name")
+		}
+		if containers[i].Image == "" {
+			r.reject("container-without-image", path.Index(i).Child("image"), "add an image", "the container has no image")
+		}
+	}
+}
+
+const selectorFix = "remove selector and manualSelector: the API server makes a selector that no other Job has"
+
+// checkSelector: the API server makes the selector, unless manualSelector says otherwise.
+func checkSelector(r *review) {
+	selector, path := r.spec.Selector, r.specPath("selector")
+	switch {
+	case r.cronJob != nil:
+		r.checkTemplateSelector()
+	case r.manualSelector():
+		r.checkManualSelector(selector, path)
+	case selector != nil && !generated(selector):
+		r.reject("selector-not-manual", path, selectorFix, "the API server makes the selector itself, and does not take another")
+	}
+}
+
+func (r *review) manualSelector() bool { return r.spec.ManualSelector != nil && *r.spec.ManualSelector }
+
+func (r *review) checkTemplateSelector() {
+	const fix, message = "remove it", "the Jobs of a CronJob have a selector that the API server makes"
+	if r.spec.Selector != nil {
+		r.reject("selector-in-cronjob", r.specPath("selector"), fix, message)
+	}
+	if r.manualSelector() {
+		r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
+	}
+}
+
+func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field.Path) {
+	switch {
+	case selector == nil:
+		r.reject("selector-missing", path, selectorFix, "with manualSelector, a selector is needed")
+	case !selects(selector, r.spec.Template.Labels):
+		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
+	default:
+		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches pods of another Job, the two Jobs fight over them")
+	}
+}
+
+// generated says that the selector asks for nothing that the API server does not put itself.
+func generated(selector *metav1.LabelSelector) bool {
+	return len(selector.MatchLabels) == 0 && len(selector.MatchExpressions) == 0
+}
+
+func selects(selector *metav1.LabelSelector, of map[string]string) bool {
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	return err != nil || s.Matches(labels.Set(of))
+}

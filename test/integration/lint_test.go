@@ -1,0 +1,243 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+)
+
+// lintBase is a Job of which nothing is to be said.
+const lintBase = `
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: i}]
+      initContainers: [{name: init, image: i}]
+`
+
+// lintChanges are laid over lintBase, the fields of the spec only.
+func lintChanges() []string {
+	changes := []string{
+		`{}`, `{parallelism: -1}`, `{completions: -1}`, `{backoffLimit: -1}`, `{ttlSecondsAfterFinished: -1}`, `{activeDeadlineSeconds: -1}`,
+		`{parallelism: 0}`, `{completions: 0}`, `{activeDeadlineSeconds: 0}`, `{ttlSecondsAfterFinished: 0}`, `{suspend: true}`,
+		`{completionMode: Indexed}`, `{completionMode: Indexed, completions: 5}`, `{completionMode: Indexed, parallelism: 2}`, `{completionMode: indexed}`,
+		`{completionMode: ""}`, `{completionMode: NonIndexed}`, `{completionMode: Indexed, completions: 5, parallelism: 100000}`,
+		`{completionMode: Indexed, completions: 5, parallelism: 100001}`, `{parallelism: 100001}`,
+		`{backoffLimitPerIndex: 1}`, `{backoffLimitPerIndex: -1}`, `{backoffLimitPerIndex: 1, backoffLimit: 0}`, `{maxFailedIndexes: 0}`, `{maxFailedIndexes: -1}`, `{maxFailedIndexes: 5}`,
+		`{maxFailedIndexes: 6}`, `{maxFailedIndexes: 100001}`, `{maxFailedIndexes: 10001}`, `{completionMode: Indexed, completions: 100000}`, `{completionMode: Indexed, completions: 100001}`,
+		`{parallelism: 10001}`, `{parallelism: 10000}`,
+		`{managedBy: a}`, `{managedBy: ""}`, `{managedBy: a.b/c}`, `{managedBy: a_b/c}`, `{managedBy: kubernetes.io/job-controller}`,
+		`{managedBy: a.b/` + strings.Repeat("x", 59) + `}`, `{managedBy: a.b/` + strings.Repeat("x", 60) + `}`,
+		`{podReplacementPolicy: Failed}`, `{podReplacementPolicy: TerminatingOrFailed}`, `{podReplacementPolicy: failed}`, `{podReplacementPolicy: ""}`,
+		`{successPolicy: {}}`, `{successPolicy: {rules: []}}`, `{successPolicy: {rules: [{}]}}`,
+		`{template: {spec: {restartPolicy: OnFailure}}}`, `{template: {spec: {restartPolicy: Always}}}`, `{template: {spec: {restartPolicy: null}}}`, `{template: {spec: {restartPolicy: Maybe}}}`,
+		`{template: {spec: {containers: []}}}`, `{template: {spec: {containers: [{name: main}]}}}`, `{template: {spec: {containers: [{image: i}]}}}`,
+		`{selector: {}}`, `{selector: {matchLabels: {a: b}}}`, `{manualSelector: true}`, `{manualSelector: true, selector: {matchLabels: {a: b}}}`,
+		`{manualSelector: true, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}`, `{manualSelector: true, selector: {}}`,
+		`{unknown: 1}`, `{backoffLimit: "3"}`, `{template: {spec: {retries: 1}}}`, `{podFailurePolicy: {}}`, `{podFailurePolicy: {rules: []}}`,
+		`{podFailurePolicy: {rules: [{action: Count}]}}`, `{podFailurePolicy: {rules: [` + strings.Repeat(`{action: Count, onExitCodes: {operator: In, values: [1]}},`, 20) + `]}}`,
+		`{podFailurePolicy: {rules: [` + strings.Repeat(`{action: Count, onExitCodes: {operator: In, values: [1]}},`, 21) + `]}}`,
+	}
+	for _, action := range []string{"FailJob", "FailIndex", "Ignore", "Count", "Retry", `""`} {
+		changes = append(changes, `{podFailurePolicy: {rules: [{action: `+action+`, onExitCodes: {operator: NotIn, values: [0]}}]}}`)
+	}
+	for _, on := range []string{
+		`{operator: In, values: [1]}`, `{operator: In, values: [1, 2, 3]}`, `{operator: In, values: [0]}`, `{operator: NotIn, values: [0]}`, `{operator: NotIn, values: [0, 1]}`,
+		`{operator: In, values: []}`, `{operator: In}`, `{values: [1]}`, `{operator: in, values: [1]}`, `{operator: In, values: [2, 1]}`, `{operator: In, values: [1, 1]}`,
+		`{operator: In, values: [-1, 300]}`, `{containerName: main, operator: In, values: [1]}`, `{containerName: init, operator: In, values: [1]}`,
+		`{containerName: nope, operator: In, values: [1]}`, `{containerName: "", operator: In, values: [1]}`, `{operator: In, values: [` + numbers(255) + `]}`, `{operator: In, values: [` + numbers(256) + `]}`,
+	} {
+		changes = append(changes, `{podFailurePolicy: {rules: [{action: Count, onExitCodes: `+on+`}]}}`)
+	}
+	for _, on := range []string{
+		`[{type: DisruptionTarget}]`, `[{type: DisruptionTarget, status: "False"}]`, `[{type: DisruptionTarget, status: "Yes"}]`, `[{type: ""}]`, `[{type: a/b/c}]`, `[]`,
+		`[{type: A}], onExitCodes: {operator: In, values: [1]}`, `[` + strings.Repeat(`{type: A},`, 20) + `]`, `[` + strings.Repeat(`{type: A},`, 21) + `]`,
+	} {
+		changes = append(changes, `{podFailurePolicy: {rules: [{action: Ignore, onPodConditions: `+on+`}]}}`)
+	}
+	for _, rule := range []string{
+		`succeededCount: 1`, `succeededCount: 0`, `succeededCount: -1`, `succeededCount: 5`, `succeededCount: 6`, `succeededIndexes: ""`, `succeededIndexes: "", succeededCount: 0`,
+		`succeededIndexes: "", succeededCount: 1`, `succeededIndexes: "0"`, `succeededIndexes: "4"`, `succeededIndexes: "5"`, `succeededIndexes: "0-4"`, `succeededIndexes: "0-5"`,
+		`succeededIndexes: "1,2,3"`, `succeededIndexes: "1-2,2"`, `succeededIndexes: "2,1"`, `succeededIndexes: "3-3"`, `succeededIndexes: "3-1"`, `succeededIndexes: "1-2-3"`,
+		`succeededIndexes: "a"`, `succeededIndexes: "1,"`, `succeededIndexes: " 1"`, `succeededIndexes: "+1,02"`, `succeededIndexes: "-1"`, `succeededIndexes: "1-"`,
+		`succeededIndexes: "1,3", succeededCount: 2`, `succeededIndexes: "1,3", succeededCount: 3`, `succeededIndexes: "` + strings.Repeat("0", 64<<10) + `"`,
+		`succeededIndexes: "` + strings.Repeat("0", 64<<10+1) + `"`,
+	} {
+		changes = append(changes, `{completionMode: Indexed, completions: 5, successPolicy: {rules: [{`+rule+`}]}}`)
+	}
+	return append(changes,
+		`{completionMode: Indexed, completions: 5, successPolicy: {rules: [`+strings.Repeat(`{succeededCount: 1},`, 20)+`]}}`,
+		`{completionMode: Indexed, completions: 5, successPolicy: {rules: [`+strings.Repeat(`{succeededCount: 1},`, 21)+`]}}`,
+	)
+}
+
+func numbers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d,", i+1)
+	}
+	return b.String()
+}
+
+func decoded(t *testing.T, text string) map[string]any {
+	t.Helper()
+	object := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatalf("%v in %.200s", err, text)
+	}
+	return object
+}
+
+// lay puts the fields of a change over those of an object; null removes one.
+func lay(object, change map[string]any) map[string]any {
+	result := maps.Clone(object)
+	for name, value := range change {
+		inner, isObject := value.(map[string]any)
+		outer, wasObject := result[name].(map[string]any)
+		switch {
+		case value == nil:
+			delete(result, name)
+		case isObject && wasObject:
+			result[name] = lay(outer, inner)
+		default:
+			result[name] = value
+		}
+	}
+	return result
+}
+
+// lintServer compares lint with the API server.
+type lintServer struct {
+	t      *testing.T
+	client dynamic.Interface
+	into   string
+	// taken and refused count, so that neither is all.
+	taken, refused int
+}
+
+func newLintServer(t *testing.T) *lintServer {
+	t.Helper()
+	config := rest.CopyConfig(apiServer.config)
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.config, "user"))}
+}
+
+// compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding that
+// says so.
+func (s *lintServer) compare(what, resource string, object map[string]any) {
+	s.t.Helper()
+	content := runtime.DeepCopyJSON(jsonNumbers(object))
+	_, err := s.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(s.into).Create(s.t.Context(),
+		&unstructured.Unstructured{Object: content}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+	if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+		s.t.Fatalf("%.300s: %v", what, err)
+	}
+	if err == nil {
+		s.taken++
+	} else {
+		s.refused++
+	}
+	var says []string
+	for _, f := range lint.Check(lint.Input{Object: content}) {
+		if f.Rejected {
+			says = append(says, f.Field+": "+f.Message)
+		}
+	}
+	if (err != nil) != (len(says) > 0) {
+		s.t.Errorf("%.300s\nthe API server: %v\nlint: %q", what, err, says)
+	}
+}
+
+// jsonNumbers makes integers of what YAML made floats.
+func jsonNumbers(object map[string]any) map[string]any {
+	data, _ := yaml.Marshal(object)
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	if json, err := yaml.YAMLToJSON(data); err != nil || u.UnmarshalJSON(json) != nil {
+		panic("not an object: " + string(data))
+	}
+	return u.Object
+}
+
+func asJob(spec map[string]any, base map[string]any) map[string]any {
+	return lay(base, map[string]any{"apiVersion": "batch/v1", "kind": "Job", "spec": spec})
+}
+
+// Each change alone, on a plain and on an Indexed Job, and in a CronJob.
+func TestLintRejectsWhatTheAPIServerRejects_PFP_11_PFP_12_BLI_01_BLI_30_PRP_01_SUC_01_SUC_02(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	base := decoded(t, lintBase)
+	indexed := decoded(t, `{completionMode: Indexed, completions: 5, backoffLimitPerIndex: 1}`)
+	for _, change := range lintChanges() {
+		for _, spec := range []map[string]any{decoded(t, change), lay(indexed, decoded(t, change))} {
+			job := asJob(spec, base)
+			s.compare(change, "jobs", job)
+			s.compare("CronJob: "+change, "cronjobs", map[string]any{
+				"apiVersion": "batch/v1", "kind": "CronJob", "metadata": map[string]any{"name": "a"},
+				"spec": map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}},
+			})
+		}
+	}
+	if s.taken < 50 || s.refused < 50 {
+		t.Errorf("%d taken and %d refused", s.taken, s.refused)
+	}
+}
+
+// Several changes at once.
+func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	base, changes := decoded(t, lintBase), lintChanges()
+	random := rand.New(rand.NewPCG(4443, 3850)) // deterministic
+	for range 400 {
+		spec := map[string]any{}
+		var what []string
+		for range 2 + random.IntN(4) {
+			change := changes[random.IntN(len(changes))]
+			what = append(what, fmt.Sprintf("%.120s", change))
+			spec = lay(spec, decoded(t, change))
+		}
+		s.compare(strings.Join(what, " + "), "jobs", asJob(spec, base))
+	}
+	if s.taken < 20 || s.refused < 100 {
+		t.Errorf("%d taken and %d refused", s.taken, s.refused)
+	}
+}
+
+func TestLintOfNames_JOB_40(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	base := decoded(t, lintBase)
+	for _, metadata := range []string{
+		`{name: ""}`, `{name: "", generateName: a-}`, `{name: A}`, `{name: a_b}`, `{name: a.b}`, `{name: ` + strings.Repeat("a", 61) + `}`, `{name: ` + strings.Repeat("a", 62) + `}`,
+		`{name: ` + strings.Repeat("a", 63) + `}`, `{name: ` + strings.Repeat("a", 64) + `}`, `{name: ` + strings.Repeat("a", 52) + `}`, `{name: ` + strings.Repeat("a", 53) + `}`,
+	} {
+		for _, spec := range []string{`{}`, `{completionMode: Indexed, completions: 5}`, `{completionMode: Indexed, completions: 10}`, `{completionMode: Indexed, completions: 11}`, `{completionMode: Indexed}`} {
+			job := lay(asJob(decoded(t, spec), base), map[string]any{"metadata": decoded(t, metadata)})
+			s.compare(metadata+spec, "jobs", job)
+			s.compare("CronJob: "+metadata+spec, "cronjobs", map[string]any{
+				"apiVersion": "batch/v1", "kind": "CronJob", "metadata": job["metadata"],
+				"spec": map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}},
+			})
+		}
+	}
+}

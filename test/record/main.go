@@ -1,0 +1,123 @@
+// Command record makes the fixtures of pkg/explain: Jobs with their pods and events, as an
+// API server served them, from real runs on a kwok cluster of its own, by our controller and
+// by the one built into Kubernetes.
+//
+//	go run ./test/record                  # all of them, in about two minutes
+//	go run ./test/record -only '^quota'   # some
+//
+// Every scenario has a namespace of its own, and all run at the same time. What is written is
+// exactly the state for which the scenario's condition was found to hold. What kwok's nodes
+// cannot do (a scheduler, image pulls, init containers) the recorder does itself, in the words
+// of the scheduler and the kubelet; the fixture's second line says so.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+)
+
+// folder is where the fixtures go, from the root of the project.
+const folder = "pkg/explain/testdata/recorded"
+
+func main() { os.Exit(exitCode()) }
+
+func exitCode() int {
+	only := flag.String("only", "", "record the scenarios whose file name matches this regular `expression`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := record(ctx, *only)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "interrupted")
+		return 130
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "record:", err)
+		return 1
+	}
+	return 0
+}
+
+func record(ctx context.Context, only string) (err error) {
+	filter, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(root, folder)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	takes := takesOf(scenarios(), filter)
+	if len(takes) == 0 {
+		return fmt.Errorf("no scenario matches %q", only)
+	}
+	c, err := startCluster(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	return errors.Join(recordAll(ctx, c, takes, out), writeIndex(out))
+}
+
+// recordAll plays all takes at once; each writes its file as soon as it is done.
+func recordAll(ctx context.Context, c *cluster, takes []take, out string) error {
+	failed := make([]error, len(takes))
+	var all sync.WaitGroup
+	for i, t := range takes {
+		all.Go(func() {
+			if err := recordOne(ctx, c, t, out); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", t.file(), err)
+				fmt.Fprintln(os.Stderr, "record:", failed[i])
+				return
+			}
+			fmt.Fprintln(os.Stderr, "recorded", t.file())
+		})
+	}
+	all.Wait()
+	if errors.Join(failed...) != nil {
+		return errors.New("not all scenarios were recorded")
+	}
+	return nil
+}
+
+func recordOne(ctx context.Context, c *cluster, t take, out string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s, err := newStage(ctx, c, t)
+	if err != nil {
+		return err
+	}
+	if err := t.play(s); err != nil {
+		return err
+	}
+	return writeFixture(filepath.Join(out, t.file()), t.what, s.seen)
+}
+
+// findRoot is the folder of the project's go.mod.
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "hack", "controlplane", "go.mod")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errors.New("run this in the project")
+}
