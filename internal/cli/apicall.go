@@ -3,13 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // apiCall names a request, so that an error of it can say which permission or object was missing.
 type apiCall struct {
 	verb      string // get, list, watch, …
 	group     string // "" for the core group
-	resource  string // plural, e.g. jobs
+	resource  string // plural, e.g. jobs; with its subresource, e.g. pods/log
 	namespace string // "" for all namespaces
 	name      string // "" for a collection
 }
@@ -65,10 +66,20 @@ func (c apiCall) where() string {
 	return fmt.Sprintf("in namespace %q", c.namespace)
 }
 
+// parent is the resource without its subresource.
+func (c apiCall) parent() string {
+	resource, _, _ := strings.Cut(c.resource, "/")
+	return resource
+}
+
 // canI is the command that shows whether the permission is there.
 func (c apiCall) canI() string {
-	if c.namespace == "" {
-		return fmt.Sprintf("kubectl auth can-i %s %s -A", c.verb, c.groupResource())
+	what, where := c.groupResource(), "-A"
+	if resource, subresource, ok := strings.Cut(what, "/"); ok {
+		what = resource + " --subresource=" + subresource
 	}
-	return fmt.Sprintf("kubectl auth can-i %s %s -n %s", c.verb, c.groupResource(), c.namespace)
+	if c.namespace != "" {
+		where = "-n " + c.namespace
+	}
+	return fmt.Sprintf("kubectl auth can-i %s %s %s", c.verb, what, where)
 }

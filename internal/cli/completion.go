@@ -50,28 +50,30 @@ func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string,
 	return withPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeJobs completes names of Jobs, in the form that the user began.
-func (o *statusOptions) completeJobs(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	const directive = cobra.ShellCompDirectiveNoFileComp
-	prefix := ""
-	if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
-		if !isJobResource(resource) {
+// completeJobs completes names of Jobs, in the form that the user began; nothing where flags choose the Jobs.
+func completeJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		prefix := ""
+		if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
+			if !isJobResource(resource) {
+				return nil, directive
+			}
+			prefix = resource + "/"
+		}
+		namespace, err := kubeNamespace(flags)
+		if err != nil || byFlags() {
 			return nil, directive
 		}
-		prefix = resource + "/"
-	}
-	namespace, err := kubeNamespace(o.kube)
-	if err != nil || o.allNamespaces || o.selector != "" {
-		return nil, directive
-	}
-	given, _ := parseJobArgs(args)
-	var candidates []string
-	for _, name := range objectNames(cmd.Context(), o.kube, batchv1.SchemeGroupVersion.WithResource("jobs"), namespace) {
-		if !slices.Contains(given, name) {
-			candidates = append(candidates, prefix+name)
+		given, _ := parseJobArgs(args)
+		var candidates []string
+		for _, name := range objectNames(cmd.Context(), flags, batchv1.SchemeGroupVersion.WithResource("jobs"), namespace) {
+			if !slices.Contains(given, name) {
+				candidates = append(candidates, prefix+name)
+			}
 		}
+		return withPrefix(candidates, toComplete), directive
 	}
-	return withPrefix(candidates, toComplete), directive
 }
 
 // objectNames asks the cluster for names only. It is silent: without an answer in time there are none.

@@ -25,6 +25,8 @@ const (
 	exitDone        = 0
 	exitError       = 1
 	exitUsage       = 2
+	exitJobFailed   = 3
+	exitTimeout     = 124
 	exitInterrupted = 130
 )
 
@@ -42,6 +44,8 @@ const (
 	kindUnreachable  errorKind = "Unreachable"  // no answer
 	kindUntrusted    errorKind = "Untrusted"    // TLS certificate not accepted
 	kindServerFailed errorKind = "ServerFailed" // any other answer of the API server
+	kindJobFailed    errorKind = "JobFailed"    // a Job that was waited for: the verb has said so, this says nothing
+	kindTimeout      errorKind = "Timeout"      // of --timeout
 	kindOther        errorKind = "Other"
 )
 
@@ -81,11 +85,11 @@ func oneLine(s string) string {
 	return sanitize.Line(strings.TrimSpace(strings.Join(lines, " ")))
 }
 
-// PrintError writes err to w as "error: …", one line for each error that was joined; nothing for nil and for an
-// interruption.
+// PrintError writes err to w as "error: …", one line for each error that was joined; nothing for nil, an
+// interruption and a failed Job.
 func PrintError(w io.Writer, err error) {
 	for _, e := range flatten(explainError(err)) {
-		if kindOf(e) != kindInterrupted {
+		if kind := kindOf(e); kind != kindInterrupted && kind != kindJobFailed {
 			fmt.Fprintf(w, "error: %s\n", oneLine(e.Error()))
 		}
 	}
@@ -101,8 +105,12 @@ func ExitCode(err error) int {
 		switch kindOf(e) {
 		case kindInterrupted:
 			return exitInterrupted
+		case kindTimeout:
+			return exitTimeout
 		case kindUsage:
 			code = exitUsage
+		case kindJobFailed:
+			code = exitJobFailed
 		}
 	}
 	return code
@@ -222,7 +230,7 @@ func explainStatus(err error) *userError {
 
 func explainForbidden(err error, status metav1.Status, call apiCall) *userError {
 	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
-	if call == (apiCall{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.resource) {
+	if call == (apiCall{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.parent()) {
 		return newUserError(kindForbidden, err, "the API server refused: "+status.Message,
 			"ask for this permission, or use another user (--context, --as)")
 	}

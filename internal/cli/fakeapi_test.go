@@ -34,6 +34,7 @@ type fakeAPI struct {
 	expired int           // watches from versions before this get a 410
 	lists   []string      // raw queries of the lists
 	refuse  func(r *http.Request) *fakeStatus
+	pods    *fakePods // nil for none
 }
 
 type fakeEvent struct {
@@ -162,6 +163,9 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	path := strings.Trim(r.URL.Path, "/")
+	if f.pods != nil && f.pods.serve(w, r, path) {
+		return
+	}
 	if path == "api/v1/namespaces" {
 		writeJSON(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []any{
 			partial(map[string]any{"name": "ns1"}), partial(map[string]any{"name": "ns2"}),

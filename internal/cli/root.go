@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ Exit codes:
   0    done
   1    error
   2    wrong usage
+  3    a Job that was waited for has failed
+  124  timeout
   130  interrupted (Ctrl-C)`
 
 const rootExample = `  # All Jobs of the current namespace
@@ -36,6 +39,9 @@ const rootExample = `  # All Jobs of the current namespace
 type environment struct {
 	now   func() time.Time
 	retry retryPolicy // of a lost connection
+
+	terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
+	ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
 }
 
 func realEnvironment() environment {
@@ -94,6 +100,11 @@ func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 	root.SetErr(streams.ErrOut)
 	root.AddCommand(
 		newStatusCommand(streams, env),
+		newExplainCommand(streams, env),
+		newWaitCommand(streams, env),
+		newLogsCommand(streams, env),
+		newCreateCommand(streams),
+		newLintCommand(streams),
 		newControllerCommand(streams),
 		newVersionCommand(streams),
 	)

@@ -16,14 +16,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
-const statusLong = `Show the state of Jobs, whoever runs them.
+const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of one
+Job a summary of it on one screen (a line of the table with -o wide).
 
 STATUS is kubectl's word for the Job's state. FailureTarget and SuccessCriteriaMet
 mean that the outcome is decided and that pods are still terminating (TERMINATING).
 DURATION ends when a Job is complete or failed. FAILED INDEXES is "-" when the Job
-does not track them; long lists are cut, see --full-indexes.
+does not track them; long lists are cut, see --full.
 
 With --watch a row follows for every visible change, until Ctrl-C (exit code 130).
 A Job that is gone shows its last row once, with STATUS Deleted; so does one that
@@ -31,6 +33,9 @@ A Job that is gone shows its last row once, with STATUS Deleted; so does one tha
 
 const statusExample = `  # The Jobs of the current namespace
   kubectl batchjob status
+
+  # One Job: counts, limits, indexes, success criteria, back-off, problems
+  kubectl batchjob status train
 
   # Two Jobs, with reasons, images and index lists
   kubectl batchjob status train job/evaluate -o wide
@@ -57,11 +62,13 @@ type statusOptions struct {
 	selector      string
 	watch         bool
 	noHeaders     bool
-	fullIndexes   bool
+	full          bool
+	color         colorFlag
 
-	names   []string // none for all Jobs
-	client  *jobClient
-	printer jobPrinter
+	names     []string // none for all Jobs
+	client    *jobClient
+	explainer *explainer
+	printer   jobPrinter
 }
 
 func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
@@ -71,7 +78,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
-		ValidArgsFunction: o.completeJobs,
+		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -92,12 +99,14 @@ func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
-	flags.BoolVar(&o.fullIndexes, "full-indexes", false, "Do not cut long lists of indexes in the table.")
+	flags.BoolVar(&o.full, "full", false, "Do not cut long lists of indexes.")
+	o.color.addTo(flags)
 	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
 	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
 	o.print.JSONYamlPrintFlags.AddFlags(cmd)
 	o.print.TemplatePrinterFlags.AddFlags(cmd)
 	o.kube.AddFlags(flags)
+	o.color.complete(cmd)
 	mustCompleteFlag(cmd, "output", completeFormats)
 	completeKubeFlags(cmd, o.kube)
 }
@@ -117,7 +126,7 @@ func (o *statusOptions) Validate(args []string) error {
 	if _, err := labels.Parse(o.selector); err != nil {
 		return usageErrorf("--selector: %v", err)
 	}
-	return nil
+	return o.color.Validate()
 }
 
 // Complete makes the names, the printer and the client.
@@ -133,11 +142,17 @@ func (o *statusOptions) Complete(args []string) error {
 	return err
 }
 
+// summarizes says that the answer is the summary of one Job instead of a table: it was
+// named, and nothing was said about the form.
+func (o *statusOptions) summarizes() bool {
+	return len(o.names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
+}
+
 func (o *statusOptions) newPrinter() (jobPrinter, error) {
 	switch format := *o.print.OutputFormat; {
 	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
 		table := jobTable{namespaces: o.allNamespaces, wide: format == formatWide}
-		printer := newTablePrinter(o.Out, table, !o.noHeaders, o.fullIndexes, o.env.now)
+		printer := newTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.now)
 		printer.follow = o.watch
 		return printer, nil
 	case format == "name":
@@ -161,6 +176,9 @@ func (o *statusOptions) newClient() (*jobClient, error) {
 	if o.allNamespaces {
 		return newJobClient(config, "")
 	}
+	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
+		return nil, err
+	}
 	namespace, err := kubeNamespace(o.kube)
 	if err != nil {
 		return nil, err
@@ -173,6 +191,8 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
 		return newFollower(o).run(ctx)
+	case o.summarizes():
+		return o.printSummary(ctx)
 	case len(o.names) > 0:
 		return o.printNamed(ctx)
 	}
@@ -185,6 +205,19 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	}
 	sortJobs(jobs)
 	return o.printer.snapshot(jobs, false)
+}
+
+// printSummary prints one Job on one screen.
+func (o *statusOptions) printSummary(ctx context.Context) error {
+	job, err := o.client.get(ctx, o.names[0])
+	if err != nil {
+		return err
+	}
+	report, err := o.explainer.report(ctx, job)
+	if err != nil {
+		return err
+	}
+	return text.Summary(o.Out, report, o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full))
 }
 
 // printNamed prints the Jobs that it gets, and returns an error for each that does not exist. Any other error would

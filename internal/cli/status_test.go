@@ -26,8 +26,8 @@ func TestStatusTables(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(one.out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
 		t.Errorf("-n ns2 --no-headers: %q", one.out)
 	}
-	if full := run(t, api, "status", "e-failed", "--full-indexes"); !strings.Contains(full.out, "18-19,41-49") {
-		t.Errorf("--full-indexes: %q", full.out)
+	if full := run(t, api, "status", "e-failed", "--full"); !strings.Contains(full.out, "18-19,41-49") {
+		t.Errorf("--full: %q", full.out)
 	}
 	if wide := run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.out, "FailedIndexes") || !strings.Contains(wide.out, "IMAGES") {
 		t.Errorf("-o wide: %q", wide.out)

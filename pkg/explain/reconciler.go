@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -18,9 +20,10 @@ const (
 )
 
 const (
-	// neglect is how long a Job may be without any status: every controller writes one at
-	// once.
+	// neglect is how long a Job may be without any status: controllers write one once they
+	// have created its first pods, of which each takes up to perPod.
 	neglect = 10 * time.Second
+	perPod  = 20 * time.Millisecond
 	// slack is how long an end of a pod may wait for its controller: the built-in one
 	// gathers them for a second, and works in seconds where it is busy.
 	slack = 30 * time.Second
@@ -103,10 +106,14 @@ func (a *analysis) suspendedBy() string {
 }
 
 // neglected says that nobody has worked on the Job so far.
-func (a *analysis) neglected() bool {
-	s := &a.job.Status
-	untouched := len(s.Conditions) == 0 && s.StartTime == nil && s.Active == 0 && s.Succeeded == 0 && s.Failed == 0 && s.UncountedTerminatedPods == nil
-	return untouched && a.job.DeletionTimestamp == nil && !a.job.CreationTimestamp.IsZero() && a.Now.Sub(a.job.CreationTimestamp.Time) >= neglect
+func (a *analysis) neglected() bool { return len(a.Pods) == 0 && IsNeglected(a.job, a.Now) }
+
+// IsNeglected says that a Job is so old without any status that nobody seems to work on it,
+// as with a mistyped managedBy (MGB-12).
+func IsNeglected(job *batchv1.Job, now time.Time) bool {
+	patience := neglect + time.Duration(deref(job.Spec.Parallelism, 1))*perPod
+	return equality.Semantic.DeepEqual(job.Status, batchv1.JobStatus{}) && job.DeletionTimestamp == nil &&
+		!job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
 }
 
 // leaseExpired says that nobody leads: the leader renews many times in a lease time, and

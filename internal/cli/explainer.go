@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// explainer reads what belongs to a Job, and explains it.
+type explainer struct {
+	client   kubernetes.Interface
+	now      func() time.Time
+	options  explain.Options
+	logLines int64
+}
+
+// newExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.
+func newExplainer(config *rest.Config, now func() time.Time) (*explainer, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, explainConfigError(err)
+	}
+	return &explainer{client: client, now: now}, nil
+}
+
+// facts are what there is to know of a Job that was read before.
+func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
+	data, err := object.MarshalJSON()
+	if err != nil {
+		return explain.Facts{}, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	job := &observe.NamedJob{}
+	if err := json.Unmarshal(data, job); err != nil {
+		return explain.Facts{}, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return gather.Facts(ctx, e.client, &job.Job, job.RuleNames, e.now(), gather.Options{
+		Report: e.options, LogLines: e.logLines, OurName: controller.DefaultManagedBy,
+		LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+	}), nil
+}
+
+func (e *explainer) report(ctx context.Context, object *unstructured.Unstructured) (explain.Report, error) {
+	facts, err := e.facts(ctx, object)
+	if err != nil {
+		return explain.Report{}, err
+	}
+	return explain.Explain(facts, e.options), ctx.Err()
+}
+
+// explainAtOnce is how many Jobs are read at a time.
+const explainAtOnce = 4
+
+// reports are those of several Jobs, in order. done is told after each how many there are.
+func (e *explainer) reports(ctx context.Context, jobs []*unstructured.Unstructured, done func(int)) ([]explain.Report, error) {
+	reports := make([]explain.Report, len(jobs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(explainAtOnce)
+	var mu sync.Mutex
+	finished := 0
+	for i, job := range jobs {
+		group.Go(func() error {
+			var err error
+			reports[i], err = e.report(ctx, job)
+			mu.Lock()
+			defer mu.Unlock()
+			finished++
+			done(finished)
+			return err
+		})
+	}
+	return reports, group.Wait()
+}

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+)
+
+const explainLong = `Say why a Job failed, what it waits for, what happens next, and what to do.
+
+It works for every batch/v1 Job, whoever runs it, and also for Jobs that have not
+failed. The answer begins with a verdict; then comes the evidence: the condition, the
+rule or the limit behind it, the pod, its container with exit code, signal and
+message, and the last lines of its log. What else is known follows: problems, failures
+by cause, the failure and success policies, indexes, back-off and deadlines, the
+controller, and what happened when.
+
+Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME, jobset/NAME),
+give one line each, and the causes of all their failures together.
+
+With view permissions (get and list of jobs, pods and events, get of pods/log) nothing
+is missing. Without some of them the answer is shorter, and says what it could not read.
+
+-o json and -o yaml print everything, as kind JobExplanation or JobExplanationList of
+batchjob.dev/v1alpha1.`
+
+const explainExample = `  # Why did it fail?
+  kubectl batchjob explain-failure train
+
+  # Only what concerns index 7, or one pod
+  kubectl batchjob explain-failure train --index 7
+  kubectl batchjob explain-failure train --pod train-7-x2v9q
+
+  # All Jobs of a team, of a CronJob, of a JobSet: their failures by cause
+  kubectl batchjob explain-failure -l team=ml
+  kubectl batchjob explain-failure cronjob/nightly-report
+
+  # The rule that failed a Job, for a script
+  kubectl batchjob explain-failure train -o json | jq -r .verdict.ruleName`
+
+// explainOptions are the flags of the explain-failure verb, and what Complete makes of them.
+type explainOptions struct {
+	genericiooptions.IOStreams
+	env   environment
+	kube  *genericclioptions.ConfigFlags
+	color colorFlag
+
+	allNamespaces bool
+	selector      string
+	output        string
+	pod           string
+	index         string
+	full          bool
+	logLines      int64
+
+	owners    []jobOwner
+	names     []string
+	client    *jobClient
+	explainer *explainer
+}
+
+func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	o := &explainOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
+	cmd := &cobra.Command{
+		Use:               "explain-failure (NAME | job/NAME | cronjob/NAME | jobset/NAME ... | -l SELECTOR)",
+		Aliases:           []string{"explain", "why"},
+		Short:             "Say why a Job failed, or what it waits for",
+		Long:              explainLong,
+		Example:           explainExample,
+		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Explain the Jobs of all namespaces that -l selects.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
+	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
+	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	flags.Int64Var(&o.logLines, "log-lines", 10, "How many last lines to show of the logs that tell most; 0 for none.")
+	o.color.addTo(flags)
+	o.kube.AddFlags(flags)
+	o.color.complete(cmd)
+	mustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	completeKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *explainOptions) Validate(args []string) error {
+	switch {
+	case len(args) > 0 && o.allNamespaces:
+		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
+	case len(args) > 0 && o.selector != "":
+		return usageErrorf("name cannot be provided when a selector is specified")
+	case len(args) == 0 && o.selector == "":
+		return usageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
+	case o.output != "" && o.output != "json" && o.output != "yaml":
+		return unknownOutput(o.output, []string{"json", "yaml"})
+	case o.logLines < 0:
+		return usageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
+	case o.pod != "" && o.index != "":
+		return usageErrorf("--pod and --index exclude each other")
+	}
+	if _, err := labels.Parse(o.selector); err != nil {
+		return usageErrorf("--selector: %v", err)
+	}
+	var err error
+	if o.owners, args, err = splitOwnerArgs(args); err != nil {
+		return err
+	}
+	if o.names, err = parseJobArgs(args); err != nil {
+		return err
+	}
+	if (o.pod != "" || o.index != "") && !o.single() {
+		return usageErrorf("--pod and --index are for one Job")
+	}
+	return o.color.Validate()
+}
+
+// single says that one Job was asked for by name, so that the answer is about it alone.
+func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owners) == 0 }
+
+// Complete makes the clients.
+func (o *explainOptions) Complete() error {
+	config, err := restConfig(o.kube, o.ErrOut)
+	if err != nil {
+		return err
+	}
+	namespace := ""
+	if !o.allNamespaces {
+		if namespace, err = kubeNamespace(o.kube); err != nil {
+			return err
+		}
+	}
+	if o.client, err = newJobClient(config, namespace); err != nil {
+		return err
+	}
+	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
+		return err
+	}
+	o.explainer.options.Pod = o.pod
+	o.explainer.logLines = o.logLines
+	if o.full {
+		o.explainer.options.MaxPods = -1
+	}
+	if o.index != "" {
+		index, err := strconv.ParseInt(o.index, 10, 32)
+		if err != nil || index < 0 {
+			return usageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
+		}
+		i := int32(index)
+		o.explainer.options.Index = &i
+	}
+	return nil
+}
+
+// Run reads and explains the Jobs. Names that do not exist are told after the answer on
+// the others.
+func (o *explainOptions) Run(ctx context.Context) error {
+	jobs, missing := o.jobs(ctx)
+	if len(jobs) == 0 && len(missing) > 0 {
+		return errors.Join(missing...)
+	}
+	if o.single() {
+		return o.runOne(ctx, jobs[0])
+	}
+	o.explainer.logLines = 0 // They are not shown.
+	if o.output != "" {
+		o.explainer.logLines = o.logLines
+	}
+	progress := o.progress(len(jobs))
+	reports, err := o.explainer.reports(ctx, jobs, progress)
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 && o.output == "" {
+		o.reportNone()
+		return nil
+	}
+	list := explain.List(reports)
+	if o.output != "" {
+		err = writeDocument(o.Out, o.output, list)
+	} else {
+		err = text.Explanations(o.Out, list, o.textOptions())
+	}
+	return errors.Join(append(missing, err)...)
+}
+
+func (o *explainOptions) runOne(ctx context.Context, job *unstructured.Unstructured) error {
+	report, err := o.explainer.report(ctx, job)
+	if err != nil {
+		return err
+	}
+	if err := o.checkFocus(&report); err != nil {
+		return err
+	}
+	if o.output != "" {
+		return writeDocument(o.Out, o.output, report)
+	}
+	return text.Explanation(o.Out, report, o.textOptions())
+}
+
+// checkFocus refuses a pod or an index that the Job does not have.
+func (o *explainOptions) checkFocus(r *explain.Report) error {
+	name := "job.batch/" + r.Job.Name
+	switch index := o.explainer.options.Index; {
+	case index != nil && r.Indexes == nil:
+		return usageErrorf("--index is for Indexed Jobs, and %s is not one", name)
+	case index != nil && *index >= r.Indexes.Total:
+		return usageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
+	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
+		return newUserError(kindNotFound, nil, fmt.Sprintf("%s has no pod %q: it is gone, or is not one of its pods", name, o.pod),
+			"see the pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
+	}
+	return nil
+}
+
+// jobs reads what was asked for, and returns an error for each name that does not exist.
+// Any other error is the last.
+func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
+	for _, name := range o.names {
+		job, err := o.client.get(ctx, name)
+		if err == nil {
+			jobs = append(jobs, job)
+			continue
+		}
+		failed = append(failed, err)
+		if !apierrors.IsNotFound(err) {
+			return jobs, failed
+		}
+	}
+	if len(o.owners) == 0 && len(o.names) > 0 {
+		return jobs, failed
+	}
+	all, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	if err != nil {
+		return jobs, append(failed, err)
+	}
+	sortJobs(all)
+	if len(o.owners) == 0 {
+		return all, failed
+	}
+	for _, owner := range o.owners {
+		n := len(jobs)
+		for _, job := range all {
+			if owner.owns(job) && !slices.Contains(jobs, job) {
+				jobs = append(jobs, job)
+			}
+		}
+		if len(jobs) == n {
+			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").where()),
+				"they may have been cleaned up; see: kubectl get jobs -n "+o.client.namespace))
+		}
+	}
+	return jobs, failed
+}
+
+// progress says on a terminal how far the reading of many Jobs is.
+func (o *explainOptions) progress(total int) func(int) {
+	if total <= explainAtOnce || o.env.widthOf(o.ErrOut) == 0 {
+		return func(int) {}
+	}
+	return func(n int) {
+		fmt.Fprintf(o.ErrOut, "\rReading Jobs: %d of %d", n, total)
+		if n == total {
+			fmt.Fprint(o.ErrOut, "\r\x1b[K")
+		}
+	}
+}
+
+func (o *explainOptions) reportNone() {
+	if o.client.namespace == "" {
+		fmt.Fprintln(o.ErrOut, "No jobs found.")
+		return
+	}
+	fmt.Fprintf(o.ErrOut, "No jobs found in %s namespace.\n", sanitize.Line(o.client.namespace))
+}
+
+func (o *explainOptions) textOptions() text.Options {
+	return o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full)
+}
+
+// textOptions are those of pkg/explain/text for a display.
+func (d display) textOptions(env environment, full bool) text.Options {
+	return text.Options{Width: d.width, Color: d.color, ASCII: d.ascii, Full: full, Location: env.now().Location()}
+}

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+const logsLong = `Print the logs of all pods of a Job, whoever runs it.
+
+Each line begins with the completion index and the attempt of its pod, or with the end
+of the pod's name when the Job is not Indexed; with the container too when there are
+several. Failed pods come first, by index, the newest attempt of an index first; then
+the others, by index and attempt. The log of a pod stays together.
+
+All containers are read, init containers and sidecars too; -c chooses some of them, and
+--all-containers=false the one that the pod means by default (its first one).
+--failed reads only what has failed: of a container that was restarted after a failure,
+the run before.
+
+With --follow lines come as they are written, also those of pods that are created
+later, until the Job has finished and all of its logs have ended. At most
+--max-log-requests logs are followed at a time; the others wait until one ends. A log
+whose connection is lost is read on where it broke off.
+
+Logs are made safe for a terminal: control characters and colours in them are shown as
+escapes, and a line longer than 1 MiB is split. The logs of pods that were deleted are
+gone with them; a note says how many failed pods that are.`
+
+const logsExample = `  # All logs of a Job, failed pods first
+  kubectl batchjob logs train
+
+  # What failed, the last 20 lines of each
+  kubectl batchjob logs train --failed --tail=20
+
+  # Some indexes
+  kubectl batchjob logs train --index 3,7-9
+
+  # Follow one container of every pod, with the server's timestamps
+  kubectl batchjob logs train -f -c main --timestamps`
+
+// defaultLogRequests is how many logs are read at a time.
+const defaultLogRequests = 10
+
+// logsOptions are the flags of the logs verb, and what Complete makes of them.
+type logsOptions struct {
+	genericiooptions.IOStreams
+	env  environment
+	kube *genericclioptions.ConfigFlags
+
+	index         string
+	choice        logChoice
+	follow        bool
+	tail          int64
+	since         time.Duration
+	sinceTime     string
+	timestamps    bool
+	limitBytes    int64
+	maxRequests   int
+	prefix        bool
+	color         colorFlag
+	allContainers bool // --all-containers was given
+
+	sinceAt *metav1.Time
+	unknown []string // of --container, not in the Job's template
+	name    string
+	jobs    *jobClient
+	job     *batchv1.Job
+	pods    *podLogClient
+	printer *logPrinter
+}
+
+func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	o := &logsOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
+	o.ErrOut = &lockedWriter{w: streams.ErrOut}
+	cmd := &cobra.Command{
+		Use:     "logs (NAME | job/NAME)",
+		Short:   "Print the logs of all pods of a Job",
+		Long:    logsLong,
+		Example: logsExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.allContainers = cmd.Flags().Changed("all-containers")
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(cmd.Context()); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	one := completeJobs(o.kube, func() bool { return false })
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return one(cmd, args, toComplete)
+	}
+	mustCompleteFlag(cmd, "index", o.completeIndexes)
+	mustCompleteFlag(cmd, "container", o.completeContainers)
+	o.color.complete(cmd)
+	completeKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+func (o *logsOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
+	flags.BoolVar(&o.choice.failed, "failed", false, "Only pods and containers that have failed.")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Job has finished.")
+	flags.Int64Var(&o.tail, "tail", -1, "Only so many last lines of each log; -1 for all.")
+	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
+	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, as in 2026-03-01T12:00:00Z.")
+	flags.StringSliceVarP(&o.choice.containers, "container", "c", nil, "Only this container; several with commas, or by repeating the flag.")
+	flags.BoolVar(&o.choice.all, "all-containers", true, "All containers of the pods.")
+	flags.BoolVar(&o.timestamps, "timestamps", false, "Print the time of each line.")
+	flags.BoolVarP(&o.choice.previous, "previous", "p", false, "The run before the last restart of each container.")
+	flags.IntVar(&o.maxRequests, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
+	flags.Int64Var(&o.limitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
+	flags.BoolVar(&o.prefix, "prefix", true, "Begin each line with the pod that wrote it.")
+	o.color.addTo(flags)
+	o.kube.AddFlags(flags)
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *logsOptions) Validate(args []string) error {
+	names, err := parseJobArgs(args)
+	switch {
+	case err != nil:
+		return err
+	case len(names) != 1:
+		return usageErrorf("name one Job")
+	}
+	o.name = names[0]
+	if o.index != "" {
+		set, err := indexset.Parse(o.index)
+		if err != nil {
+			return usageErrorf("--index=%s: %v", o.index, err)
+		}
+		o.choice.indexes = &indexChoice{set: set}
+	}
+	for _, check := range []func() error{o.validateNumbers, o.validateSince, o.validateChoice} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Complete reads the Job, and makes the client of its pods.
+func (o *logsOptions) Complete(ctx context.Context) error {
+	config, err := restConfig(o.kube, o.ErrOut)
+	if err != nil {
+		return err
+	}
+	namespace, err := kubeNamespace(o.kube)
+	if err != nil {
+		return err
+	}
+	if o.jobs, err = newJobClient(config, namespace); err != nil {
+		return err
+	}
+	object, err := o.jobs.get(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	if o.job, err = toJob(object); err != nil {
+		return err
+	}
+	if err := o.checkAgainstJob(); err != nil {
+		return err
+	}
+	o.pods, err = newPodLogClient(config, namespace, podSelector(o.job), o.job.UID)
+	o.printer = newLogPrinter(o.Out)
+	o.printer.job, o.printer.prefix, o.printer.timestamps, o.printer.unbuffered = o.name, o.prefix, o.timestamps, o.follow
+	o.printer.containers = o.choice.fromTemplate(o.job) > 1
+	o.printer.color = o.color.displayOf(o.env, o.Out).color
+	return err
+}
+
+// podSelector selects the Job's pods, and perhaps others: the owner decides. Without a selector the Job has no pods yet,
+// and their label will tell.
+func podSelector(job *batchv1.Job) string {
+	if job.Spec.Selector == nil {
+		return batchv1.ControllerUidLabel + "=" + string(job.UID)
+	}
+	return metav1.FormatLabelSelector(job.Spec.Selector)
+}
+
+func (o *logsOptions) checkAgainstJob() error {
+	names := templateContainers(o.job)
+	for _, name := range o.choice.containers {
+		if !slices.Contains(names, name) {
+			o.unknown = append(o.unknown, name)
+		}
+	}
+	if o.choice.indexes == nil {
+		return nil
+	}
+	if modeCell(jobView{job: o.job}) != string(batchv1.IndexedCompletion) {
+		return usageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
+	}
+	if n := o.job.Spec.Completions; n != nil {
+		if beyond := o.choice.indexes.set.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
+			return usageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, cropIndexes(beyond.String(), indexesLimit, ellipsis))
+		}
+	}
+	return nil
+}
+
+// templateContainers are the containers of the Job's template; a webhook may give pods more.
+func templateContainers(job *batchv1.Job) []string {
+	var names []string
+	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}
+
+// Run prints the logs.
+func (o *logsOptions) Run(ctx context.Context) error {
+	run := o.read
+	if o.follow {
+		run = newLogFollower(o).run
+	}
+	return errors.Join(run(ctx), o.printer.flush())
+}
+
+// request is the first request for a log.
+func (o *logsOptions) request(source logSource) *corev1.PodLogOptions {
+	options := &corev1.PodLogOptions{
+		Container: source.container, Previous: source.previous, Timestamps: o.timestamps || o.follow, SinceTime: o.sinceAt,
+	}
+	if o.tail >= 0 {
+		options.TailLines = &o.tail
+	}
+	if o.since > 0 {
+		options.SinceSeconds = wholeSeconds(o.since)
+	}
+	return options
+}
+
+func wholeSeconds(d time.Duration) *int64 {
+	seconds := max(1, int64(math.Ceil(d.Seconds())))
+	return &seconds
+}
+
+// jobLabel names the Job in notes.
+func (o *logsOptions) jobLabel() string { return fmt.Sprintf("job.batch/%s", o.name) }

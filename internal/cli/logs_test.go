@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// logsJob is the Indexed Job "train" with 10 indexes.
+func logsJob() *unstructured.Unstructured {
+	job := simpleJob("ns1", "train", 0)
+	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
+	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": "train"}, "spec", "selector", "matchLabels")
+	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "main"}}, "spec", "template", "spec", "containers")
+	return job
+}
+
+func exited(code int32) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
+}
+
+func nowRunning() corev1.ContainerState {
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+}
+
+func waits(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+// trainPod is a pod of the Job with one container; an index below zero is none.
+func trainPod(suffix string, index, attempt int, phase corev1.PodPhase, state corev1.ContainerState) *corev1.Pod {
+	yes := true
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns1", Name: "train-" + suffix, UID: types.UID("uid-" + suffix), Labels: map[string]string{"job": "train"},
+		Annotations:       map[string]string{},
+		CreationTimestamp: metav1.NewTime(testNow()),
+		OwnerReferences:   []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "ns1-train", Controller: &yes}},
+	}}
+	if index >= 0 {
+		pod.Annotations["batch.kubernetes.io/job-completion-index"] = fmt.Sprint(index)
+	}
+	if attempt > 0 {
+		pod.Annotations["batchjob.dev/attempt"] = fmt.Sprint(attempt)
+	}
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	pod.Status.Phase = phase
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
+	return pod
+}
+
+func failedPod(suffix string, index, attempt int) *corev1.Pod {
+	return trainPod(suffix, index, attempt, corev1.PodFailed, exited(1))
+}
+
+func runningPod(suffix string, index, attempt int) *corev1.Pod {
+	return trainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
+}
+
+// ended puts the pod and its log, complete.
+func (f *fakePods) withLog(pod *corev1.Pod, lines ...string) {
+	f.put(pod)
+	f.write(pod.Name+"/main", lines...)
+	f.end(pod.Name + "/main")
+}
+
+func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	pods.withLog(runningPod("r10", 9, 1), "nine")
+	pods.withLog(runningPod("r2", 2, 1), "two")
+	pods.withLog(failedPod("f7b", 7, 12), "seven again")
+	pods.withLog(failedPod("f7a", 7, 2), "seven", "seven more")
+	pods.withLog(failedPod("f3", 3, 1), "three")
+	stranger := failedPod("x", 3, 1)
+	stranger.OwnerReferences[0].UID = "another"
+	pods.withLog(stranger, "not of this Job")
+	got := run(t, api, "logs", "train")
+	want := "" +
+		"[index 3 attempt 1]  three\n" +
+		"[index 7 attempt 12] seven again\n" +
+		"[index 7 attempt 2]  seven\n" +
+		"[index 7 attempt 2]  seven more\n" +
+		"[index 2 attempt 1]  two\n" +
+		"[index 9 attempt 1]  nine\n"
+	if got.code != exitDone || got.out != want || got.errOut != "" {
+		t.Errorf("exit %d, stderr %q, stdout:\n%s\nwant:\n%s", got.code, got.errOut, got.out, want)
+	}
+	for args, want := range map[string]string{
+		"--failed":                          "three|seven again|seven|seven more",
+		"--index 2,7-8 --tail 1":            "seven again|seven more|two",
+		"--failed --index 3-9 --tail=0":     "",
+		"--since-time 2026-03-01T12:00:01Z": "seven more",
+		"--timestamps --index 3":            "2026-03-01T12:00:00.000000000Z three",
+		"--limit-bytes 7 --index 7":         "seven a|seven|s",
+		"--index 7 --max-log-requests 1":    "seven again|seven|seven more",
+	} {
+		got := run(t, api, append([]string{"logs", "train", "--prefix=false"}, strings.Fields(args)...)...)
+		if text := strings.ReplaceAll(strings.TrimSuffix(got.out, "\n"), "\n", "|"); text != want || got.code != exitDone {
+			t.Errorf("%s: exit %d, %q, want %q (%s)", args, got.code, text, want, got.errOut)
+		}
+	}
+}
+
+func TestLogsAttempts(t *testing.T) {
+	later := func(pod *corev1.Pod, minutes int) *corev1.Pod {
+		pod.CreationTimestamp = metav1.NewTime(testNow().Add(time.Duration(minutes) * time.Minute))
+		return pod
+	}
+	api, pods := newFakeLogs(t, logsJob())
+	counted := failedPod("counted", 1, 0)
+	counted.Annotations["batch.kubernetes.io/job-index-failure-count"] = "2"
+	counted.Annotations["batch.kubernetes.io/job-index-ignored-failure-count"] = "1"
+	pods.withLog(counted, "a")
+	pods.withLog(later(failedPod("second", 2, 0), 2), "b")
+	pods.withLog(later(failedPod("first", 2, 0), 1), "c")
+	got := run(t, api, "logs", "train").out
+	if want := "[index 1 attempt 4] a\n[index 2 attempt 2] b\n[index 2 attempt 1] c\n"; got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestLogsNonIndexedAndContainers(t *testing.T) {
+	job := logsJob()
+	unstructured.RemoveNestedField(job.Object, "spec", "completionMode")
+	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
+	api, pods := newFakeLogs(t, job)
+	pod := runningPod("abcde", -1, 1)
+	pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init", State: exited(0)}}
+	pods.withLog(pod, "main text")
+	pods.write("train-abcde/init", "init text")
+	for args, want := range map[string]string{
+		"":                       "[abcde init] init text\n[abcde main] main text\n",
+		"-c main":                "[abcde] main text\n",
+		"-c main,init":           "[abcde init] init text\n[abcde main] main text\n",
+		"--all-containers=false": "[abcde] main text\n",
+	} {
+		if got := run(t, api, append([]string{"logs", "job/train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
+			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
+		}
+	}
+	got := run(t, api, "logs", "train", "-c", "nope")
+	if got.out != "" || got.errOut != "The pods of job.batch/train have no container \"nope\" in their template.\n" {
+		t.Errorf("stdout %q, stderr %q", got.out, got.errOut)
+	}
+	if got := run(t, api, "logs", "train", "--index", "1"); got.code != exitUsage || !strings.Contains(got.errOut, "--index is for Indexed Jobs") {
+		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	}
+}
+
+// A container that goes on after a failure (OnFailure): what failed is the run before.
+func TestLogsFailedRunBefore(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	again := runningPod("again", 4, 1)
+	again.Status.ContainerStatuses[0].LastTerminationState = exited(3)
+	pods.withLog(again, "second run")
+	pods.write("train-again/main/previous", "first run")
+	pods.end("train-again/main/previous")
+	pods.withLog(runningPod("well", 5, 1), "well")
+	for args, want := range map[string]string{
+		"":           "[index 4 attempt 1] second run\n[index 5 attempt 1] well\n",
+		"--failed":   "[index 4 attempt 1 previous] first run\n",
+		"--previous": "[index 4 attempt 1 previous] first run\n",
+	} {
+		if got := run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
+			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
+		}
+	}
+}
+
+func TestLogsNotes_CLI_06(t *testing.T) {
+	job := logsJob()
+	for field, value := range map[string]any{"failed": int64(3), "completedIndexes": "0-1", "failedIndexes": "5"} {
+		_ = unstructured.SetNestedField(job.Object, value, "status", field)
+	}
+	api, pods := newFakeLogs(t, job)
+	if got := run(t, api, "logs", "train"); got.code != exitDone || got.out != "" ||
+		got.errOut != "3 failed pods of job.batch/train are gone, and their logs with them.\njob.batch/train has no pods (Running).\n" {
+		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	}
+	pods.withLog(failedPod("f", 3, 1), "text")
+	pods.put(trainPod("p1", 7, 1, corev1.PodPending, waits("ImagePullBackOff", "Back-off pulling \x1b[31mimage")))
+	pods.put(trainPod("p2", 8, 1, corev1.PodPending, waits("ImagePullBackOff", "other")))
+	unscheduled := trainPod("u", 9, 1, corev1.PodPending, corev1.ContainerState{})
+	unscheduled.Status.ContainerStatuses = nil
+	unscheduled.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
+	pods.put(unscheduled)
+	for args, want := range map[string]string{
+		"": "No log of pod train-p1, container main, which has not started: ImagePullBackOff: Back-off pulling \\x1b[31mimage (and 1 more: ImagePullBackOff)\n" +
+			"No log of pod train-u, container main, which has not started: Unschedulable: 0/3 nodes\n" +
+			"2 failed pods of job.batch/train are gone, and their logs with them.\n",
+		"--index 0-3,5": "The pods of indexes 0,1,5 of job.batch/train are gone, and their logs with them.\n" +
+			"The pod of index 2 of job.batch/train is not there now.\n",
+		"--previous": "No container of job.batch/train has been restarted.\n",
+	} {
+		got := run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
+		if got.code != exitDone || !strings.HasSuffix(got.errOut, want) || (args != "--previous" && got.errOut != want) {
+			t.Errorf("%q: exit %d, stderr:\n%s\nwant:\n%s", args, got.code, got.errOut, want)
+		}
+	}
+}
+
+func TestLogsHostileText(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	pods.withLog(failedPod("f", 3, 1), "a\tb", "\x1b[31mred\x1b[0m \x07", "crlf\r", "over\rwritten", "bad\xff\u202e")
+	pods.locked(func() { pods.logs["train-f/main"].tail = "no newline" })
+	got := run(t, api, "logs", "train", "--prefix=false", "--color=always")
+	want := "a\tb\n\\x1b[31mred\\x1b[0m \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
+	if got.out != want {
+		t.Errorf("%q, want %q", got.out, want)
+	}
+}
+
+func TestLogsColor(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	pods.withLog(failedPod("f", 3, 1), "a")
+	color := podColor("train-f")
+	colored, plain := color+"[index 3 attempt 1]"+colorOff+" a\n", "[index 3 attempt 1] a\n"
+	for _, tc := range []struct {
+		choice   string
+		terminal int
+		noColor  string
+		want     string
+	}{
+		{"auto", 80, "", colored}, {"auto", 0, "", plain}, {"auto", 80, "0", plain},
+		{"never", 80, "", plain}, {"always", 0, "1", colored},
+	} {
+		t.Setenv("NO_COLOR", tc.noColor)
+		env := testEnvironment()
+		env.terminal = func(io.Writer) int { return tc.terminal }
+		s := startSession(t, api, env, "logs", "train", "--color", tc.choice)
+		if s.end(); s.out.String() != tc.want {
+			t.Errorf("%+v: %q", tc, s.out.String())
+		}
+	}
+}
+
+// Few at a time, each in one piece, and no pod is held whole.
+func TestLogsManyPods(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	var want strings.Builder
+	for i := range podPage + 20 {
+		pod := failedPod(fmt.Sprintf("p%03d", i), 3, i+1)
+		pods.withLog(pod, "one", "two")
+	}
+	for i := podPage + 19; i >= 0; i-- {
+		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
+		fmt.Fprintf(&want, "%-22sone\n%-22stwo\n", label, label)
+	}
+	got := run(t, api, "logs", "train", "--max-log-requests", "3")
+	if got.out != want.String() {
+		t.Errorf("%d lines, stderr %q, first %q", strings.Count(got.out, "\n"), got.errOut, got.out[:min(200, len(got.out))])
+	}
+	if pods.pages != 2 || pods.most > 3 {
+		t.Errorf("%d pages, %d logs at a time", pods.pages, pods.most)
+	}
+}
+
+func TestLogsErrors_CLI_08(t *testing.T) {
+	api, pods := newFakeLogs(t, logsJob())
+	pods.withLog(failedPod("a", 1, 1), "a")
+	pods.withLog(failedPod("b", 2, 1), "b")
+	pods.refuse["train-a"] = &fakeStatus{500, "InternalError", "dial tcp 10.0.0.1: no \x1b route"}
+	got := run(t, api, "logs", "train")
+	if got.code != exitError || got.out != "[index 2 attempt 1] b\n" ||
+		got.errOut != "Cannot read the log of pod train-a, container main: dial tcp 10.0.0.1: no \\x1b route\nerror: 1 of 2 logs could not be read\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	}
+	forbidden := &fakeStatus{403, "Forbidden", `pods "x" is forbidden: User "u" cannot get resource "pods/log"`}
+	pods.refuse["train-a"], pods.refuse["train-b"] = forbidden, forbidden
+	for _, args := range []string{"logs train", "logs train -f"} {
+		got = run(t, api, strings.Fields(args)...)
+		if got.code != exitError || kindOf(got.err) != kindForbidden || strings.Count(got.errOut, "\n") != 1 ||
+			!strings.Contains(got.errOut, "you may not get pods/log") || !strings.Contains(got.errOut, "kubectl auth can-i get pods --subresource=log -n ns1") {
+			t.Errorf("%s: exit %d, kind %s, stderr %q", args, got.code, kindOf(got.err), got.errOut)
+		}
+	}
+	if got := run(t, api, "logs", "absent"); got.code != exitError || kindOf(got.err) != kindNotFound || strings.Count(got.errOut, "\n") != 1 {
+		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	}
+}
+
+func TestLogsUsage(t *testing.T) {
+	api, _ := newFakeLogs(t, logsJob())
+	for args, part := range map[string]string{
+		"":                           "name one Job",
+		"a b":                        "name one Job",
+		"pod/x":                      "pod",
+		"train --index 3,x-7":        "x-7",
+		"train --index 7-3":          "7-3",
+		"train --index 9-12":         "10-12",
+		"train --tail=-2":            "--tail",
+		"train --max-log-requests=0": "--max-log-requests",
+		"train --limit-bytes=-1":     "--limit-bytes",
+		"train --since=-1s":          "--since",
+		"train --since=x":            "--since",
+		"train --since-time=now":     "--since-time",
+		"train --since=1s --since-time=2026-03-01T12:00:00Z": "exclude",
+		"train -c main --all-containers":                     "exclude",
+		"train -f --previous":                                "exclude",
+		"train --color=red":                                  "--color",
+	} {
+		got := run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
+		if got.code != exitUsage || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, part) || !strings.Contains(got.errOut, "kubectl batchjob logs --help") {
+			t.Errorf("%s: exit %d, stderr %q", args, got.code, got.errOut)
+		}
+	}
+}
+
+func TestLogsCompletion(t *testing.T) {
+	job := logsJob()
+	_ = unstructured.SetNestedField(job.Object, "4,8-9", "status", "failedIndexes")
+	_ = unstructured.SetNestedField(job.Object, int64(12), "spec", "completions")
+	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
+	api, _ := newFakeLogs(t, job)
+	for args, want := range map[string]string{
+		"":                    "train",
+		"train|":              "",
+		"train|--index|":      "4 8 9 0 1 2 3 5 6 7 10 11",
+		"train|--index|1":     "1 10 11",
+		"train|--index|4,":    "4,8 4,9 4,5 4,6 4,7 4,10 4,11",
+		"train|--index|2-8,1": "2-8,10 2-8,11",
+		"absent|--index|":     "",
+		"train|-c|":           "init main",
+		"train|-c|init,":      "init,main",
+		"train|--color|":      "auto always never",
+	} {
+		got := run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
+		lines := strings.Split(strings.TrimSpace(got.out), "\n")
+		if text := strings.Join(lines[:len(lines)-1], " "); text != want {
+			t.Errorf("%s: %q, want %q", args, text, want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// jobSetLabel is on every Job of a JobSet.
+const jobSetLabel = "jobset.sigs.k8s.io/jobset-name"
+
+// jobOwner is an object whose Jobs are meant.
+type jobOwner struct{ kind, name string }
+
+// ownerKinds are the resources whose Jobs can be named by their owner, with its kind.
+func ownerKinds() map[string]string {
+	return map[string]string{
+		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
+		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
+	}
+}
+
+// splitOwnerArgs takes arguments such as cronjob/NAME out of args.
+func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error) {
+	kinds := ownerKinds()
+	for _, arg := range args {
+		resource, name, _ := strings.Cut(arg, "/")
+		kind := kinds[strings.ToLower(resource)]
+		if kind == "" || !strings.Contains(arg, "/") {
+			rest = append(rest, arg)
+			continue
+		}
+		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
+			return nil, nil, usageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
+		}
+		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
+			owners = append(owners, o)
+		}
+	}
+	return owners, rest, nil
+}
+
+// owns says that the Job is one of the owner's: by its controller, or as a Job of a JobSet
+// by its label.
+func (o jobOwner) owns(job *unstructured.Unstructured) bool {
+	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.kind && c.Name == o.name {
+		return true
+	}
+	return o.kind == "JobSet" && job.GetLabels()[jobSetLabel] == o.name
+}

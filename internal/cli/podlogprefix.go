@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// palette is the foreground colours of prefixes: those that can be read on black and on white.
+var palette = [...]string{"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m", "\x1b[33m", "\x1b[96m", "\x1b[92m", "\x1b[95m", "\x1b[94m"}
+
+const colorOff = "\x1b[0m"
+
+// logPrinter writes lines, each with the prefix of its source; several goroutines may.
+type logPrinter struct {
+	job        string
+	prefix     bool
+	color      bool
+	timestamps bool
+	unbuffered bool
+
+	mu         sync.Mutex
+	out        *bufio.Writer
+	containers bool                 // a pod has logs of several
+	single     map[types.UID]string // by pod, its first container with a log
+	width      int                  // of the widest prefix so far
+}
+
+func newLogPrinter(out io.Writer) *logPrinter {
+	return &logPrinter{out: bufio.NewWriterSize(out, logChunk), single: map[types.UID]string{}}
+}
+
+// arrange makes room for the prefixes of these logs, so that columns are aligned from the first line on. Prefixes name
+// the container as soon as a pod has logs of several.
+func (p *logPrinter) arrange(sources []logSource) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range sources {
+		first, known := p.single[s.pod.uid]
+		if !known {
+			p.single[s.pod.uid] = s.container
+		}
+		p.containers = p.containers || (known && first != s.container)
+	}
+	for _, s := range sources {
+		p.width = max(p.width, utf8.RuneCountInString(p.label(s)))
+	}
+}
+
+// label is the prefix without padding and colour.
+func (p *logPrinter) label(s logSource) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	if s.pod.isIndexed() {
+		fmt.Fprintf(&b, "index %d attempt %d", s.pod.index, s.pod.attempt)
+	} else {
+		b.WriteString(strings.TrimPrefix(s.pod.name, p.job+"-"))
+	}
+	if p.containers {
+		b.WriteString(" " + s.container)
+	}
+	if s.previous {
+		b.WriteString(" previous")
+	}
+	b.WriteByte(']')
+	return sanitize.Line(b.String())
+}
+
+// print writes one line.
+func (p *logPrinter) print(s logSource, line logLine) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.prefix {
+		p.writePrefix(s)
+	}
+	if p.timestamps && line.first && line.at != "" {
+		_, _ = p.out.WriteString(line.at + " ")
+	}
+	// A tab is harmless and keeps a log readable; everything else that a terminal obeys is escaped.
+	_, _ = p.out.WriteString(sanitize.Text(string(line.text)))
+	err := p.out.WriteByte('\n')
+	if p.unbuffered && err == nil {
+		err = p.out.Flush()
+	}
+	return err
+}
+
+func (p *logPrinter) writePrefix(s logSource) {
+	label := p.label(s)
+	columns := utf8.RuneCountInString(label)
+	p.width = max(p.width, columns)
+	padding := strings.Repeat(" ", p.width-columns+1)
+	if p.color {
+		label = podColor(s.pod.name) + label + colorOff
+	}
+	_, _ = p.out.WriteString(label + padding)
+}
+
+// podColor is the same for a pod in every run.
+func podColor(name string) string {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name))
+	return palette[int(hash.Sum32()%uint32(len(palette)))]
+}
+
+func (p *logPrinter) flush() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Flush()
+}
+
+// lockedWriter is written to by several goroutines.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}

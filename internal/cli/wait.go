@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+const waitLong = `Wait until Jobs are complete or failed, whoever runs them.
+
+The Jobs are those named, or those that -l selects when the command starts; Jobs that
+come later are not waited for. A line on stdout says how each of them ended, at the
+time it does; progress is on stderr. A Job whose outcome is decided while pods are
+still terminating (FailureTarget, SuccessCriteriaMet) has not ended yet.
+
+--for says what to wait for, and when to give up:
+  finished  (default) all Jobs have ended; exit code 3 when any has failed
+  complete  all Jobs are complete; ends with 3 as soon as one has failed
+  failed    all Jobs have failed; ends with 1 as soon as one is complete
+
+A Job that is not there at the start, or is deleted before it has ended, is an error
+(exit code 1), also when another Job of the same name takes its place. A lost
+connection to the API server is not: the command goes on when it is back.
+
+--timeout=0 looks once. Without --timeout, or with a negative one, there is no limit.
+
+Exit codes:
+  0    what was waited for has happened
+  1    error
+  2    wrong usage
+  3    a Job has failed
+  124  timeout
+  130  interrupted (Ctrl-C)`
+
+const waitExample = `  # Wait for a Job, for as long as it takes; exit code 3 when it fails
+  kubectl batchjob wait train
+
+  # Two Jobs, at most an hour; give up as soon as one of them fails
+  kubectl batchjob wait train job/evaluate --for=complete --timeout=1h
+
+  # All Jobs of a team, in all namespaces
+  kubectl batchjob wait -A -l team=ml
+
+  # In a script: has it finished?
+  kubectl batchjob wait train --timeout=0 --quiet`
+
+// waitGoal is a value of --for.
+type waitGoal string
+
+const (
+	goalFinished waitGoal = "finished"
+	goalComplete waitGoal = "complete"
+	goalFailed   waitGoal = "failed"
+)
+
+func waitGoals() []string {
+	return []string{string(goalFinished), string(goalComplete), string(goalFailed)}
+}
+
+// progressPeriod is how often the line on a terminal ticks.
+const progressPeriod = time.Second
+
+// errWaitTimeout is the cause of a context that --timeout ended.
+var errWaitTimeout = errors.New("timed out")
+
+// waitOptions are the flags of the wait verb, and what Complete makes of them.
+type waitOptions struct {
+	genericiooptions.IOStreams
+	env  environment
+	kube *genericclioptions.ConfigFlags
+
+	allNamespaces bool
+	selector      string
+	goal          string
+	timeout       time.Duration
+	limited       bool // --timeout was given, and is not negative
+	quiet         bool
+
+	names  []string
+	client *jobClient
+	// verdict says in a few lines why a Job has failed. Without one, or when it has nothing to say, it is the reason
+	// and message of the Failed condition.
+	verdict func(ctx context.Context, namespace, name string) []string
+}
+
+func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	o := &waitOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
+	cmd := &cobra.Command{
+		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
+		Short:             "Wait until Jobs have finished",
+		Long:              waitLong,
+		Example:           waitExample,
+		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for the selected Jobs of all namespaces.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr.")
+	o.kube.AddFlags(flags)
+	mustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
+	})
+	completeKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *waitOptions) Validate(args []string) error {
+	switch {
+	case len(args) > 0 && o.allNamespaces:
+		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
+	case len(args) > 0 && o.selector != "":
+		return usageErrorf("name cannot be provided when a selector is specified")
+	case len(args) == 0 && o.selector == "":
+		return usageErrorf("name the Jobs to wait for, or select them with -l")
+	}
+	if _, err := labels.Parse(o.selector); err != nil {
+		return usageErrorf("--selector: %v", err)
+	}
+	switch waitGoal(o.goal) {
+	case goalFinished, goalComplete, goalFailed:
+		return nil
+	}
+	return usageErrorf("--for=%s: allowed are: %s", o.goal, strings.Join(waitGoals(), ", "))
+}
+
+// Complete makes the names and the client.
+func (o *waitOptions) Complete(args []string) error {
+	var err error
+	if o.names, err = parseJobArgs(args); err != nil {
+		return err
+	}
+	config, err := restConfig(o.kube, o.ErrOut)
+	if err != nil {
+		return err
+	}
+	namespace := ""
+	if !o.allNamespaces {
+		if namespace, err = kubeNamespace(o.kube); err != nil {
+			return err
+		}
+	}
+	o.client, err = newJobClient(config, namespace)
+	return err
+}
+
+// Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
+func (o *waitOptions) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.limited && o.timeout > 0 {
+		timer := time.AfterFunc(o.timeout, func() { cancel(errWaitTimeout) })
+		defer timer.Stop()
+	}
+	progress := &waitProgress{
+		out: o.ErrOut, width: func() int { return o.env.widthOf(o.ErrOut) }, now: o.env.now,
+		namespaces: o.allNamespaces, quiet: o.quiet, last: map[jobKey]string{},
+	}
+	defer progress.close()
+	defer o.startTicking(progress)()
+	w := &waiter{options: o, progress: progress, verdict: func(namespace, name string) []string {
+		if o.verdict == nil {
+			return nil
+		}
+		return o.verdict(ctx, namespace, name)
+	}}
+	err := w.run(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
+		err = w.timeoutError()
+	}
+	if errors.Is(err, errOver) {
+		return w.result
+	}
+	return err
+}
+
+// startTicking draws the progress again every second, until the returned function is called.
+func (o *waitOptions) startTicking(progress *waitProgress) (stop func()) {
+	if o.quiet || o.env.widthOf(o.ErrOut) == 0 {
+		return func() {}
+	}
+	beats, stopBeats := o.env.ticks(progressPeriod)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-beats:
+				progress.tick()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		stopBeats()
+		close(done)
+		<-ended
+	}
+}
+
+// label names a Job as kubectl does, with its namespace where that is not known.
+func (o *waitOptions) label(namespace, name string) string {
+	if o.allNamespaces {
+		return fmt.Sprintf("job.batch/%s -n %s", name, namespace)
+	}
+	return "job.batch/" + name
+}

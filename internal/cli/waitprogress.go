@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// progressNews is what a progress line is made from.
+type progressNews struct {
+	changed          []*batchv1.Job // that have not ended
+	first            *batchv1.Job   // the first that has not ended
+	total            int
+	complete, failed int
+}
+
+// waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
+// for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
+type waitProgress struct {
+	out        io.Writer
+	width      func() int // of the terminal, 0 when there is none
+	now        func() time.Time
+	namespaces bool
+	quiet      bool
+
+	mu    sync.Mutex
+	news  progressNews
+	shown int               // columns that the line takes now
+	last  map[jobKey]string // by Job, the line that was written last
+}
+
+// show takes news.
+func (p *waitProgress) show(news progressNews) {
+	if p.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.news = news
+	if p.width() > 0 {
+		p.draw()
+		return
+	}
+	for _, job := range news.changed {
+		key := jobKey{namespace: job.Namespace, name: job.Name}
+		line := strings.Join(p.cells(job), "")
+		if p.last[key] != line {
+			p.last[key] = line
+			fmt.Fprintln(p.out, strings.Join(append(p.cells(job), p.elapsed(job)), ""))
+		}
+	}
+}
+
+// tick draws the line again, as time has passed.
+func (p *waitProgress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet && p.shown > 0 {
+		p.draw()
+	}
+}
+
+// Write writes whole lines to the same stream.
+func (p *waitProgress) Write(lines []byte) (int, error) {
+	n := 0
+	err := p.around(func() error {
+		var err error
+		n, err = p.out.Write(lines)
+		return err
+	})
+	return n, err
+}
+
+// around makes room for what write writes to the terminal.
+func (p *waitProgress) around(write func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	drawn := p.shown > 0
+	p.clear()
+	err := write()
+	if drawn {
+		p.draw()
+	}
+	return err
+}
+
+// close removes the line.
+func (p *waitProgress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.quiet = true
+}
+
+// clear needs no escape sequence: spaces do.
+func (p *waitProgress) clear() {
+	if p.shown > 0 {
+		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.shown))
+	}
+	p.shown = 0
+}
+
+func (p *waitProgress) draw() {
+	if p.news.first == nil {
+		p.clear()
+		return
+	}
+	// In the last column some terminals wrap.
+	line, columns := fit(p.line(), p.width()-1)
+	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-columns)))
+	p.shown = columns
+}
+
+// line is the one line of all Jobs.
+func (p *waitProgress) line() string {
+	news := p.news
+	one := strings.Join(append(p.cells(news.first), p.elapsed(news.first)), "")
+	if news.total == 1 {
+		return one
+	}
+	finished := fmt.Sprintf("%d of %d finished", news.complete+news.failed, news.total)
+	if news.failed > 0 {
+		finished += fmt.Sprintf(" (%d failed)", news.failed)
+	}
+	return finished + "; " + one
+}
+
+func (p *waitProgress) elapsed(job *batchv1.Job) string {
+	if job.Status.StartTime.IsZero() {
+		return ""
+	}
+	return ", " + durationCell(jobView{job: job, now: p.now()})
+}
+
+// cells are the name and the state, without what passes with time.
+func (p *waitProgress) cells(job *batchv1.Job) []string {
+	name := job.Name
+	if p.namespaces {
+		name = job.Namespace + "/" + name
+	}
+	view := jobView{job: job, now: p.now()}
+	return []string{sanitize.Line(name), "  ", jobStatus(job), "  ", sanitize.Line(progressCell(view))}
+}
+
+// progressCell says how far a Job is that has not ended, from the counts of status.
+func progressCell(v jobView) string {
+	status := v.job.Status
+	parts := []string{completionsCell(v) + " done"}
+	if status.Active > 0 {
+		parts = append(parts, fmt.Sprintf("%d active", status.Active))
+	}
+	if status.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", status.Failed))
+	}
+	failing, succeeding := condition(v.job, batchv1.JobFailureTarget), condition(v.job, batchv1.JobSuccessCriteriaMet)
+	switch {
+	case failing != nil:
+		parts = append(parts, "failing: "+orNone(failing.Reason), awaitedPods(status.Terminating))
+	case succeeding != nil:
+		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
+	case status.Terminating != nil && *status.Terminating > 0:
+		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
+	case v.isNeglected():
+		parts = append(parts, "managed by "+managedByCell(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func awaitedPods(terminating *int32) string {
+	switch {
+	case terminating == nil:
+		return "waits for terminating pods"
+	case *terminating == 1:
+		return "waits for 1 terminating pod"
+	}
+	return fmt.Sprintf("waits for %d terminating pods", *terminating)
+}
+
+// fit cuts line to width columns, and returns how many it takes. A rune that is not ASCII may take two, so it counts as
+// two.
+func fit(line string, width int) (string, int) {
+	columns := 0
+	for i, r := range line {
+		next := columns + 1
+		if r >= utf8.RuneSelf {
+			next++
+		}
+		if next > width {
+			return line[:i], columns
+		}
+		columns = next
+	}
+	return line, columns
+}

@@ -1,0 +1,59 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// hugeReport is a Job of 100,000 indexes with lists of 600 kB, 100 causes and 100 details.
+func hugeReport() explain.Report {
+	r := maxFailedIndexes()
+	var b strings.Builder
+	for i := 0; b.Len() < 600_000; i += 2 {
+		fmt.Fprintf(&b, "%d,", i)
+	}
+	r.Indexes.Failed = strings.TrimSuffix(b.String(), ",")
+	r.Indexes.Completed = r.Indexes.Failed
+	r.Causes, r.Indexes.Details = nil, nil
+	for i := range 100 {
+		r.Causes = append(r.Causes, explain.Cause{Text: fmt.Sprintf("container main exited with code %d", i), Count: 3, Indexes: r.Indexes.Failed, Pods: []string{"render-1-aaaaa", "render-2-bbbbb"}})
+		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: int32(i), State: "BackingOff", Attempt: 2, Attempts: 4, Until: at(90010), Pod: "render-1-aaaaa", Cause: "container main exited with code 1"})
+	}
+	for i := range r.Causes[1:] {
+		r.Causes[1+i].Indexes = "1-3"
+	}
+	return r
+}
+
+func BenchmarkExplanation(b *testing.B) {
+	r := hugeReport()
+	for _, bc := range []struct {
+		name string
+		o    Options
+	}{{"cropped", Options{Width: 80, Color: true}}, {"full", Options{Width: 80, Color: true, Full: true}}, {"full-nowrap", Options{Full: true}}} {
+		b.Run(bc.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := Explanation(io.Discard, r, bc.o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A list is gone through once, not once per line, which would take minutes. The limit is far
+// off, for machines that are busy.
+func TestLongListsAreWrappedInOnePass(t *testing.T) {
+	r := hugeReport()
+	r.Verdict.Sentence = strings.Repeat("x", 1_000_000)
+	begin := time.Now()
+	render(t, func(w io.Writer) error { return Explanation(w, r, Options{Width: 60, Full: true}) })
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("a page takes %s", took)
+	}
+}

@@ -1,0 +1,15 @@
+// Package text draws an explain.Report for people: as a page to read (Explanation), as one
+// screen (Summary), and for several Jobs at once (Explanations).
+//
+// It promises:
+//   - Text from the Report reaches the terminal only through internal/sanitize: everything
+//     is laid out by the type page, which makes safe what it is given and adds styles
+//     afterwards. Without Color no control character but the newline is written, with it
+//     only the sequences of the type Style.
+//   - No line is wider than Options.Width, but commands, which must stay copyable, and what
+//     has no room at all in fewer than 40 columns.
+//   - Nothing is said by colour alone, and the same Report and Options give the same bytes.
+//
+// It reads neither clock nor environment, and decides nothing: what is missing in a Report
+// is left out.
+package text

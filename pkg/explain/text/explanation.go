@@ -1,0 +1,199 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Indents of what stands below a title, and of commands below an advice.
+const (
+	indentSection = 2
+	indentCommand = 6
+)
+
+// view draws one Report on a page.
+type view struct {
+	page   *page
+	report *explain.Report
+	// brief leaves out what nobody asks about a Job that is complete.
+	brief bool
+}
+
+// Explanation writes all of the Report in reading order: what happened, why, what to do,
+// and then the details.
+func Explanation(w io.Writer, r explain.Report, o Options) error {
+	v := newView(&r, o)
+	v.head()
+	v.about()
+	v.evidence()
+	v.advice(v.report.Advice)
+	for _, section := range []func(){
+		v.problems, v.causesSection, v.failurePolicy, v.successPolicy, v.indexesSection, v.waits, v.counts,
+		v.reconciler, v.timeline, v.next, v.pods,
+	} {
+		section()
+	}
+	v.gaps()
+	return v.page.writeTo(w)
+}
+
+func newView(r *explain.Report, o Options) *view {
+	return &view{
+		page: newPage(o), report: r,
+		brief: r.Verdict.Fate == explain.FateComplete && len(r.Problems) == 0 && !o.Full,
+	}
+}
+
+// head says what became of which Job.
+func (v *view) head() {
+	v.headline()
+	v.page.para(0, 0, styled(Strong, v.report.Verdict.Sentence))
+}
+
+// about says what kind of Job it is, and when it ran.
+func (v *view) about() {
+	if v.brief {
+		return
+	}
+	v.page.para(0, 0, styled(Faint, list("; ", v.mode(), v.times())))
+}
+
+// headline is "✗ Failed  job ml/train, after 3m4s".
+func (v *view) headline() {
+	glyph, style := v.page.mark(v.report.Verdict)
+	job := &v.report.Job
+	spans := line{styled(style, glyph+" "+statusWord(v.report.Verdict)), plain("  job " + jobName(job))}
+	if job.Owner != nil {
+		spans = append(spans, plain(" of "+job.Owner.Kind+" "+job.Owner.Name))
+	}
+	if job.DurationSeconds != nil {
+		word := ", for "
+		if job.Finished != nil {
+			word = ", after "
+		}
+		spans = append(spans, plain(word+short(seconds(*job.DurationSeconds))))
+	}
+	v.page.para(0, indentSection, spans...)
+}
+
+func jobName(job *explain.Job) string {
+	if job.Namespace == "" {
+		return job.Name
+	}
+	return job.Namespace + "/" + job.Name
+}
+
+func statusWord(verdict explain.Verdict) string {
+	if verdict.Stalled && verdict.Status == "Running" {
+		return verdict.Status + " (stalled)"
+	}
+	return verdict.Status
+}
+
+// mark is the glyph and the style of a status.
+func (p *page) mark(verdict explain.Verdict) (glyph string, style Style) {
+	switch {
+	case verdict.Fate == explain.FateFailed, verdict.Fate == explain.FateFailing:
+		return p.glyphs.Bad, BadStrong
+	case verdict.Fate == explain.FateComplete, verdict.Fate == explain.FateSucceeding:
+		return p.glyphs.Good, GoodStrong
+	case verdict.Status == "Suspended":
+		return p.glyphs.Paused, WarnStrong
+	case verdict.Stalled:
+		return p.glyphs.Warn, WarnStrong
+	case verdict.Status == "Terminating":
+		return p.glyphs.Ending, WarnStrong
+	}
+	return p.glyphs.Running, GoodStrong
+}
+
+// evidence is the chain, each link below and right of the one that it explains.
+func (v *view) evidence() {
+	if len(v.report.Evidence) == 0 || v.brief {
+		return
+	}
+	v.page.title("Why", "")
+	for i, link := range v.report.Evidence {
+		v.link(min(i, maxDepth), link)
+	}
+}
+
+// maxDepth keeps the end of a long chain readable on a narrow terminal.
+const maxDepth = 6
+
+func (v *view) link(depth int, link explain.Evidence) {
+	branch, indent := "", indentSection
+	if depth > 0 {
+		branch = v.page.glyphs.Branch
+		indent += columns(branch) * (depth - 1)
+	}
+	at := indent + columns(branch)
+	spans := line{styled(Faint, branch), styled(evidenceStyle(link.Kind), sentence(link.Text))}
+	if offset := v.offset(link.Time); offset != "" {
+		spans = append(spans, styled(Faint, " ("+offset+")"))
+	}
+	v.page.para(indent, at, spans...)
+	v.quote(at, link.Lines)
+}
+
+func evidenceStyle(kind explain.EvidenceKind) Style {
+	switch kind {
+	case explain.EvidenceContainer:
+		return Bad
+	case explain.EvidenceNote:
+		return Warn
+	case explain.EvidenceLogs:
+		return Faint
+	}
+	return Plain
+}
+
+// quote writes lines that somebody else has written.
+func (v *view) quote(indent int, lines []string) {
+	mark := v.page.glyphs.Quote
+	at := indent + columns(mark)
+	for _, text := range lines {
+		for _, l := range v.page.wrap(line{plain(text)}, v.page.room(at), v.page.room(at)) {
+			v.page.emit(indent, append(line{styled(Faint, mark)}, l...))
+		}
+	}
+}
+
+// advice is what can be done, with its commands.
+func (v *view) advice(all []explain.Advice) {
+	if len(all) == 0 {
+		return
+	}
+	v.page.title("What to do", "")
+	for i, a := range all {
+		number := fmt.Sprintf("%d. ", i+1)
+		v.page.para(indentSection, indentSection+len(number), plain(number+sentence(a.Text)))
+		v.page.command(indentCommand, a.Command)
+	}
+}
+
+// gaps are what could not be read.
+func (v *view) gaps() {
+	if len(v.report.Gaps) == 0 {
+		return
+	}
+	v.page.title("What could not be read", "")
+	for _, g := range v.report.Gaps {
+		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(sentence(g.Text)))
+		v.page.command(indentCommand, g.Command)
+	}
+}
+
+// list is what is joined of the parts that are not empty.
+func list(separator string, parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, separator)
+}

@@ -1,0 +1,81 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// A bar is empty for nothing only, and full for all only.
+func TestBarNeverLies(t *testing.T) {
+	p := newPage(Options{ASCII: true})
+	for _, tc := range []struct {
+		have, total int64
+		want        string
+		percent     string
+	}{
+		{0, 1000, "....", "0%"}, {1, 1000, "#...", "1%"}, {500, 1000, "##..", "50%"}, {1, 1, "####", "100%"},
+		{999, 1000, "###.", "99%"}, {9, 5, "####", "100%"}, {-1, 5, "....", "0%"}, {0, 0, "....", "0%"},
+	} {
+		if got := p.bar(tc.have, tc.total, 4); got != tc.want {
+			t.Errorf("bar(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.want)
+		}
+		if got := percent(tc.have, tc.total); got != tc.percent {
+			t.Errorf("percent(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.percent)
+		}
+	}
+	for _, have := range []int64{1, 2, 99, 999} {
+		if got := newPage(Options{ASCII: true}).bar(have, 1000, 4); got == "####" || got == "...." {
+			t.Errorf("bar(%d, 1000) = %s", have, got)
+		}
+	}
+	if got := p.bar(1, 2, 1); got == "#" {
+		t.Error("a bar of one mark is full half way")
+	}
+}
+
+// Many Jobs are a list of one line each; few have room for their verdicts.
+func TestManyJobsTakeALineEach(t *testing.T) {
+	for _, jobs := range []int{jobsLimit, jobsLimit + 1} {
+		l := explain.ReportList{}
+		for range jobs {
+			l.Items = append(l.Items, backoffLimit())
+		}
+		got := render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
+		table, _, _ := strings.Cut(got[strings.Index(got, "STATUS"):], "\n\n")
+		if lines := strings.Count(table, "\n"); (lines == jobs) != (jobs > jobsLimit) {
+			t.Errorf("%d Jobs take %d lines:\n%s", jobs, lines, table)
+		}
+	}
+}
+
+// A character with very many marks is cut between its runes.
+func TestCharactersAreCutBetweenRunes(t *testing.T) {
+	for shift := range 4 {
+		s := strings.Repeat("x", shift) + "é" + strings.Repeat("\u20d0", 100)
+		for s != "" {
+			var first string
+			first, _ = character(s)
+			if !utf8.ValidString(first) || first == "" {
+				t.Fatalf("%q", first)
+			}
+			s = s[len(first):]
+		}
+	}
+}
+
+// Durations have two units at most.
+func TestShort(t *testing.T) {
+	for n, want := range map[int64]string{0: "0s", 59: "59s", 80: "1m20s", 120: "2m", 3600: "1h", 11045: "3h4m", 183600: "2d3h", -5: "-5s"} {
+		if got := short(seconds(n)); got != want {
+			t.Errorf("%d seconds are %s, want %s", n, got, want)
+		}
+	}
+	if got := fmt.Sprint(seconds(1<<62) > 0, seconds(-1<<62) < 0); got != "true true" {
+		t.Errorf("long durations overflow: %s", got)
+	}
+}

@@ -1,0 +1,175 @@
+package text
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+
+// looks are the ways in which each fixture is drawn.
+func looks() map[string]Options {
+	return map[string]Options{
+		"60": {Width: 60}, "80": {Width: 80}, "160": {Width: 160}, "nowrap": {},
+		"colour": {Width: 80, Color: true}, "ascii": {Width: 80, ASCII: true}, "full": {Width: 80, Full: true},
+	}
+}
+
+func render(t testing.TB, draw func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// drawings are all fixtures by name, drawn in one look.
+func drawings(t testing.TB, o Options) map[string]string {
+	t.Helper()
+	all := map[string]string{"several": render(t, func(w io.Writer) error { return Explanations(w, listFixture(), o) })}
+	for name, r := range fixtures() {
+		all[name] = render(t, func(w io.Writer) error { return Explanation(w, r, o) })
+		all["summary-"+name] = render(t, func(w io.Writer) error { return Summary(w, r, o) })
+	}
+	return all
+}
+
+// CLI-01 to 06: each story as people see it, in each look.
+func TestGoldens(t *testing.T) {
+	for look, o := range looks() {
+		for name, got := range drawings(t, o) {
+			t.Run(name+"/"+look, func(t *testing.T) {
+				path := filepath.Join("testdata", fmt.Sprintf("%s.%s.golden", name, look))
+				if *rewrite {
+					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				want, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("%s is not what is drawn; got:\n%s", path, got)
+				}
+			})
+		}
+	}
+}
+
+// ux.md: narrow terminals from 60 columns. Only commands may be wider.
+func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
+	for _, width := range []int{60, 61, 72, 80, 100, 160} {
+		for name, got := range drawings(t, Options{Width: width, Color: true}) {
+			for text := range strings.Lines(ansi.Strip(got)) {
+				text = strings.TrimSuffix(text, "\n")
+				if n := ansi.StringWidth(text); n > width && !strings.Contains(text, "$ kubectl ") {
+					t.Errorf("%s at %d: %d columns: %q", name, width, n, text)
+				}
+			}
+		}
+	}
+}
+
+// Nothing is said by colour alone: without the sequences the text is the same.
+func TestColourAddsSequencesOnly(t *testing.T) {
+	without := drawings(t, Options{Width: 80})
+	for name, got := range drawings(t, Options{Width: 80, Color: true}) {
+		if ansi.Strip(got) != without[name] {
+			t.Errorf("%s says something else in colour:\n%s", name, got)
+		}
+	}
+}
+
+// Layout: no spaces at line ends, no two blank lines, one newline at the end, blank before titles.
+func TestNoNoise(t *testing.T) {
+	for look, o := range looks() {
+		for name, got := range drawings(t, o) {
+			for _, noise := range []string{" \n", "\n\n\n"} {
+				if strings.Contains(got, noise) {
+					t.Errorf("%s/%s has %q", name, look, noise)
+				}
+			}
+			if !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") || strings.HasPrefix(got, "\n") {
+				t.Errorf("%s/%s begins or ends badly", name, look)
+			}
+		}
+	}
+}
+
+// status JOB is one screen of 24 lines with the prompt, and a complete Job's explanation is short.
+func TestSummaryFitsOneScreen(t *testing.T) {
+	for name, r := range fixtures() {
+		got := render(t, func(w io.Writer) error { return Summary(w, r, Options{Width: 80}) })
+		if n := strings.Count(got, "\n"); n > 24 {
+			t.Errorf("the summary of %s has %d lines", name, n)
+		}
+	}
+	got := render(t, func(w io.Writer) error { return Explanation(w, complete(), Options{Width: 80}) })
+	if n := strings.Count(got, "\n"); n > 10 {
+		t.Errorf("a complete Job takes %d lines", n)
+	}
+}
+
+// CLI-02: cropped behind 50 characters on a comma, complete with Full.
+func TestIndexListsAreCroppedOnAComma(t *testing.T) {
+	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
+	p := newPage(Options{})
+	if got, want := p.indexes(list), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := newPage(Options{Full: true}).indexes(list); got != list {
+		t.Errorf("Full got %s", got)
+	}
+	for _, short := range []string{"", "1-3", strings.Repeat("1", 50), strings.Repeat("1", 60)} {
+		if got := p.indexes(short); got != short {
+			t.Errorf("%s became %s", short, got)
+		}
+	}
+	r := maxFailedIndexes()
+	for name, draw := range map[string]func(io.Writer) error{
+		"explanation": func(w io.Writer) error { return Explanation(w, r, Options{Width: 80, Full: true}) },
+		"summary":     func(w io.Writer) error { return Summary(w, r, Options{Width: 80, Full: true}) },
+	} {
+		// Lines are broken behind commas, so the pieces make the list again.
+		joined := regexp.MustCompile(`,\n +`).ReplaceAllString(render(t, draw), ",")
+		if !strings.Contains(joined, r.Indexes.Failed) || !strings.Contains(joined, r.Indexes.Completed) {
+			t.Errorf("the full %s misses indexes", name)
+		}
+	}
+}
+
+// Commands stay on one line, so that they can be copied.
+func TestCommandsAreNeverWrapped(t *testing.T) {
+	r := failedByRule()
+	long := "kubectl get events --field-selector involvedObject.name=" + strings.Repeat("train-", 20) + "x -n ml"
+	r.Advice[0].Command = long
+	got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{Width: 60}) })
+	if !slices.ContainsFunc(strings.Split(got, "\n"), func(l string) bool { return strings.TrimSpace(l) == "$ "+long }) {
+		t.Errorf("the command is not on a line of its own:\n%s", got)
+	}
+}
+
+// In ASCII no glyph of ours is left; the text of others is as it is.
+func TestASCIIHasNoGlyphs(t *testing.T) {
+	unicode := NewGlyphs(false)
+	for name, got := range drawings(t, Options{Width: 80, ASCII: true}) {
+		for _, glyph := range []string{unicode.Good, unicode.Bad, unicode.Running, unicode.Paused, unicode.Branch, unicode.Quote, unicode.BarFull, unicode.BarEmpty, unicode.Dot} {
+			if strings.Contains(got, glyph) {
+				t.Errorf("%s has %q", name, glyph)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// poison fills every string of v with text, numbered so that no two are alike, and every
+// number with n; lists get two elements.
+func poison(v reflect.Value, text string, n int64, count *int) {
+	switch v.Kind() {
+	case reflect.String:
+		*count++
+		if v.String() == "" {
+			v.SetString(fmt.Sprintf("%s%d%s", text, *count, text))
+		}
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(n)
+	case reflect.Bool:
+		v.SetBool(n%2 == 1)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		poison(v.Elem(), text, n, count)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			poison(v.Index(i), text, n, count)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[metav1.Time]() {
+			v.Set(reflect.ValueOf(*at(int(n % 10000))))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				poison(v.Field(i), text, n, count)
+			}
+		}
+	}
+}
+
+// hostile is a list of Reports with such text everywhere, and with each fate and alertness.
+func hostile(text string, n int64) explain.ReportList {
+	var l explain.ReportList
+	count := 0
+	poison(reflect.ValueOf(&l).Elem(), text, n, &count)
+	for i := range l.Items {
+		l.Items[i].Verdict.Fate = []explain.Fate{explain.FateFailed, explain.FateOpen}[i%2]
+		l.Items[i].Reconciler.Alive = []explain.Aliveness{explain.NotAlive, explain.AlivenessUnknown}[i%2]
+	}
+	return l
+}
+
+var ownSequences = func() *regexp.Regexp {
+	return regexp.MustCompile(`\x1b\[(?:1|2|31|32|33|36|1;31|1;32|1;33)?m`)
+}()
+
+// checkHarmless says that no control character but the newline is left, nor anything else
+// that a terminal obeys or hides.
+func checkHarmless(t *testing.T, got string, color bool) {
+	t.Helper()
+	if !utf8.ValidString(got) {
+		t.Errorf("invalid UTF-8 in %.200q", got)
+	}
+	if color {
+		got = ownSequences.ReplaceAllString(got, "")
+	}
+	for _, r := range got {
+		if r != '\n' && (unicode.IsControl(r) || r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2060 && r <= 0x206f) {
+			t.Fatalf("%U survives in %.200q", r, got)
+		}
+	}
+}
+
+func checkAllDrawings(t *testing.T, l explain.ReportList) {
+	t.Helper()
+	for _, o := range []Options{{}, {Color: true}, {Width: 60}, {Width: 80, Color: true, Full: true}, {Width: 1, ASCII: true}} {
+		for i := range l.Items {
+			checkHarmless(t, render(t, func(w io.Writer) error { return Explanation(w, l.Items[i], o) }), o.Color)
+			checkHarmless(t, render(t, func(w io.Writer) error { return Summary(w, l.Items[i], o) }), o.Color)
+		}
+		checkHarmless(t, render(t, func(w io.Writer) error { return Explanations(w, l, o) }), o.Color)
+	}
+}
+
+// ux.md, untrusted text (CVE-2021-25743): whatever stands in a Report, the terminal is safe.
+func TestHostileReports(t *testing.T) {
+	for _, text := range []string{
+		"\x1b[2J", "\x1b]0;title\x07", "\r\n", "a\tb", "\x9b31m", "\u009b31m", "\u202e", "\u2028", "\u200b", "\xff\xfe",
+		strings.Repeat("e\u0301\u0301\u0301", 30), strings.Repeat("👩‍👩‍👧", 12), strings.Repeat("長", 60), strings.Repeat("x,", 60), "\x00", "%s%d%!", "   ", "\x1b[31m", "\ufffd",
+		"e" + strings.Repeat("\u0301", 100),
+	} {
+		for _, n := range []int64{0, 7, -1, 1<<31 - 1} {
+			checkAllDrawings(t, hostile(text, n))
+		}
+	}
+}
+
+// No string field is forgotten by the fixture: each is poisoned, or the test above sees nothing.
+func TestHostileReportsHaveTextEverywhere(t *testing.T) {
+	l := hostile("bad", 1)
+	got := render(t, func(w io.Writer) error { return Explanation(w, l.Items[0], Options{Full: true}) })
+	if n := strings.Count(got, "bad"); n < 100 {
+		t.Errorf("only %d hostile strings are drawn:\n%s", n, got)
+	}
+}
+
+func FuzzHostileReports(f *testing.F) {
+	f.Add("\x1b[31m", int64(1))
+	f.Add("長い\u202e\u0301", int64(-7))
+	f.Fuzz(func(t *testing.T, text string, n int64) {
+		checkAllDrawings(t, hostile(text, n))
+	})
+}

@@ -1,0 +1,121 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// rowsLimit is how many rows of indexes and pods are shown without Full.
+const rowsLimit = 10
+
+// indexesSection are the lists by state, and what is known of those that failed.
+func (v *view) indexesSection() {
+	if v.report.Indexes == nil || v.brief {
+		return
+	}
+	v.page.title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
+	t := table{bare: true, columns: []tableColumn{{}, {right: true}, {}}}
+	for _, s := range indexStates(v.report.Indexes) {
+		if s.count > 0 {
+			t.add(styledCell(s.style, s.word), textCell(fmt.Sprint(s.count)), textCell(v.page.indexes(s.list)))
+		}
+	}
+	v.page.table(indentSection, t)
+	v.indexDetails(v.report.Indexes)
+}
+
+// indexState is one state with the indexes that have it.
+type indexState struct {
+	word  string
+	list  string
+	count int32
+	style Style
+}
+
+func indexStates(x *explain.Indexes) []indexState {
+	return []indexState{
+		{"completed", x.Completed, x.CompletedCount, Good},
+		{"failed", x.Failed, x.FailedCount, Bad},
+		{"active", x.Active, x.ActiveCount, Plain},
+		{"terminating", x.Terminating, x.TerminatingCount, Plain},
+		{"in back-off", x.BackingOff, x.BackingOffCount, Warn},
+		{"pending", x.Pending, x.PendingCount, Plain},
+	}
+}
+
+func (v *view) indexDetails(x *explain.Indexes) {
+	shown, omitted := x.Details, x.DetailsOmitted
+	if !v.page.opts.Full && len(shown) > rowsLimit {
+		omitted += int32(len(shown) - rowsLimit)
+		shown = shown[:rowsLimit]
+	}
+	if len(shown) == 0 {
+		return
+	}
+	v.page.blank()
+	t := table{columns: []tableColumn{
+		{header: "INDEX", right: true}, {header: "STATE"}, {header: "ATTEMPT"}, {header: "IGNORED", right: true, drop: 3},
+		{header: "NEXT POD", drop: 1}, {header: "LATEST POD", least: 16, drop: 2}, {header: "CAUSE"},
+	}}
+	for _, info := range shown {
+		next := ""
+		if !info.Until.IsZero() {
+			next = v.countdownShort(info.Until.Time)
+		}
+		t.add(textCell(fmt.Sprint(info.Index)), styledCell(stateStyle(info.State), stateWord(info.State)), textCell(attempt(info)),
+			textCell(countOrNone(info.Ignored)), textCell(next), textCell(info.Pod), textCell(info.Cause))
+	}
+	v.page.table(indentSection, t)
+	v.omitted(int64(omitted), "index with failures", "indexes with failures")
+}
+
+// attempt is "2 of 4".
+func attempt(info explain.IndexInfo) string {
+	switch {
+	case info.Attempt == 0:
+		return ""
+	case info.Attempts == 0:
+		return fmt.Sprint(info.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
+}
+
+// stateWord is how a state of an index is written for people.
+func stateWord(state string) string {
+	if state == "BackingOff" {
+		return "Back-off"
+	}
+	return state
+}
+
+func stateStyle(state string) Style {
+	switch state {
+	case "Failed":
+		return Bad
+	case "BackingOff":
+		return Warn
+	case "Completed", "Succeeded":
+		return Good
+	}
+	return Plain
+}
+
+func countOrNone(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// omitted says how much a table left out.
+func (v *view) omitted(n int64, one, many string) {
+	if n == 0 {
+		return
+	}
+	hint := ""
+	if !v.page.opts.Full {
+		hint = ", see --full"
+	}
+	v.page.para(indentSection, indentSection, styled(Faint, fmt.Sprintf("%s %d more %s%s", v.page.glyphs.Ellipsis, n, either(n == 1, one, many), hint)))
+}

@@ -1,0 +1,54 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// problems are what keeps the Job from going on, with quoted details.
+func (v *view) problems() {
+	if len(v.report.Problems) == 0 {
+		return
+	}
+	v.page.title("Problems", "")
+	for _, problem := range v.report.Problems {
+		v.problem(problem)
+	}
+}
+
+func (v *view) problem(problem explain.Problem) {
+	mark, text := styled(WarnStrong, v.page.glyphs.Warn+" "), plain(sentence(problem.Text))
+	if problem.Blocks {
+		mark = styled(BadStrong, v.page.glyphs.Bad+" ")
+	}
+	spans := line{mark, text}
+	blocks := ""
+	if problem.Blocks {
+		blocks = "blocks"
+	}
+	if notes := list(", ", blocks, v.problemPods(problem), v.since(problem)); notes != "" {
+		spans = append(spans, styled(Faint, " ("+notes+")"))
+	}
+	v.page.para(indentSection, indentSection+2, spans...)
+	v.quote(indentSection+2, problem.Details)
+}
+
+func (v *view) problemPods(problem explain.Problem) string {
+	switch {
+	case len(problem.Pods) == 0 && problem.Count == 0:
+		return ""
+	case len(problem.Pods) == 0:
+		return plural(int64(problem.Count), "pod", "pods")
+	case problem.Count > 1:
+		return fmt.Sprintf("%d pods: %s", problem.Count, v.page.examples(problem.Pods, 2))
+	}
+	return "pod " + v.page.examples(problem.Pods, 1)
+}
+
+func (v *view) since(problem explain.Problem) string {
+	if problem.Since.IsZero() {
+		return ""
+	}
+	return "for " + short(max(0, v.report.ObservedAt.Sub(problem.Since.Time)))
+}

@@ -1,0 +1,206 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+func seconds(n int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Second)
+	return time.Duration(max(-most, min(n, most))) * time.Second
+}
+
+// waits are the clocks that run.
+func (v *view) waits() {
+	if len(v.report.Waits) == 0 {
+		return
+	}
+	v.page.title("Clocks", "")
+	t := table{bare: true, columns: []tableColumn{{}, {}}}
+	for _, w := range v.report.Waits {
+		t.add(styledCell(Warn, v.countdown(w.Until.Time)), textCell(sentence(w.Text)))
+	}
+	v.page.table(indentSection, t)
+}
+
+// counts are the numbers of the status, and what is behind them.
+func (v *view) counts() {
+	v.page.title("Counts", v.countsLine())
+	for _, note := range v.accounting() {
+		v.page.para(indentSection, indentSection+2, plain(note))
+	}
+}
+
+// countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed".
+func (v *view) countsLine() string {
+	c := &v.report.Counts
+	active := fmt.Sprintf("%d active", c.Active)
+	if c.Ready != nil && c.Active > 0 {
+		active = fmt.Sprintf("%d active (%d ready)", c.Active, *c.Ready)
+	}
+	terminating := ""
+	if c.Terminating != nil && *c.Terminating > 0 {
+		terminating = fmt.Sprintf("%d terminating", *c.Terminating)
+	}
+	succeeded := fmt.Sprintf("%d succeeded", c.Succeeded)
+	if n := v.report.Job.Completions; n != nil {
+		succeeded = fmt.Sprintf("%d of %d succeeded", c.Succeeded, *n)
+	}
+	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
+		active = ""
+	}
+	return list(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
+}
+
+// uncounted is "2 succeeded and 1 failed", "" for none.
+func uncounted(c *explain.Counts) string {
+	var parts []string
+	if c.UncountedSucceeded > 0 {
+		parts = append(parts, fmt.Sprintf("%d succeeded", c.UncountedSucceeded))
+	}
+	if c.UncountedFailed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", c.UncountedFailed))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// accounting are sentences about pods that the counters do not show.
+func (v *view) accounting() []string {
+	c := &v.report.Counts
+	var notes []string
+	if u := uncounted(c); u != "" {
+		notes = append(notes, "Recorded, not counted yet: "+u)
+	}
+	if c.IgnoredFailures > 0 {
+		notes = append(notes, plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
+	}
+	if c.AwaitReplacement > 0 {
+		notes = append(notes, plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only when the next pod of the index is there")
+	}
+	if c.Pods != nil && !v.brief {
+		notes = append(notes, podsThere(c))
+	}
+	return notes
+}
+
+// podsThere is "4 pods are there: 3 failed, 2 held by the tracking finalizer".
+func podsThere(c *explain.Counts) string {
+	if *c.Pods == 0 {
+		return "No pod is there"
+	}
+	failed, held := "", ""
+	if c.FailedPods != nil && *c.FailedPods > 0 {
+		failed = fmt.Sprintf("%d failed", *c.FailedPods)
+	}
+	if c.Finalizers != nil && *c.Finalizers > 0 {
+		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
+	}
+	return list(": ", plural(int64(*c.Pods), "pod is", "pods are")+" there", list(", ", failed, held))
+}
+
+// reconciler says who runs the Job, and whether it is alive.
+func (v *view) reconciler() {
+	r := &v.report.Reconciler
+	if v.brief || (r.Text == "" && r.ManagedBy == "") {
+		return
+	}
+	v.page.title("Reconciled by", controllerName(r))
+	if r.Alive == explain.AlivenessUnknown && r.Manager != "" {
+		v.page.para(indentSection, indentSection+2, append(v.alive(r), styled(Faint, " (as "+r.Manager+")"))...)
+		return
+	}
+	v.page.para(indentSection, indentSection+2, v.alive(r)...)
+	if r.Manager != "" {
+		v.page.para(indentSection, indentSection+2, styled(Faint, "Last status write: "+list(", ", r.Manager, v.ago(r.LastWrite))))
+	}
+}
+
+func controllerName(r *explain.Reconciler) string {
+	if r.ManagedBy == "" {
+		return "the built-in controller"
+	}
+	return r.ManagedBy
+}
+
+func (v *view) alive(r *explain.Reconciler) line {
+	text := r.Text
+	switch r.Alive {
+	case explain.Alive:
+		return line{styled(GoodStrong, v.page.glyphs.Good+" Alive"), plain(": " + text)}
+	case explain.NotAlive:
+		return line{styled(BadStrong, v.page.glyphs.Bad+" Not alive"), plain(": " + text)}
+	}
+	return line{plain(sentence(text))}
+}
+
+const (
+	timelineHead = 4
+	timelineTail = 11
+)
+
+// timeline is what happened, relative to the start of the Job.
+func (v *view) timeline() {
+	moments := v.report.Timeline
+	if len(moments) == 0 || v.brief {
+		return
+	}
+	v.page.title("Timeline", "since "+v.clock(v.start()))
+	t := table{bare: true, columns: []tableColumn{{right: true}, {}, {}}}
+	for i := range moments {
+		skipped := len(moments) - timelineHead - timelineTail
+		if !v.page.opts.Full && skipped > 1 && i >= timelineHead && i < timelineHead+skipped {
+			if i == timelineHead {
+				t.add(nil, nil, styledCell(Faint, fmt.Sprintf("%s %d more, see --full", v.page.glyphs.Ellipsis, skipped)))
+			}
+			continue
+		}
+		v.moment(&t, &moments[i])
+	}
+	v.page.table(indentSection, t)
+}
+
+func (v *view) moment(t *table, m *explain.Moment) {
+	mark, style := "", Plain
+	if m.Warning {
+		mark, style = v.page.glyphs.Warn, Warn
+	}
+	text := line{styled(style, sentence(m.Text))}
+	if m.Count > 1 {
+		text = append(text, styled(Faint, fmt.Sprintf(" (%d times", m.Count)))
+		if !m.Until.IsZero() {
+			text = append(text, styled(Faint, " in "+short(m.Until.Sub(m.Time.Time))))
+		}
+		text = append(text, styled(Faint, ")"))
+	}
+	t.add(styledCell(Faint, v.offset(&m.Time)), styledCell(style, mark), cell{text})
+}
+
+// next is what happens next.
+func (v *view) next() {
+	if len(v.report.Next) == 0 || v.brief {
+		return
+	}
+	v.page.title("What happens next", "")
+	for _, step := range v.report.Next {
+		v.page.para(indentSection, indentSection+2, append(line{plain(v.page.glyphs.Dot + " ")}, v.step(step)...)...)
+	}
+}
+
+func (v *view) step(step explain.Step) line {
+	spans := line{plain(sentence(step.Text))}
+	if !step.At.IsZero() {
+		spans = append(spans, plain(": "), styled(Warn, v.countdown(step.At.Time)))
+	}
+	return spans
+}
+
+// countdownShort is a countdown for a cell of a table.
+func (v *view) countdownShort(t time.Time) string {
+	if left := t.Sub(v.report.ObservedAt.Time); left >= time.Second {
+		return "in " + short(left)
+	}
+	return "now"
+}

@@ -1,0 +1,241 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// How much of lists a summary shows, so that it fits on one screen.
+const (
+	summaryProblems = 2
+	summaryWaits    = 2
+	summaryBars     = 2
+	labelWidth      = 12
+)
+
+// Summary writes what fits on one screen: where the Job stands, its limits, and what keeps
+// it from going on (CLI-01 to 03).
+func Summary(w io.Writer, r explain.Report, o Options) error {
+	v := newView(&r, o)
+	v.brief = false
+	v.head()
+	v.page.blank()
+	v.field("Pods", plain(list(", ", v.countsLine(), v.uncountedNote())))
+	v.summaryTime()
+	v.field("Mode", plain(v.mode()))
+	v.field("Limits", plain(v.limits()))
+	v.field("Run by", v.runBy()...)
+	v.summaryIndexes()
+	v.summarySuccess()
+	v.summaryRule()
+	for _, wait := range first(r.Waits, summaryWaits) {
+		v.field("Clock", styled(Warn, v.countdown(wait.Until.Time)), plain(": "+sentence(wait.Text)))
+	}
+	v.summaryProblems()
+	for _, step := range first(r.Next, 1) {
+		v.field("Next", v.step(step)...)
+	}
+	for _, gap := range first(r.Gaps, summaryProblems) {
+		v.field("Not read", styled(Warn, sentence(gap.Text)))
+	}
+	v.hint()
+	return v.page.writeTo(w)
+}
+
+// field writes a labelled line; a field without text is left out.
+func (v *view) field(label string, spans ...span) {
+	if line(spans).empty() {
+		return
+	}
+	label = fmt.Sprintf("%-*s", labelWidth, label)
+	v.page.para(0, labelWidth, append(line{styled(Faint, label)}, spans...)...)
+}
+
+func (v *view) uncountedNote() string {
+	if u := uncounted(&v.report.Counts); u != "" {
+		return "uncounted: " + u
+	}
+	return ""
+}
+
+func (v *view) summaryTime() {
+	ran := ""
+	if n := v.report.Job.DurationSeconds; n != nil {
+		ran = "ran " + short(seconds(*n))
+	}
+	v.field("Time", plain(list(", ", v.times(), ran)))
+}
+
+// times are when the Job started and finished.
+func (v *view) times() string {
+	job := &v.report.Job
+	started, finished := "not started", ""
+	if !job.Started.IsZero() {
+		started = "started " + v.clock(job.Started.Time)
+	}
+	if !job.Finished.IsZero() {
+		finished = "finished " + v.clock(job.Finished.Time)
+	}
+	return list(", ", started, finished)
+}
+
+func (v *view) mode() string {
+	job := &v.report.Job
+	completions, parallelism, replacement := "", "", ""
+	if job.Completions != nil {
+		completions = plural(int64(*job.Completions), "completion", "completions")
+	}
+	if job.Parallelism != nil {
+		parallelism = fmt.Sprintf("parallelism %d", *job.Parallelism)
+	}
+	if job.PodReplacementPolicy == "Failed" {
+		replacement = "replaces pods once they have failed"
+	}
+	return list(", ", job.CompletionMode, completions, parallelism, replacement)
+}
+
+// limits are those that failures stand against, with how much is used.
+func (v *view) limits() string {
+	job := &v.report.Job
+	backoff, perIndex, indexes, deadline := "", "", "", ""
+	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
+		backoff = used("failed", int64(v.report.Counts.Failed)+int64(v.report.Counts.UncountedFailed), int64(*n), "backoffLimit")
+	}
+	if n := job.BackoffLimitPerIndex; n != nil {
+		perIndex = fmt.Sprintf("%s per index", plural(int64(*n), "retry", "retries"))
+	}
+	if n := job.MaxFailedIndexes; n != nil && v.report.Indexes != nil {
+		indexes = used("failed indexes", int64(v.report.Indexes.FailedCount), int64(*n), "maxFailedIndexes")
+	}
+	if n := job.ActiveDeadlineSeconds; n != nil {
+		deadline = "deadline " + short(seconds(*n))
+	}
+	return list("; ", backoff, indexes, perIndex, deadline)
+}
+
+// used is "failed 2 of 6 backoffLimit".
+func used(what string, n, limit int64, name string) string {
+	if n > limit {
+		return fmt.Sprintf("%s %d, above %s %d", what, n, name, limit)
+	}
+	return fmt.Sprintf("%s %d of %d %s", what, n, limit, name)
+}
+
+func (v *view) runBy() line {
+	r := &v.report.Reconciler
+	spans := line{plain(controllerName(r))}
+	if r.Text == "" {
+		return spans
+	}
+	style := Plain
+	switch r.Alive {
+	case explain.NotAlive:
+		style = Bad
+		spans = append(spans, styled(BadStrong, " "+v.page.glyphs.Bad+" not alive"))
+	case explain.Alive:
+		spans = append(spans, styled(GoodStrong, " "+v.page.glyphs.Good+" alive"))
+	}
+	return append(spans, plain(" ("), styled(style, r.Text), plain(")"))
+}
+
+func (v *view) summaryIndexes() {
+	x := v.report.Indexes
+	if x == nil {
+		return
+	}
+	for _, s := range indexStates(x) {
+		switch {
+		case s.count == 0:
+		case s.list == x.Completed || s.list == x.Failed:
+			v.field(sentence(s.word), styled(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
+		}
+	}
+	rest := ""
+	for _, s := range indexStates(x)[2:] {
+		if s.count > 0 {
+			rest = list(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
+		}
+	}
+	v.field("Indexes", plain(rest))
+}
+
+// summarySuccess shows progress as bars.
+func (v *view) summarySuccess() {
+	for _, b := range first(v.successBars(), summaryBars) {
+		name := b[0][0].text()
+		var spans line
+		spans = append(spans, b[1][0]...)
+		spans = append(spans, plain(" "))
+		if name != "completions" {
+			spans = append(spans, plain(name+": "))
+		}
+		v.field("Success", append(spans, b[2][0]...)...)
+	}
+}
+
+// summaryRule is the rule of the podFailurePolicy that decided.
+func (v *view) summaryRule() {
+	verdict := &v.report.Verdict
+	if verdict.Rule == nil && verdict.RuleName == "" {
+		return
+	}
+	spans := line{styled(Accent, ruleLabel(verdict.Rule, verdict.RuleName))}
+	if policy := v.report.FailurePolicy; policy != nil && verdict.Rule != nil {
+		for _, rule := range policy.Rules {
+			if rule.Index == *verdict.Rule {
+				spans = append(spans, plain(fmt.Sprintf(": %s if %s", rule.Action, rule.Requirement)))
+			}
+		}
+	}
+	v.field("Rule", spans...)
+}
+
+func (v *view) summaryProblems() {
+	var all []explain.Problem
+	for _, problem := range v.report.Problems {
+		// What the verdict says already is not said again.
+		if problem.Text == "" || !strings.Contains(v.report.Verdict.Sentence, problem.Text) {
+			all = append(all, problem)
+		}
+	}
+	for _, problem := range first(all, summaryProblems) {
+		glyph, style := v.page.glyphs.Warn, WarnStrong
+		if problem.Blocks {
+			glyph, style = v.page.glyphs.Bad, BadStrong
+		}
+		v.field("Problem", styled(style, glyph+" "), plain(sentence(problem.Text)))
+	}
+	if n := len(all) - summaryProblems; n > 0 {
+		v.field("", styled(Faint, fmt.Sprintf("and %s more", plural(int64(n), "problem", "problems"))))
+	}
+}
+
+// hint leads to the whole explanation of what went wrong.
+func (v *view) hint() {
+	verdict := &v.report.Verdict
+	failing := verdict.Fate == explain.FateFailed || verdict.Fate == explain.FateFailing
+	job := &v.report.Job
+	if !failing && !verdict.Stalled || !plainName(job.Name) || !plainName(job.Namespace) {
+		return
+	}
+	v.page.blank()
+	v.page.para(0, 0, plain("The whole story, and what to do:"))
+	v.page.command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
+}
+
+// plainName says that a shell takes the name as it is.
+func plainName(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return name != "" && name[0] != '-'
+}
+
+// first are at most n of a list.
+func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
