@@ -3,19 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/metadata"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
@@ -30,19 +27,31 @@ func mustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.Completion
 	}
 }
 
-// completeKubeFlags completes --namespace from the cluster and --context from the kubeconfig.
+// completeKubeFlags completes --namespace from the cluster, and what the kubeconfig names.
 func completeKubeFlags(cmd *cobra.Command, flags *genericclioptions.ConfigFlags) {
 	mustCompleteFlag(cmd, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		names := objectNames(cmd.Context(), flags, corev1.SchemeGroupVersion.WithResource("namespaces"), "")
+		names := objectNames(cmd.Context(), flags, query{resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 		return withPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 	})
-	mustCompleteFlag(cmd, "context", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		raw, err := flags.ToRawKubeConfigLoader().RawConfig()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return withPrefix(slices.Sorted(maps.Keys(raw.Contexts)), toComplete), cobra.ShellCompDirectiveNoFileComp
-	})
+	for _, flag := range []string{"context", "cluster", "user"} {
+		mustCompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return withPrefix(kubeconfigNames(flags, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// kubeconfigNames are the names of what a flag chooses in the kubeconfig.
+func kubeconfigNames(flags *genericclioptions.ConfigFlags, flag string) []string {
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	switch {
+	case err != nil:
+		return nil
+	case flag == "cluster":
+		return slices.Sorted(maps.Keys(raw.Clusters))
+	case flag == "user":
+		return slices.Sorted(maps.Keys(raw.AuthInfos))
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
 // completeFormats completes the values of status -o.
@@ -67,7 +76,7 @@ func completeJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cob
 		}
 		given, _ := parseJobArgs(args)
 		var candidates []string
-		for _, name := range objectNames(cmd.Context(), flags, batchv1.SchemeGroupVersion.WithResource("jobs"), namespace) {
+		for _, name := range objectNames(cmd.Context(), flags, query{resource: batchv1.SchemeGroupVersion.WithResource("jobs"), namespace: namespace}) {
 			if !slices.Contains(given, name) {
 				candidates = append(candidates, prefix+name)
 			}
@@ -76,37 +85,46 @@ func completeJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cob
 	}
 }
 
-// objectNames asks the cluster for names only. It is silent: without an answer in time there are none.
-func objectNames(ctx context.Context, flags *genericclioptions.ConfigFlags, resource schema.GroupVersionResource, namespace string) []string {
-	config, err := restConfig(flags, io.Discard)
-	if err != nil {
-		return nil
-	}
-	client, err := metadata.NewForConfig(config)
-	if err != nil {
-		return nil
-	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
-	defer cancel()
-	// Version 0 lets the API server answer from its cache.
-	list, err := client.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // withPrefix keeps the candidates that begin with prefix and that a shell can show as they are.
 func withPrefix(candidates []string, prefix string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool {
 		return !strings.HasPrefix(c, prefix) || sanitize.Line(c) != c
 	})
+}
+
+// fileFlags take the name of a file or folder.
+func fileFlags() []string {
+	return []string{
+		"filename", "kubeconfig", "cache-dir", "certificate-authority", "client-certificate", "client-key",
+		"template", "tls-cert-file", "tls-private-key-file",
+	}
+}
+
+// finishCompletion keeps the shell from offering files where none are meant.
+func finishCompletion(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil && cmd.Runnable() && !cmd.HasSubCommands() && cmd.Name() != "help" {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, completed := cmd.GetFlagCompletionFunc(f.Name); !completed && !slices.Contains(fileFlags(), f.Name) {
+			mustCompleteFlag(cmd, f.Name, cobra.NoFileCompletions)
+		}
+	})
+}
+
+// withinTimeout gives ask the time that a shell may wait. Credential plugins do not look at the context: an answer that
+// comes later is not waited for.
+func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (answer T) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	answers := make(chan T, 1)
+	go func() { answers <- ask(ctx) }()
+	select {
+	case answer = <-answers:
+	case <-ctx.Done():
+	}
+	return answer
 }

@@ -17,19 +17,20 @@ import (
 
 const createLong = `Create Jobs and CronJobs from manifests.
 
-Rules of spec.podFailurePolicy may have a name (KEP-4443). API servers before 1.38
-do not know it: create checks the names and moves them into the annotation
+Rules of spec.podFailurePolicy may have a name (KEP-4443). API servers before
+1.38 do not know it: create checks the names and moves them into the annotation
 batchjob.dev/pod-failure-policy-rule-names, of a CronJob into that of its Jobs.
 
-spec.managedBy is set to --managed-by where a manifest leaves it open. If you give
-the flag, it also replaces another value in the manifest; --managed-by= leaves the
-field alone. It cannot be changed later.
+spec.managedBy is set to --managed-by where a manifest leaves it open. If you
+give the flag, it also replaces another value in the manifest; --managed-by=
+leaves the field alone. It cannot be changed later.
 
-With --dry-run=client nothing is sent, and no cluster is needed: -o yaml shows what
-would be created, for kubectl apply or a Git repository. Its namespace is that of
-the manifest or of -n.
+With --dry-run=client nothing is sent, and no cluster is needed: -o yaml shows
+what would be created, for kubectl apply or a Git repository. Its namespace is
+that of the manifest or of -n.
 
-With several objects, create goes on after one that fails, and ends with exit code 1.`
+With several objects, create goes on after one that fails, and ends with exit
+code 1.`
 
 const createExample = `  # Create the Job of a file
   kubectl batchjob create -f job.yaml
@@ -38,7 +39,8 @@ const createExample = `  # Create the Job of a file
   kubectl batchjob create -f job.yaml --dry-run=server -o yaml
 
   # Plain manifests for kubectl apply, without a cluster
-  kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml | kubectl apply -f -
+  kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml |
+    kubectl apply -f -
 
   # A Job that Kubernetes' own controller runs
   kubectl batchjob create -f job.yaml --managed-by=
@@ -74,7 +76,7 @@ func newCreateCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &createOptions{IOStreams: streams, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
-		Short:             "Create Jobs and CronJobs, with names for their failure policy rules",
+		Short:             "Create Jobs and CronJobs from manifests",
 		Long:              createLong,
 		Example:           createExample,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -22,21 +22,22 @@ import (
 
 const explainLong = `Say why a Job failed, what it waits for, what happens next, and what to do.
 
-It works for every batch/v1 Job, whoever runs it, and also for Jobs that have not
-failed. The answer begins with a verdict; then comes the evidence: the condition, the
-rule or the limit behind it, the pod, its container with exit code, signal and
-message, and the last lines of its log. What else is known follows: problems, failures
-by cause, the failure and success policies, indexes, back-off and deadlines, the
-controller, and what happened when.
+It works for every batch/v1 Job, whoever runs it, and also for Jobs that have
+not failed. The answer begins with a verdict; then comes the evidence: the
+condition, the rule or the limit behind it, the pod, its container with exit
+code, signal and message, and the last lines of its log. What else is known
+follows: problems, failures by cause, the failure and success policies, indexes,
+back-off and deadlines, the controller, and what happened when.
 
-Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME, jobset/NAME),
-give one line each, and the causes of all their failures together.
+Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
+jobset/NAME), give one line each, and the causes of all their failures together.
 
-With view permissions (get and list of jobs, pods and events, get of pods/log) nothing
-is missing. Without some of them the answer is shorter, and says what it could not read.
+With view permissions (get and list of jobs, pods and events, get of pods/log)
+nothing is missing. Without some of them the answer is shorter, and says what it
+could not read.
 
--o json and -o yaml print everything, as kind JobExplanation or JobExplanationList of
-batchjob.dev/v1alpha1.`
+-o json and -o yaml print everything, as kind JobExplanation or
+JobExplanationList of batchjob.dev/v1alpha1.`
 
 const explainExample = `  # Why did it fail?
   kubectl batchjob explain-failure train
@@ -76,12 +77,12 @@ type explainOptions struct {
 func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
 	o := &explainOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
 	cmd := &cobra.Command{
-		Use:               "explain-failure (NAME | job/NAME | cronjob/NAME | jobset/NAME ... | -l SELECTOR)",
+		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		Aliases:           []string{"explain", "why"},
 		Short:             "Say why a Job failed, or what it waits for",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobsAndOwners(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -93,7 +94,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Explain the Jobs of all namespaces that -l selects.")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
@@ -104,6 +105,8 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 	o.kube.AddFlags(flags)
 	o.color.complete(cmd)
 	mustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	mustCompleteFlag(cmd, "pod", completePods(o.kube))
+	mustCompleteFlag(cmd, "index", completeIndexes(o.kube, false))
 	completeKubeFlags(cmd, o.kube)
 	return cmd
 }

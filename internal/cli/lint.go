@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-const lintLong = `Say about Jobs and CronJobs in manifests what a careful reviewer would, without a
-cluster. Objects of other kinds are skipped.
+const lintLong = `Say about Jobs and CronJobs in manifests what a careful reviewer would, without
+a cluster. Objects of other kinds are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but hardly as meant
@@ -35,7 +35,8 @@ const lintExample = `  # Look at one file
   helm template my-chart | kubectl batchjob lint -f -
 
   # Only the errors, for a script
-  kubectl batchjob lint -f job.yaml -o json | jq '.findings[] | select(.severity == "error")'`
+  kubectl batchjob lint -f job.yaml -o json |
+    jq '.findings[] | select(.severity == "error")'`
 
 // lintOptions are the flags of the lint verb.
 type lintOptions struct {
@@ -49,7 +50,7 @@ func newLintCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &lintOptions{IOStreams: streams}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
-		Short:             "Check manifests of Jobs and CronJobs",
+		Short:             "Check manifests of Jobs and CronJobs, without a cluster",
 		Long:              lintLong,
 		Example:           lintExample,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -20,24 +20,25 @@ import (
 
 const logsLong = `Print the logs of all pods of a Job, whoever runs it.
 
-Each line begins with the completion index and the attempt of its pod, or with the end
-of the pod's name when the Job is not Indexed; with the container too when there are
-several. Failed pods come first, by index, the newest attempt of an index first; then
-the others, by index and attempt. The log of a pod stays together.
+Each line begins with the completion index and the attempt of its pod, or with
+the end of the pod's name when the Job is not Indexed; with the container too
+when there are several. Failed pods come first, by index, the newest attempt of
+an index first; then the others, by index and attempt. The log of a pod stays
+together.
 
-All containers are read, init containers and sidecars too; -c chooses some of them, and
---all-containers=false the one that the pod means by default (its first one).
---failed reads only what has failed: of a container that was restarted after a failure,
-the run before.
+All containers are read, init containers and sidecars too; -c chooses some of
+them, and --all-containers=false the one that the pod means by default (its
+first one). --failed reads only what has failed: of a container that was
+restarted after a failure, the run before.
 
-With --follow lines come as they are written, also those of pods that are created
-later, until the Job has finished and all of its logs have ended. At most
---max-log-requests logs are followed at a time; the others wait until one ends. A log
-whose connection is lost is read on where it broke off.
+With --follow lines come as they are written, also those of pods that are
+created later, until the Job has finished and all of its logs have ended. At
+most --max-log-requests logs are followed at a time; the others wait until one
+ends. A log whose connection is lost is read on where it broke off.
 
-Logs are made safe for a terminal: control characters and colours in them are shown as
-escapes, and a line longer than 1 MiB is split. The logs of pods that were deleted are
-gone with them; a note says how many failed pods that are.`
+Logs are made safe for a terminal: control characters and colours in them are
+shown as escapes, and a line longer than 1 MiB is split. The logs of pods that
+were deleted are gone with them; a note says how many failed pods that are.`
 
 const logsExample = `  # All logs of a Job, failed pods first
   kubectl batchjob logs train
@@ -109,8 +110,8 @@ func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		}
 		return one(cmd, args, toComplete)
 	}
-	mustCompleteFlag(cmd, "index", o.completeIndexes)
-	mustCompleteFlag(cmd, "container", o.completeContainers)
+	mustCompleteFlag(cmd, "index", completeIndexes(o.kube, true))
+	mustCompleteFlag(cmd, "container", completeContainers(o.kube))
 	o.color.complete(cmd)
 	completeKubeFlags(cmd, o.kube)
 	return cmd

@@ -120,10 +120,13 @@ func isTerminal(phase corev1.PodPhase) bool {
 	return phase == corev1.PodFailed || phase == corev1.PodSucceeded
 }
 
+// everFailed says that the last run has failed, or the one before.
+func (c *containerLog) everFailed() bool { return c.failed || c.failedThen }
+
 // hasFailed is true too for a pod that goes on after a container of it has failed.
 func (p *podLog) hasFailed() bool {
 	return p.phase == corev1.PodFailed ||
-		slices.ContainsFunc(p.containers, func(c containerLog) bool { return c.failed || c.failedThen })
+		slices.ContainsFunc(p.containers, func(c containerLog) bool { return c.everFailed() })
 }
 
 func (p *podLog) container(name string) *containerLog {

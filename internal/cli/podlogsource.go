@@ -77,7 +77,7 @@ func (c logChoice) of(pod *podLog) (sources []logSource, without []*containerLog
 		if c.failed && !c.previous {
 			source.previous = !container.failed && container.failedThen
 		}
-		if container.failed || container.failedThen {
+		if container.everFailed() {
 			sources = append(sources, source)
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
+	"k8s.io/klog/v2"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -54,6 +56,8 @@ func realEnvironment() environment {
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
 // is cancelled, verbs that do not end by themselves stop.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
+	// client-go logs what it returns as an error too; the controller turns its log on again.
+	klog.SetLogger(logr.Discard())
 	return execute(ctx, args, streams, realEnvironment())
 }
 
@@ -108,6 +112,7 @@ func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		newControllerCommand(streams),
 		newVersionCommand(streams),
 	)
+	finishHelp(root)
 	return root
 }
 

@@ -19,17 +19,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
-const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of one
-Job a summary of it on one screen (a line of the table with -o wide).
+const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of
+one Job a summary of it on one screen (a line of the table with -o wide).
 
-STATUS is kubectl's word for the Job's state. FailureTarget and SuccessCriteriaMet
-mean that the outcome is decided and that pods are still terminating (TERMINATING).
-DURATION ends when a Job is complete or failed. FAILED INDEXES is "-" when the Job
-does not track them; long lists are cut, see --full.
+STATUS is kubectl's word for the Job's state. FailureTarget and
+SuccessCriteriaMet mean that the outcome is decided and that pods are still
+terminating (TERMINATING). DURATION ends when a Job is complete or failed.
+FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
+--full.
 
-With --watch a row follows for every visible change, until Ctrl-C (exit code 130).
-A Job that is gone shows its last row once, with STATUS Deleted; so does one that
--l selects no longer.`
+With --watch a row follows for every visible change, until Ctrl-C (exit code
+130). A Job that is gone shows its last row once, with STATUS Deleted; so does
+one that -l selects no longer.`
 
 const statusExample = `  # The Jobs of the current namespace
   kubectl batchjob status
@@ -95,11 +96,11 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 
 func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the Jobs of all namespaces.")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces.")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists of indexes.")
+	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
 	o.color.addTo(flags)
 	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
 	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }

@@ -26,7 +26,7 @@ func TestStatusTables(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(one.out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
 		t.Errorf("-n ns2 --no-headers: %q", one.out)
 	}
-	if full := run(t, api, "status", "e-failed", "--full"); !strings.Contains(full.out, "18-19,41-49") {
+	if full := run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.out, "18-19,41-49") {
 		t.Errorf("--full: %q", full.out)
 	}
 	if wide := run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.out, "FailedIndexes") || !strings.Contains(wide.out, "IMAGES") {
@@ -141,11 +141,11 @@ func TestStatusReadsInChunks(t *testing.T) {
 	}
 }
 
-// Only get, list and watch of jobs are ever asked for.
+// Only get, list and watch of jobs are ever asked for; of pods and events too for the summary of one Job.
 func TestStatus_CLI_08_readsOnly(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 0))
 	api.setRefuse(func(r *http.Request) *fakeStatus {
-		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") {
+		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {
 			t.Errorf("%s %s", r.Method, r.URL)
 		}
 		return nil

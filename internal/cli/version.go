@@ -93,8 +93,11 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Long:  "Print the version of this program, its Git commit, Go version and platform. The cluster is not asked.",
-		Example: `  kubectl batchjob version
+		Long:  "Print the version of this program, its Git commit, Go version and platform.\nThe cluster is not asked.",
+		Example: `  # For a person
+  kubectl batchjob version
+
+  # For a script
   kubectl batchjob version -o json`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -105,6 +108,7 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			return o.Run(currentVersion())
 		},
 	}
+	cmd.Flags().Bool("client", true, "Of this program only. It is always so, and there for those who are used to it.")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	mustCompleteFlag(cmd, "output", cobra.FixedCompletions(versionFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd

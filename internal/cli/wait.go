@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -15,21 +16,23 @@ import (
 
 const waitLong = `Wait until Jobs are complete or failed, whoever runs them.
 
-The Jobs are those named, or those that -l selects when the command starts; Jobs that
-come later are not waited for. A line on stdout says how each of them ended, at the
-time it does; progress is on stderr. A Job whose outcome is decided while pods are
-still terminating (FailureTarget, SuccessCriteriaMet) has not ended yet.
+The Jobs are those named, or those that -l selects when the command starts; Jobs
+that come later are not waited for. A line on stdout says how each of them
+ended, at the time it does; progress is on stderr. A Job whose outcome is
+decided while pods are still terminating (FailureTarget, SuccessCriteriaMet) has
+not ended yet.
 
 --for says what to wait for, and when to give up:
   finished  (default) all Jobs have ended; exit code 3 when any has failed
   complete  all Jobs are complete; ends with 3 as soon as one has failed
   failed    all Jobs have failed; ends with 1 as soon as one is complete
 
-A Job that is not there at the start, or is deleted before it has ended, is an error
-(exit code 1), also when another Job of the same name takes its place. A lost
-connection to the API server is not: the command goes on when it is back.
+A Job that is not there at the start, or is deleted before it has ended, is an
+error (exit code 1), also when another Job of the same name takes its place. A
+lost connection to the API server is not: the command goes on when it is back.
 
---timeout=0 looks once. Without --timeout, or with a negative one, there is no limit.
+--timeout=0 looks once. Without --timeout, or with a negative one, there is no
+limit.
 
 Exit codes:
   0    what was waited for has happened
@@ -85,9 +88,8 @@ type waitOptions struct {
 
 	names  []string
 	client *jobClient
-	// verdict says in a few lines why a Job has failed. Without one, or when it has nothing to say, it is the reason
-	// and message of the Failed condition.
-	verdict func(ctx context.Context, namespace, name string) []string
+	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
+	explainer *explainer
 }
 
 func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
@@ -110,7 +112,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Wait for the selected Jobs of all namespaces.")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
@@ -159,8 +161,27 @@ func (o *waitOptions) Complete(args []string) error {
 			return err
 		}
 	}
+	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
+		return err
+	}
 	o.client, err = newJobClient(config, namespace)
 	return err
+}
+
+// verdict is why a Job has failed, nil if that cannot be read.
+func (o *waitOptions) verdict(ctx context.Context, job *unstructured.Unstructured) []string {
+	if o.explainer == nil {
+		return nil
+	}
+	report, err := o.explainer.report(ctx, job)
+	if err != nil {
+		return nil
+	}
+	why, reason := report.Verdict.Why, report.Verdict.Reason
+	if !strings.HasPrefix(why, reason) {
+		why = reason + ": " + why
+	}
+	return []string{why}
 }
 
 // Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
@@ -177,12 +198,7 @@ func (o *waitOptions) Run(ctx context.Context) error {
 	}
 	defer progress.close()
 	defer o.startTicking(progress)()
-	w := &waiter{options: o, progress: progress, verdict: func(namespace, name string) []string {
-		if o.verdict == nil {
-			return nil
-		}
-		return o.verdict(ctx, namespace, name)
-	}}
+	w := &waiter{options: o, progress: progress, verdict: func(job *unstructured.Unstructured) []string { return o.verdict(ctx, job) }}
 	err := w.run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
 		err = w.timeoutError()

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // withCondition is the Job with one more condition, since 32 seconds after its start.
@@ -46,7 +44,7 @@ func waiting(t *testing.T, api *fakeAPI, args ...string) *session {
 
 func TestWait_CLI_03_endedJobs(t *testing.T) {
 	api := newFakeAPI(t, completeJob("good"), completeJob("fine"), failedJob("bad"), failedJob("worse"), simpleJob("ns1", "running", 3))
-	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: out of \\x1b[1mmemory\n"
+	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy ended it, “out of \\x1b[1mmemory”\n"
 	for _, tc := range []struct {
 		args string
 		code int
@@ -146,7 +144,7 @@ func TestWait_CLI_03_linesWithoutTerminal(t *testing.T) {
 	if got := s.errOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
-	if got := s.out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: too many\n" {
+	if got := s.out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together are more than backoffLimit, 6, allows\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
@@ -217,7 +215,7 @@ func TestWait_CLI_07_progressOnTerminal(t *testing.T) {
 			t.Errorf("wider than the terminal: %q", written)
 		}
 	}
-	if got := s.out.String(); got != "job.batch/a Failed: Why: message\njob.batch/bee Complete in 32s\n" {
+	if got := s.out.String(); got != "job.batch/a Failed: Why, “message”\njob.batch/bee Complete in 32s\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
@@ -302,34 +300,6 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 	got := run(t, newFakeAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
 	if got.code != exitTimeout || strings.Count(got.errOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.errOut, "error: not yet: 3 more\n") {
 		t.Errorf("exit %d, stderr:\n%s", got.code, got.errOut)
-	}
-}
-
-// The verdict may be long: what scripts read stays one line.
-func TestWaitVerdict(t *testing.T) {
-	api := newFakeAPI(t, failedJob("a"), failedJob("b"))
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
-	var out, errOut lockedBuffer
-	o := &waitOptions{
-		IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, env: testEnvironment(), kube: newKubeFlags(), goal: "finished",
-		verdict: func(_ context.Context, namespace, name string) []string {
-			if name == "b" {
-				return nil
-			}
-			return []string{"because of " + namespace + "/" + name, "see\x1b it"}
-		},
-	}
-	if err := o.Complete([]string{"a", "b"}); err != nil {
-		t.Fatal(err)
-	}
-	if code := ExitCode(o.Run(t.Context())); code != exitJobFailed {
-		t.Errorf("exit %d", code)
-	}
-	if got := out.String(); got != "job.batch/a Failed: because of ns1/a\njob.batch/b Failed: PodFailurePolicy_OOM: out of \\x1b[1mmemory\n" {
-		t.Errorf("stdout %q", got)
-	}
-	if got := errOut.String(); got != "  see\\x1b it\n" {
-		t.Errorf("stderr %q", got)
 	}
 }
 

@@ -22,7 +22,7 @@ const timeoutLines = 10
 type waiter struct {
 	options  *waitOptions
 	progress *waitProgress
-	verdict  func(namespace, name string) []string
+	verdict  func(job *unstructured.Unstructured) []string
 
 	jobs   []*waitedJob // by namespace and name
 	byKey  map[jobKey]*waitedJob
@@ -146,16 +146,16 @@ func (w *waiter) take(waited *waitedJob, object *unstructured.Unstructured) erro
 	for _, end := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if condition(job, end) != nil {
 			waited.end = end
-			return w.printEnd(waited)
+			return w.printEnd(waited, object)
 		}
 	}
 	return nil
 }
 
-func (w *waiter) printEnd(waited *waitedJob) error {
+func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) error {
 	lines := []string{w.endLine(waited)}
 	if waited.end == batchv1.JobFailed {
-		why := w.why(waited.job)
+		why := w.why(waited.job, object)
 		lines = append([]string{lines[0] + ": " + why[0]}, why[1:]...)
 	}
 	return w.progress.around(func() error {
@@ -178,8 +178,8 @@ func (w *waiter) endLine(waited *waitedJob) string {
 }
 
 // why has at least one line.
-func (w *waiter) why(job *batchv1.Job) []string {
-	if lines := w.verdict(job.Namespace, job.Name); len(lines) > 0 {
+func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []string {
+	if lines := w.verdict(object); len(lines) > 0 {
 		return lines
 	}
 	failed := condition(job, batchv1.JobFailed)

@@ -55,13 +55,28 @@ func shellWord(word string) string {
 
 func (a *analysis) jobWord() string { return shellWord(a.job.Name) }
 
+// podAdvice is what to look at where one pod stands for a problem; the command gets its
+// name.
+var podAdvice = map[ProblemKind]Advice{
+	ProblemUnschedulable:    {"compare what the pod asks for with what nodes have", "describe pod %s"},
+	ProblemImagePull:        {"correct the image in the pod template (the Job has to be created anew), or make the registry serve it", "describe pod %s"},
+	ProblemContainerConfig:  {"create what the container refers to (a ConfigMap, a Secret, a volume), and it starts by itself", "describe pod %s"},
+	ProblemCrashLoop:        {"read what it said before it was restarted", "logs %s --previous"},
+	ProblemSchedulingGated:  {"see what the pod waits for", "describe pod %s"},
+	ProblemPodPending:       {"see what the pod waits for", "describe pod %s"},
+	ProblemTerminatingStuck: {"see what holds the pod: a finalizer, or a kubelet that does not answer", "get pod %s -o yaml"},
+	ProblemForeignFinalizer: {"see whose finalizer it is, and why its owner does not remove it", "get pod %s -o jsonpath='{.metadata.finalizers}'"},
+}
+
 func (a *analysis) adviceOnProblem(p *Problem) []Advice {
-	pod := ""
-	if len(p.Pods) > 0 {
-		pod = shellWord(p.Pods[0])
+	if advice, known := podAdvice[p.Kind]; known {
+		if len(p.Pods) == 0 {
+			return nil
+		}
+		return []Advice{{advice.Text, a.kubectl(advice.Command, shellWord(p.Pods[0]))}}
 	}
 	switch p.Kind {
-	case ProblemNotReconciled, ProblemControllerGone:
+	case ProblemNotReconciled, ProblemControllerGone, ProblemFinalizerStuck:
 		return a.adviceOnController()
 	case ProblemSuspended:
 		return a.adviceOnSuspended()
@@ -69,27 +84,9 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		if strings.Contains(p.Text, "ResourceQuota") {
 			return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
 		}
-		return []Advice{{"read the message above; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
-	case ProblemUnschedulable:
-		return []Advice{{"compare what the pod asks for with what nodes have", a.kubectl("describe pod %s", pod)}}
-	case ProblemImagePull:
-		return []Advice{{"correct the image in the pod template (the Job has to be created anew), or make the registry serve it", a.kubectl("describe pod %s", pod)}}
-	case ProblemContainerConfig:
-		return []Advice{{"create what the container refers to (a ConfigMap, a Secret, a volume), and it starts by itself", a.kubectl("describe pod %s", pod)}}
-	case ProblemCrashLoop:
-		return []Advice{{"read what it said before it was restarted", a.kubectl("logs %s --previous", pod)}}
-	case ProblemSchedulingGated, ProblemPodPending:
-		return []Advice{{"see what the pod waits for", a.kubectl("describe pod %s", pod)}}
-	case ProblemTerminatingStuck:
-		return []Advice{{"see what holds the pod: a finalizer, or a kubelet that does not answer", a.kubectl("get pod %s -o yaml", pod)}}
+		return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
 	case ProblemNodeGone:
 		return a.adviceOnNode(p)
-	case ProblemFinalizerStuck:
-		return a.adviceOnController()
-	case ProblemForeignFinalizer:
-		if pod != "" && a.job.DeletionTimestamp == nil {
-			return []Advice{{"see whose finalizer it is, and why its owner does not remove it", a.kubectl("get pod %s -o jsonpath='{.metadata.finalizers}'", pod)}}
-		}
 	case ProblemInvalidRuleNames:
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,11 +65,11 @@ func (a *analysis) decodeFate() fate {
 }
 
 // ruleMessage is what both controllers write when a rule fails the Job (PFP-10).
-var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod (\S+)/(\S+) failed with exit code (-?\d+)|Pod (\S+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)
+var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+) failed with exit code (-?\d+)|Pod ([^/\s]+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)
 
 // decodeRule finds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name
-// or index} (KEP-4443). The message has its index; the name may be one that the
-// annotation no longer has.
+// or index} (KEP-4443). The message has its index, and the reason its name at the time: the
+// annotation may have changed since.
 func (a *analysis) decodeRule(f *fate) {
 	suffix := strings.TrimPrefix(strings.TrimPrefix(f.reason, batchv1.JobReasonPodFailurePolicy), "_")
 	rules := 0
@@ -80,17 +81,14 @@ func (a *analysis) decodeRule(f *fate) {
 		f.culprit = culprit{namespace: m[2] + m[5], pod: m[3] + m[6], container: m[1], exitCode: int32(code), condition: m[7]}
 		f.rule = ruleIndex(m[8], rules)
 	}
-	for i, name := range a.names {
-		if suffix != "" && name == suffix {
-			f.rule = int32(i)
-		}
+	if f.rule == failurepolicy.NoRule && suffix != "" {
+		f.rule = int32(slices.Index(a.names, suffix)) // NoRule if there is none
 	}
 	if f.rule == failurepolicy.NoRule {
 		f.rule = ruleIndex(suffix, rules)
 	}
-	f.ruleName = a.names.Name(f.rule)
-	if f.ruleName == "" && suffix != "" && suffix != strconv.Itoa(int(f.rule)) {
-		f.ruleName = suffix
+	if f.ruleName = suffix; suffix == "" || suffix == strconv.Itoa(int(f.rule)) {
+		f.ruleName = a.names.Name(f.rule)
 	}
 }
 

@@ -268,39 +268,59 @@ func lines(message string) []string {
 // events tell instead.
 func (a *analysis) missingEvidence() []Evidence {
 	var chain []Evidence
-	switch k := a.fate.culprit; {
-	case k.pod != "" && !a.focused():
-		text := fmt.Sprintf("pod %s is gone; the condition's message is all that is left of it", k.pod)
-		if !a.PodsRead {
-			text = fmt.Sprintf("pod %s could not be read", k.pod)
-		}
-		chain = append(chain, Evidence{Kind: EvidenceNote, Pod: k.pod, Text: text})
-		if k.container != "" {
-			e := containerEvidence(&Container{Name: k.container, ExitCode: k.exitCode})
-			chain = append(chain, e)
-		}
-	case a.job.Status.Failed > 0 && a.PodsRead && !a.focused():
+	switch {
+	case a.focused():
+	case a.fate.culprit.pod != "":
+		chain = a.goneCulprit()
+	case a.job.Status.Failed > 0 && a.PodsRead:
 		text := "the failed pod is gone, and its log with it"
 		if n := a.job.Status.Failed; n > 1 {
 			text = fmt.Sprintf("the %d failed pods are gone, and their logs with them", n)
 		}
-		chain = append(chain, Evidence{Kind: EvidenceNote, Text: text})
+		chain = []Evidence{{Kind: EvidenceNote, Text: text}}
 	}
+	told := 0
 	for i := range a.Events {
-		e := &a.Events[i]
-		if !e.Warning() || len(chain) > maxEvents || e.Pod != "" && a.fate.culprit.pod != "" && e.Pod != a.fate.culprit.pod || !a.eventInFocus(e) {
-			continue
+		if e := &a.Events[i]; told < maxEvents && a.isEvidence(e) {
+			chain = append(chain, eventEvidence(e))
+			told++
 		}
-		if e.Pod == "" && e.Reason != eventPodFailed {
-			continue
-		}
-		text := e.Reason + ": " + e.Message
-		if e.Count > 1 {
-			text = fmt.Sprintf("%s (%d times)", text, e.Count)
-		}
-		chain = append(chain, Evidence{Kind: EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: text, Time: timeOf(e.Last)})
 	}
 	return chain
+}
+
+// goneCulprit is what the condition's message tells of a pod that is gone.
+func (a *analysis) goneCulprit() []Evidence {
+	k := a.fate.culprit
+	text := fmt.Sprintf("pod %s is gone; the condition's message is all that is left of it", k.pod)
+	if !a.PodsRead {
+		text = fmt.Sprintf("pod %s could not be read", k.pod)
+	}
+	chain := []Evidence{{Kind: EvidenceNote, Pod: k.pod, Text: text}}
+	if k.container != "" {
+		chain = append(chain, containerEvidence(&Container{Name: k.container, ExitCode: k.exitCode}))
+	}
+	return chain
+}
+
+// isEvidence says that the event may tell why pods failed: a warning about the culprit, if
+// that is known, or about any pod.
+func (a *analysis) isEvidence(e *Event) bool {
+	switch {
+	case !e.Warning() || !a.eventInFocus(e):
+		return false
+	case e.Pod == "":
+		return e.Reason == eventPodFailed
+	}
+	return a.fate.culprit.pod == "" || e.Pod == a.fate.culprit.pod
+}
+
+func eventEvidence(e *Event) Evidence {
+	text := e.Reason + ": " + e.Message
+	if e.Count > 1 {
+		text = fmt.Sprintf("%s (%d times)", text, e.Count)
+	}
+	return Evidence{Kind: EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: text, Time: timeOf(e.Last)}
 }
 
 // maxEvents is how many links of a chain come from events.

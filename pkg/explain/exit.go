@@ -17,34 +17,35 @@ func Signal(code int32) string {
 	return ""
 }
 
+// reasonMeanings are those of the reasons that container runtimes and kubelets give.
+var reasonMeanings = map[string]string{
+	"OOMKilled":              "killed because it used more memory than its limit, or than the node had",
+	"StartError":             "the container could not be started",
+	"ContainerCannotRun":     "the container could not be started",
+	"ContainerStatusUnknown": "its end was not seen, the node was away or rebooted",
+	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
+}
+
+// codeMeanings are those of exit codes that shells, runtimes and signals give.
+var codeMeanings = map[int32]string{
+	125: "the container runtime failed to run the command",
+	126: "the command was found and could not be executed: a missing permission or a wrong format",
+	127: "the command was not found in the image",
+	130: "SIGINT: it was interrupted",
+	134: "SIGABRT: it gave up by itself, as after a failed assertion",
+	137: "SIGKILL: it did not end in its grace period, or the node was short of memory",
+	139: "SIGSEGV: it used memory that was not its own, a bug in native code",
+	143: "SIGTERM: it was asked to end, by a deletion, an eviction or a node that shuts down",
+}
+
 // Meaning says in words what an exit code means, with the reason that the runtime gave
 // for it; "" if nobody can tell but the program itself.
 func Meaning(code int32, reason string) string {
-	switch {
-	case reason == "OOMKilled":
-		return "killed because it used more memory than its limit, or than the node had"
-	case reason == "StartError" || reason == "ContainerCannotRun":
-		return "the container could not be started"
-	case reason == "ContainerStatusUnknown":
-		return "its end was not seen, the node was away or rebooted"
-	case reason == "DeadlineExceeded":
-		return "the pod ran longer than its activeDeadlineSeconds"
-	case code == 125:
-		return "the container runtime failed to run the command"
-	case code == 126:
-		return "the command was found and could not be executed: a missing permission or a wrong format"
-	case code == 127:
-		return "the command was not found in the image"
-	case code == 137:
-		return "SIGKILL: it did not end in its grace period, or the node was short of memory"
-	case code == 143:
-		return "SIGTERM: it was asked to end, by a deletion, an eviction or a node that shuts down"
-	case code == 139:
-		return "SIGSEGV: it used memory that was not its own, a bug in native code"
-	case code == 134:
-		return "SIGABRT: it gave up by itself, as after a failed assertion"
-	case code == 130:
-		return "SIGINT: it was interrupted"
+	if m, known := reasonMeanings[reason]; known {
+		return m
+	}
+	if m, known := codeMeanings[code]; known {
+		return m
 	}
 	if s := Signal(code); s != "" {
 		return fmt.Sprintf("%s: a signal ended it", s)

@@ -1,12 +1,6 @@
 package explain
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -20,9 +14,6 @@ const (
 	IndexBackingOff  = "BackingOff"
 	IndexPending     = "Pending"
 )
-
-// maxIndexDetails is how many indexes are told one by one.
-const maxIndexDetails = 100
 
 // endedIndexes are the indexes that have succeeded and that have failed, none in both,
 // with those that the next status will have.
@@ -106,88 +97,6 @@ func (a *analysis) indexes() *Indexes {
 		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),
 		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()),
 	}
-	a.detailIndexes(out, &s)
+	out.Details, out.DetailsOmitted = a.indexDetails(&s)
 	return out
-}
-
-// detailIndexes tells of each index that failed, waits, or runs again.
-func (a *analysis) detailIndexes(out *Indexes, s *indexSets) {
-	infos := map[int32]*IndexInfo{}
-	at := func(index int32) *IndexInfo {
-		info := infos[index]
-		if info == nil {
-			info = &IndexInfo{Index: index, State: s.state(index)}
-			if a.perIndex() {
-				info.Attempts = int32(min(int64(*a.spec.BackoffLimitPerIndex)+1, 1<<31-1))
-			}
-			infos[index] = info
-		}
-		return info
-	}
-	a.detailFromPods(at)
-	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
-		at(f.Index).Until = timeOf(f.Until)
-	}
-	if failed := s.failed; failed.Len() <= maxIndexDetails || a.o.Index != nil {
-		for index := range failed.All() {
-			if a.o.Index == nil || *a.o.Index == index {
-				at(index)
-			}
-		}
-	}
-	if i := a.o.Index; i != nil && *i >= 0 && *i < out.Total {
-		at(*i)
-	}
-	list := slices.SortedFunc(maps.Values(infos), func(x, y *IndexInfo) int {
-		return cmp.Or(cmp.Compare(indexRank(x), indexRank(y)), cmp.Compare(x.Index, y.Index))
-	})
-	for _, info := range list {
-		if len(out.Details) == maxIndexDetails {
-			out.DetailsOmitted = int32(len(list) - maxIndexDetails)
-			break
-		}
-		out.Details = append(out.Details, *info)
-	}
-}
-
-func indexRank(i *IndexInfo) int {
-	return slices.Index([]string{IndexFailed, IndexBackingOff, IndexActive, IndexTerminating, IndexPending, IndexCompleted}, i.State)
-}
-
-// detailFromPods reads the failures of each index from its pods: each carries those before
-// it if the Job has backoffLimitPerIndex, else the failed ones are counted.
-func (a *analysis) detailFromPods(at func(int32) *IndexInfo) {
-	for i := range a.failures { // The latest first.
-		f := &a.failures[i]
-		if f.pod.Index < 0 || f.pod.Index >= deref(a.spec.Completions, 0) || f.consequence {
-			continue
-		}
-		info := at(f.pod.Index)
-		info.Attempt = max(info.Attempt, f.pod.Attempt)
-		if info.Pod == "" {
-			info.Pod, info.Cause = f.pod.Name, f.cause.Evidence()
-		}
-		ignored := f.match != nil && f.match.Action == "Ignore"
-		switch {
-		case a.perIndex() && ignored:
-			info.Failures, info.Ignored = max(info.Failures, f.pod.Failures), max(info.Ignored, f.pod.Ignored+1)
-		case a.perIndex():
-			info.Failures, info.Ignored = max(info.Failures, f.pod.Failures+1), max(info.Ignored, f.pod.Ignored)
-		case ignored:
-			info.Ignored++
-		default:
-			info.Failures++
-		}
-	}
-	for i := range a.Pods {
-		p := &a.Pods[i]
-		if !a.inFocus(p) || p.Index < 0 || p.Index >= deref(a.spec.Completions, 0) || p.Phase == corev1.PodFailed {
-			continue
-		}
-		if p.Attempt > 1 && p.IsActive() {
-			info := at(p.Index)
-			info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
-			info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
-		}
-	}
 }

@@ -71,6 +71,16 @@ func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
 	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
 		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(f.Count, "terminating pod has", "terminating pods have"))
 	}
+	a.nextCreation(say)
+	for _, r := range a.r.SuccessPolicy.orNone() {
+		if !r.Met && !r.Impossible {
+			say(nil, "the Job is complete after %s by rule %d of the successPolicy (%s so far)", times(r.Need-r.Have, "more success", "more successes"), r.Index, r.Text)
+		}
+	}
+}
+
+// nextCreation is which pods are created, now or when others have ended.
+func (a *analysis) nextCreation(say func(*metav1.Time, string, ...any)) {
 	switch n := int32(len(a.plan.Create)); {
 	case n > 0 && a.refused():
 		say(nil, "creating %s is tried again, with growing pauses", times(n, "pod", "pods"))
@@ -79,12 +89,7 @@ func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
 	}
 	if a.indexed() {
 		if s := a.r.Indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
-			say(nil, "as pods end, %s to come %s", times(s.PendingCount, "index", "indexes"), plural(int(s.PendingCount), "starts", "start"))
-		}
-	}
-	for _, r := range a.r.SuccessPolicy.orNone() {
-		if !r.Met && !r.Impossible {
-			say(nil, "the Job is complete after %s by rule %d of the successPolicy (%s so far)", times(r.Need-r.Have, "more success", "more successes"), r.Index, r.Text)
+			say(nil, "as pods end, others begin: %s to come", times(s.PendingCount, "index is", "indexes are"))
 		}
 	}
 }

@@ -97,15 +97,7 @@ func (p *Pod) State() string {
 	case p.IsTerminating():
 		return "Terminating"
 	case p.Phase == corev1.PodFailed:
-		if p.StatusReason != "" {
-			return p.StatusReason
-		}
-		for _, c := range p.Containers {
-			if c.Ended && c.ExitCode != 0 {
-				return cmp.Or(c.Reason, "Error")
-			}
-		}
-		return "Failed"
+		return p.failedState()
 	case p.IsTerminal():
 		return string(p.Phase)
 	case len(p.Gates) > 0:
@@ -119,6 +111,19 @@ func (p *Pod) State() string {
 		}
 	}
 	return string(p.Phase)
+}
+
+// failedState is the reason of the pod, or that of the first container that failed.
+func (p *Pod) failedState() string {
+	if p.StatusReason != "" {
+		return p.StatusReason
+	}
+	for _, c := range p.Containers {
+		if c.Ended && c.ExitCode != 0 {
+			return cmp.Or(c.Reason, "Error")
+		}
+	}
+	return string(corev1.PodFailed)
 }
 
 // accounting is where an ended pod stands in the three steps of KEP-2307, for pods that

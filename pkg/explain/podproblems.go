@@ -8,8 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Reasons for which the kubelet lets a container wait.
@@ -127,50 +125,4 @@ func (a *analysis) slowStart(pod *Pod, p *Problem) {
 	if last != nil {
 		p.Text, p.Details = p.Text+" ("+last.Reason+")", []string{last.Message}
 	}
-}
-
-// terminatingPods: pods that hold a place while they end, and those that do not end.
-func (a *analysis) terminatingPods() []Problem {
-	holds := Problem{Kind: ProblemTerminatingHolds, Blocks: true}
-	stuck := Problem{Kind: ProblemTerminatingStuck, Blocks: true}
-	gone := Problem{Kind: ProblemNodeGone, Blocks: true}
-	var node, nodeWhy string
-	waits := a.finding(reconcile.FindingWaitTerminating) != nil
-	for i := range a.Pods {
-		pod := &a.Pods[i]
-		if !pod.IsTerminating() {
-			continue
-		}
-		p := &holds
-		why, away := a.GoneNodes[pod.Node]
-		switch late := a.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > slack; {
-		case away && pod.Node != "" || late && pod.StatusReason == "NodeLost":
-			p, node, nodeWhy = &gone, pod.Node, cmp.Or(why, "it is lost")
-		case late:
-			p = &stuck
-		case !waits:
-			continue
-		}
-		p.add(pod.Name)
-		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
-			p.Since = timeOf(pod.DeletedAt)
-		}
-	}
-	effect := "its replacement is not created before (podReplacementPolicy Failed)"
-	switch {
-	case a.fate.decided():
-		effect = "the Job does not end before"
-	case !waits:
-		effect = "status.terminating counts it"
-	}
-	holds.Text = fmt.Sprintf("%s, and %s", times(holds.Count, "pod is terminating", "pods are terminating"), effect)
-	stuck.Text = fmt.Sprintf("%s terminating beyond the grace period, and %s", times(stuck.Count, "pod is", "pods are"), effect)
-	gone.Text = fmt.Sprintf("%s terminating on node %s, which cannot end it (%s), and %s", times(gone.Count, "pod is", "pods are"), node, nodeWhy, effect)
-	var out []Problem
-	for _, p := range []Problem{gone, stuck, holds} {
-		if p.Count > 0 {
-			out = append(out, p)
-		}
-	}
-	return out
 }

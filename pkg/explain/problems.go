@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -279,12 +278,4 @@ func (a *analysis) moves() bool {
 	return slices.ContainsFunc(a.Pods, func(p Pod) bool {
 		return p.IsActive() && p.Phase == "Running" && p.waiting(crashLoop...) == nil
 	})
-}
-
-// age of a problem for sentences, "" if nobody knows.
-func (a *analysis) sinceText(t *metav1.Time) string {
-	if t == nil || t.IsZero() {
-		return ""
-	}
-	return cmp.Or(age(a.Now.Sub(t.Time)), "0s")
 }

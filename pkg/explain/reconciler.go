@@ -95,7 +95,7 @@ func (a *analysis) suspendedBy() string {
 	var last *metav1.Time
 	for i := range a.job.ManagedFields {
 		f := &a.job.ManagedFields[i]
-		if f.FieldsV1 == nil || f.Subresource != "" || !strings.Contains(string(f.FieldsV1.Raw), `"f:suspend"`) {
+		if f.FieldsV1 == nil || f.Subresource != "" || !strings.Contains(f.FieldsV1.GetRawString(), `"f:suspend"`) {
 			continue
 		}
 		if last == nil || f.Time != nil && last.Before(f.Time) {

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// The names of our own API.
 const (
 	// APIVersion and Kind of a Report as JSON or YAML.
 	APIVersion = "batchjob.dev/v1alpha1"
@@ -102,6 +103,7 @@ type Owner struct {
 // Fate is how far the end of a Job is decided.
 type Fate string
 
+// The fates.
 const (
 	// FateOpen says: nothing is decided.
 	FateOpen Fate = "Open"
@@ -131,6 +133,8 @@ type Verdict struct {
 	RuleName string `json:"ruleName,omitempty"`
 	// WaitsFor says what the terminal condition waits for, while Failing or Succeeding.
 	WaitsFor string `json:"waitsFor,omitempty"`
+	// Why is what decided the fate, in a few words without a full stop; "" while Open.
+	Why string `json:"why,omitempty"`
 	// Sentence ends with a full stop.
 	Sentence string `json:"sentence"`
 }
@@ -138,6 +142,7 @@ type Verdict struct {
 // EvidenceKind says what a link of the chain is.
 type EvidenceKind string
 
+// The links, in the order in which they follow each other.
 const (
 	EvidenceCondition EvidenceKind = "Condition"
 	EvidenceLimit     EvidenceKind = "Limit" // a limit of the spec, and what stands against it
@@ -205,6 +210,7 @@ type Counts struct {
 // ProblemKind names what keeps a Job from going on, or what is wrong with it.
 type ProblemKind string
 
+// The problems.
 const (
 	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend holds it
 	ProblemNotReconciled     ProblemKind = "NotReconciled"     // nobody has worked on it
@@ -335,6 +341,7 @@ type IndexInfo struct {
 // CauseSource says how a cause is known.
 type CauseSource string
 
+// The sources, the best witness first.
 const (
 	SourcePods   CauseSource = "Pods"
 	SourceEvents CauseSource = "Events" // the pods are gone
@@ -376,6 +383,7 @@ type Cause struct {
 // WaitKind says what a clock is about.
 type WaitKind string
 
+// The clocks.
 const (
 	WaitBackoff      WaitKind = "Backoff"      // of the whole Job
 	WaitIndexBackoff WaitKind = "IndexBackoff" // of indexes: the first that ends
@@ -399,6 +407,7 @@ type Wait struct {
 // Aliveness is what can be told of a controller.
 type Aliveness string
 
+// What can be told of it.
 const (
 	Alive            Aliveness = "Alive"
 	NotAlive         Aliveness = "NotAlive"

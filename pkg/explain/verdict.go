@@ -22,6 +22,12 @@ func (a *analysis) verdict() Verdict {
 		v.WaitsFor = a.waitsFor()
 	}
 	v.Stalled = a.blocker() != nil
+	switch {
+	case a.fate.failing():
+		v.Why = a.whyFailed()
+	case a.fate.decided():
+		v.Why = a.whyComplete()
+	}
 	v.Sentence = a.sentence(v) + "."
 	return v
 }
@@ -29,13 +35,13 @@ func (a *analysis) verdict() Verdict {
 func (a *analysis) sentence(v Verdict) string {
 	switch a.fate.Fate {
 	case FateFailed:
-		return "The Job failed: " + a.whyFailed()
+		return "The Job failed: " + v.Why
 	case FateFailing:
-		return fmt.Sprintf("The Job is going to fail: %s; it waits for %s", a.whyFailed(), v.WaitsFor)
+		return fmt.Sprintf("The Job is going to fail: %s; it waits for %s", v.Why, v.WaitsFor)
 	case FateComplete:
-		return "The Job is complete: " + a.whyComplete()
+		return "The Job is complete: " + v.Why
 	case FateSucceeding:
-		return fmt.Sprintf("The Job has succeeded: %s; it waits for %s", a.whyComplete(), v.WaitsFor)
+		return fmt.Sprintf("The Job has succeeded: %s; it waits for %s", v.Why, v.WaitsFor)
 	}
 	switch b := a.blocker(); {
 	case b == nil:
@@ -84,8 +90,8 @@ func (a *analysis) whyFailed() string {
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		limit := deref(a.spec.BackoffLimit, 6)
-		if failed == 0 {
-			return fmt.Sprintf("its containers were restarted more often than backoffLimit, %d, allows%s", limit, a.mostly())
+		if failed <= limit {
+			return fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows%s", limit, a.mostly())
 		}
 		allows := "allows " + times(limit, "retry", "retries")
 		if limit == 0 {
@@ -105,7 +111,7 @@ func (a *analysis) whyFailed() string {
 		return a.whyRule()
 	}
 	if a.fate.message != "" {
-		return a.fate.reason + ", " + a.fate.message
+		return a.fate.reason + ", " + quoted(a.fate.message)
 	}
 	return "reason " + a.fate.reason
 }
@@ -127,6 +133,9 @@ func (a *analysis) whyRule() string {
 		rule = fmt.Sprintf("rule %q of its podFailurePolicy", a.fate.ruleName)
 	}
 	k := a.fate.culprit
+	if k.pod == "" && a.fate.message != "" {
+		return rule + " ended it, " + quoted(a.fate.message)
+	}
 	if k.pod == "" {
 		return rule + " ended it"
 	}

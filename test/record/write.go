@@ -33,8 +33,8 @@ func writeFixture(file, what string, v *view) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// reduceManagers keeps who wrote what part of a Job and when; nothing of it in pods and
-// events. The fields themselves would be most of the file.
+// reduceManagers keeps who wrote what part of a Job and when, and who set spec.suspend;
+// nothing of it in pods and events. The fields themselves would be most of the file.
 func reduceManagers(item unstructured.Unstructured) {
 	path := []string{"metadata", "managedFields"}
 	entries, found, _ := unstructured.NestedSlice(item.Object, path...)
@@ -52,6 +52,9 @@ func reduceManagers(item unstructured.Unstructured) {
 			if v, has := entry[key]; has {
 				reduced[key] = v
 			}
+		}
+		if _, has, _ := unstructured.NestedMap(entry, "fieldsV1", "f:spec", "f:suspend"); has {
+			reduced["fieldsType"], reduced["fieldsV1"] = "FieldsV1", map[string]any{"f:spec": map[string]any{"f:suspend": map[string]any{}}}
 		}
 		entries[i] = reduced
 	}

@@ -91,7 +91,7 @@ func (v *view) offset(t *metav1.Time) string {
 
 // start is what offsets are relative to.
 func (v *view) start() time.Time {
-	for _, t := range []*metav1.Time{v.report.Job.Started, v.report.Job.Created} {
+	for _, t := range []*metav1.Time{v.report.Job.Created, v.report.Job.Started} {
 		if !t.IsZero() {
 			return t.Time
 		}

@@ -42,20 +42,11 @@ func Load(file string) (Case, error) {
 		return Case{}, err
 	}
 	c := Case{Name: strings.TrimSuffix(filepath.Base(file), ".yaml")}
-	var now time.Time
-	for line := range strings.Lines(string(data)) {
-		if !strings.HasPrefix(line, "# ") {
-			break
-		}
-		key, value, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "# ")), ": ")
-		switch key {
-		case "recorded at":
-			if now, err = time.Parse(time.RFC3339, value); err != nil {
-				return Case{}, fmt.Errorf("%s: %w", file, err)
-			}
-		case "what":
-			c.What = value
-		}
+	head := header(string(data))
+	c.What = head["what"]
+	now, err := time.Parse(time.RFC3339, head["recorded at"])
+	if err != nil {
+		return Case{}, fmt.Errorf("%s: %w", file, err)
 	}
 	var list struct {
 		Items []map[string]any `json:"items"`
@@ -72,10 +63,23 @@ func Load(file string) (Case, error) {
 	for i := range all.jobs {
 		c.Facts = append(c.Facts, all.facts(&all.jobs[i], now))
 	}
-	if len(c.Facts) == 0 || now.IsZero() {
-		return Case{}, fmt.Errorf("%s: no Job, or no time", file)
+	if len(c.Facts) == 0 {
+		return Case{}, fmt.Errorf("%s: no Job", file)
 	}
 	return c, nil
+}
+
+// header is what the comment lines at the top say.
+func header(text string) map[string]string {
+	head := map[string]string{}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "# ") {
+			break
+		}
+		key, value, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "# ")), ": ")
+		head[key] = value
+	}
+	return head
 }
 
 type objects struct {
@@ -83,7 +87,6 @@ type objects struct {
 	pods   []corev1.Pod
 	events []corev1.Event
 	lease  *coordinationv1.Lease
-	nodes  map[string]string
 }
 
 func (o *objects) add(item map[string]any) error {

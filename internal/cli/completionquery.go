@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/metadata"
+)
+
+// query says which objects the shell is offered.
+type query struct {
+	resource  schema.GroupVersionResource
+	namespace string // empty for all, and for what has none
+	labels    string
+	fields    string
+	limit     int64 // 0 for all
+}
+
+// options lets the API server answer from its cache, which ignores limits.
+func (q query) options() metav1.ListOptions {
+	options := metav1.ListOptions{LabelSelector: q.labels, FieldSelector: q.fields, Limit: q.limit}
+	if q.limit == 0 {
+		options.ResourceVersion = "0"
+	}
+	return options
+}
+
+// objectNames asks the cluster for names only, and returns those of each query sorted, one query after the other. It is
+// silent: without an answer in time there are none.
+func objectNames(ctx context.Context, flags *genericclioptions.ConfigFlags, queries ...query) []string {
+	return withinTimeout(ctx, func(ctx context.Context) (names []string) {
+		config, err := restConfig(flags, io.Discard)
+		if err != nil {
+			return nil
+		}
+		client, err := metadata.NewForConfig(config)
+		if err != nil {
+			return nil
+		}
+		for _, q := range queries {
+			list, err := client.Resource(q.resource).Namespace(q.namespace).List(ctx, q.options())
+			if err != nil {
+				return names
+			}
+			first := len(names)
+			for i := range list.Items {
+				names = append(names, list.Items[i].Name)
+			}
+			slices.Sort(names[first:])
+		}
+		return names
+	})
+}
+
+// jobToComplete is the Job that the command line names; nil without an answer in time.
+func jobToComplete(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string) *batchv1.Job {
+	names, err := parseJobArgs(args)
+	if err != nil || len(names) != 1 {
+		return nil
+	}
+	return withinTimeout(ctx, func(ctx context.Context) *batchv1.Job {
+		config, err := restConfig(flags, io.Discard)
+		if err != nil {
+			return nil
+		}
+		namespace, err := kubeNamespace(flags)
+		if err != nil {
+			return nil
+		}
+		client, err := newJobClient(config, namespace)
+		if err != nil {
+			return nil
+		}
+		object, err := client.get(ctx, names[0])
+		if err != nil {
+			return nil
+		}
+		job, err := toJob(object)
+		if err != nil {
+			return nil
+		}
+		return job
+	})
+}

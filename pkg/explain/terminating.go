@@ -1,0 +1,89 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// terminatingPods: pods that do not end, and pods that hold a place while they do.
+func (a *analysis) terminatingPods() []Problem {
+	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
+	found := map[ProblemKind]*Problem{}
+	node := ""
+	for i := range a.Pods {
+		pod := &a.Pods[i]
+		kind := a.terminatingKind(pod)
+		if kind == "" {
+			continue
+		}
+		p := found[kind]
+		if p == nil {
+			p = &Problem{Kind: kind, Blocks: true}
+			found[kind] = p
+		}
+		if kind == ProblemNodeGone {
+			node = fmt.Sprintf("node %s, which cannot end %s (%s)", pod.Node, itThem(p.Count+1), cmp.Or(a.GoneNodes[pod.Node], "it is lost"))
+		}
+		p.add(pod.Name)
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = timeOf(pod.DeletedAt)
+		}
+	}
+	var out []Problem
+	for _, kind := range order {
+		p := found[kind]
+		if p == nil {
+			continue
+		}
+		switch kind {
+		case ProblemNodeGone:
+			p.Text = fmt.Sprintf("%s terminating on %s", times(p.Count, "pod is", "pods are"), node)
+		case ProblemTerminatingStuck:
+			p.Text = fmt.Sprintf("%s terminating beyond the grace period", times(p.Count, "pod is", "pods are"))
+		default:
+			p.Text = times(p.Count, "pod is terminating", "pods are terminating")
+		}
+		p.Text += ", and " + a.terminatingEffect()
+		out = append(out, *p)
+	}
+	return out
+}
+
+func itThem(n int32) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its
+// grace period, and nobody waits for it.
+func (a *analysis) terminatingKind(pod *Pod) ProblemKind {
+	if !pod.IsTerminating() {
+		return ""
+	}
+	late := a.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > slack
+	_, away := a.GoneNodes[pod.Node]
+	switch {
+	case away && pod.Node != "", late && pod.StatusReason == "NodeLost":
+		return ProblemNodeGone
+	case late:
+		return ProblemTerminatingStuck
+	case a.finding(reconcile.FindingWaitTerminating) != nil:
+		return ProblemTerminatingHolds
+	}
+	return ""
+}
+
+// terminatingEffect is what waits for terminating pods.
+func (a *analysis) terminatingEffect() string {
+	switch {
+	case a.fate.decided():
+		return "the Job does not end before"
+	case a.finding(reconcile.FindingWaitTerminating) != nil:
+		return "its replacement is not created before (podReplacementPolicy Failed)"
+	}
+	return "status.terminating counts it"
+}
