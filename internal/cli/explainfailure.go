@@ -8,14 +8,11 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
@@ -113,22 +110,11 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *explainOptions) Validate(args []string) error {
-	switch {
-	case len(args) > 0 && o.allNamespaces:
-		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
-	case len(args) > 0 && o.selector != "":
-		return usageErrorf("name cannot be provided when a selector is specified")
-	case len(args) == 0 && o.selector == "":
-		return usageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
-	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return unknownOutput(o.output, []string{"json", "yaml"})
-	case o.logLines < 0:
-		return usageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
-	case o.pod != "" && o.index != "":
-		return usageErrorf("--pod and --index exclude each other")
+	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+		return err
 	}
-	if _, err := labels.Parse(o.selector); err != nil {
-		return usageErrorf("--selector: %v", err)
+	if len(args) == 0 && o.selector == "" {
+		return usageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
 	}
 	var err error
 	if o.owners, args, err = splitOwnerArgs(args); err != nil {
@@ -137,7 +123,18 @@ func (o *explainOptions) Validate(args []string) error {
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
-	if (o.pod != "" || o.index != "") && !o.single() {
+	return o.validateFlags()
+}
+
+func (o *explainOptions) validateFlags() error {
+	switch {
+	case o.output != "" && o.output != "json" && o.output != "yaml":
+		return unknownOutput(o.output, []string{"json", "yaml"})
+	case o.logLines < 0:
+		return usageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
+	case o.pod != "" && o.index != "":
+		return usageErrorf("--pod and --index exclude each other")
+	case (o.pod != "" || o.index != "") && !o.single():
 		return usageErrorf("--pod and --index are for one Job")
 	}
 	return o.color.Validate()
@@ -200,7 +197,7 @@ func (o *explainOptions) Run(ctx context.Context) error {
 		return err
 	}
 	if len(jobs) == 0 && o.output == "" {
-		o.reportNone()
+		o.client.reportNone(o.ErrOut)
 		return nil
 	}
 	list := explain.List(reports)
@@ -244,17 +241,7 @@ func (o *explainOptions) checkFocus(r *explain.Report) error {
 // jobs reads what was asked for, and returns an error for each name that does not exist.
 // Any other error is the last.
 func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
-	for _, name := range o.names {
-		job, err := o.client.get(ctx, name)
-		if err == nil {
-			jobs = append(jobs, job)
-			continue
-		}
-		failed = append(failed, err)
-		if !apierrors.IsNotFound(err) {
-			return jobs, failed
-		}
-	}
+	jobs, failed = o.client.getAll(ctx, o.names)
 	if len(o.owners) == 0 && len(o.names) > 0 {
 		return jobs, failed
 	}
@@ -292,14 +279,6 @@ func (o *explainOptions) progress(total int) func(int) {
 			fmt.Fprint(o.ErrOut, "\r\x1b[K")
 		}
 	}
-}
-
-func (o *explainOptions) reportNone() {
-	if o.client.namespace == "" {
-		fmt.Fprintln(o.ErrOut, "No jobs found.")
-		return
-	}
-	fmt.Fprintf(o.ErrOut, "No jobs found in %s namespace.\n", sanitize.Line(o.client.namespace))
 }
 
 func (o *explainOptions) textOptions() text.Options {

@@ -5,7 +5,23 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/labels"
 )
+
+// validateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage
+// errors, in kubectl's words where it has some.
+func validateChoice(args []string, allNamespaces bool, selector string) error {
+	switch {
+	case len(args) > 0 && allNamespaces:
+		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
+	case len(args) > 0 && selector != "":
+		return usageErrorf("name cannot be provided when a selector is specified")
+	}
+	if _, err := labels.Parse(selector); err != nil {
+		return usageErrorf("--selector: %v", err)
+	}
+	return nil
+}
 
 // parseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, each once, in
 // order. Its errors are usage errors.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
 // jobClient reads Jobs of one namespace, or of all for namespace "". Objects are kept as the server sent them, because
@@ -42,6 +45,32 @@ func (c *jobClient) call(verb, name string) apiCall {
 func (c *jobClient) get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	job, err := c.jobs.Get(ctx, name, metav1.GetOptions{})
 	return job, c.call("get", name).wrap(err)
+}
+
+// getAll returns the Jobs that it gets, and an error for each that does not exist. Any other error would meet the
+// remaining names as well, so it is the last.
+func (c *jobClient) getAll(ctx context.Context, names []string) (jobs []*unstructured.Unstructured, failed []error) {
+	for _, name := range names {
+		job, err := c.get(ctx, name)
+		if err == nil {
+			jobs = append(jobs, job)
+			continue
+		}
+		failed = append(failed, err)
+		if !apierrors.IsNotFound(err) {
+			break
+		}
+	}
+	return jobs, failed
+}
+
+// reportNone says that there are no Jobs.
+func (c *jobClient) reportNone(out io.Writer) {
+	if c.namespace == "" {
+		fmt.Fprintln(out, "No jobs found.")
+		return
+	}
+	fmt.Fprintf(out, "No jobs found in %s namespace.\n", sanitize.Line(c.namespace))
 }
 
 // notFound is the error of get for a Job that a list does not hold.

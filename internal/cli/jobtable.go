@@ -7,11 +7,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const (
@@ -20,8 +20,7 @@ const (
 	cellBuiltIn   = "built-in"
 	cellUnknown   = "<unknown>" // kubectl's word for a missing creation time
 	statusDeleted = "Deleted"   // only in -w, for a Job that is gone
-	indexesLimit  = 20          // soft limit of an index list in a cell, see cropIndexes
-	ellipsis      = "…"
+	indexesLimit  = 20          // soft limit of an index list in a cell, see explain.Crop
 )
 
 // jobView is what the cells of one row are made from. Nothing else is read, so a row is a function of it.
@@ -71,7 +70,7 @@ func (t jobTable) columns() []column {
 			column{header: "COMPLETED INDEXES", cell: completedIndexesCell},
 			column{header: "UNCOUNTED", cell: uncountedCell},
 			column{header: "STARTED", cell: func(v jobView) string { return timeOrNone(v.job.Status.StartTime) }},
-			column{header: "FINISHED", cell: func(v jobView) string { return timeOrNone(finishedAt(v.job)) }},
+			column{header: "FINISHED", cell: func(v jobView) string { return timeOrNone(explain.FinishedAt(v.job)) }},
 			column{header: "CONTAINERS", cell: containersCell},
 			column{header: "IMAGES", cell: imagesCell},
 		)
@@ -113,26 +112,7 @@ func statusCell(v jobView) string {
 	if v.deleted {
 		return statusDeleted
 	}
-	return jobStatus(v.job)
-}
-
-// jobStatus is the word of kubectl's printer, with its precedence.
-func jobStatus(job *batchv1.Job) string {
-	switch {
-	case condition(job, batchv1.JobComplete) != nil:
-		return "Complete"
-	case condition(job, batchv1.JobFailed) != nil:
-		return "Failed"
-	case job.DeletionTimestamp != nil:
-		return "Terminating"
-	case condition(job, batchv1.JobSuspended) != nil:
-		return "Suspended"
-	case condition(job, batchv1.JobFailureTarget) != nil:
-		return "FailureTarget"
-	case condition(job, batchv1.JobSuccessCriteriaMet) != nil:
-		return "SuccessCriteriaMet"
-	}
-	return "Running"
+	return explain.Status(v.job)
 }
 
 // condition returns the condition of this type when it is True, else nil.
@@ -196,20 +176,7 @@ func (v jobView) indexes(list string) string {
 	case v.fullIndexes:
 		return list
 	}
-	return cropIndexes(list, indexesLimit, ellipsis)
-}
-
-// cropIndexes cuts a list of intervals after the first comma at or behind limit, as kubectl describe does, so that no
-// interval is cut in two.
-func cropIndexes(list string, limit int, mark string) string {
-	if len(list) <= limit {
-		return list
-	}
-	comma := strings.IndexByte(list[limit:], ',')
-	if comma < 0 {
-		return list
-	}
-	return list[:limit+comma+1] + mark
+	return explain.Crop(list, indexesLimit)
 }
 
 // managedByCell also says that whoever should has not worked on the Job, as with a
@@ -219,18 +186,10 @@ func managedByCell(v jobView) string {
 	if v.job.Spec.ManagedBy != nil {
 		by = orNone(*v.job.Spec.ManagedBy)
 	}
-	if v.isNeglected() {
+	if explain.IsNeglected(v.job, v.now) {
 		by += " (not reconciled)"
 	}
 	return by
-}
-
-// neglect is how long a Job may have no status at all: every controller writes one at once.
-const neglect = 10 * time.Second
-
-func (v jobView) isNeglected() bool {
-	return equality.Semantic.DeepEqual(v.job.Status, batchv1.JobStatus{}) && v.job.DeletionTimestamp == nil &&
-		!v.job.CreationTimestamp.IsZero() && v.now.Sub(v.job.CreationTimestamp.Time) >= neglect
 }
 
 func modeCell(v jobView) string {
@@ -256,21 +215,10 @@ func durationCell(v jobView) string {
 		return cellNone
 	}
 	end := v.now
-	if finished := finishedAt(v.job); finished != nil {
+	if finished := explain.FinishedAt(v.job); finished != nil {
 		end = finished.Time
 	}
 	return duration.HumanDuration(end.Sub(start.Time))
-}
-
-// finishedAt is when the Job became Complete or Failed, nil while it is neither.
-func finishedAt(job *batchv1.Job) *metav1.Time {
-	if job.Status.CompletionTime != nil {
-		return job.Status.CompletionTime
-	}
-	if failed := condition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
-		return &failed.LastTransitionTime
-	}
-	return nil
 }
 
 func ageCell(v jobView) string {

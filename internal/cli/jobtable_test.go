@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 func tableOf(t *testing.T, table jobTable, jobs []*unstructured.Unstructured) string {
@@ -108,7 +109,7 @@ func TestRow_CLI_03_phases(t *testing.T) {
 		}
 	}
 	untrue := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}}}
-	if got := jobStatus(untrue); got != "Running" {
+	if got := explain.Status(untrue); got != "Running" {
 		t.Errorf("a condition that is False counts: %q", got)
 	}
 }
@@ -171,14 +172,14 @@ func TestCropIndexes_CLI_02(t *testing.T) {
 	}{
 		{"", 5, ""},
 		{"1-25", 5, "1-25"},
-		{"1-25,28,30-32,40-50", 10, "1-25,28,30-32,..."},
-		{"1-25,28,30-32,40-50", 13, "1-25,28,30-32,..."},
+		{"1-25,28,30-32,40-50", 10, "1-25,28,30-32,…"},
+		{"1-25,28,30-32,40-50", 13, "1-25,28,30-32,…"},
 		{"1-25,28,30-32", 10, "1-25,28,30-32"},
 		{"10000000-20000000", 3, "10000000-20000000"},
-		{"1,2", 1, "1,..."},
+		{"1,2", 1, "1,…"},
 	} {
-		if got := cropIndexes(tc.list, tc.limit, "..."); got != tc.want {
-			t.Errorf("cropIndexes(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
+		if got := explain.Crop(tc.list, tc.limit); got != tc.want {
+			t.Errorf("Crop(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
 		}
 	}
 	long := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0-1,4,6,11,13-16,18-19,41-49")}}

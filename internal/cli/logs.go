@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -216,7 +217,7 @@ func (o *logsOptions) checkAgainstJob() error {
 	}
 	if n := o.job.Spec.Completions; n != nil {
 		if beyond := o.choice.indexes.set.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
-			return usageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, cropIndexes(beyond.String(), indexesLimit, ellipsis))
+			return usageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), indexesLimit))
 		}
 	}
 	return nil

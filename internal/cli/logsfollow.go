@@ -10,6 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // logFollower reads the logs of a Job as they are written. Two watches tell it of the Job and of its pods, each log has
@@ -50,7 +52,7 @@ func (f *logFollower) run(ctx context.Context) error {
 	f.replace(pods)
 	failed := make(chan error, 2)
 	// The pods were listed after the Job was read: of a Job that had finished they are all there are.
-	complete := finishedAt(f.job) != nil
+	complete := explain.FinishedAt(f.job) != nil
 	if !complete {
 		podLoop := watchLoop{target: watchedPods{client: f.o.pods, sink: f}, link: newLink(f.link, f.o.env)}
 		jobs := watchedJobs{set: jobSet{client: f.o.jobs, names: []string{f.o.name}}, sink: f}
@@ -117,7 +119,7 @@ func (f *logFollower) judge(err error, unread *int) error {
 
 func (f *logFollower) result(unread int) error {
 	switch {
-	case f.jobGone && finishedAt(f.job) == nil:
+	case f.jobGone && explain.FinishedAt(f.job) == nil:
 		return newUserError(kindNotFound, nil, f.o.jobLabel()+" was deleted before it had finished", "")
 	case unread > 0:
 		return newUserError(kindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
@@ -164,7 +166,7 @@ func (f *logFollower) next() (open []logSource, over bool) {
 		fmt.Fprintf(f.o.ErrOut, "%d logs are followed at a time (--max-log-requests); %d more wait until one ends.\n", f.o.maxRequests, len(left))
 	}
 	f.waiting = len(left) > 0
-	over = len(open) == 0 && len(f.running) == 0 && (f.jobGone || finishedAt(f.job) != nil)
+	over = len(open) == 0 && len(f.running) == 0 && (f.jobGone || explain.FinishedAt(f.job) != nil)
 	return open, over
 }
 

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -150,7 +151,7 @@ func (n *logNotes) missingIndexes(job *batchv1.Job, missing indexset.Set) {
 }
 
 func (n *logNotes) indexes(set indexset.Set, one, many string) {
-	text := cropIndexes(set.String(), indexesLimit, ellipsis)
+	text := explain.Crop(set.String(), indexesLimit)
 	switch set.Len() {
 	case 0:
 	case 1:
@@ -163,12 +164,12 @@ func (n *logNotes) indexes(set indexset.Set, one, many string) {
 // noPods says what the Job waits for.
 func (n *logNotes) noPods(job *batchv1.Job) {
 	view := jobView{job: job, now: n.o.env.now()}
-	state := jobStatus(job)
-	if view.isNeglected() {
+	state := explain.Status(job)
+	if explain.IsNeglected(view.job, view.now) {
 		state = "managed by " + managedByCell(view)
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", n.o.jobLabel(), oneLine(state))
-	if n.o.follow && finishedAt(job) == nil {
+	if n.o.follow && explain.FinishedAt(job) == nil {
 		text += ", waiting for them"
 	}
 	fmt.Fprintln(n.out, text+".")

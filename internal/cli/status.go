@@ -8,14 +8,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
@@ -118,14 +115,8 @@ func statusFormats() []string {
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
 func (o *statusOptions) Validate(args []string) error {
-	switch {
-	case len(args) > 0 && o.allNamespaces:
-		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
-	case len(args) > 0 && o.selector != "":
-		return usageErrorf("name cannot be provided when a selector is specified")
-	}
-	if _, err := labels.Parse(o.selector); err != nil {
-		return usageErrorf("--selector: %v", err)
+	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+		return err
 	}
 	return o.color.Validate()
 }
@@ -221,22 +212,9 @@ func (o *statusOptions) printSummary(ctx context.Context) error {
 	return text.Summary(o.Out, report, o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full))
 }
 
-// printNamed prints the Jobs that it gets, and returns an error for each that does not exist. Any other error would
-// meet the remaining names as well, so it is the last.
+// printNamed prints the Jobs that it gets, and returns an error for each that it does not.
 func (o *statusOptions) printNamed(ctx context.Context) error {
-	var jobs []*unstructured.Unstructured
-	var failed []error
-	for _, name := range o.names {
-		job, err := o.client.get(ctx, name)
-		if err == nil {
-			jobs = append(jobs, job)
-			continue
-		}
-		failed = append(failed, err)
-		if !apierrors.IsNotFound(err) {
-			break
-		}
-	}
+	jobs, failed := o.client.getAll(ctx, o.names)
 	sortJobs(jobs)
 	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
 	return errors.Join(failed...)
@@ -247,11 +225,7 @@ func (o *statusOptions) reportNone() {
 	if _, objects := o.printer.(*objectPrinter); objects {
 		return
 	}
-	if o.client.namespace == "" {
-		fmt.Fprintln(o.ErrOut, "No jobs found.")
-		return
-	}
-	fmt.Fprintf(o.ErrOut, "No jobs found in %s namespace.\n", sanitize.Line(o.client.namespace))
+	o.client.reportNone(o.ErrOut)
 }
 
 // sortJobs orders by namespace, then name.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
@@ -127,16 +126,11 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *waitOptions) Validate(args []string) error {
-	switch {
-	case len(args) > 0 && o.allNamespaces:
-		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
-	case len(args) > 0 && o.selector != "":
-		return usageErrorf("name cannot be provided when a selector is specified")
-	case len(args) == 0 && o.selector == "":
-		return usageErrorf("name the Jobs to wait for, or select them with -l")
+	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+		return err
 	}
-	if _, err := labels.Parse(o.selector); err != nil {
-		return usageErrorf("--selector: %v", err)
+	if len(args) == 0 && o.selector == "" {
+		return usageErrorf("name the Jobs to wait for, or select them with -l")
 	}
 	switch waitGoal(o.goal) {
 	case goalFinished, goalComplete, goalFailed:

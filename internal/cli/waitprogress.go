@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // progressNews is what a progress line is made from.
@@ -146,7 +147,7 @@ func (p *waitProgress) cells(job *batchv1.Job) []string {
 		name = job.Namespace + "/" + name
 	}
 	view := jobView{job: job, now: p.now()}
-	return []string{sanitize.Line(name), "  ", jobStatus(job), "  ", sanitize.Line(progressCell(view))}
+	return []string{sanitize.Line(name), "  ", explain.Status(job), "  ", sanitize.Line(progressCell(view))}
 }
 
 // progressCell says how far a Job is that has not ended, from the counts of status.
@@ -167,7 +168,7 @@ func progressCell(v jobView) string {
 		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
 	case status.Terminating != nil && *status.Terminating > 0:
 		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
-	case v.isNeglected():
+	case explain.IsNeglected(v.job, v.now):
 		parts = append(parts, "managed by "+managedByCell(v))
 	}
 	return strings.Join(parts, ", ")

@@ -21,7 +21,7 @@ const (
 
 const (
 	// neglect is how long a Job may be without any status: controllers write one once they
-	// have created its first pods, of which each takes up to perPod.
+	// have created its first pods, of which each but the first takes up to perPod.
 	neglect = 10 * time.Second
 	perPod  = 20 * time.Millisecond
 	// slack is how long an end of a pod may wait for its controller: the built-in one
@@ -111,7 +111,7 @@ func (a *analysis) neglected() bool { return len(a.Pods) == 0 && IsNeglected(a.j
 // IsNeglected says that a Job is so old without any status that nobody seems to work on it,
 // as with a mistyped managedBy (MGB-12).
 func IsNeglected(job *batchv1.Job, now time.Time) bool {
-	patience := neglect + time.Duration(deref(job.Spec.Parallelism, 1))*perPod
+	patience := neglect + time.Duration(max(deref(job.Spec.Parallelism, 1), 1)-1)*perPod
 	return equality.Semantic.DeepEqual(job.Status, batchv1.JobStatus{}) && job.DeletionTimestamp == nil &&
 		!job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
 }
