@@ -80,7 +80,7 @@ func (r *reading) gap(verb, resource string, err error) {
 	switch {
 	case apierrors.IsForbidden(err):
 		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in namespace %s", resource, verb, resource, ns)
-		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, resource, ns)
+		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, strings.Replace(resource, "/", " --subresource=", 1), ns)
 		if resource == "nodes" {
 			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
 		}
@@ -232,28 +232,43 @@ func (r *reading) goneNode(name, why string) {
 	r.facts.GoneNodes[name] = why
 }
 
-// logs reads the last lines of the containers that tell most.
+// logs reads the last lines of the containers that tell most, until one cannot be read.
 func (r *reading) logs(ctx context.Context) {
 	if r.o.LogLines <= 0 {
 		return
 	}
 	for _, target := range explain.LogTargets(r.facts, r.o.Report, maxLogs) {
 		lines, err := r.tail(ctx, target)
-		var status apierrors.APIStatus
 		switch {
-		case err == nil && len(lines) > 0:
-			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
-		case err == nil:
 		case apierrors.IsForbidden(err):
 			r.gap("get", "pods/log", err)
 			return
-		case errors.As(err, &status) && status.Status().Code != http.StatusNotFound && len(r.facts.Logs) > 0:
+		case err != nil:
+			r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", target.Pod, r.whyNoLog(target, err))})
 			return
-		default:
-			r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %v", target.Pod, err)})
-			return
+		case len(lines) > 0:
+			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
 		}
 	}
+}
+
+// whyNoLog shortens what the API server says when it cannot reach the kubelet, which has
+// the log.
+func (r *reading) whyNoLog(t explain.LogTarget, err error) string {
+	var status apierrors.APIStatus
+	switch {
+	case !errors.As(err, &status):
+		return err.Error()
+	case apierrors.IsNotFound(err):
+		return "it is gone"
+	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/"):
+		for i := range r.facts.Pods {
+			if r.facts.Pods[i].Name == t.Pod {
+				return fmt.Sprintf("its node, %s, does not answer", r.facts.Pods[i].Node)
+			}
+		}
+	}
+	return status.Status().Message
 }
 
 func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {

@@ -1,0 +1,133 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+)
+
+// command is a command line of the plugin that runs.
+type command struct {
+	f           *fixture
+	out, errOut output
+	interrupt   context.CancelFunc
+	done        chan error
+}
+
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// startPlugin runs it in the namespace of the test.
+func (f *fixture) startPlugin(args ...string) *command {
+	f.t.Helper()
+	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &command{f: f, interrupt: cancel, done: make(chan error, 1)}
+	args = append(args, "-n", f.namespace, "--kubeconfig", kubeconfig)
+	go func() {
+		err := cli.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &c.out, ErrOut: &c.errOut})
+		cli.PrintError(&c.errOut, err)
+		c.done <- err
+	}()
+	f.t.Cleanup(cancel)
+	return c
+}
+
+// untilSays waits for text in what it wrote.
+func (c *command) untilSays(o *output, text string) {
+	c.f.t.Helper()
+	if !c.f.history.wait(func() bool { return strings.Contains(o.String(), text) }) {
+		c.f.t.Fatalf("it does not say %q\nstdout:\n%s\nstderr:\n%s", text, c.out.String(), c.errOut.String())
+	}
+}
+
+// end waits for its end, and returns the exit code.
+func (c *command) end() int {
+	c.f.t.Helper()
+	c.f.until("the command ends", func() bool { return len(c.done) > 0 })
+	return cli.ExitCode(<-c.done)
+}
+
+func (c *command) wantEnd(code int, out, errOut string) {
+	c.f.t.Helper()
+	if got := c.end(); got != code || !strings.Contains(c.out.String(), out) || !strings.Contains(c.errOut.String(), errOut) {
+		c.f.t.Errorf("exit %d, want %d, with %q and %q\nstdout:\n%s\nstderr:\n%s", got, code, out, errOut, c.out.String(), c.errOut.String())
+	}
+}
+
+// The API server goes away while a Job ends, and comes back.
+func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	proxy := startProxy(t, apiServer.config)
+	f.create(newJob(completions(2), parallelism(2), backoffLimit(1)))
+	f.create(named("b", newJob(completions(1), backoffLimit(0))))
+	f.untilCounts("a", counts{active: 2})
+	f.untilCounts("b", counts{active: 1})
+	wait := f.startPlugin("wait", "a", "b", "--server", "https://"+proxy.addr)
+	wait.untilSays(&wait.errOut, "a  Running  0/2 done, 2 active")
+	proxy.close()
+	wait.untilSays(&wait.errOut, "is lost")
+	ofA := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "a" })
+	ofB := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "b" })
+	f.kubelet.run(ofB...)
+	f.kubelet.fail(ofB...)
+	f.kubelet.run(ofA...)
+	f.kubelet.succeed(ofA...)
+	f.untilComplete("a", 2, 0)
+	proxy.open()
+	wait.wantEnd(3, "job.batch/b Failed: BackoffLimitExceeded: ", "is back")
+	if out := wait.out.String(); !strings.Contains(out, "job.batch/a Complete in ") || strings.Count(out, "\n") != 2 {
+		t.Errorf("stdout %q", out)
+	}
+	f.startPlugin("wait", "a", "--for=complete", "--timeout=0").wantEnd(0, "job.batch/a Complete in ", "")
+	f.startPlugin("wait", "b", "--for=failed").wantEnd(0, "job.batch/b Failed: ", "")
+	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is complete")
+}
+
+func TestWaitEnds_CLI_07(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(completions(1)))
+	f.untilCounts("a", counts{active: 1})
+	f.startPlugin("wait", "a", "--timeout=0").wantEnd(124, "", "error: not yet: job.batch/a Running, 0/1 done, 1 active")
+	f.startPlugin("wait", "a", "--timeout=50ms").wantEnd(124, "", "error: timed out after 50ms: ")
+	f.startPlugin("wait", "absent").wantEnd(1, "", `job "absent" not found`)
+	interrupted := f.startPlugin("wait", "a")
+	interrupted.untilSays(&interrupted.errOut, "a  Running")
+	interrupted.interrupt()
+	interrupted.wantEnd(130, "", "")
+	wait := f.startPlugin("wait", "a")
+	wait.untilSays(&wait.errOut, "a  Running")
+	f.deleteJob("a", metav1.DeletePropagationBackground)
+	wait.wantEnd(1, "", "error: job.batch/a was deleted before it had ended")
+}
