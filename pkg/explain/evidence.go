@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -74,7 +72,7 @@ func (a *analysis) limitEvidence() []Evidence {
 		return limit("backoffLimit %d: %s", deref(spec.BackoffLimit, 6), times(failed, "pod failed", "pods failed"))
 	case batchv1.JobReasonDeadlineExceeded:
 		if spec.ActiveDeadlineSeconds != nil {
-			return limit("activeDeadlineSeconds %d: the Job ran from %s on", *spec.ActiveDeadlineSeconds, startText(a.job.Status.StartTime))
+			return limit("activeDeadlineSeconds %d%s", *spec.ActiveDeadlineSeconds, a.ranUntilDecided())
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
@@ -116,11 +114,13 @@ func (a *analysis) uncountedFailed() int {
 	return 0
 }
 
-func startText(t *metav1.Time) string {
-	if t == nil {
-		return "a time that is not known"
+// ranUntilDecided is how long the Job ran before its end was decided, "" if nobody knows.
+func (a *analysis) ranUntilDecided() string {
+	start := a.job.Status.StartTime
+	if start == nil || !a.fate.decided() {
+		return ""
 	}
-	return t.UTC().Format(time.RFC3339)
+	return ": the Job had run for " + age(a.fate.since.Sub(start.Time))
 }
 
 // maxList is where a list of indexes is cut within a sentence.

@@ -54,7 +54,8 @@ func (a *analysis) reconciler() Reconciler {
 	case a.leaseExpired():
 		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
 	case a.Lease != nil && a.Lease.Holder != "":
-		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", a.Lease.Holder, age(a.Now.Sub(a.Lease.Renewed)))
+		host, _, _ := strings.Cut(a.Lease.Holder, "_") // What follows tells processes of one host apart.
+		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
 	case overdue > 0:
 		r.Alive, r.Text = NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), isAre(overdue))
 	case r.LastWrite != nil:

@@ -1,0 +1,53 @@
+#!/bin/sh
+# make explain-doc: run the failing examples on a cluster of their own, and put what
+# explain-failure says of them into docs/explain.md. A block of that file is written anew
+# if the line before it is <!-- output of: JOB [ARGUMENTS] -->.
+set -eu
+cd "$(dirname "$0")/.."
+
+dir=$PWD/.cluster/explaindoc
+binary=$PWD/bin/kubectl-batchjob
+doc=$PWD/docs/explain.md
+cluster() { go -C hack/controlplane run . "$@"; }
+controller=''
+cleanup() {
+	status=$?
+	trap - EXIT
+	trap '' INT TERM
+	[ -z "$controller" ] || { kill "$controller" 2>/dev/null && wait "$controller" 2>/dev/null || true; }
+	rm -rf "$dir/out" "$dir/cache" "$dir/controller.log"
+	cluster down --dir "$dir"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+cluster up --dir "$dir" >/dev/null
+export KUBECONFIG="$dir/kubeconfig" KUBECACHEDIR="$dir/cache" LC_ALL=C.UTF-8 TZ=UTC
+PATH=$(cluster path):$PATH
+export PATH
+kubectl create namespace batchjob-system >/dev/null
+"$binary" controller --leader-elect --leader-elect-resource-namespace batchjob-system \
+	--metrics-bind-address 0 --health-probe-bind-address 0 2>"$dir/controller.log" &
+controller=$!
+kubectl apply -f examples/ -f examples/stories/ -f examples/failures/ -f examples/stalls/ >/dev/null
+# Jobs of examples/stalls never end; the others do within a minute.
+"$binary" wait --quiet -l '!batchjob.dev/stalls' --timeout 3m >/dev/null || [ $? -eq 3 ]
+
+mkdir -p "$dir/out"
+n=0
+grep -o '^<!-- output of: .* -->' "$doc" | sed 's/^<!-- output of: //; s/ -->$//' | while read -r arguments; do
+	n=$((n + 1))
+	# As on a terminal of 100 columns: only there are lines wrapped.
+	{
+		printf '```\n$ kubectl batchjob %s\n' "$arguments"
+		NO_COLOR=1 script -qec "stty cols 100; '$binary' $arguments" /dev/null </dev/null | tr -d '\r'
+		printf '```\n'
+	} >"$dir/out/$n"
+done
+awk -v dir="$dir/out" '
+	skip && /^```$/ { if (++fences == 2) skip = 0; next }
+	skip { next }
+	{ print }
+	/^<!-- output of: / { file = dir "/" ++n; while ((getline line < file) > 0) print line; skip = 1; fences = 0 }
+' "$doc" >"$dir/out/doc" && cp "$dir/out/doc" "$doc"
