@@ -22,8 +22,9 @@ build: ## Build bin/kubectl-batchjob
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
 
 .PHONY: install
-install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it
-	cp bin/kubectl-batchjob "$$($(GO) env GOPATH)/bin/"
+install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
+	mkdir -p "$$($(GO) env GOPATH)/bin"
+	cp bin/kubectl-batchjob krew/kubectl_complete-batchjob "$$($(GO) env GOPATH)/bin/"
 
 .PHONY: demo
 demo: build ## Run four Jobs on a control plane of their own, and show them
@@ -34,7 +35,7 @@ test: test-unit test-integration ## Run unit tests, scenarios and integration te
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios
-	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/... ./hack/mutants
+	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/... ./hack/mutants ./hack/docs
 	$(GO) -C hack/controlplane test .
 
 .PHONY: test-integration
@@ -72,12 +73,12 @@ fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain re
 	$(GO) run ./test/record
 
 .PHONY: bench
-bench: bench-decisions build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
+bench: bench-decisions bench-start build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench
 
 .PHONY: bench-full
-bench-full: bench-decisions build controlplane ## The same with more rounds, and with 10,000 indexes at 100 requests per second: 90 minutes
+bench-full: bench-decisions bench-start build controlplane ## The same with more rounds, and with 10,000 indexes at 100 requests per second: 90 minutes
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench --rounds 4 --huge-rounds 3 --minutes 3 --sizes 10,100,1000,10000 --timeout 20m
 
@@ -85,6 +86,10 @@ bench-full: bench-decisions build controlplane ## The same with more rounds, and
 bench-decisions: ## Measure decisions, the cache, and a Job of 10^5 indexes in the virtual cluster
 	$(GO) test ./pkg/reconcile/... -run '^$$' -bench . -benchtime 20x
 	$(GO) test ./pkg/observe ./pkg/sim -run '^$$' -bench . -benchtime 1x
+
+.PHONY: bench-start
+bench-start: build ## Measure how long the binary takes to start
+	BATCHJOB_BINARY=$(CURDIR)/bin/kubectl-batchjob $(GO) test ./internal/cli -run '^$$' -bench BenchmarkStart -benchtime 20x
 
 .PHONY: lint
 lint: ## Run golangci-lint
@@ -101,6 +106,11 @@ generate-check: ## Check that go.mod files and generated files are up to date
 	$(GO) mod tidy -diff
 	$(GO) -C hack/controlplane mod tidy -diff
 	$(GO) -C hack/tools mod tidy -diff
+	$(GO) run ./hack/docs -check
+
+.PHONY: docs
+docs: ## Write docs/reference.md from the commands
+	$(GO) run ./hack/docs
 
 .PHONY: presubmit
 presubmit: test lint test-race test-e2e generate-check ## Run everything that CI runs
@@ -120,6 +130,10 @@ down: ## Stop the cluster of `make up` and remove its state
 .PHONY: clean
 clean: down ## Remove what was built, but for the control plane in the user's cache
 	rm -rf bin dist
+
+.PHONY: explain-doc
+explain-doc: build controlplane ## Write the outputs in docs/explain.md anew, from a run of the examples
+	@hack/explaindoc.sh
 
 .PHONY: picture
 picture: build ## Draw the picture of the README from a run of the demo

@@ -2,20 +2,19 @@ package cli
 
 import "github.com/spf13/cobra"
 
-const completionLong = `Print the script with which a shell completes the command line of kubectl-batchjob.
+const completionLong = `Print the script with which a shell completes kubectl-batchjob.
 
-It is for those who call kubectl-batchjob directly. "kubectl batchjob" is completed
-by kubectl's own completion, which asks the executable kubectl_complete-batchjob;
-"make install" puts it beside the plugin. Krew does not install it. This does, into
-a folder that is on your PATH:
+It is for those who call kubectl-batchjob directly. "kubectl batchjob" is
+completed by kubectl's own completion (1.26 and newer), which looks on your PATH
+for an executable called kubectl_complete-batchjob. "make install" puts it
+beside the plugin. Krew does not, but this does:
 
   cd ~/.krew/bin
   printf '#!/bin/sh\nexec kubectl-batchjob __complete "$@"\n' \
     >kubectl_complete-batchjob
   chmod +x kubectl_complete-batchjob
 
-Load kubectl's own completion, if you have not yet, as "kubectl completion --help"
-says.`
+How to load kubectl's own completion: kubectl completion --help`
 
 const completionExample = `  # kubectl-batchjob in this bash
   source <(kubectl-batchjob completion bash)`

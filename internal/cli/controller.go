@@ -31,9 +31,9 @@ others, and leaves those alone: both can run side by side. Give a Job to it with
     managedBy: ` + controller.DefaultManagedBy + `
 
 which has to be there when the Job is created. The controller keeps nothing
-outside the cluster: it may be stopped and started at any time, and goes on where
-it was. To run more than one of them for a managedBy value, use --leader-elect:
-one works, and the others wait.
+outside the cluster: it may be stopped and started at any time, and goes on
+where it was. To run more than one of them for a managedBy value, use
+--leader-elect: one works, and the others wait.
 
 Metrics are served with TLS to whoever may get the path /metrics, and health
 probes at /healthz and /readyz. 0 as an address switches either off.
@@ -45,19 +45,21 @@ const controllerExample = `  # With the current context, for all namespaces
   kubectl batchjob controller
 
   # For two namespaces, with a name of its own, and what it decides in the log
-  kubectl batchjob controller --namespaces ml,ci --managed-by example.com/jobs -v 5
+  kubectl batchjob controller --namespaces ml,ci \
+    --managed-by example.com/jobs -v 5
 
-  # Without the success policies of Jobs: they complete with all of their indexes only
+  # Without success policies: Jobs complete with all of their indexes only
   kubectl batchjob controller --feature-gates JobSuccessPolicy=false
 
   # Metrics for this machine only, without TLS
-  kubectl batchjob controller --metrics-bind-address 127.0.0.1:8080 --metrics-secure=false
+  kubectl batchjob controller --metrics-bind-address 127.0.0.1:8080 \
+    --metrics-secure=false
 
-  # In a pod, one of several, with the service account's permissions and JSON logs
+  # In a pod, one of several, with the permissions of its account and JSON logs
   kubectl-batchjob controller --leader-elect --logging-format json
 
-  # Instead of the built-in controller, in a cluster whose kube-controller-manager
-  # runs with --controllers=*,-job-controller
+  # Instead of the built-in controller, in a cluster whose
+  # kube-controller-manager runs with --controllers=*,-job-controller
   kubectl-batchjob controller --leader-elect --replace-builtin`
 
 // controllerOptions are the flags of the controller verb, and what Complete makes of them.

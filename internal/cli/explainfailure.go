@@ -187,9 +187,8 @@ func (o *explainOptions) Run(ctx context.Context) error {
 	if o.single() {
 		return o.runOne(ctx, jobs[0])
 	}
-	o.explainer.logLines = 0 // They are not shown.
-	if o.output != "" {
-		o.explainer.logLines = o.logLines
+	if o.output == "" {
+		o.explainer.logLines, o.explainer.brief = 0, true
 	}
 	progress := o.progress(len(jobs))
 	reports, err := o.explainer.reports(ctx, jobs, progress)

@@ -19,6 +19,9 @@ import (
 )
 
 const (
+	// What kubectl allows itself: client-go's 5 per second would let 100 names take 20 s.
+	queriesPerSecond, queriesAtOnce = 50, 300
+
 	kubeconfigHint = "name one with --kubeconfig or in KUBECONFIG"
 	// defaultServer is what client-go falls back to without any configuration (clientcmd.ClusterDefaults).
 	defaultServer = "http://localhost:8080"
@@ -52,6 +55,7 @@ func restConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest
 	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent()
+	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
 	config.WarningHandler = &warningWriter{out: warnings, seen: map[string]bool{}}
 	return config, nil
 }

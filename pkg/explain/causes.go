@@ -18,8 +18,8 @@ import (
 // maxExamples is how many pods stand for a cause.
 const maxExamples = 3
 
-// group is the failures of one cause, the latest first.
-type group struct {
+// causeGroup is the failures of one cause, the latest first.
+type causeGroup struct {
 	cause       cause.Cause
 	consequence bool
 	failures    []*failure
@@ -27,28 +27,53 @@ type group struct {
 
 // groups are the failures by cause, the most frequent first, and those that followed from
 // the end of the Job last.
-func (a *analysis) groups() []*group {
+func (a *analysis) groups() []*causeGroup {
+	all := make([]*failure, len(a.failures))
+	for i := range a.failures {
+		all[i] = &a.failures[i]
+	}
+	return group(all)
+}
+
+func group(failures []*failure) []*causeGroup {
 	type key struct {
 		cause       cause.Cause
 		consequence bool
 	}
-	byKey := map[key]*group{}
-	var all []*group
-	for i := range a.failures {
-		f := &a.failures[i]
+	byKey := map[key]*causeGroup{}
+	var all []*causeGroup
+	for _, f := range failures {
 		k := key{f.cause, f.consequence}
 		g := byKey[k]
 		if g == nil {
-			g = &group{cause: f.cause, consequence: f.consequence}
+			g = &causeGroup{cause: f.cause, consequence: f.consequence}
 			byKey[k] = g
 			all = append(all, g)
 		}
 		g.failures = append(g.failures, f)
 	}
-	slices.SortStableFunc(all, func(x, y *group) int {
+	slices.SortStableFunc(all, func(x, y *causeGroup) int {
 		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.cause.Evidence(), y.cause.Evidence()))
 	})
 	return all
+}
+
+// decisive are the failures that failed the Job, if its reason tells them from others:
+// the last ones of indexes that have failed.
+func (a *analysis) decisive() []*failure {
+	if a.fate.reason != batchv1.JobReasonFailedIndexes && a.fate.reason != batchv1.JobReasonMaxFailedIndexesExceeded {
+		return nil
+	}
+	_, lost := a.endedIndexes()
+	seen := map[int32]bool{}
+	var out []*failure
+	for i := range a.failures { // The latest first.
+		if f := &a.failures[i]; !f.consequence && lost.Contains(f.pod.Index) && !seen[f.pod.Index] {
+			seen[f.pod.Index] = true
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 func compareBool(x, y bool) int {
@@ -91,7 +116,7 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 
 func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }
 
-func (a *analysis) causeOf(g *group) Cause {
+func (a *analysis) causeOf(g *causeGroup) Cause {
 	c := Cause{
 		Text: g.cause.Evidence(), Source: SourcePods, Count: int32(len(g.failures)), Consequence: g.consequence,
 		Container: g.cause.Container, Reason: g.cause.Reason, Condition: string(g.cause.Condition), Action: string(g.cause.Action),

@@ -155,7 +155,7 @@ func (a *analysis) ruleEvidence(index int32) Evidence {
 }
 
 // examples are failures worth a look, the most telling first: the culprit that the
-// condition names, then the latest failure of each cause.
+// condition names, those of indexes that failed the Job, then the latest of each cause.
 func (a *analysis) examples() []*failure {
 	var out []*failure
 	if name := a.fate.culprit.pod; name != "" {
@@ -165,7 +165,7 @@ func (a *analysis) examples() []*failure {
 			}
 		}
 	}
-	for _, g := range a.groups() {
+	for _, g := range slices.Concat(group(a.decisive()), a.groups()) {
 		if f := g.failures[0]; !slices.Contains(out, f) {
 			out = append(out, f)
 		}

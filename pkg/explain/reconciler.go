@@ -162,7 +162,7 @@ func (a *analysis) overduePods() []string {
 
 // age is a duration in at most two units: "1m20s", "3d4h".
 func age(d time.Duration) string {
-	d = max(d.Round(time.Second), 0) // clocks differ
+	d = max(d.Truncate(time.Second), 0) // clocks differ
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", d/time.Second)

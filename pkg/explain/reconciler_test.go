@@ -50,16 +50,16 @@ func TestReconciler_CLI_06_MGB_12(t *testing.T) {
 		says  string
 		gone  bool
 	}{
-		"lease held":                       {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "vm-1 holds its Lease"},
-		"lease expired":                    {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired, it was last renewed 1m ago", gone: true},
-		"lease just not expired":           {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "vm-1 holds"},
-		"released, and nobody took it":     {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
-		"released a moment ago":            {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"old lease, status written since":  {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
-		"no lease, status written lately":  {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
+		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "vm-1 holds its Lease"},
+		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired, it was last renewed 1m ago", gone: true},
+		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "vm-1 holds"},
+		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
+		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
+		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
+		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"no lease, ends are not recorded":  {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended 5m ago or more and is not recorded", gone: true},
-		"nothing tells":                    {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "nothing tells"},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended 5m ago or more and is not recorded", gone: true},
+		"nothing tells":                     {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "nothing tells"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(tc.job, append(tc.pods, running)...)
@@ -87,7 +87,7 @@ func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 
 // A Lease that was never renewed has no age.
 func TestLeaseWithoutRenewTime_CLI_06(t *testing.T) {
-	f := factsOf(ours(time.Hour), podOf("train-x", nil))
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
 	f.Lease = &explain.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
 	r := report(f)
 	if all := r.Reconciler.Text + fmt.Sprint(r.Problems); strings.Contains(all, "106751d") {

@@ -163,8 +163,15 @@ func (a *analysis) culpritLabel() string {
 func (a *analysis) mostly() string {
 	var first *Cause
 	all, kinds := int32(0), 0
-	for i := range a.r.Causes {
-		c := &a.r.Causes[i]
+	causes := a.r.Causes
+	if groups := group(a.decisive()); len(groups) > 0 {
+		causes = nil
+		for _, g := range groups {
+			causes = append(causes, a.causeOf(g))
+		}
+	}
+	for i := range causes {
+		c := &causes[i]
 		if c.Consequence {
 			continue
 		}

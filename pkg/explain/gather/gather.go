@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -49,22 +50,46 @@ type Options struct {
 	Report explain.Options
 	// LogLines is how many last lines are read of the logs that tell most; 0 for none.
 	LogLines int64
+	// WithoutPodEvents leaves out the events of pods, for which all of the namespace's are
+	// looked through.
+	WithoutPodEvents bool
 	// OurName is the default managedBy value of this project's controller, LeaseName the
 	// name of the Lease of one with another.
 	OurName   string
 	LeaseName func(managedBy string) string
 }
 
+// Reader reads about Jobs. What is the same for several Jobs it reads once: it is for one
+// moment, and may be used by several goroutines.
+type Reader struct {
+	client  kubernetes.Interface
+	options Options
+
+	mu     sync.Mutex
+	leases map[string]*explain.Lease // by managedBy
+}
+
+// NewReader returns a Reader.
+func NewReader(client kubernetes.Interface, o Options) *Reader {
+	return &Reader{client: client, options: o, leases: map[string]*explain.Lease{}}
+}
+
 // reading is one Job's facts as far as they are read.
 type reading struct {
-	client kubernetes.Interface
-	o      Options
-	facts  explain.Facts
+	*Reader
+	o     Options
+	facts explain.Facts
+}
+
+// Facts reads all about one Job at the time now.
+func Facts(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Facts {
+	return NewReader(client, o).Facts(ctx, job, ruleNames, now)
 }
 
 // Facts reads all about a Job at the time now.
-func Facts(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Facts {
-	r := &reading{client: client, o: o, facts: explain.Facts{Now: now, OurName: o.OurName, Job: job, RuleNames: ruleNames}}
+func (s *Reader) Facts(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Facts {
+	o := s.options
+	r := &reading{Reader: s, o: o, facts: explain.Facts{Now: now, OurName: o.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
 	r.events(ctx)
 	r.lease(ctx)
@@ -138,6 +163,9 @@ func (r *reading) events(ctx context.Context) {
 		r.gap("list", "events", err)
 		return
 	}
+	if r.o.WithoutPodEvents {
+		return
+	}
 	mine := make(map[string]bool, len(r.facts.Pods))
 	for i := range r.facts.Pods {
 		mine[r.facts.Pods[i].Name] = true
@@ -187,16 +215,27 @@ func (r *reading) lease(ctx context.Context) {
 	if managedBy == "" || r.o.LeaseName == nil {
 		return
 	}
-	name := r.o.LeaseName(managedBy)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, read := r.leases[managedBy]; !read {
+		r.leases[managedBy] = r.readLease(ctx, r.o.LeaseName(managedBy))
+	}
+	r.facts.Lease = r.leases[managedBy]
+}
+
+// readLease returns the Lease of the name that was renewed last, or nil.
+func (r *reading) readLease(ctx context.Context, name string) *explain.Lease {
 	list, err := r.client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
-		return
+		return nil
 	}
+	var last *explain.Lease
 	for i := range list.Items {
-		if l := explain.LeaseOf(&list.Items[i]); r.facts.Lease == nil || l.Renewed.After(r.facts.Lease.Renewed) {
-			r.facts.Lease = &l
+		if l := explain.LeaseOf(&list.Items[i]); last == nil || l.Renewed.After(last.Renewed) {
+			last = &l
 		}
 	}
+	return last
 }
 
 // nodes looks at those of pods that should have ended.

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// complete returns the words that a shell is offered, and cobra's directive.
+func complete(t *testing.T, args ...string) (words []string, directive string) {
+	t.Helper()
+	got := run(t, nil, append([]string{"__complete"}, args...)...)
+	for _, line := range strings.Split(strings.TrimSuffix(got.out, "\n"), "\n") {
+		word, _, _ := strings.Cut(line, "\t")
+		if strings.HasPrefix(word, ":") {
+			return words, word
+		}
+		words = append(words, word)
+	}
+	t.Fatalf("%q: no directive in %q, stderr %q", args, got.out, got.errOut)
+	return nil, ""
+}
+
+// ownersAPI has Jobs, CronJobs and pods, but no JobSets.
+func ownersAPI(t *testing.T) *httptest.Server {
+	t.Helper()
+	job := simpleJob("ns1", "train", 0)
+	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
+	_ = unstructured.SetNestedField(job.Object, int64(4), "spec", "completions")
+	_ = unstructured.SetNestedField(job.Object, "2", "status", "failedIndexes")
+	fake := newFakeAPI(t, job)
+	lists := map[string][]string{
+		"/apis/batch/v1/namespaces/ns1/cronjobs?":                                             {"nightly", "hourly"},
+		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name=train status.phase=Failed":  {"train-2-x", "train-2-a"},
+		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name=train status.phase!=Failed": {"train-0-y"},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		names, ok := lists[r.URL.Path+"?"+strings.TrimSpace(q.Get("labelSelector")+" "+q.Get("fieldSelector"))]
+		if !ok {
+			fake.serve(w, r)
+			return
+		}
+		if pods := strings.HasSuffix(r.URL.Path, "/pods"); pods != (q.Get("limit") == "100") {
+			t.Errorf("%s: a Job may have 100,000 pods, and few else do", r.URL)
+		}
+		items := []any{}
+		for _, name := range names {
+			items = append(items, partial(map[string]any{"name": name}))
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": items})
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// ux.md, "Side by side": completion. CLI-04's verb takes owners of Jobs, pods and indexes.
+func TestExplainCompletion_CLI_04(t *testing.T) {
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, ownersAPI(t).URL))
+	for args, want := range map[string]string{
+		"":                         "train :4",
+		"train|":                   " :4",
+		"job/":                     "job/train :4",
+		"cronjob/":                 "cronjob/hourly cronjob/nightly :4",
+		"cj/n":                     "cj/nightly :4",
+		"cronjob/nightly|cronjob/": "cronjob/hourly :4",
+		"jobset/":                  " :4",
+		"cr":                       "cronjob/ :6",
+		"jo":                       "job/ jobset/ :6",
+		"pod/":                     " :4",
+		"-A|":                      " :4",
+		"-A|cronjob/":              " :4",
+		"-l|x=y|cr":                " :4",
+		"train|--pod|":             "train-2-a train-2-x train-0-y :36",
+		"train|--pod|train-0":      "train-0-y :36",
+		"--pod|":                   " :36",
+		"cronjob/nightly|--pod|":   " :36",
+		"train|--index|":           "2 0 1 3 :36",
+		"train|--index|2,":         " :36",
+		"train|-o|":                "json yaml :4",
+		"train|--color|a":          "auto always never :4",
+	} {
+		words, directive := complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
+		if got := strings.Join(words, " ") + " " + directive; got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// A flag that takes no file is not completed with files, and one that does is.
+func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	for args, want := range map[string]string{
+		"create|-f|":                  "json yaml yml :8",
+		"lint|-f|":                    "json yaml yml :8",
+		"lint|":                       " :4",
+		"status|-l|":                  " :4",
+		"wait|--timeout|":             " :4",
+		"logs|train|--since|":         " :4",
+		"status|--kubeconfig|":        " :0",
+		"controller|":                 " :4",
+		"controller|--tls-cert-file|": " :0",
+		"controller|--namespaces|":    " :4",
+		"status|--user|":              "u :4",
+		"status|--cluster|":           "c :4",
+		"wait|--for|c":                "complete :4",
+	} {
+		words, directive := complete(t, strings.Split(args, "|")...)
+		if got := strings.Join(words, " ") + " " + directive; got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// A cluster that does not answer, and a credential plugin that hangs, keep the shell waiting for two seconds at most,
+// and say nothing.
+func TestCompletionIsQuick(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // Nobody accepts.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	silent := "http://" + listener.Addr().String()
+	plugin := filepath.Join(t.TempDir(), "plugin")
+	content := `apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: c, cluster: {server: "` + strings.Replace(silent, "http", "https", 1) + `"}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: sh, args: [-c, exec sleep 6 2>/dev/null]}}}]
+contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
+`
+	if err := os.WriteFile(plugin, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, kubeconfig := range []string{writeKubeconfig(t, silent), plugin} {
+		t.Setenv("KUBECONFIG", kubeconfig)
+		start := time.Now()
+		words, directive := complete(t, "status", "")
+		if took := time.Since(start); len(words) > 0 || directive != ":4" || took > completionTimeout+completionTimeout/2 {
+			t.Errorf("%q %s after %s", words, directive, took)
+		}
+	}
+}
+
+// kubectl asks kubectl_complete-batchjob; without `make install` users make it by what help says.
+func TestCompletionScriptForKubectl(t *testing.T) {
+	home := t.TempDir()
+	bin := filepath.Join(home, ".krew", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plugin := "#!/bin/sh\nprintf '[%s]' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "kubectl-batchjob"), []byte(plugin), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sh := func(script string, args ...string) string {
+		cmd := exec.Command("sh", append([]string{"-ec", script, "sh"}, args...)...)
+		cmd.Env = []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH")}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+		return string(out)
+	}
+	var steps []string
+	for line := range strings.Lines(completionLong) {
+		if strings.HasPrefix(line, "  ") {
+			steps = append(steps, line)
+		}
+	}
+	sh(strings.Join(steps, ""))
+	ours, err := filepath.Abs("../../krew/kubectl_complete-batchjob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{filepath.Join(bin, "kubectl_complete-batchjob"), ours} {
+		const want = "[__complete][status][-n][a b][]"
+		if got := sh(`exec "$@"`, script, "status", "-n", "a b", ""); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+}
+
+// The scripts of the completion verb are of the shells they are for, and complete the binary called directly.
+func TestCompletionScriptInBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kubectl-batchjob"), []byte("#!/bin/sh\necho explain-failure\necho :4\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte(run(t, nil, "completion", "bash").out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// _init_completion is bash-completion's, which may not be here.
+	cmd := exec.Command(bash, "-c", `_init_completion() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
+. "$1"; COMP_WORDS=(kubectl-batchjob exp); COMP_CWORD=1; COMP_LINE="kubectl-batchjob exp"; COMP_POINT=${#COMP_LINE}
+__start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "explain-failure" {
+		t.Errorf("%v: %q", err, out)
+	}
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// CLI-04: rule, pod, container, exit code and the last lines of the log; the other names of
+// the verb are the same.
+func TestExplainFailure_CLI_04(t *testing.T) {
+	o := newExplained(t)
+	first := run(t, o.api, "explain-failure", "train")
+	if first.code != 0 || first.errOut != "" {
+		t.Fatalf("exit %d, stderr %q", first.code, first.errOut)
+	}
+	for _, part := range []string{`rule 0 "Corrupt"`, "train-a", "container main", "exit code 42", "table is corrupt", "bad checksum", "NodeHasTrouble"} {
+		if !strings.Contains(first.out, part) {
+			t.Errorf("it does not say %q:\n%s", part, first.out)
+		}
+	}
+	for _, verb := range []string{"explain", "why"} {
+		if got := run(t, o.api, verb, "job/train"); got.out != first.out {
+			t.Errorf("%s says something else:\n%s", verb, got.out)
+		}
+	}
+	if quiet := run(t, o.api, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.out, "bad checksum") {
+		t.Errorf("--log-lines=0:\n%s", quiet.out)
+	}
+	if one := run(t, o.api, "explain-failure", "train", "--log-lines=1"); strings.Contains(one.out, "reading\n") || !strings.Contains(one.out, "bad checksum") {
+		t.Errorf("--log-lines=1:\n%s", one.out)
+	}
+	if used := o.methods(); len(used) != 1 || !used[http.MethodGet] {
+		t.Errorf("it writes: %v", used)
+	}
+}
+
+// Wrong usage: exit code 2 and one line that says what to do, with no request sent.
+func TestExplainUsage_CLI_04(t *testing.T) {
+	for _, tc := range []struct{ args, says string }{
+		{"", "name a Job"},
+		{"a -A", "across all namespaces"},
+		{"a -l x=y", "selector"},
+		{"-A", "name a Job"},
+		{"-l x==!", "--selector"},
+		{"a -o wide", `"wide"`},
+		{"a -o json=", "unknown output format"},
+		{"a --log-lines -1", "--log-lines"},
+		{"a --log-lines x", "--log-lines"},
+		{"a --pod p --index 1", "exclude each other"},
+		{"a b --pod p", "for one Job"},
+		{"-l x=y --index 1", "for one Job"},
+		{"cronjob/x --index 1", "for one Job"},
+		{"a --index x", "--index=x"},
+		{"a --index -1", "--index=-1"},
+		{"a --index 1,2", "--index=1,2"},
+		{"a --index 99999999999", "--index=99999999999"},
+		{"a --color sometimes", "--color"},
+		{"pod/a", `"pod/a" is not a Job`},
+		{"job/", "no Job name"},
+		{"cronjob/", "names no CronJob"},
+		{"jobset/a/b", "names no JobSet"},
+		{"a/../b", ""},
+		{"a --nonsense", "--nonsense"},
+	} {
+		api := newFakeAPI(t)
+		api.setRefuse(func(r *http.Request) *fakeStatus {
+			t.Errorf("%s: %s %s", tc.args, r.Method, r.URL)
+			return nil
+		})
+		got := run(t, api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		if got.code != exitUsage || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) || !strings.Contains(got.errOut, "--help") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
+		}
+	}
+}
+
+// What is wrong with the command line is told before anything else that is wrong.
+func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	if got := run(t, nil, "explain-failure", "a", "--index", "x"); got.code != exitUsage {
+		t.Errorf("exit %d, %s", got.code, got.errOut)
+	}
+}
+
+// JSON and YAML hold the values as the cluster has them; a terminal gets them safe.
+func TestExplainHostileText_CLI_04(t *testing.T) {
+	o := newExplained(t)
+	hostile := "\x1b[2J\u202eevil\r"
+	o.pods.put(endedPod(explainedJob("ns1", "train"), "train-a", 42, hostile))
+	o.pods.write("train-a/main", "\x1b]0;title\x07")
+	for _, format := range []string{"json", "yaml"} {
+		got := run(t, o.api, "explain-failure", "train", "-o", format)
+		data, err := yaml.YAMLToJSON([]byte(got.out))
+		if err != nil || got.code != 0 {
+			t.Fatalf("%s: exit %d, %v", format, got.code, err)
+		}
+		var r explain.Report
+		if err := json.Unmarshal(data, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind != "JobExplanation" || r.APIVersion != "batchjob.dev/v1alpha1" || r.Verdict.RuleName != "Corrupt" || *r.Verdict.Rule != 0 {
+			t.Errorf("%s: %s %s %+v", format, r.APIVersion, r.Kind, r.Verdict)
+		}
+		var lines []string
+		for _, e := range r.Evidence {
+			lines = append(lines, e.Lines...)
+		}
+		if !slices.Contains(lines, "\x1b]0;title\x07") || r.Causes[0].Message != strings.TrimSpace(hostile) {
+			t.Errorf("%s: %q, %q", format, lines, r.Causes[0].Message)
+		}
+	}
+	for _, args := range []string{"explain-failure train", "explain-failure -l app=train", "status train"} {
+		got := run(t, o.api, strings.Fields(args)...)
+		if strings.ContainsAny(got.out, "\x1b\x07\r\u202e") || !strings.Contains(got.out, `\x1b`) && !strings.HasPrefix(args, "status") {
+			t.Errorf("%s: %q", args, got.out)
+		}
+	}
+}
+
+// --pod and --index narrow the answer, and refuse what the Job does not have.
+func TestExplainFocus_CLI_04(t *testing.T) {
+	train := explainedJob("ns1", "train")
+	indexed := simpleJob("ns1", "indexed", 0)
+	indexed.Object["spec"] = map[string]any{"completions": int64(4), "parallelism": int64(2), "completionMode": "Indexed"}
+	o := newExplained(t, indexed)
+	o.pods.put(endedPod(train, "train-b", 7, "something else"))
+	for i := range 3 {
+		pod := endedPod(indexed, fmt.Sprintf("indexed-%d-x", i), int32(10+i), "")
+		pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": fmt.Sprint(i)}
+		o.pods.put(pod)
+	}
+	got := run(t, o.api, "explain-failure", "train", "--pod", "train-b")
+	if got.code != 0 || !strings.Contains(got.out, "something else") || strings.Contains(got.out, "table is corrupt") {
+		t.Errorf("--pod: exit %d, %s", got.code, got.out)
+	}
+	got = run(t, o.api, "explain-failure", "indexed", "--index", "1")
+	if got.code != 0 || !strings.Contains(got.out, "code 11") || strings.Contains(got.out, "code 10") || strings.Contains(got.out, "code 12") {
+		t.Errorf("--index: exit %d, %s", got.code, got.out)
+	}
+	for _, tc := range []struct {
+		args, says string
+		code       int
+	}{
+		{"train --index 1", "--index is for Indexed Jobs, and job.batch/train is not one", exitUsage},
+		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", exitUsage},
+		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, exitError},
+	} {
+		got := run(t, o.api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		if got.code != tc.code || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
+		}
+	}
+	o.refusePath("/pods", 403, "Forbidden")
+	if got := run(t, o.api, "explain-failure", "train", "--pod", "train-b"); got.code != 0 || !strings.Contains(got.out, "no permission to list pods") {
+		t.Errorf("without the permission to read pods: exit %d, %s%s", got.code, got.out, got.errOut)
+	}
+}
+
+// CLI-08: each permission that is missing leaves the rest, with a note and a command.
+func TestExplainForbidden_CLI_08(t *testing.T) {
+	for _, tc := range []struct {
+		path, command string
+		missing       []string
+	}{
+		{"/pods", "kubectl auth can-i list pods -n ns1", []string{"bad checksum", "table is corrupt", "is gone"}},
+		{"/events", "kubectl auth can-i list events -n ns1", []string{"NodeHasTrouble"}},
+		{"/log", "kubectl auth can-i get pods --subresource=log -n ns1", []string{"bad checksum"}},
+		{"/leases", "", nil},
+	} {
+		o := newExplained(t)
+		o.refusePath(tc.path, 403, "Forbidden")
+		got := run(t, o.api, "explain-failure", "train")
+		if got.code != 0 || !strings.Contains(got.out, `rule 0 "Corrupt"`) || !strings.Contains(got.out, "exit code 42") || !strings.Contains(got.out, tc.command) {
+			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s", tc.path, got.code, got.errOut, got.out)
+		}
+		for _, part := range tc.missing {
+			if strings.Contains(got.out, part) {
+				t.Errorf("%s: it says %q:\n%s", tc.path, part, got.out)
+			}
+		}
+		if tc.command == "" && strings.Contains(got.out, "can-i") {
+			t.Errorf("%s is not silent:\n%s", tc.path, got.out)
+		}
+		if status := run(t, o.api, "status", "train"); status.code != 0 || !strings.Contains(status.out, "Failed") {
+			t.Errorf("%s: status: exit %d, %s", tc.path, status.code, status.errOut)
+		}
+	}
+	o := newExplained(t)
+	o.refusePath("/jobs/train", 403, "Forbidden")
+	for _, args := range []string{"explain-failure train", "status train"} {
+		got := run(t, o.api, strings.Fields(args)...)
+		if got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "you may not get jobs") {
+			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
+		}
+	}
+}

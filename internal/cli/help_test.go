@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// commands are all that help describes, by the words that choose them.
+func commands(t *testing.T) map[string]*cobra.Command {
+	t.Helper()
+	root := NewCommand()
+	all := map[string]*cobra.Command{}
+	eachCommand(root, func(cmd *cobra.Command) {
+		if cmd.Name() != "help" {
+			all[strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()))] = cmd
+		}
+	})
+	return all
+}
+
+// ux.md, "Conventions": what help says, in 80 columns (CLI-01 to CLI-08 are explained there).
+func TestHelpTexts(t *testing.T) {
+	for words := range commands(t) {
+		got := run(t, nil, append(strings.Fields(words), "--help")...)
+		if got.code != 0 || got.errOut != "" {
+			t.Errorf("%s --help: exit %d, stderr %q", words, got.code, got.errOut)
+		}
+		golden(t, filepath.Join("help", strings.ReplaceAll(firstNonEmpty(words, "root"), " ", "-")+".golden"), got.out)
+		for line := range strings.Lines(got.out) {
+			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > helpWidth || strings.ContainsRune(line, '\t') {
+				t.Errorf("%s --help: too wide, or with a tab: %q", words, line)
+			}
+		}
+	}
+}
+
+func TestHelpIsComplete(t *testing.T) {
+	for words, cmd := range commands(t) {
+		if cmd.Long == "" || cmd.Example == "" || cmd.Short == "" {
+			t.Errorf("%q lacks a description or examples", words)
+		}
+		if len(cmd.Short) > 60 || strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%q: the list of the root has room for few words, without a full stop: %q", words, cmd.Short)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !strings.HasSuffix(f.Usage, ".") && f.Name != "feature-gates" {
+				t.Errorf("%s --%s: %q is no sentence", words, f.Name, f.Usage)
+			}
+		})
+	}
+	for _, verb := range NewCommand().Commands() {
+		if verb.GroupID == "" && !slices.Contains([]string{"version", "completion", "help"}, verb.Name()) {
+			t.Errorf("%s is in no group of the root's help", verb.Name())
+		}
+	}
+	root := run(t, nil, "--help").out
+	for _, part := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
+		if !strings.Contains(root, part) {
+			t.Errorf("root help lacks %q", part)
+		}
+	}
+}
+
+// The same flag reads the same in every verb, but for what is different about it.
+func TestFlagsReadTheSame(t *testing.T) {
+	differ := []string{"output", "index", "managed-by", "all-namespaces"}
+	seen := map[string]string{}
+	for _, cmd := range commands(t) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			text := f.Shorthand + " " + f.Value.Type() + " " + f.Usage
+			switch f.Name {
+			case "output":
+				text, _, _ = strings.Cut(text, "(")
+			case "all-namespaces":
+				text, _, _ = strings.Cut(strings.TrimSuffix(text, "."), ";")
+			default:
+				if slices.Contains(differ, f.Name) {
+					return
+				}
+			}
+			if before, ok := seen[f.Name]; ok && before != text {
+				t.Errorf("--%s: %q and %q", f.Name, before, text)
+			}
+			seen[f.Name] = text
+		})
+	}
+}
+
+// Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
+func TestForeignFlags(t *testing.T) {
+	words := wordings()
+	for name := range foreignFlags() {
+		if words[name] == "" {
+			t.Errorf("--%s has no wording", name)
+		}
+	}
+	got := run(t, nil, "status", "--help").out
+	for _, part := range []string{"-n, --namespace", "--context", "--as-group", "kubectl options"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("status --help lacks %q", part)
+		}
+	}
+	if strings.Contains(got, words["as-group"]) || strings.Contains(got, "cache-dir STRING") {
+		t.Error("status --help explains all of kubectl's flags")
+	}
+}
+
+// example is a command line of ours in a text; what comes before or after it in a pipeline does not matter.
+var example = regexp.MustCompile(`(?m)^[^#\n]*?kubectl[ -]batchjob ([^|)<>'#\n]*)`)
+
+func examplesIn(text string) (lines [][]string) {
+	text = strings.ReplaceAll(text, "\\\n", "")
+	for _, match := range example.FindAllStringSubmatch(text, -1) {
+		lines = append(lines, strings.Fields(match[1]))
+	}
+	return lines
+}
+
+// Every example of help can be typed as it is.
+func TestExamplesAreValid(t *testing.T) {
+	n := 0
+	for words, cmd := range commands(t) {
+		for _, args := range examplesIn(cmd.Example) {
+			n++
+			checkExample(t, words, args)
+		}
+	}
+	if n < 35 {
+		t.Errorf("only %d examples were found", n)
+	}
+}
+
+// So can those of the documentation.
+func TestDocumentedCommandsAreValid(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commandLine := regexp.MustCompile(`(?m)^(?: {4}|\$ )?kubectl[ -]batchjob .*`)
+	n := 0
+	for _, file := range append(files, "../../README.md", "../../examples/README.md") {
+		if filepath.Base(file) == "reference.md" {
+			continue // Its examples are those of help.
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range commandLine.FindAllString(strings.ReplaceAll(string(data), "\\\n", ""), -1) {
+			for _, args := range examplesIn(strings.TrimSpace(line)) {
+				n++
+				checkExample(t, file, args)
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("only %d commands were found", n)
+	}
+}
+
+func checkExample(t *testing.T, where string, args []string) {
+	t.Helper()
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	root := NewCommand()
+	root.SetOut(io.Discard)
+	root.SetArgs(args)
+	ran := ""
+	eachCommand(root, func(cmd *cobra.Command) {
+		cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, _ []string) error {
+			ran = cmd.Name()
+			return nil
+		}
+	})
+	if err := root.Execute(); err != nil || ran != args[0] && args[0] != "completion" && !strings.HasPrefix(args[0], "-") {
+		t.Errorf("%s: %q: %v", where, args, err)
+	}
+	if args[0] == "controller" {
+		return // It sets the process's logging.
+	}
+	// What verbs check themselves comes before they ask a cluster, which a cancelled context keeps them from.
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
+	if err := execute(ctx, args, streams, testEnvironment()); ExitCode(err) == exitUsage {
+		t.Errorf("%s: %q: %v", where, args, err)
+	}
+}

@@ -1,0 +1,134 @@
+package docgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+)
+
+const header = `# Reference
+
+<!-- Written by "make docs" from the commands themselves. Do not edit. -->
+
+`
+
+// machineDefaults are defaults that differ between machines, as the reference shows them.
+func machineDefaults() map[string]string {
+	return map[string]string{"cache-dir": "$HOME/.kube/cache"}
+}
+
+// Reference returns the reference of root and all of its commands.
+func Reference(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(header)
+	b.WriteString(prose(root.Long) + "\n")
+	writeContents(&b, root)
+	shared := map[string]*pflag.Flag{}
+	for _, verb := range cli.Verbs(root) {
+		writeCommand(&b, verb, shared)
+		for _, child := range verb.Commands() {
+			writeCommand(&b, child, shared)
+		}
+	}
+	b.WriteString("## Connection flags\n\nAll verbs that talk to a cluster have kubectl's flags for it.\n\n")
+	writeTable(&b, sorted(shared))
+	return b.String()
+}
+
+func writeContents(b *strings.Builder, root *cobra.Command) {
+	b.WriteString("| verb | |\n|---|---|\n")
+	for _, verb := range cli.Verbs(root) {
+		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", verb.Name(), anchor(title(verb)), inCell(verb.Short))
+	}
+	b.WriteString("\n")
+}
+
+func title(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
+}
+
+// anchor is how GitHub links to a heading.
+func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
+
+// writeCommand adds the connection flags to shared instead of repeating them.
+func writeCommand(b *strings.Builder, cmd *cobra.Command, shared map[string]*pflag.Flag) {
+	fmt.Fprintf(b, "## %s\n\n%s\n", title(cmd), prose(firstNonEmpty(cmd.Long, cmd.Short)))
+	usage := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		usage = cmd.CommandPath() + " COMMAND"
+	}
+	fmt.Fprintf(b, "```\n%s\n```\n\n", usage)
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(b, "Aliases: `%s`\n\n", strings.Join(cmd.Aliases, "`, `"))
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(b, "### Examples of %s\n\n```sh\n%s\n```\n\n", title(cmd), dedent(cmd.Example))
+	}
+	groups := map[cli.FlagGroup]map[string]*pflag.Flag{cli.OwnFlags: {}, cli.LoggingFlags: {}, cli.KubectlFlags: shared}
+	connects := false
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			groups[cli.GroupOf(f)][f.Name] = f
+			connects = connects || cli.GroupOf(f) == cli.KubectlFlags
+		}
+	})
+	if own := sorted(groups[cli.OwnFlags]); len(own) > 0 {
+		fmt.Fprintf(b, "### Flags of %s\n\n", title(cmd))
+		writeTable(b, own)
+	}
+	if logging := sorted(groups[cli.LoggingFlags]); len(logging) > 0 {
+		fmt.Fprintf(b, "### Logging flags of %s\n\n", title(cmd))
+		writeTable(b, logging)
+	}
+	if connects {
+		b.WriteString("And the [connection flags](#connection-flags).\n\n")
+	}
+}
+
+func sorted(flags map[string]*pflag.Flag) []*pflag.Flag {
+	var list []*pflag.Flag
+	for _, f := range flags {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *pflag.Flag) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func writeTable(b *strings.Builder, flags []*pflag.Flag) {
+	b.WriteString("| flag | default | |\n|---|---|---|\n")
+	for _, f := range flags {
+		_, text := pflag.UnquoteUsage(f)
+		value := cli.DefaultOf(f)
+		if fixed, ok := machineDefaults()[f.Name]; ok {
+			value = fixed
+		}
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", syntax(f), inCell(value), inCell(text))
+	}
+	b.WriteString("\n")
+}
+
+func syntax(f *pflag.Flag) string {
+	text := "--" + f.Name
+	if f.Shorthand != "" {
+		text = "-" + f.Shorthand + ", " + text
+	}
+	if value := cli.ValueOf(f); value != "" {
+		text += " " + value
+	}
+	return text
+}
+
+func firstNonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,72 @@
+package docgen
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+)
+
+// The reference is the same on every machine: nothing of this one is in it.
+func TestReferenceIsTheSameEverywhere(t *testing.T) {
+	first := Reference(cli.NewCommand())
+	t.Setenv("HOME", "/home/somebody-else")
+	t.Setenv("KUBECACHEDIR", "/var/cache/elsewhere")
+	t.Setenv("KUBECONFIG", "/elsewhere/config")
+	if second := Reference(cli.NewCommand()); second != first {
+		t.Error("it differs with another home folder")
+	}
+	if !strings.Contains(first, "`$HOME/.kube/cache`") {
+		t.Error("the default of --cache-dir is not there")
+	}
+}
+
+// ux.md, "Conventions": every verb with usage, examples and flags; exit codes; kubectl's flags once.
+func TestReferenceIsComplete(t *testing.T) {
+	root := cli.NewCommand()
+	text := Reference(root)
+	for _, code := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted"} {
+		if !strings.Contains(text, code) {
+			t.Errorf("no exit code %q", code)
+		}
+	}
+	for _, verb := range root.Commands() {
+		if verb.Name() == "help" {
+			continue
+		}
+		_, section, found := strings.Cut(text, "\n## "+verb.Name()+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !found || !strings.Contains(section, dedent(verb.Example)) || !strings.Contains(section, "kubectl batchjob "+verb.Name()) {
+			t.Errorf("%s: no section with usage and examples", verb.Name())
+		}
+		verb.Flags().VisitAll(func(f *pflag.Flag) {
+			own := !f.Hidden && f.Name != "help" && cli.GroupOf(f) != cli.KubectlFlags
+			if row := strings.Contains(section, "--"+f.Name+"`") || strings.Contains(section, "--"+f.Name+" "+cli.ValueOf(f)+"`"); row != own {
+				t.Errorf("%s --%s: in its section %t, want %t", verb.Name(), f.Name, row, own)
+			}
+		})
+	}
+	if n := strings.Count(text, "`--as-group "); n != 1 {
+		t.Errorf("--as-group is explained %d times", n)
+	}
+	if i, j := strings.Index(text, "## status\n"), strings.Index(text, "## controller\n"); i < 0 || j < i {
+		t.Error("verbs are not in the order of help")
+	}
+}
+
+func TestProse(t *testing.T) {
+	for long, want := range map[string]string{
+		"One <two> [three]\n":                  "One &lt;two> \\[three]\n",
+		"Codes:\n  0  *done*\n  1  error\nEnd": "Codes:\n\n```\n0  *done*\n1  error\n```\nEnd\n",
+		"A:\n\n  x:\n    y: z\n\n  w\n\nB":     "A:\n\n```\nx:\n  y: z\n\nw\n```\n\nB\n",
+	} {
+		if got := prose(long); got != want {
+			t.Errorf("%q:\n%s\nwant\n%s", long, got, want)
+		}
+	}
+	if got := inCell("a|b *c*\nd"); got != `a\|b \*c\*<br>d` {
+		t.Errorf("cell %q", got)
+	}
+}

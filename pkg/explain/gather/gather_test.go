@@ -1,0 +1,286 @@
+package gather_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+func names(f explain.Facts) (out []string) {
+	for i := range f.Pods {
+		out = append(out, f.Pods[i].Name)
+	}
+	return out
+}
+
+// CLI-08: with the permissions of a reader nothing is missing, and only GET is sent.
+func TestFacts_CLI_08(t *testing.T) {
+	s := &server{
+		pods: []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", nil)},
+		events: []corev1.Event{event("1", "train-a"), {
+			ObjectMeta:     metav1.ObjectMeta{Name: "2"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "train", UID: "uid-train"}, Reason: "SuccessfulCreate",
+		}, {
+			ObjectMeta:     metav1.ObjectMeta{Name: "3"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "train", UID: "uid-before"}, Reason: "Old",
+		}},
+		leases: []coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "our-lease"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me")}}, {ObjectMeta: metav1.ObjectMeta{Name: "other"}}},
+		logs:   map[string]string{"train-a": "one\ntwo\n\n"},
+	}
+	f := read(t, s, train())
+	if len(f.Gaps) != 0 || !f.PodsRead || !f.EventsRead || len(f.Pods) != 2 {
+		t.Errorf("pods %v, gaps %+v", names(f), f.Gaps)
+	}
+	if len(f.Events) != 2 || f.Events[0].Reason != "SuccessfulCreate" || f.Events[1].Pod != "train-a" {
+		t.Errorf("%+v", f.Events)
+	}
+	if f.Lease == nil || f.Lease.Holder != "me" {
+		t.Errorf("%+v", f.Lease)
+	}
+	if len(f.Logs) != 1 || strings.Join(f.Logs[0].Lines, "|") != "one|two" {
+		t.Errorf("%+v", f.Logs)
+	}
+	if s.requests("") != s.requests("GET ") || s.requests("/nodes") != 0 || s.requests("tailLines=10") != 1 {
+		t.Errorf("%q", s.asked)
+	}
+}
+
+// Pods come in pages; those that another Job controls, or nobody, are left out, though
+// they have the same labels.
+func TestPods_CLI_08(t *testing.T) {
+	s := &server{}
+	for i := range 600 {
+		s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
+	}
+	s.pods = append(s.pods, pod("thief", "uid-other", nil), pod("stray", "", func(p *corev1.Pod) { p.OwnerReferences = nil }),
+		pod("crd", "uid-train", func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }))
+	f := read(t, s, train())
+	if len(f.Pods) != 600 || s.requests("/pods?") != 2 || s.requests("labelSelector=job%3Dtrain") != 2 {
+		t.Errorf("%d pods in %d pages", len(f.Pods), s.requests("/pods?"))
+	}
+	job := train()
+	job.Spec.Selector = nil
+	if f := read(t, s, job); len(f.Pods) != 600 {
+		t.Errorf("without a selector: %d pods", len(f.Pods))
+	}
+	job.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "?"}}}
+	if f := read(t, s, job); f.PodsRead || len(f.Pods) != 0 {
+		t.Errorf("with a selector that is none: %d pods", len(f.Pods))
+	} else {
+		wantGap(t, f, "pods", "", "the Job's selector")
+	}
+}
+
+// A continue token that has expired ends no list: it is read again, as a whole.
+func TestContinueTokenExpires_CLI_08(t *testing.T) {
+	for _, resource := range []string{"pods", "events"} {
+		s := &server{refuse: func(r *http.Request) (int, metav1.StatusReason) {
+			if r.URL.Query().Get("continue") != "" && strings.HasSuffix(r.URL.Path, "/"+resource) {
+				return http.StatusGone, metav1.StatusReasonExpired
+			}
+			return 0, ""
+		}}
+		for i := range 600 {
+			s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
+			s.events = append(s.events, event(fmt.Sprint(i), "train-001"))
+		}
+		if f := read(t, s, train()); len(f.Pods) != 600 || len(f.Events) != 600 || len(f.Gaps) != 0 {
+			t.Errorf("%s: %d pods, %d events, %+v", resource, len(f.Pods), len(f.Events), f.Gaps)
+		}
+	}
+}
+
+// Events of pods of other Jobs whose names begin alike are of no concern.
+func TestEventsOfOthers_CLI_04(t *testing.T) {
+	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
+	for _, tc := range []struct {
+		name, about string
+		change      func(*batchv1.Job)
+		want        bool
+	}{
+		{"gone", "train-xk2p9", nil, true},
+		{"gone, of an index", "train-7-xk2p9", indexed, true},
+		{"of Job train-2", "train-2-xk2p9", nil, false},
+		{"of Job train-eval", "train-eval-xk2p9", nil, false},
+		{"of Job train-eval, indexed", "train-eval-0-xk2p9", indexed, false},
+		{"of Job training", "training-xk2p9", nil, false},
+		{"of an index of Job train-2", "train-2-0-xk2p9", indexed, false},
+	} {
+		job := train()
+		if tc.change != nil {
+			tc.change(job)
+		}
+		f := read(t, &server{events: []corev1.Event{event("1", tc.about)}}, job)
+		if got := len(f.Events) == 1; got != tc.want {
+			t.Errorf("%s: the event of pod %s is read: %v", tc.name, tc.about, got)
+		}
+	}
+}
+
+// An event from before the Job is of another of its name; one that has only the newer
+// API's eventTime is not.
+func TestEventTimes_CLI_04(t *testing.T) {
+	old := event("old", "train-xk2p9")
+	old.LastTimestamp = ago(2 * time.Hour)
+	micro := event("micro", "train-xk2p9")
+	micro.LastTimestamp, micro.EventTime, micro.Reason = metav1.Time{}, metav1.NewMicroTime(noon.Add(-time.Minute)), "FailedScheduling"
+	f := read(t, &server{events: []corev1.Event{old, micro}}, train())
+	if len(f.Events) != 1 || f.Events[0].Reason != "FailedScheduling" {
+		t.Errorf("%+v", f.Events)
+	}
+}
+
+// No more than 5,000 events of pods are looked through, and that is said.
+func TestManyEvents_CLI_08(t *testing.T) {
+	for n, complete := range map[int]bool{5000: true, 5001: false} {
+		s := &server{}
+		for i := range n {
+			s.events = append(s.events, event(fmt.Sprint(i), "other-x"))
+		}
+		f := read(t, s, train())
+		if f.EventsRead != complete || len(f.Gaps) > 0 == complete {
+			t.Errorf("%d events: read %v, %+v", n, f.EventsRead, f.Gaps)
+		}
+		if !complete {
+			wantGap(t, f, "events", "", "only 5000 of those about pods")
+		}
+	}
+}
+
+// CLI-08: each permission that is missing leaves the rest as it is.
+func TestForbidden_CLI_08(t *testing.T) {
+	late := func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
+	}
+	for what, tc := range map[string]struct {
+		path, command string
+		silent        bool
+	}{
+		"pods":     {path: "/pods", command: "kubectl auth can-i list pods -n ns"},
+		"events":   {path: "/events", command: "kubectl auth can-i list events -n ns"},
+		"pods/log": {path: "/log", command: "kubectl auth can-i get pods --subresource=log -n ns"},
+		"nodes":    {path: "/nodes/node-1", command: "kubectl auth can-i get nodes"},
+		"leases":   {path: "/leases", silent: true},
+	} {
+		s := &server{
+			pods:   []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", late)},
+			events: []corev1.Event{event("1", "train-a")}, logs: map[string]string{"train-a": "x"},
+			leases: []coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Name: "our-lease"}}},
+			refuse: func(r *http.Request) (int, metav1.StatusReason) {
+				if strings.HasSuffix(r.URL.Path, tc.path) {
+					return http.StatusForbidden, metav1.StatusReasonForbidden
+				}
+				return 0, ""
+			},
+		}
+		f := read(t, s, train())
+		if tc.silent {
+			if len(f.Gaps) != 0 || f.Lease != nil {
+				t.Errorf("%s: %+v, %+v", what, f.Gaps, f.Lease)
+			}
+			continue
+		}
+		wantGap(t, f, what, tc.command, "no permission to")
+		if len(f.Gaps) != 1 || f.PodsRead != (what != "pods") || f.EventsRead != (what != "events") || f.Lease == nil {
+			t.Errorf("without %s: pods %v, events %v, lease %v, gaps %+v", what, f.PodsRead, f.EventsRead, f.Lease, f.Gaps)
+		}
+		if wantGone := what != "nodes" && what != "pods"; wantGone != (f.GoneNodes["node-1"] != "") {
+			t.Errorf("without %s: nodes %v", what, f.GoneNodes)
+		}
+	}
+}
+
+// PRP-23: nodes of pods that should have ended are looked at, five at most.
+func TestNodes_PRP_23(t *testing.T) {
+	s := &server{nodes: map[string]corev1.Node{
+		"node-2": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
+		"node-3": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}},
+	}}
+	for i, since := range []time.Duration{time.Hour, time.Hour, time.Hour, -time.Minute} {
+		s.pods = append(s.pods, pod(fmt.Sprint("train-", i), "uid-train", func(p *corev1.Pod) {
+			p.Spec.NodeName = fmt.Sprint("node-", i+1)
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(since)), ptr.To[int64](30)
+		}))
+	}
+	f := read(t, s, train())
+	if len(f.GoneNodes) != 2 || f.GoneNodes["node-1"] != "it does not exist any more" || f.GoneNodes["node-2"] != "it does not answer" || s.requests("/nodes/") != 3 {
+		t.Errorf("%v after %d requests", f.GoneNodes, s.requests("/nodes/"))
+	}
+	for i := range 20 {
+		p := s.pods[0]
+		p.Name, p.UID, p.Spec.NodeName = fmt.Sprint("more-", i), "", fmt.Sprint("gone-", i)
+		s.pods = append(s.pods, p)
+	}
+	s.asked = nil
+	if read(t, s, train()); s.requests("/nodes/") != 5 {
+		t.Errorf("%d nodes are looked at", s.requests("/nodes/"))
+	}
+}
+
+// The Lease that was renewed last is the one that counts.
+func TestLease_CLI_06(t *testing.T) {
+	renewed := func(namespace string, d time.Duration) coordinationv1.Lease {
+		return coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "our-lease"}, Spec: coordinationv1.LeaseSpec{RenewTime: ptr.To(metav1.NewMicroTime(noon.Add(-d)))}}
+	}
+	s := &server{leases: []coordinationv1.Lease{renewed("old", time.Hour), renewed("new", time.Second), renewed("older", 2*time.Hour)}}
+	if f := read(t, s, train()); f.Lease == nil || f.Lease.Namespace != "new" {
+		t.Errorf("%+v", f.Lease)
+	}
+	job := train()
+	job.Spec.ManagedBy = nil
+	if f := read(t, s, job); f.Lease != nil {
+		t.Errorf("the built-in controller has our Lease: %+v", f.Lease)
+	}
+}
+
+// Logs of three containers at most are read, each to its last 64 KiB.
+func TestLogs_CLI_04(t *testing.T) {
+	s := &server{logs: map[string]string{}}
+	for i := range 5 {
+		name := fmt.Sprint("train-", i)
+		s.pods = append(s.pods, pod(name, "uid-train", func(p *corev1.Pod) {
+			failed(p)
+			p.Status.ContainerStatuses[0].State.Terminated.ExitCode = int32(i + 1)
+		}))
+		s.logs[name] = strings.Repeat("x", 100_000)
+	}
+	f := read(t, s, train())
+	if len(f.Logs) != 3 || s.requests("/log?") != 3 || s.requests("limitBytes=65536") != 3 {
+		t.Errorf("%d logs in %d requests", len(f.Logs), s.requests("/log?"))
+	}
+	for _, l := range f.Logs {
+		if len(l.Lines[0]) > 64<<10 {
+			t.Errorf("%d bytes are kept", len(l.Lines[0]))
+		}
+	}
+	s.logs = map[string]string{}
+	wantGap(t, read(t, s, train()), "logs", "", "it is gone")
+}
+
+// A server that goes away in the middle, or a user who does, leaves what was read.
+func TestInterrupted_CLI_08(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &server{pods: []corev1.Pod{pod("train-a", "uid-train", failed)}}
+	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			cancel()
+		}
+		return 0, ""
+	}
+	f := gather.Facts(ctx, s.client(t), train(), nil, noon, gather.Options{})
+	if len(f.Pods) != 1 || f.EventsRead || len(f.Gaps) == 0 {
+		t.Errorf("pods %v, gaps %+v", names(f), f.Gaps)
+	}
+}
