@@ -137,6 +137,11 @@ func (o *explainOptions) validateFlags() error {
 	case (o.pod != "" || o.index != "") && !o.single():
 		return usageErrorf("--pod and --index are for one Job")
 	}
+	if o.index != "" {
+		if _, err := o.parseIndex(); err != nil {
+			return err
+		}
+	}
 	return o.color.Validate()
 }
 
@@ -167,14 +172,21 @@ func (o *explainOptions) Complete() error {
 		o.explainer.options.MaxPods = -1
 	}
 	if o.index != "" {
-		index, err := strconv.ParseInt(o.index, 10, 32)
-		if err != nil || index < 0 {
-			return usageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
+		index, err := o.parseIndex()
+		if err != nil {
+			return err
 		}
-		i := int32(index)
-		o.explainer.options.Index = &i
+		o.explainer.options.Index = &index
 	}
 	return nil
+}
+
+func (o *explainOptions) parseIndex() (int32, error) {
+	index, err := strconv.ParseInt(o.index, 10, 32)
+	if err != nil || index < 0 {
+		return 0, usageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
+	}
+	return int32(index), nil
 }
 
 // Run reads and explains the Jobs. Names that do not exist are told after the answer on
@@ -253,13 +265,17 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 		return all, failed
 	}
 	for _, owner := range o.owners {
-		n := len(jobs)
+		found := false
 		for _, job := range all {
-			if owner.owns(job) && !slices.Contains(jobs, job) {
+			if !owner.owns(job) {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return keyOf(j) == keyOf(job) }) {
 				jobs = append(jobs, job)
 			}
 		}
-		if len(jobs) == n {
+		if !found {
 			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").where()),
 				"they may have been cleaned up; see: kubectl get jobs -n "+o.client.namespace))
 		}

@@ -89,9 +89,15 @@ func compareBool(x, y bool) int {
 // causes are the failures by cause, and how many failures are counted that none of them
 // holds.
 func (a *analysis) causes() (causes []Cause, untold int32) {
-	texts := map[string]int{}
+	texts := map[string]seenCause{}
 	for _, g := range a.groups() {
-		texts[g.cause.Text(a.names)] = len(causes)
+		text := g.cause.Text(a.names)
+		seen, again := texts[text]
+		if !again {
+			seen.at = len(causes)
+		}
+		seen.pods += int32(len(g.failures))
+		texts[text] = seen
 		causes = append(causes, a.causeOf(g))
 	}
 	causes = a.addEvents(causes, texts)
@@ -179,22 +185,36 @@ const (
 	firstInPod     = ". First in pod "
 )
 
+// seenCause is where a cause is that pods tell of, and how many; those that failed before
+// the end of the Job was decided come first.
+type seenCause struct {
+	at   int
+	pods int32
+}
+
 // addEvents takes the causes of pods that are gone from the controller's events.
-func (a *analysis) addEvents(causes []Cause, texts map[string]int) []Cause {
+func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause) []Cause {
 	for i := range a.Events {
 		e := &a.Events[i]
 		if e.Reason != eventPodFailed || e.Pod != "" || a.focused() {
 			continue
 		}
 		text, example, _ := strings.Cut(e.Message, firstInPod)
-		if at, seen := texts[text]; seen {
-			causes[at].Count = max(causes[at].Count, e.Count)
+		if known, seen := texts[text]; seen {
+			causes[known.at].Count += max(0, e.Count-known.pods)
 			continue
 		}
 		causes = append(causes, a.eventCause(e, cause.Parse(text), example))
 	}
-	slices.SortStableFunc(causes, func(x, y Cause) int { return compareBool(x.Consequence, y.Consequence) })
+	sortCauses(causes)
 	return causes
+}
+
+// sortCauses puts the most frequent first, and what followed from the end of the Job last.
+func sortCauses(causes []Cause) {
+	slices.SortStableFunc(causes, func(x, y Cause) int {
+		return cmp.Or(compareBool(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+	})
 }
 
 func (a *analysis) eventCause(e *Event, told cause.Told, example string) Cause {
@@ -237,28 +257,46 @@ func List(reports []Report) ReportList {
 	list := ReportList{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: KindList}, Items: reports}
 	type key struct {
 		text, action, rule string
+		index              int32
 		consequence        bool
 	}
 	at := map[key]int{}
+	names := jobNames(reports)
 	for i := range reports {
 		for _, c := range reports[i].Causes {
-			k := key{c.Text, c.Action, c.RuleName, c.Consequence}
+			k := key{c.Text, c.Action, c.RuleName, deref(c.Rule, failurepolicy.NoRule), c.Consequence}
+			if c.RuleName != "" {
+				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
+			}
 			n, seen := at[k]
 			if !seen {
 				n = len(list.Causes)
 				at[k] = n
-				c.Pods, c.Jobs = slices.Clone(c.Pods), []string{reports[i].Job.Name}
+				c.Pods, c.Jobs = slices.Clone(c.Pods), []string{names[i]}
 				c.Indexes = "" // of which Job?
 				list.Causes = append(list.Causes, c)
 				continue
 			}
-			list.Causes[n].merge(c, reports[i].Job.Name)
+			list.Causes[n].merge(c, names[i])
 		}
 	}
-	slices.SortStableFunc(list.Causes, func(x, y Cause) int {
-		return cmp.Or(compareBool(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
-	})
+	sortCauses(list.Causes)
 	return list
+}
+
+// jobNames are those of the Jobs, with the namespace if there are several.
+func jobNames(reports []Report) []string {
+	names := make([]string, len(reports))
+	several := false
+	for i := range reports {
+		several = several || reports[i].Job.Namespace != reports[0].Job.Namespace
+	}
+	for i := range reports {
+		if names[i] = reports[i].Job.Name; several {
+			names[i] = reports[i].Job.Namespace + "/" + names[i]
+		}
+	}
+	return names
 }
 
 func (c *Cause) merge(d Cause, job string) {

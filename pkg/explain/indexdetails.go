@@ -121,5 +121,5 @@ func (d *indexDetails) sorted() (list []IndexInfo, omitted int32) {
 }
 
 func indexRank(i *IndexInfo) int {
-	return slices.Index([]string{IndexFailed, IndexBackingOff, IndexActive, IndexTerminating, IndexPending, IndexCompleted}, i.State)
+	return slices.Index([]string{IndexFailed, IndexBackingOff, IndexActive, IndexTerminating, IndexPending, IndexUnknown, IndexCompleted}, i.State)
 }

@@ -13,6 +13,7 @@ const (
 	IndexTerminating = "Terminating"
 	IndexBackingOff  = "BackingOff"
 	IndexPending     = "Pending"
+	IndexUnknown     = "Unknown"
 )
 
 // endedIndexes are the indexes that have succeeded and that have failed, none in both,
@@ -36,7 +37,7 @@ func (a *analysis) endedIndexes() (completed, failed indexset.Set) {
 
 // indexSets are the indexes by state; each is in one set.
 type indexSets struct {
-	completed, failed, active, terminating, backingOff, pending indexset.Set
+	completed, failed, active, terminating, backingOff, pending, unknown indexset.Set
 }
 
 func (a *analysis) indexSets() indexSets {
@@ -65,7 +66,11 @@ func (a *analysis) indexSets() indexSets {
 	s.active = take(active)
 	s.terminating = take(terminating)
 	s.backingOff = take(waiting)
-	s.pending = rest
+	if a.PodsRead {
+		s.pending = rest
+	} else {
+		s.unknown = rest
+	}
 	return s
 }
 
@@ -75,7 +80,7 @@ func (s *indexSets) state(index int32) string {
 		name string
 	}{
 		{s.completed, IndexCompleted}, {s.failed, IndexFailed}, {s.active, IndexActive},
-		{s.terminating, IndexTerminating}, {s.backingOff, IndexBackingOff},
+		{s.terminating, IndexTerminating}, {s.backingOff, IndexBackingOff}, {s.unknown, IndexUnknown},
 	} {
 		if state.set.Contains(index) {
 			return state.name
@@ -93,9 +98,9 @@ func (a *analysis) indexes() *Indexes {
 	out := &Indexes{
 		Total:     deref(a.spec.Completions, 0),
 		Completed: s.completed.String(), Failed: s.failed.String(), Active: s.active.String(),
-		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(),
+		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),
 		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),
-		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()),
+		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
 	}
 	out.Details, out.DetailsOmitted = a.indexDetails(&s)
 	return out

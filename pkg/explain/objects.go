@@ -25,7 +25,10 @@ func EventOf(e *corev1.Event) Event {
 		out.First = e.EventTime.Time
 	}
 	if s := e.Series; s != nil {
-		out.Count, out.Last = max(out.Count, s.Count), s.LastObservedTime.Time
+		out.Count = max(out.Count, s.Count)
+		if s.LastObservedTime.After(out.Last) {
+			out.Last = s.LastObservedTime.Time
+		}
 	}
 	for _, t := range []time.Time{out.First, e.CreationTimestamp.Time} {
 		if out.Last.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,16 @@ func PodOf(pod *corev1.Pod) Pod {
 	return p
 }
 
-func cut(text string) string { return text[:min(len(text), maxText)] }
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	end := maxText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
 
 // attempt is what our controller writes, or follows from what the built-in one does for
 // Jobs with backoffLimitPerIndex; else nothing tells it.

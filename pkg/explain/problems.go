@@ -94,8 +94,8 @@ var refusals = []struct{ fragment, text string }{
 	{"exceeded quota", "a ResourceQuota of the namespace is used up"},
 	{"must specify", "a ResourceQuota of the namespace wants requests or limits that the pod template does not have"},
 	{"violates PodSecurity", "the Pod Security level of the namespace does not allow the pod template"},
-	{"maximum memory usage", "a LimitRange of the namespace does not allow the pod template"},
-	{"maximum cpu usage", "a LimitRange of the namespace does not allow the pod template"},
+	{" usage per ", "a LimitRange of the namespace does not allow the pod template"},
+	{"limit to request ratio", "a LimitRange of the namespace does not allow the pod template"},
 	{"serviceaccount", "the service account of the pod template cannot be used"},
 	{"service account", "the service account of the pod template cannot be used"},
 	{"ValidatingAdmissionPolicy", "an admission policy of the cluster denies it"},
@@ -275,6 +275,9 @@ func (p *Problem) wholeJob() bool {
 
 // moves says that a pod runs without trouble.
 func (a *analysis) moves() bool {
+	if !a.PodsRead {
+		return deref(a.job.Status.Ready, 0) > 0
+	}
 	return slices.ContainsFunc(a.Pods, func(p Pod) bool {
 		return p.IsActive() && p.Phase == "Running" && p.waiting(crashLoop...) == nil
 	})

@@ -43,7 +43,7 @@ func (a *analysis) reconciler() Reconciler {
 	r := Reconciler{ManagedBy: deref(a.spec.ManagedBy, ""), Alive: AlivenessUnknown}
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
-	if a.Lease != nil {
+	if a.Lease != nil && !a.Lease.Renewed.IsZero() {
 		r.LeaseHolder, r.LeaseRenewed = a.Lease.Holder, timeOf(a.Lease.Renewed)
 	}
 	name := a.controllerName()
@@ -53,7 +53,7 @@ func (a *analysis) reconciler() Reconciler {
 		r.Alive, r.Text = NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", name)
 	case a.leaseExpired():
 		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
-	case a.Lease != nil && a.Lease.Holder != "":
+	case a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration:
 		host, _, _ := strings.Cut(a.Lease.Holder, "_") // What follows tells processes of one host apart.
 		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
 	case overdue > 0:
@@ -120,7 +120,7 @@ func IsNeglected(job *batchv1.Job, now time.Time) bool {
 // leaseExpired says that nobody leads: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
-	if a.Lease == nil || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
+	if a.Lease == nil || a.Lease.Renewed.IsZero() || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
 		return false
 	}
 	// One that runs without leader election now leaves an old Lease behind.

@@ -18,7 +18,7 @@ import (
 func wrote(manager, subresource, fields string, d time.Duration) metav1.ManagedFieldsEntry {
 	e := metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", Subresource: subresource, Time: ptr.To(ago(d))}
 	if fields != "" {
-		e.FieldsV1 = &metav1.FieldsV1{Raw: []byte(fields)}
+		e.FieldsV1 = metav1.NewFieldsV1(fields)
 	}
 	return e
 }

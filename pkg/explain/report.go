@@ -306,6 +306,8 @@ type Indexes struct {
 	// BackingOff wait for their next pod, see Details.
 	BackingOff string `json:"backingOff,omitempty"`
 	Pending    string `json:"pending,omitempty"`
+	// Unknown have not ended, and what they do cannot be told: pods could not be read.
+	Unknown string `json:"unknown,omitempty"`
 	// CompletedCount and the others are the sizes of the lists.
 	CompletedCount   int32 `json:"completedCount"`
 	FailedCount      int32 `json:"failedCount"`
@@ -313,6 +315,7 @@ type Indexes struct {
 	TerminatingCount int32 `json:"terminatingCount"`
 	BackingOffCount  int32 `json:"backingOffCount"`
 	PendingCount     int32 `json:"pendingCount"`
+	UnknownCount     int32 `json:"unknownCount,omitempty"`
 	// Details are indexes with failures: failed ones, those in back-off, those that run
 	// again; DetailsOmitted more are left out.
 	Details        []IndexInfo `json:"details,omitempty"`
@@ -322,7 +325,7 @@ type Indexes struct {
 // IndexInfo is one index.
 type IndexInfo struct {
 	Index int32 `json:"index"`
-	// State is Completed, Failed, Active, Terminating, BackingOff or Pending.
+	// State is Completed, Failed, Active, Terminating, BackingOff, Pending or Unknown.
 	State string `json:"state"`
 	// Attempt is the number of its latest pod, from 1; Attempts are how many it may have
 	// (backoffLimitPerIndex+1), 0 for no limit of its own.

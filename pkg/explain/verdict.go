@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -207,19 +209,22 @@ func saying(message string) string {
 	return ", " + quoted(all[len(all)-1])
 }
 
+// upperFirst begins a sentence with text.
 func upperFirst(text string) string {
-	if text == "" {
-		return ""
+	r, size := utf8.DecodeRuneInString(text)
+	if size == 0 || r == utf8.RuneError {
+		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(r)) + text[size:]
 }
 
 // lowerFirst puts a sentence behind a semicolon.
 func lowerFirst(text string) string {
-	if text == "" {
-		return ""
+	r, size := utf8.DecodeRuneInString(text)
+	if size == 0 || r == utf8.RuneError {
+		return text
 	}
-	return strings.ToLower(text[:1]) + text[1:]
+	return string(unicode.ToLower(r)) + text[size:]
 }
 
 func (a *analysis) whyComplete() string {

@@ -12,8 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,9 +25,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/pager"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -128,14 +128,20 @@ func (r *reading) pods(ctx context.Context) {
 		}
 		options.LabelSelector = selector.String()
 	}
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Pods(job.Namespace).List(ctx, options)
-	})
-	err := eachPage(ctx, pages, options, func(object runtime.Object) error {
-		if pod, ok := object.(*corev1.Pod); ok && observe.JobUID(pod) == job.UID {
-			r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
+	err := eachPage(ctx, options, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			r.facts.Pods = nil // The first page, perhaps once more.
 		}
-		return nil
+		page, err := r.client.CoreV1().Pods(job.Namespace).List(ctx, options)
+		if err != nil {
+			return "", err
+		}
+		for i := range page.Items {
+			if pod := &page.Items[i]; observe.JobUID(pod) == job.UID {
+				r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
+			}
+		}
+		return page.Continue, nil
 	})
 	if err != nil {
 		r.facts.Pods = nil
@@ -145,10 +151,23 @@ func (r *reading) pods(ctx context.Context) {
 	r.facts.PodsRead = true
 }
 
-// eachPage reads page after page, and holds two at most.
-func eachPage(ctx context.Context, pages *pager.ListPager, options metav1.ListOptions, use func(runtime.Object) error) error {
-	pages.PageSize, pages.PageBufferSize = pageSize, 1
-	return pages.EachListItem(ctx, options, use)
+// eachPage asks for page after page, until read returns no token for a next one. When the
+// token has expired, it begins again without pages.
+func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.ListOptions) (next string, err error)) error {
+	options.Limit = pageSize
+	for {
+		next, err := read(options)
+		switch {
+		case apierrors.IsResourceExpired(err) && options.Continue != "":
+			options.Continue, options.Limit = "", 0
+			continue
+		case err != nil:
+			return err
+		case next == "":
+			return ctx.Err()
+		}
+		options.Continue = next
+	}
 }
 
 // events reads those of the Job, and those of its pods. The latter are found among all of
@@ -159,7 +178,7 @@ func (r *reading) events(ctx context.Context) {
 	if job.UID != "" {
 		ofJob["involvedObject.uid"] = string(job.UID)
 	}
-	if _, err := r.eachEvent(ctx, ofJob, func(*corev1.Event) bool { return true }); err != nil {
+	if _, err := r.eachEvent(ctx, ofJob, func(explain.Event) bool { return true }); err != nil {
 		r.gap("list", "events", err)
 		return
 	}
@@ -170,10 +189,8 @@ func (r *reading) events(ctx context.Context) {
 	for i := range r.facts.Pods {
 		mine[r.facts.Pods[i].Name] = true
 	}
-	prefix := job.Name + "-"
-	complete, err := r.eachEvent(ctx, fields.Set{"involvedObject.kind": "Pod"}, func(e *corev1.Event) bool {
-		name := e.InvolvedObject.Name
-		return mine[name] || strings.HasPrefix(name, prefix) && !e.LastTimestamp.Before(&job.CreationTimestamp)
+	complete, err := r.eachEvent(ctx, fields.Set{"involvedObject.kind": "Pod"}, func(e explain.Event) bool {
+		return mine[e.Pod] || mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
 	})
 	switch {
 	case err != nil:
@@ -185,27 +202,58 @@ func (r *reading) events(ctx context.Context) {
 	}
 }
 
-// errEnough ends a list that is long enough.
-var errEnough = errors.New("enough")
-
-func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*corev1.Event) bool) (complete bool, err error) {
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return r.client.CoreV1().Events(r.facts.Job.Namespace).List(ctx, options)
-	})
+// eachEvent keeps the wanted ones of the first maxEvents; complete says that these are all.
+func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(explain.Event) bool) (complete bool, err error) {
+	before := len(r.facts.Events)
 	seen := 0
-	err = eachPage(ctx, pages, metav1.ListOptions{FieldSelector: about.String()}, func(object runtime.Object) error {
-		if seen++; seen > maxEvents {
-			return errEnough
+	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			r.facts.Events, seen = r.facts.Events[:before], 0
 		}
-		if e, ok := object.(*corev1.Event); ok && wanted(e) {
-			r.facts.Events = append(r.facts.Events, explain.EventOf(e))
+		page, err := r.client.CoreV1().Events(r.facts.Job.Namespace).List(ctx, options)
+		if err != nil {
+			return "", err
 		}
-		return nil
+		for i := range page.Items {
+			if seen++; seen > maxEvents {
+				return "", nil
+			}
+			if e := explain.EventOf(&page.Items[i]); wanted(e) {
+				r.facts.Events = append(r.facts.Events, e)
+			}
+		}
+		return page.Continue, nil
 	})
-	if errors.Is(err, errEnough) {
-		return false, nil
+	return err == nil && seen <= maxEvents, err
+}
+
+// How the API server makes names from generateName: so many bytes of it, and a suffix of
+// these letters.
+const (
+	maxGenerateName = 58
+	suffixLength    = 5
+	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
+)
+
+// mayBePodOf says that a Job of this name could have made a pod of that name: the pod is
+// gone, and its name is all that is left of it.
+func mayBePodOf(job *batchv1.Job, pod string) bool {
+	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {
+		return false
 	}
-	return err == nil, err
+	made := pod[:len(pod)-suffixLength]
+	if job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batchv1.IndexedCompletion {
+		whole := job.Name + "-"
+		return made == whole[:min(len(whole), maxGenerateName)]
+	}
+	rest, isGenerated := strings.CutSuffix(made, "-")
+	dash := strings.LastIndexByte(rest, '-')
+	if !isGenerated || dash < 0 {
+		return false
+	}
+	index, err := strconv.ParseInt(rest[dash+1:], 10, 32)
+	return err == nil && index < int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) &&
+		rest[:dash] == job.Name[:min(len(job.Name), maxGenerateName-len(made)+dash)]
 }
 
 // lease finds that of the controller, which may be in any namespace. Few may read leases,

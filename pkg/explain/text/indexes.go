@@ -41,6 +41,7 @@ func indexStates(x *explain.Indexes) []indexState {
 		{"terminating", x.Terminating, x.TerminatingCount, Plain},
 		{"in back-off", x.BackingOff, x.BackingOffCount, Warn},
 		{"pending", x.Pending, x.PendingCount, Plain},
+		{"not known", x.Unknown, x.UnknownCount, Plain},
 	}
 }
 
