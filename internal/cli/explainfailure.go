@@ -240,6 +240,8 @@ func (o *explainOptions) checkFocus(r *explain.Report) error {
 	switch index := o.explainer.options.Index; {
 	case index != nil && r.Indexes == nil:
 		return usageErrorf("--index is for Indexed Jobs, and %s is not one", name)
+	case index != nil && r.Indexes.Total == 0:
+		return usageErrorf("--index=%d: %s has no indexes, its completions are 0", *index, name)
 	case index != nil && *index >= r.Indexes.Total:
 		return usageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:

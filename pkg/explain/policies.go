@@ -52,6 +52,9 @@ func (a *analysis) failurePolicy() *FailurePolicy {
 	}
 	for i, counts := range whys {
 		out.Rules[i].Why = mostFrequent(counts)
+		if out.Rules[i].Decided {
+			out.Rules[i].Matched = max(out.Rules[i].Matched, 1) // The pod may be gone.
+		}
 	}
 	return out
 }

@@ -40,33 +40,37 @@ func (a *analysis) controllerName() string {
 // reconciler says who runs the Job, and whether that is alive: by the Lease of our
 // controller, else by what it has done, or left undone.
 func (a *analysis) reconciler() Reconciler {
-	r := Reconciler{ManagedBy: deref(a.spec.ManagedBy, ""), Alive: AlivenessUnknown}
+	r := Reconciler{ManagedBy: deref(a.spec.ManagedBy, "")}
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
 	if a.Lease != nil && !a.Lease.Renewed.IsZero() {
 		r.LeaseHolder, r.LeaseRenewed = a.Lease.Holder, timeOf(a.Lease.Renewed)
 	}
-	name := a.controllerName()
+	r.Alive, r.Text = a.aliveness(r.LastWrite)
+	return r
+}
+
+// aliveness is the best sign of life that there is, or of none.
+func (a *analysis) aliveness(lastWrite *metav1.Time) (Aliveness, string) {
 	overdue, since := a.overdue()
 	switch {
 	case a.neglected():
-		r.Alive, r.Text = NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", name)
+		return NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", a.controllerName())
 	case a.leaseExpired():
-		r.Alive, r.Text = NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
-	case a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration:
+		return NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
+	case a.leaseHeld():
 		host, _, _ := strings.Cut(a.Lease.Holder, "_") // What follows tells processes of one host apart.
-		r.Alive, r.Text = Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
+		return Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
 	case overdue > 0:
-		r.Alive, r.Text = NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), isAre(overdue))
-	case r.LastWrite != nil:
-		r.Text = fmt.Sprintf("last wrote the status %s ago", age(a.Now.Sub(r.LastWrite.Time)))
-		if a.Now.Sub(r.LastWrite.Time) < slack {
-			r.Alive = Alive
-		}
-	default:
-		r.Text = "nothing tells whether it is running"
+		return NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), isAre(overdue))
+	case lastWrite == nil:
+		return AlivenessUnknown, "nothing tells whether it is running"
 	}
-	return r
+	text := fmt.Sprintf("last wrote the status %s ago", age(a.Now.Sub(lastWrite.Time)))
+	if a.Now.Sub(lastWrite.Time) < slack {
+		return Alive, text
+	}
+	return AlivenessUnknown, text
 }
 
 func isAre(n int32) string {
@@ -126,6 +130,11 @@ func (a *analysis) leaseExpired() bool {
 	// One that runs without leader election now leaves an old Lease behind.
 	_, written := lastStatusWrite(a.job.ManagedFields)
 	return written == nil || !written.After(a.Lease.Renewed.Add(a.Lease.Duration))
+}
+
+// leaseHeld says that somebody leads.
+func (a *analysis) leaseHeld() bool {
+	return a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
 }
 
 // overdue are pods that ended a while ago, and that a controller would have recorded or

@@ -250,139 +250,6 @@ type Problem struct {
 	container string
 }
 
-// FailurePolicy is spec.podFailurePolicy, with what became of the pods that are there.
-type FailurePolicy struct {
-	Rules []FailureRule `json:"rules"`
-	// Unmatched is how many failed pods no rule matched: they count against backoffLimit.
-	Unmatched int32 `json:"unmatched,omitempty"`
-	// NameViolations are what is wrong with the names of the rules (KEP-4443).
-	NameViolations []string `json:"nameViolations,omitempty"`
-}
-
-// FailureRule is one rule.
-type FailureRule struct {
-	Index  int32  `json:"index"`
-	Name   string `json:"name,omitempty"`
-	Action string `json:"action"`
-	// Requirement is the condition in words: "main exits with 42 or 43".
-	Requirement string `json:"requirement"`
-	// Matched is how many of the failed pods it matched.
-	Matched int32 `json:"matched,omitempty"`
-	// PassedOver is how many it was asked about in vain, and Why the most frequent reason.
-	PassedOver int32  `json:"passedOver,omitempty"`
-	Why        string `json:"why,omitempty"`
-	// Decided says that this rule decided the fate of the Job.
-	Decided bool `json:"decided,omitempty"`
-}
-
-// SuccessPolicy is spec.successPolicy with its progress.
-type SuccessPolicy struct {
-	Rules []SuccessRule `json:"rules"`
-}
-
-// SuccessRule is one rule.
-type SuccessRule struct {
-	Index int32 `json:"index"`
-	// Have of Need indexes have succeeded, of those in Of; "" for any.
-	Have int32  `json:"have"`
-	Need int32  `json:"need"`
-	Of   string `json:"of,omitempty"`
-	Met  bool   `json:"met,omitempty"`
-	// Impossible says that too many of its indexes have failed, or that it can never be met.
-	Impossible bool `json:"impossible,omitempty"`
-	// Text is "3 of 5 of indexes 1-9".
-	Text string `json:"text"`
-}
-
-// Indexes are the completion indexes by state, as lists of intervals ("1-3,7"). Each index
-// is in one of them.
-type Indexes struct {
-	Total     int32  `json:"total"`
-	Completed string `json:"completed"`
-	Failed    string `json:"failed"`
-	Active    string `json:"active,omitempty"`
-	// Terminating have a pod that is being deleted and no other.
-	Terminating string `json:"terminating,omitempty"`
-	// BackingOff wait for their next pod, see Details.
-	BackingOff string `json:"backingOff,omitempty"`
-	Pending    string `json:"pending,omitempty"`
-	// Unknown have not ended, and what they do cannot be told: pods could not be read.
-	Unknown string `json:"unknown,omitempty"`
-	// CompletedCount and the others are the sizes of the lists.
-	CompletedCount   int32 `json:"completedCount"`
-	FailedCount      int32 `json:"failedCount"`
-	ActiveCount      int32 `json:"activeCount"`
-	TerminatingCount int32 `json:"terminatingCount"`
-	BackingOffCount  int32 `json:"backingOffCount"`
-	PendingCount     int32 `json:"pendingCount"`
-	UnknownCount     int32 `json:"unknownCount,omitempty"`
-	// Details are indexes with failures: failed ones, those in back-off, those that run
-	// again; DetailsOmitted more are left out.
-	Details        []IndexInfo `json:"details,omitempty"`
-	DetailsOmitted int32       `json:"detailsOmitted,omitempty"`
-}
-
-// IndexInfo is one index.
-type IndexInfo struct {
-	Index int32 `json:"index"`
-	// State is Completed, Failed, Active, Terminating, BackingOff, Pending or Unknown.
-	State string `json:"state"`
-	// Attempt is the number of its latest pod, from 1; Attempts are how many it may have
-	// (backoffLimitPerIndex+1), 0 for no limit of its own.
-	Attempt  int32 `json:"attempt,omitempty"`
-	Attempts int32 `json:"attempts,omitempty"`
-	// Failures count against backoffLimitPerIndex, Ignored do not.
-	Failures int32 `json:"failures,omitempty"`
-	Ignored  int32 `json:"ignored,omitempty"`
-	// Until is when its back-off ends.
-	Until *metav1.Time `json:"until,omitempty"`
-	// Pod is the latest of its pods, and Cause why its last failure happened.
-	Pod   string `json:"pod,omitempty"`
-	Cause string `json:"cause,omitempty"`
-}
-
-// CauseSource says how a cause is known.
-type CauseSource string
-
-// The sources, the best witness first.
-const (
-	SourcePods   CauseSource = "Pods"
-	SourceEvents CauseSource = "Events" // the pods are gone
-	// SourceCondition is the message of the Job's condition.
-	SourceCondition CauseSource = "Condition"
-)
-
-// Cause is one way in which pods failed.
-type Cause struct {
-	// Text is one line: "Container main exited with code 137 (OOMKilled)".
-	Text string `json:"text"`
-	// Meaning says what an exit code or a reason means, if that is known.
-	Meaning   string      `json:"meaning,omitempty"`
-	Source    CauseSource `json:"source"`
-	Count     int32       `json:"count"`
-	Container string      `json:"container,omitempty"`
-	ExitCode  *int32      `json:"exitCode,omitempty"`
-	Signal    string      `json:"signal,omitempty"`
-	Reason    string      `json:"reason,omitempty"`
-	// Condition is the pod condition behind the failure, such as DisruptionTarget.
-	Condition string `json:"condition,omitempty"`
-	Rule      *int32 `json:"rule,omitempty"`
-	RuleName  string `json:"ruleName,omitempty"`
-	// Action is that of the rule; "" if no rule matched: the failure counts.
-	Action string `json:"action,omitempty"`
-	// Indexes have failed so, as a list of intervals.
-	Indexes string `json:"indexes,omitempty"`
-	// Pods are examples, the latest first; Jobs are set in a ReportList.
-	Pods []string `json:"pods,omitempty"`
-	Jobs []string `json:"jobs,omitempty"`
-	// Consequence says that these pods were stopped because the Job was ending already.
-	Consequence bool `json:"consequence,omitempty"`
-	// Message is a termination message of one of them.
-	Message string       `json:"message,omitempty"`
-	First   *metav1.Time `json:"first,omitempty"`
-	Last    *metav1.Time `json:"last,omitempty"`
-}
-
 // WaitKind says what a clock is about.
 type WaitKind string
 
@@ -486,7 +353,7 @@ type PodInfo struct {
 
 // Gap is something that could not be read.
 type Gap struct {
-	// What is pods, events, logs, lease or node.
+	// What is pods, events, pods/log, logs or nodes.
 	What string `json:"what"`
 	// Text is one line: what is missing, and why.
 	Text string `json:"text"`

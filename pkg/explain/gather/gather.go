@@ -11,20 +11,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"net/http"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -112,6 +107,10 @@ func (r *reading) gap(verb, resource string, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		g.Text = resource + " could not be read: no answer in time"
 	default:
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // The URL is of no use to people.
+		}
 		g.Text = fmt.Sprintf("%s could not be read: %v", resource, err)
 	}
 	r.facts.Gaps = append(r.facts.Gaps, g)
@@ -168,92 +167,6 @@ func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.
 		}
 		options.Continue = next
 	}
-}
-
-// events reads those of the Job, and those of its pods. The latter are found among all of
-// the namespace's: a pod that is gone is told by its name.
-func (r *reading) events(ctx context.Context) {
-	job := r.facts.Job
-	ofJob := fields.Set{"involvedObject.kind": "Job", "involvedObject.name": job.Name}
-	if job.UID != "" {
-		ofJob["involvedObject.uid"] = string(job.UID)
-	}
-	if _, err := r.eachEvent(ctx, ofJob, func(explain.Event) bool { return true }); err != nil {
-		r.gap("list", "events", err)
-		return
-	}
-	if r.o.WithoutPodEvents {
-		return
-	}
-	mine := make(map[string]bool, len(r.facts.Pods))
-	for i := range r.facts.Pods {
-		mine[r.facts.Pods[i].Name] = true
-	}
-	complete, err := r.eachEvent(ctx, fields.Set{"involvedObject.kind": "Pod"}, func(e explain.Event) bool {
-		return mine[e.Pod] || mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
-	})
-	switch {
-	case err != nil:
-		r.gap("list", "events", err)
-	case !complete:
-		r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were looked through", maxEvents)})
-	default:
-		r.facts.EventsRead = true
-	}
-}
-
-// eachEvent keeps the wanted ones of the first maxEvents; complete says that these are all.
-func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(explain.Event) bool) (complete bool, err error) {
-	before := len(r.facts.Events)
-	seen := 0
-	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
-		if options.Continue == "" {
-			r.facts.Events, seen = r.facts.Events[:before], 0
-		}
-		page, err := r.client.CoreV1().Events(r.facts.Job.Namespace).List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for i := range page.Items {
-			if seen++; seen > maxEvents {
-				return "", nil
-			}
-			if e := explain.EventOf(&page.Items[i]); wanted(e) {
-				r.facts.Events = append(r.facts.Events, e)
-			}
-		}
-		return page.Continue, nil
-	})
-	return err == nil && seen <= maxEvents, err
-}
-
-// How the API server makes names from generateName: so many bytes of it, and a suffix of
-// these letters.
-const (
-	maxGenerateName = 58
-	suffixLength    = 5
-	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
-)
-
-// mayBePodOf says that a Job of this name could have made a pod of that name: the pod is
-// gone, and its name is all that is left of it.
-func mayBePodOf(job *batchv1.Job, pod string) bool {
-	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {
-		return false
-	}
-	made := pod[:len(pod)-suffixLength]
-	if job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batchv1.IndexedCompletion {
-		whole := job.Name + "-"
-		return made == whole[:min(len(whole), maxGenerateName)]
-	}
-	rest, isGenerated := strings.CutSuffix(made, "-")
-	dash := strings.LastIndexByte(rest, '-')
-	if !isGenerated || dash < 0 {
-		return false
-	}
-	index, err := strconv.ParseInt(rest[dash+1:], 10, 32)
-	return err == nil && index < int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) &&
-		rest[:dash] == job.Name[:min(len(job.Name), maxGenerateName-len(made)+dash)]
 }
 
 // lease finds that of the controller, which may be in any namespace. Few may read leases,
@@ -317,62 +230,4 @@ func (r *reading) goneNode(name, why string) {
 		r.facts.GoneNodes = map[string]string{}
 	}
 	r.facts.GoneNodes[name] = why
-}
-
-// logs reads the last lines of the containers that tell most, until one cannot be read.
-func (r *reading) logs(ctx context.Context) {
-	if r.o.LogLines <= 0 {
-		return
-	}
-	for _, target := range explain.LogTargets(r.facts, r.o.Report, maxLogs) {
-		lines, err := r.tail(ctx, target)
-		switch {
-		case apierrors.IsForbidden(err):
-			r.gap("get", "pods/log", err)
-			return
-		case err != nil:
-			r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", target.Pod, r.whyNoLog(target, err))})
-			return
-		case len(lines) > 0:
-			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
-		}
-	}
-}
-
-// whyNoLog shortens what the API server says when it cannot reach the kubelet, which has
-// the log.
-func (r *reading) whyNoLog(t explain.LogTarget, err error) string {
-	var status apierrors.APIStatus
-	switch {
-	case !errors.As(err, &status):
-		return err.Error()
-	case apierrors.IsNotFound(err):
-		return "it is gone"
-	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/"):
-		for i := range r.facts.Pods {
-			if r.facts.Pods[i].Name == t.Pod {
-				return fmt.Sprintf("its node, %s, does not answer", r.facts.Pods[i].Node)
-			}
-		}
-	}
-	return status.Status().Message
-}
-
-func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {
-	stream, err := r.client.CoreV1().Pods(r.facts.Job.Namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &r.o.LogLines, LimitBytes: ptr.To[int64](logBytes),
-	}).Stream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = stream.Close() }() // It was read to its end, or failed.
-	data, err := io.ReadAll(io.LimitReader(stream, logBytes))
-	if err != nil {
-		return nil, err
-	}
-	text := strings.TrimRight(string(data), "\n")
-	if text == "" {
-		return nil, nil
-	}
-	return strings.Split(text, "\n"), nil
 }
