@@ -55,10 +55,14 @@ soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
 	SOAK_TIME=$(SOAK_TIME) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
 
 .PHONY: fuzz
-fuzz: ## Fuzz each parser for FUZZTIME
+fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
 	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/sanitize
+	$(GO) test -run '^$$' -fuzz FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
+	$(GO) test -run '^$$' -fuzz FuzzLogReader -fuzztime $(FUZZTIME) ./internal/cli
+	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
+	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
@@ -83,9 +87,10 @@ bench-full: bench-decisions bench-start build controlplane ## The same with more
 	bin/bench --rounds 4 --huge-rounds 3 --minutes 3 --sizes 10,100,1000,10000 --timeout 20m
 
 .PHONY: bench-decisions
-bench-decisions: ## Measure decisions, the cache, and a Job of 10^5 indexes in the virtual cluster
+bench-decisions: ## Measure decisions, explanations, the cache, and a Job of 10^5 indexes in the virtual cluster
 	$(GO) test ./pkg/reconcile/... -run '^$$' -bench . -benchtime 20x
 	$(GO) test ./pkg/observe ./pkg/sim -run '^$$' -bench . -benchtime 1x
+	$(GO) test ./pkg/explain/... -run '^$$' -bench . -benchtime 5x
 
 .PHONY: bench-start
 bench-start: build ## Measure how long the binary takes to start
