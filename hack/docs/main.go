@@ -1,8 +1,10 @@
-// Command docs writes docs/reference.md from the commands of the plugin; with -check it
-// says whether the file is up to date.
+// Command docs writes docs/reference.md from the commands of the plugin, and
+// docs/explanation.md from the types of its JSON; with -check it says whether they are up
+// to date.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,16 +15,21 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "change nothing; fail if the file is not up to date")
-	file := flag.String("file", "docs/reference.md", "the file")
+	reference := flag.String("reference", "docs/reference.md", "the file about commands")
+	explanation := flag.String("explanation", "docs/explanation.md", "the file about the fields of explanations")
 	flag.Parse()
-	if err := run(*file, *check); err != nil {
+	fields, err := docgen.Fields("pkg/explain", "Report", "ReportList")
+	if err == nil {
+		err = errors.Join(run(*reference, docgen.Reference(cli.NewCommand()), *check), run(*explanation, fields, *check))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}
 }
 
-func run(file string, check bool) error {
-	want := []byte(docgen.Reference(cli.NewCommand()))
+func run(file, text string, check bool) error {
+	want := []byte(text)
 	if !check {
 		return os.WriteFile(file, want, 0o644)
 	}
@@ -31,7 +38,7 @@ func run(file string, check bool) error {
 		return err
 	}
 	if string(have) != string(want) {
-		return fmt.Errorf("%s is not what the commands say; run: make docs", file)
+		return fmt.Errorf("%s is not what the code says; run: make docs", file)
 	}
 	return nil
 }
