@@ -20,7 +20,7 @@ import (
 // fakeAPI speaks as much of the API server's protocol as the verbs need: get, list in chunks, watch with
 // resourceVersions and expiry, metadata-only lists. It can be stopped and started again on its address.
 type fakeAPI struct {
-	t       *testing.T
+	t       testing.TB
 	address string
 	server  *httptest.Server
 
@@ -49,7 +49,7 @@ type fakeStatus struct {
 	message string
 }
 
-func newFakeAPI(t *testing.T, jobs ...*unstructured.Unstructured) *fakeAPI {
+func newFakeAPI(t testing.TB, jobs ...*unstructured.Unstructured) *fakeAPI {
 	t.Helper()
 	f := &fakeAPI{t: t, version: 100, changed: make(chan struct{})}
 	for _, job := range jobs {

@@ -66,7 +66,7 @@ func simpleJob(namespace, name string, succeeded int64) *unstructured.Unstructur
 }
 
 // writeKubeconfig writes a kubeconfig with the context "test" in namespace ns1, and returns its path.
-func writeKubeconfig(t *testing.T, server string) string {
+func writeKubeconfig(t testing.TB, server string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
 	content := `apiVersion: v1

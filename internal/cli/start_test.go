@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // BenchmarkStart runs the binary that BATCHJOB_BINARY names (make bench: the stripped one of make build) to its end, and
@@ -32,4 +35,28 @@ func BenchmarkStart(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "median-ms")
 		})
 	}
+}
+
+// BenchmarkStatusOfManyJobs is the CPU time of the binary for a table of 5,000 Jobs, reading them in pages included.
+func BenchmarkStatusOfManyJobs(b *testing.B) {
+	binary := os.Getenv("BATCHJOB_BINARY")
+	if binary == "" {
+		b.Skip("set BATCHJOB_BINARY; make bench-start does")
+	}
+	var jobs []*unstructured.Unstructured
+	for i := range 5000 {
+		jobs = append(jobs, simpleJob("ns1", fmt.Sprintf("job-%04d", i), int64(i%10)))
+	}
+	kubeconfig := writeKubeconfig(b, newFakeAPI(b, jobs...).url())
+	var spent []time.Duration
+	for b.Loop() {
+		cmd := exec.Command(binary, "status", "--kubeconfig", kubeconfig)
+		cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		spent = append(spent, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	}
+	slices.Sort(spent)
+	b.ReportMetric(float64(spent[len(spent)/2].Milliseconds()), "cpu-ms")
 }
