@@ -53,11 +53,13 @@ func realEnvironment() environment {
 	}
 }
 
+// SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.
+// It is for a process that has just begun.
+func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
+
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
 // is cancelled, verbs that do not end by themselves stop.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
-	// client-go logs what it returns as an error too; the controller turns its log on again.
-	klog.SetLogger(logr.Discard())
 	return execute(ctx, args, streams, realEnvironment())
 }
 
