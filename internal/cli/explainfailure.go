@@ -168,7 +168,7 @@ func (o *explainOptions) Complete() error {
 	}
 	o.explainer.options.Pod = o.pod
 	o.explainer.logLines = o.logLines
-	if o.full {
+	if o.full || o.output != "" {
 		o.explainer.options.MaxPods = -1
 	}
 	if o.index != "" {

@@ -25,9 +25,11 @@ func (a *analysis) advice() []Advice {
 			add(a.adviceOnProblem(&a.r.Problems[i])...)
 		}
 	}
-	if a.fate.failing() || a.job.Status.Failed > 0 {
+	if a.fate.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
 		add(a.adviceOnFailure()...)
-		add(a.adviceOnLimit()...)
+		if !a.focused() {
+			add(a.adviceOnLimit()...)
+		}
 	}
 	if a.finished() {
 		for i := range a.r.Problems {
@@ -84,9 +86,18 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		if strings.Contains(p.Text, "ResourceQuota") {
 			return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
 		}
+		if strings.Contains(p.Text, "service account") || strings.Contains(p.Text, "does not answer") {
+			return []Advice{{"put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts")}}
+		}
 		return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
+	case ProblemNoParallelism:
+		return []Advice{{"let it run", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord())}}
 	case ProblemNodeGone:
 		return a.adviceOnNode(p)
+	case ProblemDeleting:
+		if len(p.Pods) > 0 {
+			return []Advice{{"see how far its pods are", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord())}}
+		}
 	case ProblemInvalidRuleNames:
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
@@ -131,11 +142,11 @@ func similar(a, b string) bool {
 }
 
 func (a *analysis) adviceOnSuspended() []Advice {
-	if a.job.Labels[kueueLabel] != "" {
+	if a.ofKueue() {
 		return []Advice{{"see why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io")}}
 	}
-	if owner := a.r.Job.Owner; owner != nil {
-		return []Advice{{"resume its owner", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name))}}
+	if owner := a.managingOwner(); owner != nil {
+		return []Advice{{"look at its owner, which resumes it", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name))}}
 	}
 	return []Advice{{"resume it", a.kubectl(`patch job %s --type merge -p '{"spec":{"suspend":false}}'`, a.jobWord())}}
 }
@@ -149,8 +160,8 @@ func (a *analysis) adviceOnNode(p *Problem) []Advice {
 	}
 	out := []Advice{{"see whether the node comes back", "kubectl get node " + shellWord(node)}}
 	return append(out, Advice{
-		"if it never will, delete its Node object: the pods on it are then given up; or one pod by force",
-		a.kubectl("delete pod %s --force --grace-period=0", shellWord(p.Pods[0])),
+		"if it never will, delete its Node object: the pods on it are then given up",
+		"kubectl delete node " + shellWord(node),
 	})
 }
 
@@ -175,6 +186,9 @@ func (a *analysis) adviceOnFailure() []Advice {
 		}
 		out = append(out, Advice{"read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)})
 	}
+	if n := a.r.Counts.IgnoredFailures; n > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil && f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {
+		out = append(out, Advice{"failures that a rule ignores are retried without end: set activeDeadlineSeconds, or let the rule Count them", ""})
+	}
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
 		out = append(out, Advice{"let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""})
 	}
@@ -186,6 +200,9 @@ func (a *analysis) adviceOnFailure() []Advice {
 
 // adviceOnGonePods: nothing is left to look at.
 func (a *analysis) adviceOnGonePods() []Advice {
+	if a.focused() || len(a.failures) > 0 {
+		return nil
+	}
 	for i := range a.r.Causes {
 		if c := &a.r.Causes[i]; !c.Consequence && wasDeleted(c.Text) {
 			return []Advice{{"find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", ""}}
@@ -232,19 +249,13 @@ func (a *analysis) adviceOnLimit() []Advice {
 	case batchv1.JobReasonDeadlineExceeded:
 		return []Advice{{"give it more time (activeDeadlineSeconds), or more at once (parallelism)", ""}}
 	case batchv1.JobReasonBackoffLimitExceeded:
-		if a.spec.PodFailurePolicy == nil && deref(a.spec.BackoffLimit, 6) > 0 {
+		f := a.example()
+		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
+		if never && a.spec.PodFailurePolicy == nil && deref(a.spec.BackoffLimit, 6) > 0 && f != nil && f.pod.Disruption == "" {
 			return []Advice{{"if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", ""}}
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
-		return []Advice{{"read the logs of the failed indexes", fmt.Sprintf("kubectl batchjob logs %s -n %s --index %s", a.jobWord(), shellWord(a.job.Namespace), a.firstFailedIndex())}}
+		return []Advice{{"read the logs of the failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil
-}
-
-func (a *analysis) firstFailedIndex() string {
-	_, failed := a.endedIndexes()
-	for index := range failed.All() {
-		return fmt.Sprint(index)
-	}
-	return "0"
 }

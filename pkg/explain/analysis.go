@@ -115,6 +115,7 @@ func (a *analysis) findFailures() {
 		f.consequence = a.isConsequence(p)
 		a.failures = append(a.failures, f)
 	}
+	a.questionConsequences()
 	slices.SortStableFunc(a.failures, func(x, y failure) int {
 		return cmp.Or(y.pod.FinishedAt.Compare(x.pod.FinishedAt), cmp.Compare(x.pod.Index, y.pod.Index), cmp.Compare(x.pod.Name, y.pod.Name))
 	})
@@ -135,10 +136,39 @@ func (a *analysis) isConsequence(p *Pod) bool {
 	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.endedBeforeDeletion()
 }
 
+// questionConsequences looks for what led over the backoffLimit: where other failures do
+// not, the deletions of that very second did, and are no consequence.
+func (a *analysis) questionConsequences() {
+	if a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6) {
+		return
+	}
+	for i := range a.failures {
+		if f := &a.failures[i]; f.pod.DeletedAt.Equal(a.fate.since) {
+			f.consequence = false
+		}
+	}
+}
+
+// ownFailures is how many failures are no consequence of the end of the Job.
+func (a *analysis) ownFailures() int32 {
+	n := int32(0)
+	for i := range a.failures {
+		if !a.failures[i].consequence {
+			n++
+		}
+	}
+	return n
+}
+
 // endedBeforeDeletion says that the deletion found the pod ended already: the API server
-// gives such a pod no grace period, and all times have whole seconds.
+// gives such a pod no grace period. The kubelet's own last deletion has none either, so
+// one that ended by a signal in that second ended of the deletion.
 func (p *Pod) endedBeforeDeletion() bool {
-	return p.Deleting && p.IsTerminal() && (p.Grace == 0 || p.FinishedAt.Before(p.DeletedAt))
+	if !p.Deleting || !p.IsTerminal() || p.FinishedAt.Before(p.DeletedAt) {
+		return p.Deleting && p.IsTerminal()
+	}
+	signalled := slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
+	return p.Grace == 0 && !signalled
 }
 
 // atItsEnd is the pod as it was when it ended: a deletion that came later is no part of

@@ -100,19 +100,16 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 		texts[text] = seen
 		causes = append(causes, a.causeOf(g))
 	}
-	causes = a.addEvents(causes, texts)
 	if a.focused() {
 		return causes, 0
 	}
-	untold = a.job.Status.Failed
-	if u := a.job.Status.UncountedTerminatedPods; u != nil {
-		untold += int32(len(u.Failed))
-	}
+	untold = a.job.Status.Failed + int32(a.uncountedFailed())
 	for i := range causes {
-		if causes[i].Action != string(batchv1.PodFailurePolicyActionIgnore) {
+		if !causes[i].ignored() {
 			untold -= causes[i].Count
 		}
 	}
+	causes, untold = a.addEvents(causes, texts, untold)
 	if len(causes) == 0 && a.fate.culprit.pod != "" {
 		causes = append(causes, a.culpritCause())
 		untold--
@@ -192,22 +189,38 @@ type seenCause struct {
 	pods int32
 }
 
-// addEvents takes the causes of pods that are gone from the controller's events.
-func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause) []Cause {
+// ignored says that the failures do not count.
+func (c *Cause) ignored() bool { return c.Action == string(batchv1.PodFailurePolicyActionIgnore) }
+
+// addEvents takes the causes of pods that are gone from the controller's events: untold
+// failures at most, as an event may tell of a pod that is there, and that ended in another
+// way after it was counted. It returns how many are untold still.
+func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause, untold int32) ([]Cause, int32) {
 	for i := range a.Events {
 		e := &a.Events[i]
-		if e.Reason != eventPodFailed || e.Pod != "" || a.focused() {
+		if e.Reason != eventPodFailed || e.Pod != "" {
 			continue
 		}
 		text, example, _ := strings.Cut(e.Message, firstInPod)
-		if known, seen := texts[text]; seen {
-			causes[known.at].Count += max(0, e.Count-known.pods)
+		c := a.eventCause(e, cause.Parse(text), example)
+		known, seen := texts[text]
+		if c.Count -= known.pods; !c.ignored() {
+			c.Count = min(c.Count, untold)
+		}
+		if c.Count <= 0 {
 			continue
 		}
-		causes = append(causes, a.eventCause(e, cause.Parse(text), example))
+		if !c.ignored() {
+			untold -= c.Count
+		}
+		if seen {
+			causes[known.at].Count += c.Count
+		} else {
+			causes = append(causes, c)
+		}
 	}
 	sortCauses(causes)
-	return causes
+	return causes, untold
 }
 
 // sortCauses puts the most frequent first, and what followed from the end of the Job last.
@@ -221,7 +234,8 @@ func (a *analysis) eventCause(e *Event, told cause.Told, example string) Cause {
 	c := Cause{
 		Text: told.Evidence, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last),
 		RuleName: told.RuleName, Action: string(told.Action),
-		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since),
+		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since) &&
+			(a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6)),
 	}
 	if told.Rule != failurepolicy.NoRule {
 		c.Rule = &told.Rule

@@ -161,7 +161,7 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	if r.FailuresWithoutPod != 1 {
 		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
 	}
-	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of 13)") {
+	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of the 13 whose cause is known)") {
 		t.Errorf("%s", r.Verdict.Sentence)
 	}
 	for _, c := range r.Causes {

@@ -223,7 +223,7 @@ func (a *analysis) podText(p *Pod) string {
 	if p.Attempt > 0 {
 		attempt := fmt.Sprintf("attempt %d", p.Attempt)
 		if a.perIndex() {
-			attempt += fmt.Sprintf(" of %d", a.attempts())
+			attempt += fmt.Sprintf(" of %d", max(a.allowed(p.Ignored), p.Attempt))
 		}
 		about = append(about, attempt)
 	}
@@ -272,7 +272,7 @@ func (a *analysis) missingEvidence() []Evidence {
 	case a.focused():
 	case a.fate.culprit.pod != "":
 		chain = a.goneCulprit()
-	case a.job.Status.Failed > 0 && a.PodsRead:
+	case a.job.Status.Failed > 0 && a.PodsRead && len(a.failures) == 0:
 		text := "the failed pod is gone, and its log with it"
 		if n := a.job.Status.Failed; n > 1 {
 			text = fmt.Sprintf("the %d failed pods are gone, and their logs with them", n)

@@ -19,15 +19,33 @@ type Options struct {
 
 // Explain says what becomes of the Job, and why.
 func Explain(f Facts, o Options) Report {
+	whole := Options{MaxPods: o.MaxPods}
+	r := analyse(&f, whole).report()
+	if o == whole {
+		return r
+	}
 	a := analyse(&f, o)
+	a.r = &r
+	r.Causes, r.FailuresWithoutPod = a.causes()
+	if r.Indexes != nil {
+		r.Indexes.Details, r.Indexes.DetailsOmitted = a.detailsInFocus()
+	}
+	r.Evidence = a.evidence()
+	r.Timeline = a.timeline()
+	r.Advice = a.advice()
+	r.Pods, r.PodsOmitted = a.podInfos()
+	return r
+}
+
+func (a *analysis) report() Report {
 	r := Report{
 		TypeMeta:   metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
-		Job:        jobOf(&f),
-		ObservedAt: metav1.NewTime(f.Now),
+		Job:        jobOf(a.Facts),
+		ObservedAt: metav1.NewTime(a.Now),
 		Conditions: a.conditions(),
 		Counts:     a.counts(),
 		Reconciler: a.reconciler(),
-		Gaps:       f.Gaps,
+		Gaps:       a.Gaps,
 	}
 	r.Causes, r.FailuresWithoutPod = a.causes()
 	r.FailurePolicy = a.failurePolicy()

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,6 +19,12 @@ type indexDetails struct {
 	*analysis
 	sets  *indexSets
 	infos map[int32]*IndexInfo
+}
+
+// detailsInFocus are those of the indexes that the report is about.
+func (a *analysis) detailsInFocus() ([]IndexInfo, int32) {
+	sets := a.indexSets()
+	return a.indexDetails(&sets)
 }
 
 // indexDetails tells of each index that failed, waits, or runs again, and how many more
@@ -43,6 +50,14 @@ func (a *analysis) indexDetails(sets *indexSets) ([]IndexInfo, int32) {
 	return d.sorted()
 }
 
+// most is how many indexes are told one by one.
+func (d *indexDetails) most() int {
+	if d.o.MaxPods < 0 {
+		return math.MaxInt32
+	}
+	return maxIndexDetails
+}
+
 func (d *indexDetails) has(index int32) bool {
 	return index >= 0 && index < deref(d.spec.Completions, 0)
 }
@@ -54,9 +69,6 @@ func (d *indexDetails) at(index int32) *IndexInfo {
 	info := d.infos[index]
 	if info == nil {
 		info = &IndexInfo{Index: index, State: d.sets.state(index)}
-		if d.perIndex() {
-			info.Attempts = d.attempts()
-		}
 		d.infos[index] = info
 	}
 	return info
@@ -81,6 +93,9 @@ func (d *indexDetails) failed(f *failure) {
 	info.Failures, info.Ignored = info.Failures+failures, info.Ignored+ignored
 }
 
+// allowed is how many attempts an index may have: ignored ones are on top.
+func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempts(), ignored) }
+
 // saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
 
@@ -94,6 +109,9 @@ func (d *indexDetails) again(p *Pod) {
 // withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one
 // that was asked for.
 func (d *indexDetails) withoutPods() {
+	if d.o.Pod != "" {
+		return
+	}
 	if d.o.Index != nil {
 		if d.has(*d.o.Index) {
 			d.at(*d.o.Index)
@@ -101,7 +119,7 @@ func (d *indexDetails) withoutPods() {
 		return
 	}
 	for index := range d.sets.failed.All() {
-		if len(d.infos) >= maxIndexDetails {
+		if len(d.infos) >= d.most() {
 			return
 		}
 		d.at(index)
@@ -112,8 +130,11 @@ func (d *indexDetails) sorted() (list []IndexInfo, omitted int32) {
 	for _, info := range slices.SortedFunc(maps.Values(d.infos), func(x, y *IndexInfo) int {
 		return cmp.Or(cmp.Compare(indexRank(x), indexRank(y)), cmp.Compare(x.Index, y.Index))
 	}) {
-		if len(list) == maxIndexDetails {
-			return list, int32(len(d.infos) - maxIndexDetails)
+		if len(list) == d.most() {
+			return list, int32(len(d.infos) - d.most())
+		}
+		if d.perIndex() {
+			info.Attempts = d.allowed(info.Ignored)
 		}
 		list = append(list, *info)
 	}

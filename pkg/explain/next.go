@@ -39,6 +39,15 @@ func (a *analysis) next() []Step {
 	return steps
 }
 
+// doomed says that the Job cannot succeed any more: an index has failed, and no rule of a
+// successPolicy can make up for it.
+func (a *analysis) doomed() bool {
+	if !a.perIndex() || a.r.Indexes.FailedCount == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(a.r.SuccessPolicy.orNone(), func(r SuccessRule) bool { return !r.Impossible })
+}
+
 // wait is the clock of one kind, or nil.
 func (a *analysis) wait(kind WaitKind) *Wait {
 	for i := range a.r.Waits {
@@ -84,6 +93,8 @@ func (a *analysis) nextCreation(say func(*metav1.Time, string, ...any)) {
 	switch n := int32(len(a.plan.Create)); {
 	case n > 0 && a.refused():
 		say(nil, "creating %s is tried again, with growing pauses", times(n, "pod", "pods"))
+	case n > 0 && a.backoffUnknown():
+		say(nil, "pods are created once the back-off is over, 10 minutes after the last failure at most; the failed pods that would tell are gone")
 	case n > 0 && a.r.Reconciler.Alive != NotAlive:
 		say(nil, "%s created", times(n, "pod is", "pods are"))
 	}
@@ -92,6 +103,11 @@ func (a *analysis) nextCreation(say func(*metav1.Time, string, ...any)) {
 			say(nil, "as pods end, others begin: %s to come", times(s.PendingCount, "index is", "indexes are"))
 		}
 	}
+}
+
+// backoffUnknown says that the pods whose ends a back-off counts from are gone.
+func (a *analysis) backoffUnknown() bool {
+	return a.job.Status.Active == 0 && a.job.Status.Failed > 0 && len(a.failures) == 0
 }
 
 // refused says that the API server takes no pod of the Job.
@@ -105,6 +121,9 @@ func (a *analysis) nextLimits(say func(*metav1.Time, string, ...any)) {
 		if left := f.Limit - f.Count; left >= 0 {
 			say(nil, "the Job fails after %s (backoffLimit %d)", times(left+1, "more failure", "more failures"), f.Limit)
 		}
+	}
+	if a.doomed() {
+		say(nil, "the Job fails (FailedIndexes) once its other indexes have ended, as some have failed")
 	}
 	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
 		say(nil, "the Job fails after %s (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "more failed index", "more failed indexes"), f.Limit)

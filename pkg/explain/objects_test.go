@@ -63,7 +63,7 @@ func TestLongMessages_CLI_06(t *testing.T) {
 	e := explain.EventOf(&corev1.Event{Message: long})
 	p := podOf("x", func(p *corev1.Pod) { p.Status.Message = "a" + long })
 	for _, text := range []string{e.Message, p.Message} {
-		if len(text) < 2000 || len(text) > 2048 || !utf8.ValidString(text) {
+		if len(text) < 4000 || len(text) > 4096 || !utf8.ValidString(text) {
 			t.Errorf("%d bytes are kept, valid UTF-8: %v, …%q", len(text), utf8.ValidString(text), text[len(text)-6:])
 		}
 	}

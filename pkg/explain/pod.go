@@ -14,9 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// maxText is how much is kept of a message of a pod, in bytes; a termination message may
-// have 4096.
-const maxText = 2048
+// maxText is how much is kept of a message of a pod, in bytes: as much as a termination
+// message may have.
+const maxText = 4096
 
 // PodOf returns what an explanation needs of a pod; nothing of the pod is shared but
 // strings.

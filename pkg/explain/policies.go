@@ -84,7 +84,9 @@ func requirement(rule *batchv1.PodFailurePolicyRule) string {
 		case batchv1.PodFailurePolicyOnExitCodesOpIn:
 			return fmt.Sprintf("%s exits with %s", who, enumerate(values, "or"))
 		case batchv1.PodFailurePolicyOnExitCodesOpNotIn:
-			return fmt.Sprintf("%s exits with a code other than 0 and %s", who, enumerate(values, "and"))
+			// An exit code of 0 is never looked at (PFP-03).
+			values = slices.DeleteFunc(values, func(v string) bool { return v == "0" })
+			return fmt.Sprintf("%s exits with a code other than %s", who, enumerate(append([]string{"0"}, values...), "and"))
 		}
 		return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, enumerate(values, "and"))
 	}

@@ -16,7 +16,7 @@ import (
 func (a *analysis) problems() []Problem {
 	var out []Problem
 	for _, find := range []func() []Problem{
-		a.notReconciled, a.suspended, a.creationRefused, a.pendingPods, a.terminatingPods, a.foreignFinalizers, a.deletion,
+		a.notReconciled, a.suspended, a.noParallelism, a.creationRefused, a.pendingPods, a.terminatingPods, a.foreignFinalizers, a.deletion,
 		a.ruleNames, a.impossible, a.unknownMode, a.inconsistent,
 	} {
 		out = append(out, find()...)
@@ -66,6 +66,19 @@ func holdHolds(n int32) string {
 // Kueue names the queue of a Job in this label, and resumes the Job when there is room.
 const kueueLabel = "kueue.x-k8s.io/queue-name"
 
+// ofKueue says that Kueue decides when the Job runs.
+func (a *analysis) ofKueue() bool {
+	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(deref(a.spec.ManagedBy, ""), "kueue.x-k8s.io/")
+}
+
+// managingOwner is the owner if it may suspend and resume the Job: a CronJob does not.
+func (a *analysis) managingOwner() *Owner {
+	if o := a.r.Job.Owner; o != nil && o.Kind != "CronJob" {
+		return o
+	}
+	return nil
+}
+
 // suspended: spec.suspend holds the Job.
 func (a *analysis) suspended() []Problem {
 	if !deref(a.spec.Suspend, false) || a.finished() {
@@ -77,9 +90,11 @@ func (a *analysis) suspended() []Problem {
 	}
 	by := a.suspendedBy()
 	switch queue := a.job.Labels[kueueLabel]; {
+	case queue == "" && a.ofKueue():
+		p.Text = "Kueue holds the Job suspended"
 	case queue != "":
 		p.Text = fmt.Sprintf("Kueue holds the Job suspended until there is room in the queue %s", queue)
-	case a.r.Job.Owner != nil:
+	case a.managingOwner() != nil:
 		p.Text = fmt.Sprintf("the Job is suspended (spec.suspend), which is up to its owner %s %s", a.r.Job.Owner.Kind, a.r.Job.Owner.Name)
 	case by != "":
 		p.Text = fmt.Sprintf("the Job is suspended: %s set spec.suspend", by)
@@ -87,6 +102,14 @@ func (a *analysis) suspended() []Problem {
 		p.Text = "the Job is suspended (spec.suspend)"
 	}
 	return one(p)
+}
+
+// noParallelism: parallelism 0 asks for no pod at all.
+func (a *analysis) noParallelism() []Problem {
+	if deref(a.spec.Parallelism, 1) > 0 || a.finished() || a.fate.decided() || deref(a.spec.Suspend, false) {
+		return nil
+	}
+	return one(Problem{Kind: ProblemNoParallelism, Blocks: true, Text: "parallelism is 0, so no pod is created"})
 }
 
 // refusals are the causes of a FailedCreate that can be told apart by their message.
@@ -122,7 +145,7 @@ func (a *analysis) creationRefused() []Problem {
 		}
 	}
 	return one(Problem{
-		Kind: ProblemCreationRefused, Blocks: true, Since: timeOf(refused.First), Count: refused.Count,
+		Kind: ProblemCreationRefused, Blocks: true, Since: timeOf(refused.First), Count: int32(len(a.plan.Create)),
 		Text: "pods of the Job cannot be created: " + why, Details: []string{refused.Message},
 	})
 }
@@ -184,7 +207,7 @@ func (a *analysis) deletion() []Problem {
 	if a.job.DeletionTimestamp == nil || len(a.job.Finalizers) == 0 {
 		return nil
 	}
-	p := Problem{Kind: ProblemForeignFinalizer, Blocks: true, Since: timeOf(a.job.DeletionTimestamp.Time)}
+	p := Problem{Kind: ProblemDeleting, Blocks: true, Since: timeOf(a.job.DeletionTimestamp.Time)}
 	switch {
 	case contains(a.job.Finalizers, metav1.FinalizerDeleteDependents):
 		p.Text = "the Job is being deleted, and waits for its pods to go first (foreground deletion)"
@@ -267,7 +290,7 @@ func (a *analysis) blocker() *Problem {
 // wholeJob says that nothing goes on, whatever the pods do.
 func (p *Problem) wholeJob() bool {
 	switch p.Kind {
-	case ProblemNotReconciled, ProblemControllerGone, ProblemSuspended, ProblemUnknownMode:
+	case ProblemNotReconciled, ProblemControllerGone, ProblemSuspended, ProblemNoParallelism, ProblemUnknownMode:
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ const (
 	// have created its first pods, of which each but the first takes up to perPod.
 	neglect = 10 * time.Second
 	perPod  = 20 * time.Millisecond
+	// maxFirst is how many pods are created at once.
+	maxFirst = 500
 	// slack is how long an end of a pod may wait for its controller: the built-in one
 	// gathers them for a second, and works in seconds where it is busy.
 	slack = 30 * time.Second
@@ -111,12 +114,18 @@ func (a *analysis) suspendedBy() string {
 }
 
 // neglected says that nobody has worked on the Job so far.
-func (a *analysis) neglected() bool { return len(a.Pods) == 0 && IsNeglected(a.job, a.Now) }
+func (a *analysis) neglected() bool {
+	if deref(a.spec.Suspend, false) && a.controllerName() != builtIn && a.controllerName() != "controller "+a.OurName {
+		return false // Others may wait without a word until the Job is resumed.
+	}
+	return len(a.Pods) == 0 && IsNeglected(a.job, a.Now)
+}
 
 // IsNeglected says that a Job is so old without any status that nobody seems to work on it,
 // as with a mistyped managedBy (MGB-12).
 func IsNeglected(job *batchv1.Job, now time.Time) bool {
-	patience := neglect + time.Duration(max(deref(job.Spec.Parallelism, 1), 1)-1)*perPod
+	first := min(deref(job.Spec.Parallelism, 1), deref(job.Spec.Completions, math.MaxInt32), maxFirst)
+	patience := neglect + time.Duration(max(first, 1)-1)*perPod
 	return equality.Semantic.DeepEqual(job.Status, batchv1.JobStatus{}) && job.DeletionTimestamp == nil &&
 		!job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
 }

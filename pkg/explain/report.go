@@ -216,6 +216,8 @@ const (
 	ProblemNotReconciled     ProblemKind = "NotReconciled"     // nobody has worked on it
 	ProblemControllerGone    ProblemKind = "ControllerGone"    // whoever did has stopped
 	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
+	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
+	ProblemDeleting          ProblemKind = "Deleting"          // the Job is being deleted
 	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node takes the pod
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be had

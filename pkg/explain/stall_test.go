@@ -35,7 +35,7 @@ func TestCreationRefused_CLI_06(t *testing.T) {
 		f.Events = []explain.Event{jobEvent("FailedCreate", tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
 		r := report(f)
 		p := problem(t, r, explain.ProblemCreationRefused)
-		if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != tc.message || p.Count != 4 {
+		if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != tc.message || p.Count != 2 {
 			t.Errorf("%+v, want it to say %q", p, tc.says)
 		}
 		if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "does not go on: pods of the Job cannot be created") {

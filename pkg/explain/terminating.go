@@ -9,12 +9,13 @@ import (
 
 // terminatingPods: pods that do not end, and pods that hold a place while they do.
 func (a *analysis) terminatingPods() []Problem {
+	waits := a.finding(reconcile.FindingWaitTerminating) != nil
 	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
 	found := map[ProblemKind]*Problem{}
 	node := ""
 	for i := range a.Pods {
 		pod := &a.Pods[i]
-		kind := a.terminatingKind(pod)
+		kind := a.terminatingKind(pod, waits)
 		if kind == "" {
 			continue
 		}
@@ -59,8 +60,8 @@ func itThem(n int32) string {
 }
 
 // terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its
-// grace period, and nobody waits for it.
-func (a *analysis) terminatingKind(pod *Pod) ProblemKind {
+// grace period, and no replacement waits for it.
+func (a *analysis) terminatingKind(pod *Pod, waits bool) ProblemKind {
 	if !pod.IsTerminating() {
 		return ""
 	}
@@ -71,7 +72,7 @@ func (a *analysis) terminatingKind(pod *Pod) ProblemKind {
 		return ProblemNodeGone
 	case late:
 		return ProblemTerminatingStuck
-	case a.finding(reconcile.FindingWaitTerminating) != nil:
+	case waits:
 		return ProblemTerminatingHolds
 	}
 	return ""

@@ -42,7 +42,7 @@ func (a *analysis) timeline() []Moment {
 	slices.SortStableFunc(out, func(x, y Moment) int {
 		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), compareBool(x.isLast(), y.isLast()), cmp.Compare(x.Text, y.Text))
 	})
-	if extra := len(out) - maxMoments; extra > 0 {
+	if extra := len(out) - maxMoments; extra > 0 && a.o.MaxPods >= 0 {
 		half := maxMoments / 2
 		gap := Moment{Time: out[half].Time, Until: &out[half+extra].Time, What: "Event", Count: int32(extra + 1), Text: fmt.Sprintf("%d more", extra+1)}
 		out = slices.Concat(out[:half], []Moment{gap}, out[half+extra+1:])
@@ -144,7 +144,8 @@ func (a *analysis) eventMoments() []Moment {
 	for i := range a.Events {
 		e := &a.Events[i]
 		failed := a.fate.failing() && e.Reason == a.fate.reason
-		if failed || contains(toldElsewhere, e.Reason) || e.Pod != "" && !e.Warning() || e.First.IsZero() && e.Last.IsZero() || !a.eventInFocus(e) {
+		told := contains(toldElsewhere, e.Reason) && (e.Reason != "SuccessfulCreate" || len(a.Pods) > 0 || !a.PodsRead)
+		if failed || told || e.Pod != "" && !e.Warning() || e.First.IsZero() && e.Last.IsZero() || !a.eventInFocus(e) {
 			continue
 		}
 		m := Moment{Time: metav1.NewTime(firstTime(e.First, e.Last)), What: "Event", Warning: e.Warning(), Count: max(e.Count, 1), Text: e.Reason + ": " + e.Message}

@@ -48,7 +48,7 @@ func (a *analysis) sentence(v Verdict) string {
 	switch b := a.blocker(); {
 	case b == nil:
 		return a.whatRuns()
-	case b.Kind == ProblemSuspended, a.job.DeletionTimestamp != nil && b.Kind == ProblemForeignFinalizer:
+	case b.Kind == ProblemSuspended, b.Kind == ProblemDeleting:
 		return upperFirst(b.Text)
 	default:
 		return "The Job does not go on: " + b.Text
@@ -194,6 +194,9 @@ func (a *analysis) mostly() string {
 	if kinds == 1 {
 		return "; " + text
 	}
+	if a.r.FailuresWithoutPod > 0 {
+		return fmt.Sprintf("; mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
+	}
 	return fmt.Sprintf("; mostly (%d of %d) %s", first.Count, all, text)
 }
 
@@ -263,6 +266,9 @@ func (a *analysis) whatRuns() string {
 		return fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed)
 	}
 	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(s.Active, "pod is", "pods are"), failed)
+	if a.doomed() {
+		text += fmt.Sprintf("; it will fail in the end, as %s failed", times(a.r.Indexes.FailedCount, "index has", "indexes have"))
+	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
 		text += fmt.Sprintf("; %s in back-off, the first goes on in %s", times(int32(waiting.Len()), "index is", "indexes are"), age(until.Sub(a.Now)))
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -48,7 +49,7 @@ func checkSelector(r *review) {
 		r.checkTemplateSelector()
 	case r.manualSelector():
 		r.checkManualSelector(selector, path)
-	case selector != nil && !generated(selector):
+	case selector != nil && !r.generated(selector):
 		r.reject("selector-not-manual", path, selectorFix, "the API server makes the selector itself, and does not take another")
 	}
 }
@@ -76,9 +77,18 @@ func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field
 	}
 }
 
-// generated says that the selector asks for nothing that the API server does not put itself.
-func generated(selector *metav1.LabelSelector) bool {
-	return len(selector.MatchLabels) == 0 && len(selector.MatchExpressions) == 0
+// generated says that the selector is empty, or the one that the API server made for this very Job: a manifest of a
+// Job that exists, as kubectl get prints it, has that.
+func (r *review) generated(selector *metav1.LabelSelector) bool {
+	if len(selector.MatchExpressions) > 0 {
+		return false
+	}
+	for label, value := range selector.MatchLabels {
+		if label != batchv1.ControllerUidLabel || value != string(r.meta.UID) {
+			return false
+		}
+	}
+	return true
 }
 
 func selects(selector *metav1.LabelSelector, of map[string]string) bool {

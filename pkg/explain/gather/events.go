@@ -96,7 +96,11 @@ func mayBePodOf(job *batchv1.Job, pod string) bool {
 	if !isGenerated || dash < 0 {
 		return false
 	}
-	index, err := strconv.ParseInt(rest[dash+1:], 10, 32)
-	return err == nil && index < int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) &&
-		rest[:dash] == job.Name[:min(len(job.Name), maxGenerateName-len(made)+dash)]
+	text := rest[dash+1:]
+	index, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || strconv.FormatInt(index, 10) != text || index >= int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) {
+		return false
+	}
+	room := maxGenerateName - len("-"+text+"-")
+	return rest[:dash] == job.Name[:min(len(job.Name), room)]
 }

@@ -32,9 +32,11 @@ const (
 	pageSize = 500
 	// maxEvents is how many events of pods of a namespace are looked through.
 	maxEvents = 5000
-	// maxLogs is how many containers' logs are read, logBytes how much of each.
-	maxLogs  = 3
-	logBytes = 64 << 10
+	// maxLogs is how many containers' logs are read, readBytes how much of the last lines of
+	// each, and logBytes how much of that is kept.
+	maxLogs   = 3
+	readBytes = 4 << 20
+	logBytes  = 64 << 10
 	// maxNodes is how many nodes are looked up.
 	maxNodes = 5
 )

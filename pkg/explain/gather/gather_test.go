@@ -254,14 +254,14 @@ func TestLogs_CLI_04(t *testing.T) {
 			failed(p)
 			p.Status.ContainerStatuses[0].State.Terminated.ExitCode = int32(i + 1)
 		}))
-		s.logs[name] = strings.Repeat("x", 100_000)
+		s.logs[name] = strings.Repeat("x", 100_000) + "the end"
 	}
 	f := read(t, s, train())
-	if len(f.Logs) != 3 || s.requests("/log?") != 3 || s.requests("limitBytes=65536") != 3 {
+	if len(f.Logs) != 3 || s.requests("/log?") != 3 {
 		t.Errorf("%d logs in %d requests", len(f.Logs), s.requests("/log?"))
 	}
 	for _, l := range f.Logs {
-		if len(l.Lines[0]) > 64<<10 {
+		if len(l.Lines[0]) > 64<<10 || !strings.HasSuffix(l.Lines[0], "the end") {
 			t.Errorf("%d bytes are kept", len(l.Lines[0]))
 		}
 	}
@@ -283,4 +283,16 @@ func TestInterrupted_CLI_08(t *testing.T) {
 	if len(f.Pods) != 1 || f.EventsRead || len(f.Gaps) == 0 {
 		t.Errorf("pods %v, gaps %+v", names(f), f.Gaps)
 	}
+}
+
+// Events may be about pods of any name: none ends the program.
+func FuzzEventNames(f *testing.F) {
+	f.Add("train", "a-"+strings.Repeat("0", 63)+"-bcdfg")
+	f.Add("train", "train-7-xk2p9")
+	f.Add(strings.Repeat("a", 63), strings.Repeat("a", 58)+"bcdfg")
+	f.Fuzz(func(t *testing.T, job, about string) {
+		j := train()
+		j.Name, j.Spec.CompletionMode = job, ptr.To(batchv1.IndexedCompletion)
+		read(t, &server{events: []corev1.Event{event("1", about)}}, j)
+	})
 }

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -56,16 +55,17 @@ func (r *reading) whyNoLog(t explain.LogTarget, err error) string {
 
 func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {
 	stream, err := r.client.CoreV1().Pods(r.facts.Job.Namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &r.o.LogLines, LimitBytes: ptr.To[int64](logBytes),
+		Container: t.Container, Previous: t.Previous, TailLines: &r.o.LogLines,
 	}).Stream(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = stream.Close() }() // It was read to its end, or failed.
-	data, err := io.ReadAll(io.LimitReader(stream, logBytes))
+	data, err := io.ReadAll(io.LimitReader(stream, readBytes))
 	if err != nil {
 		return nil, err
 	}
+	data = data[max(0, len(data)-logBytes):] // The end says most.
 	text := strings.TrimRight(string(data), "\n")
 	if text == "" {
 		return nil, nil

@@ -16,7 +16,7 @@ func (v *view) indexesSection() {
 	}
 	v.page.title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
 	t := table{bare: true, columns: []tableColumn{{}, {right: true}, {}}}
-	for _, s := range indexStates(v.report.Indexes) {
+	for _, s := range indexStates(v.report.Indexes, v.over()) {
 		if s.count > 0 {
 			t.add(styledCell(s.style, s.word), textCell(fmt.Sprint(s.count)), textCell(v.page.indexes(s.list)))
 		}
@@ -24,6 +24,9 @@ func (v *view) indexesSection() {
 	v.page.table(indentSection, t)
 	v.indexDetails(v.report.Indexes)
 }
+
+// over says that the Job has finished.
+func (v *view) over() bool { return v.report.Job.Finished != nil }
 
 // indexState is one state with the indexes that have it.
 type indexState struct {
@@ -33,14 +36,18 @@ type indexState struct {
 	style Style
 }
 
-func indexStates(x *explain.Indexes) []indexState {
+func indexStates(x *explain.Indexes, over bool) []indexState {
+	pending := "pending"
+	if over {
+		pending = "not completed"
+	}
 	return []indexState{
 		{"completed", x.Completed, x.CompletedCount, Good},
 		{"failed", x.Failed, x.FailedCount, Bad},
 		{"active", x.Active, x.ActiveCount, Plain},
 		{"terminating", x.Terminating, x.TerminatingCount, Plain},
 		{"in back-off", x.BackingOff, x.BackingOffCount, Warn},
-		{"pending", x.Pending, x.PendingCount, Plain},
+		{pending, x.Pending, x.PendingCount, Plain},
 		{"not known", x.Unknown, x.UnknownCount, Plain},
 	}
 }
@@ -57,7 +64,7 @@ func (v *view) indexDetails(x *explain.Indexes) {
 	v.page.blank()
 	t := table{columns: []tableColumn{
 		{header: "INDEX", right: true}, {header: "STATE"}, {header: "ATTEMPT"}, {header: "IGNORED", right: true, drop: 3},
-		{header: "NEXT POD", drop: 1}, {header: "LATEST POD", least: 16, drop: 2}, {header: "CAUSE"},
+		{header: "NEXT POD", drop: 1}, {header: "POD", least: 16, drop: 2}, {header: "CAUSE"},
 	}}
 	for _, info := range shown {
 		next := ""

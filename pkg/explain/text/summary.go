@@ -104,6 +104,9 @@ func (v *view) limits() string {
 	backoff, perIndex, indexes, deadline := "", "", "", ""
 	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
 		backoff = used("failed", int64(v.report.Counts.Failed)+int64(v.report.Counts.UncountedFailed), int64(*n), "backoffLimit")
+		if job.RestartPolicy == "OnFailure" {
+			backoff += " (container restarts count too)"
+		}
 	}
 	if n := job.BackoffLimitPerIndex; n != nil {
 		perIndex = fmt.Sprintf("%s per index", plural(int64(*n), "retry", "retries"))
@@ -147,7 +150,7 @@ func (v *view) summaryIndexes() {
 	if x == nil {
 		return
 	}
-	for _, s := range indexStates(x) {
+	for _, s := range indexStates(x, v.over()) {
 		switch {
 		case s.count == 0:
 		case s.list == x.Completed || s.list == x.Failed:
@@ -155,7 +158,7 @@ func (v *view) summaryIndexes() {
 		}
 	}
 	rest := ""
-	for _, s := range indexStates(x)[2:] {
+	for _, s := range indexStates(x, v.over())[2:] {
 		if s.count > 0 {
 			rest = list(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
 		}
