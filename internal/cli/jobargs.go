@@ -23,9 +23,12 @@ func validateChoice(args []string, allNamespaces bool, selector string) error {
 	return nil
 }
 
-// parseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, each once, in
+// parseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME ..., each once, in
 // order. Its errors are usage errors.
 func parseJobArgs(args []string) ([]string, error) {
+	if len(args) > 1 && isJobResource(args[0]) {
+		args = args[1:] // kubectl's other form: job NAME ...
+	}
 	var names []string
 	for _, arg := range args {
 		name, err := parseJobArg(arg)

@@ -146,8 +146,11 @@ func TestLogsNonIndexedAndContainers(t *testing.T) {
 			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
 		}
 	}
+	if got := run(t, api, "logs", "job", "train", "-c", "main"); got.out != "[abcde] main text\n" {
+		t.Errorf("kubectl's other form: %q, %q", got.out, got.errOut)
+	}
 	got := run(t, api, "logs", "train", "-c", "nope")
-	if got.out != "" || got.errOut != "The pods of job.batch/train have no container \"nope\" in their template.\n" {
+	if got.out != "" || got.code != exitError || got.errOut != "error: no pod of job.batch/train has a container nope; its template has: init, main\n" {
 		t.Errorf("stdout %q, stderr %q", got.out, got.errOut)
 	}
 	if got := run(t, api, "logs", "train", "--index", "1"); got.code != exitUsage || !strings.Contains(got.errOut, "--index is for Indexed Jobs") {

@@ -158,6 +158,9 @@ func (f *logFollower) wanted() []logSource {
 func (f *logFollower) next() (open []logSource, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.waiting && len(f.running) >= f.o.maxRequests {
+		return nil, false // Nothing can begin before one ends; there may be thousands of pods to look at.
+	}
 	left := slices.DeleteFunc(f.wanted(), func(s logSource) bool { return f.taken[s.key()] })
 	f.notes.flush()
 	n := min(len(left), f.o.maxRequests-len(f.running))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -32,6 +33,10 @@ func (o *logsOptions) read(ctx context.Context) error {
 		wanted, without := o.choice.of(pod)
 		sources = append(sources, wanted...)
 		notes.unstarted(pod, without)
+	}
+	if len(sources) == 0 && len(o.unknown) > 0 {
+		return newUserError(kindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", o.jobLabel(), strings.Join(o.unknown, ", ")),
+			"its template has: "+strings.Join(templateContainers(o.job), ", "))
 	}
 	notes.pods(o.job, book, len(sources))
 	o.printer.arrange(sources)

@@ -50,7 +50,7 @@ const waitExample = `  # Wait for a Job, for as long as it takes; exit code 3 wh
   # All Jobs of a team, in all namespaces
   kubectl batchjob wait -A -l team=ml
 
-  # In a script: has it finished?
+  # In a script: 0 when it is complete, 3 failed, 124 not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
 
 // waitGoal is a value of --for.
@@ -115,7 +115,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
 	o.kube.AddFlags(flags)
 	mustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return withPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
@@ -132,6 +132,7 @@ func (o *waitOptions) Validate(args []string) error {
 	if len(args) == 0 && o.selector == "" {
 		return usageErrorf("name the Jobs to wait for, or select them with -l")
 	}
+	o.goal = strings.ToLower(strings.TrimPrefix(o.goal, "condition=")) // as kubectl wait has it
 	switch waitGoal(o.goal) {
 	case goalFinished, goalComplete, goalFailed:
 		return nil

@@ -56,6 +56,8 @@ func TestWait_CLI_03_endedJobs(t *testing.T) {
 		{"good bad", exitJobFailed, bad + good, ""},
 		{"bad good", exitJobFailed, bad + good, ""},
 		{"good bad --for=finished", exitJobFailed, bad + good, ""},
+		{"good --for=condition=Complete", exitDone, good, ""},
+		{"job good", exitDone, good, ""},
 		{"good fine --for=complete", exitDone, "job.batch/fine Complete in 32s\n" + good, ""},
 		{"good bad --for=complete", exitJobFailed, bad + good, ""},
 		{"bad running --for=complete -q", exitJobFailed, bad, "Not waiting for 1 more, because not all can be complete any more: job.batch/bad has failed.\n"},

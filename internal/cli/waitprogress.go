@@ -178,6 +178,8 @@ func awaitedPods(terminating *int32) string {
 	switch {
 	case terminating == nil:
 		return "waits for terminating pods"
+	case *terminating == 0:
+		return "about to end"
 	case *terminating == 1:
 		return "waits for 1 terminating pod"
 	}
