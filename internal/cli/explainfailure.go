@@ -199,8 +199,9 @@ func (o *explainOptions) Run(ctx context.Context) error {
 	if o.single() {
 		return o.runOne(ctx, jobs[0])
 	}
+	o.explainer.brief = true
 	if o.output == "" {
-		o.explainer.logLines, o.explainer.brief = 0, true
+		o.explainer.logLines = 0
 	}
 	progress := o.progress(len(jobs))
 	reports, err := o.explainer.reports(ctx, jobs, progress)

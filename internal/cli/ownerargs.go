@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +22,11 @@ func ownerKinds() map[string]string {
 		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
 		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
 	}
+}
+
+// ownerGroups are the API groups of the kinds.
+func ownerGroups() map[string]string {
+	return map[string]string{"CronJob": batchv1.GroupName, "JobSet": "jobset.x-k8s.io"}
 }
 
 // splitOwnerArgs takes arguments such as cronjob/NAME out of args.
@@ -47,7 +53,8 @@ func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error)
 // by its label.
 func (o jobOwner) owns(job *unstructured.Unstructured) bool {
 	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.kind && c.Name == o.name {
-		return true
+		group, _, _ := strings.Cut(c.APIVersion, "/")
+		return group == ownerGroups()[o.kind]
 	}
 	return o.kind == "JobSet" && job.GetLabels()[jobSetLabel] == o.name
 }

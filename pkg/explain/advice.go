@@ -83,25 +83,28 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 	case ProblemSuspended:
 		return a.adviceOnSuspended()
 	case ProblemCreationRefused:
-		if strings.Contains(p.Text, "ResourceQuota") {
-			return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
-		}
-		if strings.Contains(p.Text, "service account") || strings.Contains(p.Text, "does not answer") {
-			return []Advice{{"put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts")}}
-		}
-		return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
+		return a.adviceOnRefusal(p)
 	case ProblemNoParallelism:
 		return []Advice{{"let it run", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord())}}
 	case ProblemNodeGone:
 		return a.adviceOnNode(p)
 	case ProblemDeleting:
-		if len(p.Pods) > 0 {
-			return []Advice{{"see how far its pods are", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord())}}
-		}
+		return []Advice{{"see how far its pods are", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord())}}
 	case ProblemInvalidRuleNames:
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil
+}
+
+// adviceOnRefusal follows from who refuses the pods.
+func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
+	switch {
+	case strings.Contains(p.Text, "ResourceQuota"):
+		return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
+	case strings.Contains(p.Text, "service account"), strings.Contains(p.Text, "does not answer"):
+		return []Advice{{"put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts")}}
+	}
+	return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
 }
 
 func (a *analysis) adviceOnController() []Advice {
@@ -172,21 +175,10 @@ func (a *analysis) adviceOnFailure() []Advice {
 	if f == nil {
 		return a.adviceOnGonePods()
 	}
-	c := f.container()
-	if c != nil {
-		if text := a.remedy(c); text != "" {
-			out = append(out, Advice{Text: text})
-		}
-		flags := ""
-		if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
-			flags = " -c " + shellWord(c.Name)
-		}
-		if c.Before {
-			flags += " --previous"
-		}
-		out = append(out, Advice{"read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)})
+	if c := f.container(); c != nil {
+		out = a.adviceOnContainer(f, c)
 	}
-	if n := a.r.Counts.IgnoredFailures; n > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil && f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {
+	if a.ignoredForEver(f) {
 		out = append(out, Advice{"failures that a rule ignores are retried without end: set activeDeadlineSeconds, or let the rule Count them", ""})
 	}
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
@@ -196,6 +188,28 @@ func (a *analysis) adviceOnFailure() []Advice {
 		out = append(out, Advice{"read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))})
 	}
 	return out
+}
+
+// ignoredForEver says that nothing but success ends the Job.
+func (a *analysis) ignoredForEver(f *failure) bool {
+	return a.r.Counts.IgnoredFailures > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil &&
+		f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// adviceOnContainer is what its end asks for, and where its log is.
+func (a *analysis) adviceOnContainer(f *failure, c *Container) []Advice {
+	var out []Advice
+	if text := a.remedy(c); text != "" {
+		out = append(out, Advice{Text: text})
+	}
+	flags := ""
+	if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
+		flags = " -c " + shellWord(c.Name)
+	}
+	if c.Before {
+		flags += " --previous"
+	}
+	return append(out, Advice{"read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)})
 }
 
 // adviceOnGonePods: nothing is left to look at.
@@ -227,7 +241,7 @@ func (a *analysis) remedy(c *Container) string {
 	case c.ExitCode == 126:
 		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
 	case c.ExitCode == 143 || c.ExitCode == 137:
-		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down, a liveness probe", c.Name)
+		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down or was short of memory, a liveness probe", c.Name)
 	}
 	return ""
 }

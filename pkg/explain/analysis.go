@@ -197,8 +197,15 @@ func (a *analysis) finished() bool { return reconcile.IsFinished(a.job) }
 
 // container is the one that tells why the pod failed, or nil.
 func (f *failure) container() *Container {
+	if f.consequence {
+		// What was stopped says nothing; why it was started again may.
+		i := slices.IndexFunc(f.pod.Containers, func(c Container) bool { return c.Before && c.ExitCode != 0 })
+		if i >= 0 {
+			return &f.pod.Containers[i]
+		}
+	}
 	if f.cause.Container != "" {
-		return f.pod.ended(f.cause.Container, f.cause.ExitCode)
+		return f.pod.endOf(f.cause.Container, f.cause.ExitCode)
 	}
 	i := slices.IndexFunc(f.pod.Containers, func(c Container) bool { return c.Ended })
 	if i < 0 {

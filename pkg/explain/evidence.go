@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -66,7 +67,7 @@ func (a *analysis) limitEvidence() []Evidence {
 	spec, failed := a.spec, a.job.Status.Failed+int32(a.uncountedFailed())
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
-		if spec.Template.Spec.RestartPolicy == "OnFailure" {
+		if spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure; %s", deref(spec.BackoffLimit, 6), times(failed, "pod counts as failed", "pods count as failed"))
 		}
 		return limit("backoffLimit %d: %s", deref(spec.BackoffLimit, 6), times(failed, "pod failed", "pods failed"))
@@ -174,7 +175,8 @@ func (a *analysis) examples() []*failure {
 }
 
 func (a *analysis) example() *failure {
-	if all := a.examples(); len(all) > 0 && (!all[0].consequence || a.focused() || a.fate.reason == batchv1.JobReasonDeadlineExceeded) {
+	stopped := a.fate.reason == batchv1.JobReasonDeadlineExceeded || a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	if all := a.examples(); len(all) > 0 && (!all[0].consequence || a.focused() || stopped) {
 		return all[0]
 	}
 	return nil

@@ -61,7 +61,8 @@ type Pod struct {
 }
 
 // Container is a container of a pod that has ended, that waits, or that ended before it
-// was started again. Containers that just run are left out.
+// was started again: one that did both is there twice. Containers that just run are left
+// out.
 type Container struct {
 	Name string
 	Init bool

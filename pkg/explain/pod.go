@@ -89,8 +89,12 @@ func (p *Pod) noteConditions(pod *corev1.Pod) {
 func (p *Pod) noteContainers(pod *corev1.Pod) {
 	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for j := range list {
-			if c, told := containerOf(&list[j], i == 1); told {
+			c, told := containerOf(&list[j], i == 1)
+			if told {
 				p.Containers = append(p.Containers, c)
+			}
+			if last := list[j].LastTerminationState.Terminated; last != nil && !c.Before {
+				p.Containers = append(p.Containers, ended(Container{Name: c.Name, Init: c.Init, Before: true, Restarts: c.Restarts}, last))
 			}
 		}
 	}
@@ -98,23 +102,29 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 
 func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 	c := Container{Name: status.Name, Init: init, Restarts: status.RestartCount}
-	ended := status.State.Terminated
+	end := status.State.Terminated
 	if w := status.State.Waiting; w != nil {
 		c.Waiting, c.WaitingMessage = w.Reason, cut(w.Message)
 	}
-	if ended == nil && status.LastTerminationState.Terminated != nil {
-		ended, c.Before = status.LastTerminationState.Terminated, true
+	if end == nil && status.LastTerminationState.Terminated != nil {
+		end, c.Before = status.LastTerminationState.Terminated, true
 	}
-	if ended != nil {
-		c.Ended = true
-		c.ExitCode, c.Signal, c.Reason, c.Message = ended.ExitCode, ended.Signal, ended.Reason, cut(ended.Message)
-		c.StartedAt, c.EndedAt = ended.StartedAt.Time, ended.FinishedAt.Time
+	if end != nil {
+		c = ended(c, end)
 	}
 	return c, c.Ended || c.Waiting != ""
 }
 
-// ended returns the named container if it ended last with this exit code, or nil.
-func (p *Pod) ended(name string, code int32) *Container {
+// ended adds the end of a run to a container.
+func ended(c Container, end *corev1.ContainerStateTerminated) Container {
+	c.Ended = true
+	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, end.Reason, cut(end.Message)
+	c.StartedAt, c.EndedAt = end.StartedAt.Time, end.FinishedAt.Time
+	return c
+}
+
+// endOf returns the named container if it ended last with this exit code, or nil.
+func (p *Pod) endOf(name string, code int32) *Container {
 	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
 	if i < 0 {
 		return nil

@@ -143,9 +143,7 @@ func (a *analysis) eventMoments() []Moment {
 	var out []Moment
 	for i := range a.Events {
 		e := &a.Events[i]
-		failed := a.fate.failing() && e.Reason == a.fate.reason
-		told := contains(toldElsewhere, e.Reason) && (e.Reason != "SuccessfulCreate" || len(a.Pods) > 0 || !a.PodsRead)
-		if failed || told || e.Pod != "" && !e.Warning() || e.First.IsZero() && e.Last.IsZero() || !a.eventInFocus(e) {
+		if !a.isMoment(e) {
 			continue
 		}
 		m := Moment{Time: metav1.NewTime(firstTime(e.First, e.Last)), What: "Event", Warning: e.Warning(), Count: max(e.Count, 1), Text: e.Reason + ": " + e.Message}
@@ -162,6 +160,19 @@ func (a *analysis) eventMoments() []Moment {
 		out[n].join(m)
 	}
 	return out
+}
+
+// isMoment says that the event tells what nothing else does. Pods that are gone were
+// created all the same.
+func (a *analysis) isMoment(e *Event) bool {
+	gone := e.Reason == "SuccessfulCreate" && len(a.Pods) == 0 && a.PodsRead
+	switch {
+	case contains(toldElsewhere, e.Reason) && !gone, a.fate.failing() && e.Reason == a.fate.reason:
+		return false
+	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
+		return false
+	}
+	return a.eventInFocus(e)
 }
 
 func firstTime(a, b time.Time) time.Time {

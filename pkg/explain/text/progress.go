@@ -119,7 +119,7 @@ func (v *view) reconciler() {
 }
 
 func controllerName(r *explain.Reconciler) string {
-	if r.ManagedBy == "" {
+	if r.ManagedBy == "" || r.ManagedBy == "kubernetes.io/job-controller" {
 		return "the built-in controller"
 	}
 	return r.ManagedBy
