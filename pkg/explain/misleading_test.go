@@ -274,9 +274,11 @@ func TestNeglectedHugeJob_MGB_12(t *testing.T) {
 	huge := jobWith(func(j *batchv1.Job) {
 		j.Spec.Parallelism, j.Spec.Completions, j.Status = ptr.To[int32](1<<30), ptr.To[int32](1<<30), batchv1.JobStatus{}
 	})
-	for after, want := range map[time.Duration]bool{12 * time.Second: false, 21 * time.Second: true} {
-		if got := explain.IsNeglected(huge, huge.CreationTimestamp.Add(after)); got != want {
-			t.Errorf("after %v: %v", after, got)
+	for after, want := range map[time.Duration][2]bool{12 * time.Second: {false, false}, 21 * time.Second: {true, false}, 4 * time.Minute: {true, true}} {
+		f := factsOf(huge)
+		f.Now = huge.CreationTimestamp.Add(after)
+		if got := [2]bool{hasProblem(report(f), explain.ProblemNotReconciled), explain.IsNeglected(huge, f.Now)}; got != want {
+			t.Errorf("after %v: %v, want %v", after, got, want)
 		}
 	}
 }

@@ -25,8 +25,10 @@ const (
 	// have created its first pods, of which each but the first takes up to perPod.
 	neglect = 10 * time.Second
 	perPod  = 20 * time.Millisecond
-	// maxFirst is how many pods are created at once.
+	// maxFirst is how many pods are created at once. Ours writes the status of a huge Job
+	// only when the last of maxBegun or so is there.
 	maxFirst = 500
+	maxBegun = 10_000
 	// slack is how long an end of a pod may wait for its controller: the built-in one
 	// gathers them for a second, and works in seconds where it is busy.
 	slack = 30 * time.Second
@@ -118,13 +120,18 @@ func (a *analysis) neglected() bool {
 	if deref(a.spec.Suspend, false) && a.controllerName() != builtIn && a.controllerName() != "controller "+a.OurName {
 		return false // Others may wait without a word until the Job is resumed.
 	}
-	return len(a.Pods) == 0 && IsNeglected(a.job, a.Now)
+	if !a.PodsRead {
+		return IsNeglected(a.job, a.Now)
+	}
+	return len(a.Pods) == 0 && untouched(a.job, a.Now, maxFirst)
 }
 
 // IsNeglected says that a Job is so old without any status that nobody seems to work on it,
-// as with a mistyped managedBy (MGB-12).
-func IsNeglected(job *batchv1.Job, now time.Time) bool {
-	first := min(deref(job.Spec.Parallelism, 1), deref(job.Spec.Completions, math.MaxInt32), maxFirst)
+// as with a mistyped managedBy (MGB-12). Whoever knows its pods can tell sooner.
+func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, now, maxBegun) }
+
+func untouched(job *batchv1.Job, now time.Time, most int32) bool {
+	first := min(deref(job.Spec.Parallelism, 1), deref(job.Spec.Completions, math.MaxInt32), most)
 	patience := neglect + time.Duration(max(first, 1)-1)*perPod
 	return equality.Semantic.DeepEqual(job.Status, batchv1.JobStatus{}) && job.DeletionTimestamp == nil &&
 		!job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
