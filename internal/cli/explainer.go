@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -30,6 +32,26 @@ type explainer struct {
 
 	once   sync.Once
 	reader *gather.Reader
+}
+
+// openJobs makes the clients of a verb that looks at Jobs, of one namespace or of all.
+func openJobs(kube *genericclioptions.ConfigFlags, allNamespaces bool, warnings io.Writer, env environment) (*jobClient, *explainer, error) {
+	config, err := restConfig(kube, warnings)
+	if err != nil {
+		return nil, nil, err
+	}
+	namespace := ""
+	if !allNamespaces {
+		if namespace, err = kubeNamespace(kube); err != nil {
+			return nil, nil, err
+		}
+	}
+	jobs, err := newJobClient(config, namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	explainer, err := newExplainer(config, env.now)
+	return jobs, explainer, err
 }
 
 // newExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.

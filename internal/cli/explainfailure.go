@@ -150,20 +150,8 @@ func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owner
 
 // Complete makes the clients.
 func (o *explainOptions) Complete() error {
-	config, err := restConfig(o.kube, o.ErrOut)
-	if err != nil {
-		return err
-	}
-	namespace := ""
-	if !o.allNamespaces {
-		if namespace, err = kubeNamespace(o.kube); err != nil {
-			return err
-		}
-	}
-	if o.client, err = newJobClient(config, namespace); err != nil {
-		return err
-	}
-	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
+	var err error
+	if o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env); err != nil {
 		return err
 	}
 	o.explainer.options.Pod = o.pod

@@ -130,7 +130,7 @@ func (o *statusOptions) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.client, err = o.newClient()
+	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
 	return err
 }
 
@@ -158,24 +158,6 @@ func (o *statusOptions) newPrinter() (jobPrinter, error) {
 		return nil, usageErrorf("-o %s: %v", *o.print.OutputFormat, err)
 	}
 	return &objectPrinter{out: o.Out, printer: printer}, nil
-}
-
-func (o *statusOptions) newClient() (*jobClient, error) {
-	config, err := restConfig(o.kube, o.ErrOut)
-	if err != nil {
-		return nil, err
-	}
-	if o.allNamespaces {
-		return newJobClient(config, "")
-	}
-	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
-		return nil, err
-	}
-	namespace, err := kubeNamespace(o.kube)
-	if err != nil {
-		return nil, err
-	}
-	return newJobClient(config, namespace)
 }
 
 // Run prints the Jobs, and follows them with --watch.

@@ -146,20 +146,7 @@ func (o *waitOptions) Complete(args []string) error {
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
-	config, err := restConfig(o.kube, o.ErrOut)
-	if err != nil {
-		return err
-	}
-	namespace := ""
-	if !o.allNamespaces {
-		if namespace, err = kubeNamespace(o.kube); err != nil {
-			return err
-		}
-	}
-	if o.explainer, err = newExplainer(config, o.env.now); err != nil {
-		return err
-	}
-	o.client, err = newJobClient(config, namespace)
+	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
 	return err
 }
 
