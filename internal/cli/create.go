@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -26,8 +27,9 @@ give the flag, it also replaces another value in the manifest; --managed-by=
 leaves the field alone. It cannot be changed later.
 
 With --dry-run=client nothing is sent, and no cluster is needed: -o yaml shows
-what would be created, for kubectl apply or a Git repository. Its namespace is
-that of the manifest or of -n.
+what would be created, for kubectl apply or a Git repository. What lint says an
+API server rejects is an error here, too; unknown fields go by --validate. The
+namespace is that of the manifest or of -n.
 
 With several objects, create goes on after one that fails, and ends with exit
 code 1.`
@@ -154,12 +156,11 @@ func (o *createOptions) Complete() error {
 	if err := o.choosePrinter(); err != nil {
 		return err
 	}
+	if given := *o.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
+		return usageErrorf("namespace %q: use at most 63 lower case letters, digits and '-', and no '-' at the begin or end", given)
+	}
 	if o.dryRun == dryRunClient {
-		if *o.kube.Namespace == "" {
-			return nil
-		}
-		_, err := kubeNamespace(o.kube)
-		return err
+		return nil
 	}
 	config, err := restConfig(o.kube, o.ErrOut)
 	if err != nil {

@@ -118,16 +118,16 @@ func TestCreateOptions(t *testing.T) {
 // No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
 func TestCreateOnTheClient_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	got := run(t, nil, "create", "-f", createSeveral, "--dry-run=client", "-o", "yaml")
+	got := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
 	golden(t, "create/several.golden", got.out)
 	if got.code != exitDone || got.errOut != "" {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
 	}
-	plain := run(t, nil, "create", "-f", createSeveral, "--dry-run=client")
+	plain := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
 	if plain.out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
 		t.Errorf("%q", plain.out)
 	}
-	if ns := run(t, nil, "create", "-f", createSeveral, "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
+	if ns := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
 		t.Errorf("%q, %q", ns.out, ns.errOut)
 	}
 }
@@ -138,7 +138,7 @@ func TestCreateManagedBy_MGB_02(t *testing.T) {
 		{"--managed-by=a.b/c", "a.b/c a.b/c a.b/c"},
 		{"--managed-by=", " example.com/other "},
 	} {
-		args := append([]string{"create", "-f", createSeveral, "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
+		args := append([]string{"create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
 		if got := run(t, nil, args...); strings.TrimSuffix(got.out, " ") != strings.TrimSuffix(c.want, " ") && got.out != c.want+" " {
 			t.Errorf("%s: %q, %q", c.args, got.out, got.errOut)
 		}
@@ -160,8 +160,9 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
 		{job, "-n other", "error: PATH:3:32: the namespace from the provided object \"ns9\" does not match the namespace \"other\". You must pass '--namespace=ns9' to perform this operation.\n"},
 		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: a Service of v1 is not for this command; use: kubectl create -f\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is not served any more; write batch/v1\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is not served any more; write apiVersion: batch/v1, kind: CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
+		{"apiVersion: batch/v1\nkind: job\n", "", "error: PATH:2:7: there is no kind job in batch/v1; write apiVersion: batch/v1, kind: Job\n"},
 		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
 		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
 		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
@@ -175,6 +176,7 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
 		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
+		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lower case letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
 	} {
 		got := run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || !strings.HasPrefix(got.errOut, "error: "+want) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
 // createAll creates what can be created. problems are those of reading.
@@ -46,12 +47,8 @@ func (o *createOptions) createAll(ctx context.Context, objects []*manifest.Objec
 // prepare turns the manifest into what is sent.
 func (o *createOptions) prepare(object *manifest.Object) []error {
 	job := object.Job()
-	switch {
-	case job == nil && isBatch(object):
-		path, problem := noJob(object)
-		return []error{object.Errorf(path, "%s", problem)}
-	case job == nil:
-		return []error{object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())}
+	if job == nil {
+		return []error{notForCreate(object)}
 	}
 	metadata, _ := object.Content["metadata"].(map[string]any)
 	if object.Name() == "" && metadata["generateName"] == nil {
@@ -72,6 +69,36 @@ func (o *createOptions) prepare(object *manifest.Object) []error {
 	// The API server makes these itself.
 	delete(object.Content, "status")
 	delete(metadata, "creationTimestamp")
+	if len(problems) == 0 && o.dryRun == dryRunClient {
+		problems = o.wouldBeRejected(object)
+	}
+	return problems
+}
+
+// notForCreate is the error of an object without a Job.
+func notForCreate(object *manifest.Object) error {
+	if isBatch(object) {
+		path, problem, fix := noJob(object)
+		return object.Errorf(path, "%s; %s", problem, fix)
+	}
+	return object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())
+}
+
+// wouldBeRejected says, without an API server, what it would: nobody may commit as good what none will take.
+func (o *createOptions) wouldBeRejected(object *manifest.Object) []error {
+	var problems []error
+	for _, f := range lint.Check(lint.Input{Object: object.Content}) {
+		if f.ID == "unknown-field" {
+			f.Fix += ", or use --validate=ignore if your API server knows it"
+		}
+		switch {
+		case !f.Rejected:
+		case f.ID != "unknown-field" || o.fieldValidation == metav1.FieldValidationStrict:
+			problems = append(problems, object.Errorf(f.Field, "the API server would reject this: %s; %s", f.Message, f.Fix))
+		case o.fieldValidation == metav1.FieldValidationWarn:
+			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(object.Errorf(f.Field, "%s", f.Message).Error()))
+		}
+	}
 	return problems
 }
 
@@ -116,7 +143,21 @@ func concernsObject(err error) bool {
 	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err)
 }
 
-var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+// An API server has told the field in one of these ways; the first is of Go's decoder, of a value of the wrong type.
+var (
+	wrongType    = regexp.MustCompile(`Go struct field \w+\.(\S+) of type`)
+	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+)
+
+// fieldIn is the first field that a message names.
+func fieldIn(message string) string {
+	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
+		if found := pattern.FindStringSubmatch(message); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
 
 // locate says where in the manifest the API server found something wrong.
 func (o *createOptions) locate(object *manifest.Object, err error) []error {
@@ -132,10 +173,7 @@ func (o *createOptions) locate(object *manifest.Object, err error) []error {
 		}
 		return all
 	}
-	path := ""
-	if found := unknownField.FindStringSubmatch(answer.Status().Message); found != nil {
-		path = found[1]
-	}
+	path := fieldIn(answer.Status().Message)
 	what, hint := explainError(err).Error(), ""
 	var known *userError
 	if errors.As(explainError(err), &known) {

@@ -18,7 +18,7 @@ func wordings() map[string]string {
 		"disable-compression":      "Ask the API server for answers that are not compressed.",
 		"insecure-skip-tls-verify": "Do not check the API server's certificate. Anybody in between can read and change what is sent.",
 		"kubeconfig":               "The kubeconfig file.",
-		"namespace":                "Namespace to look in. Default: that of the context.",
+		"namespace":                "Namespace to work in, instead of that of the context.",
 		"proxy-url":                "URL of a proxy to the API server.",
 		"request-timeout":          "How long a single request may take, e.g. 30s, 2m; 0 for no limit.",
 		"server":                   "Address of the API server, e.g. https://10.0.0.1:6443.",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -22,8 +23,9 @@ a cluster. Objects of other kinds are skipped.
   info     good to know
 
 Every finding says where, and what to do; [its-id] is stable. The exit code is 1
-if there are errors; with --strict, or warnings. -o json and -o yaml write a
-LintResult of batchjob.dev/v1alpha1.`
+if there are errors, or something cannot be read; with --strict, or warnings.
+-o json and -o yaml write a LintResult of batchjob.dev/v1alpha1, whatever the
+input is.`
 
 const lintExample = `  # Look at one file
   kubectl batchjob lint -f job.yaml
@@ -78,27 +80,27 @@ func (o *lintOptions) Validate(args []string) error {
 	return o.manifests.validate(args)
 }
 
-// Run writes the findings. Its error says that there are some that count.
+// Run writes the findings. Its error says that there are some that count, or that something could not be read.
 func (o *lintOptions) Run(ctx context.Context) error {
 	objects, problems := o.manifests.read(ctx, o.In)
+	result, unread := lintAll(ctx, objects, problems)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	result, unread := lintAll(objects, problems)
-	if result.Summary.Jobs == 0 && len(result.Findings) == 0 {
-		if len(unread) == 0 {
-			unread = []error{o.manifests.nothing()}
-		}
-		return errors.Join(unread...)
+	if len(objects) == 0 && len(problems) == 0 {
+		unread = []error{o.manifests.nothing()}
 	}
 	if err := o.write(result); err != nil {
 		return err
 	}
-	return errors.Join(append(unread, o.verdict(result.Summary))...)
+	if len(objects) > 0 || len(result.Findings) > 0 {
+		unread = append(unread, o.verdict(result.Summary))
+	}
+	return errors.Join(unread...)
 }
 
-// lintAll looks at all objects. Documents that cannot be read are findings; files that cannot are errors.
-func lintAll(objects []*manifest.Object, problems []error) (*lintResult, []error) {
+// lintAll looks at all objects, until ctx ends. Documents that cannot be read are findings; files that cannot are errors.
+func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
 	result := &lintResult{APIVersion: outputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
 	var unread []error
 	for _, problem := range problems {
@@ -109,36 +111,66 @@ func lintAll(objects []*manifest.Object, problems []error) (*lintResult, []error
 		}
 		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "correct the manifest"})
 	}
+	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
+		if ctx.Err() != nil {
+			break
+		}
 		result.lint(object)
+		result.again(object, seen)
 	}
 	result.sort()
 	return result, unread
 }
 
+// objectKey is what two objects of a cluster cannot have in common.
+type objectKey struct{ kind, namespace, name string }
+
+// again reports a Job or CronJob that is there already: kubectl apply would take one for a change of the other.
+func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
+	if !isBatch(object) || object.Name() == "" {
+		return
+	}
+	key := objectKey{batchKind(object), object.Namespace(), object.Name()}
+	at := object.Position("metadata.name")
+	first, found := seen[key]
+	if !found {
+		seen[key] = at
+		return
+	}
+	r.add(at, objectName(object), lint.Finding{
+		ID: "object-twice", Severity: lint.Warning, Field: "metadata.name", Fix: "give each a name of its own, or remove one",
+		Message: fmt.Sprintf("there is a %s %q already, at %s", key.kind, key.name, first),
+	})
+}
+
+func objectName(object *manifest.Object) string { return object.Kind() + "/" + object.Name() }
+
 func (r *lintResult) lint(object *manifest.Object) {
-	name := object.Kind() + "/" + object.Name()
 	job := object.Job()
 	switch {
 	case job == nil && !isBatch(object):
 		r.Summary.Skipped++
 		return
 	case job == nil:
-		r.Summary.Jobs++
-		path, problem := noJob(object)
-		r.add(object.Position(path), name, lint.Finding{
-			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: "correct the manifest",
+		r.count(object)
+		path, problem, fix := noJob(object)
+		r.add(object.Position(path), objectName(object), lint.Finding{
+			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
 		})
 		return
 	}
-	r.Summary.Jobs++
+	r.count(object)
 	names, problems := job.TakeNames()
 	for _, p := range problems {
-		path := job.At(p.Path)
-		r.add(object.Position(path), name, lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: "put it into quotes"})
+		path, fix := job.At(p.Path), "put it into quotes"
+		if !strings.HasSuffix(p.Text, "into quotes") { // a list or an object
+			fix = "write a name, such as OutOfMemory"
+		}
+		r.add(object.Position(path), objectName(object), lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: fix})
 	}
-	for _, finding := range lint.Check(lint.Input{Object: object.Content, Names: names}) {
-		r.add(object.Position(finding.Field), name, finding)
+	for _, finding := range lint.Check(lint.Input{Object: object.Content, Names: names, Incomplete: len(problems) > 0}) {
+		r.add(object.Position(finding.Field), objectName(object), finding)
 	}
 }
 

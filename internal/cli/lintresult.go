@@ -31,6 +31,8 @@ type lintSummary struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
+
+	cronJobs int // of Jobs, for the text
 }
 
 // lintFinding is a finding with its place.
@@ -56,6 +58,14 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
 }
 
+// count counts a Job or a CronJob.
+func (r *lintResult) count(object *manifest.Object) {
+	r.Summary.Jobs++
+	if batchKind(object) == "CronJob" {
+		r.Summary.cronJobs++
+	}
+}
+
 // sort orders by place.
 func (r *lintResult) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
@@ -78,8 +88,15 @@ func (s lintSummary) text() string {
 		parts = []string{"nothing to say"}
 	}
 	text := strings.Join(parts, ", ")
-	if s.Jobs > 0 {
-		text += " in " + count(s.Jobs, "Job")
+	var looked []string
+	if jobs := s.Jobs - s.cronJobs; jobs > 0 {
+		looked = append(looked, count(jobs, "Job"))
+	}
+	if s.cronJobs > 0 {
+		looked = append(looked, count(s.cronJobs, "CronJob"))
+	}
+	if len(looked) > 0 {
+		text += " in " + strings.Join(looked, " and ")
 	}
 	if s.Skipped > 0 {
 		text += "; " + count(s.Skipped, "object") + " of other kinds skipped"

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 )
@@ -15,9 +17,11 @@ import (
 type manifestFlags struct {
 	files     []string
 	recursive bool
+	verb      string
 }
 
 func (f *manifestFlags) add(cmd *cobra.Command) {
+	f.verb = cmd.Name()
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Read the folders of a folder, too.")
@@ -50,24 +54,52 @@ func (f *manifestFlags) validate(args []string) error {
 }
 
 func (f *manifestFlags) read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
-	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin})
+	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
 }
 
-// nothing is the error for input without any Job.
+// nothing is the error for input without any object.
 func (f *manifestFlags) nothing() error {
-	return newUserError(kindOther, nil, "no Jobs or CronJobs in "+strings.Join(f.files, ", "), "check what -f names")
-}
-
-// isBatch says that the object is one that these verbs are for, if perhaps of an API version that is gone.
-func isBatch(object *manifest.Object) bool {
-	group, _, _ := strings.Cut(object.APIVersion(), "/")
-	return group == "batch" && (object.Kind() == "Job" || object.Kind() == "CronJob")
-}
-
-// noJob says what is wrong with an object of isBatch that has no Job.
-func noJob(object *manifest.Object) (path, problem string) {
-	if object.APIVersion() != "batch/v1" {
-		return "apiVersion", fmt.Sprintf("%s is not served any more; write batch/v1", object.APIVersion())
+	names := slices.Clone(f.files)
+	for i := range names {
+		if names[i] == "-" {
+			names[i] = "standard input"
+		}
 	}
-	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate"
+	return newUserError(kindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check what -f names")
+}
+
+const batchVersion = "batch/v1"
+
+// isBatch says that the object is one that these verbs are for, or is meant to be: its API version may be gone or wrong,
+// and its kind may be in lower case.
+func isBatch(object *manifest.Object) bool {
+	group, _, found := strings.Cut(object.APIVersion(), "/")
+	if !found && group != "v1" && !strings.EqualFold(group, batchv1.GroupName) || found && !strings.EqualFold(group, batchv1.GroupName) {
+		return false
+	}
+	return batchKind(object) != ""
+}
+
+// batchKind is the kind that is meant, "" for others.
+func batchKind(object *manifest.Object) string {
+	for _, kind := range [...]string{"Job", "CronJob"} {
+		if strings.EqualFold(object.Kind(), kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// noJob says what is wrong with an object of isBatch that has no Job, and what to do.
+func noJob(object *manifest.Object) (path, problem, fix string) {
+	version, kind := object.APIVersion(), batchKind(object)
+	switch fix = "write apiVersion: " + batchVersion + ", kind: " + kind; {
+	case object.Kind() != kind:
+		return "kind", "there is no kind " + object.Kind() + " in " + batchVersion, fix
+	case version == "batch/v1beta1" || version == "batch/v2alpha1":
+		return "apiVersion", version + " is not served any more", fix
+	case version != batchVersion:
+		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
+	}
+	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate", "add it, with the spec of the Jobs"
 }

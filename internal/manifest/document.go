@@ -16,7 +16,7 @@ type document struct {
 	// line and column are where text begins in the file.
 	line, column int
 	json         bool
-	// root is nil if there is nothing in it, or if its fields cannot be located.
+	// root is nil if there is nothing in it.
 	root *yaml.Node
 }
 

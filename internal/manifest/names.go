@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -23,8 +25,8 @@ type Problem struct {
 }
 
 // TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before
-// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; or else which of
-// them are not text. Whether names are legal is for rulename.Validate.
+// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; and which of
+// them are not text, for which it returns "". Whether names are legal is for rulename.Validate.
 func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	rules := j.rules()
 	names := make(rulename.Names, len(rules))
@@ -40,14 +42,29 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 		delete(rule, "name")
 		name, isText := value.(string)
 		if !isText && value != nil {
-			problems = append(problems, Problem{NamePath(i), fmt.Sprintf("the name of a rule is text; put %v into quotes", value)})
+			problems = append(problems, j.notText("the name of a rule", NamePath(i), value))
 		}
 		names[i] = name
 	}
-	if !given || len(problems) > 0 {
-		return nil, problems
+	if !given {
+		return nil, nil
 	}
-	return names, nil
+	return names, problems
+}
+
+// notText says of a value that it should be text, and quotes it as it is written.
+func (j *Job) notText(what, path string, value any) Problem {
+	switch value.(type) {
+	case map[string]any:
+		return Problem{path, what + " is text, not an object"}
+	case []any:
+		return Problem{path, what + " is text, not a list"}
+	}
+	written := fmt.Sprint(value)
+	if node := j.object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
+		written = node.Value
+	}
+	return Problem{path, fmt.Sprintf("%s is text; put %s into quotes", what, written)}
 }
 
 func (j *Job) rules() []any {
@@ -64,7 +81,7 @@ func (j *Job) Annotation() string {
 // annotation that is there already: if both are given, they must be the same.
 func (j *Job) MoveNames() []error {
 	names, problems := j.TakeNames()
-	problems = append(problems, j.CheckNames(names)...)
+	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
 	var all []error
 	for _, p := range problems {
 		all = append(all, j.object.Errorf(j.At(p.Path), "%s", p.Text))
@@ -77,16 +94,17 @@ func (j *Job) MoveNames() []error {
 	return all
 }
 
-// CheckNames says what is wrong with the names taken out of the rules, with the annotation, and with both together.
-// Without podFailurePolicy there is nothing to name, and nothing wrong (PFN-12).
-func (j *Job) CheckNames(names rulename.Names) []Problem {
-	var problems []Problem
-	if len(names) > rulename.MaxRules {
-		problems = append(problems, Problem{rulesPath, fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)})
+// checkNames says what is wrong with the names taken out of the rules, with the annotation, and, if the names are all
+// that were given, with both together. Without podFailurePolicy there is nothing to name, and nothing wrong (PFN-12).
+func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
+	if len(names) > rulename.MaxRules { // looking at each would take for ever
+		return []Problem{{rulesPath, fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)}}
 	}
+	var problems []Problem
 	for _, v := range rulename.Validate(names) {
 		problems = append(problems, Problem{NamePath(v.Rule), v.String()})
 	}
+	problems = append(problems, j.CheckAnnotation()...)
 	rules := len(j.rules())
 	if rules == 0 {
 		return problems
@@ -95,11 +113,20 @@ func (j *Job) CheckNames(names rulename.Names) []Problem {
 	for _, v := range violations {
 		problems = append(problems, Problem{AnnotationPath, "annotation " + rulename.Annotation + ": " + v.String()})
 	}
-	if len(problems) == 0 && annotated != nil && names != nil && !slices.Equal(annotated, names) {
+	if len(problems) == 0 && all && annotated != nil && names != nil && !slices.Equal(annotated, names) {
 		problems = append(problems, Problem{AnnotationPath, fmt.Sprintf("annotation %s: the rules have other names, namely %s; remove one of the two",
 			rulename.Annotation, rulename.Format(names))})
 	}
 	return problems
+}
+
+// CheckAnnotation says that the annotation with the names is not text: it would be passed on, or be overwritten.
+func (j *Job) CheckAnnotation() []Problem {
+	value := fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation]
+	if _, isText := value.(string); isText || value == nil {
+		return nil
+	}
+	return []Problem{j.notText("the annotation "+rulename.Annotation, AnnotationPath, value)}
 }
 
 func (j *Job) annotate(value string) error {

@@ -39,7 +39,10 @@ func TestMoveNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_23(t *testing.T
 		{ruled("", "{name: exit-2}"), "", []string{"f:7:14: rule 0", "'-' is not allowed"}},
 		{ruled("", "{name: BackoffLimitExceeded}"), "", []string{"f:7:14: rule 0", "as a reason themselves"}},
 		{ruled("", "{name: 2}"), "", []string{"f:7:14: the name of a rule is text; put 2 into quotes"}},
-		{ruled("", "{name: yes}"), "", []string{"f:7:14: the name of a rule is text; put true into quotes"}},
+		{ruled("", "{name: yes}"), "", []string{"f:7:14: the name of a rule is text; put yes into quotes"}},
+		{ruled("", "{name: 0777}"), "", []string{"f:7:14: the name of a rule is text; put 0777 into quotes"}},
+		{ruled("", "{name: [A]}"), "", []string{"f:7:8: the name of a rule is text, not a list"}},
+		{ruled("", "{name: {A: 1}}"), "", []string{"f:7:8: the name of a rule is text, not an object"}},
 		{ruled("0=A", "{action: Count}"), "0=A", nil},
 		{ruled("1=B;0=A", "{name: A}", "{name: B}"), "0=A;1=B", nil},
 		{ruled("0=A", "{name: B}"), "0=A", []string{"f:3:89: annotation " + rulename.Annotation + ": the rules have other names, namely 0=B; remove one of the two"}},
@@ -63,6 +66,39 @@ func TestMoveNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_23(t *testing.T
 				t.Errorf("%s: a name is left", c.text)
 			}
 		}
+	}
+}
+
+// One name that cannot be read does not keep the others from being looked at, and does not make them other names.
+func TestNamesBesideUnreadableOnes_PFN_18(t *testing.T) {
+	const unreadable = "f:7:14: the name of a rule is text; put 2 into quotes"
+	for _, c := range []struct{ text, want string }{
+		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
+		{ruled("0=A;1=B", "{name: 2}", "{name: B}"), "[" + unreadable + "]"},
+	} {
+		if got := fmt.Sprint(parse(t, c.text)[0].Job().MoveNames()); got != c.want {
+			t.Errorf("%s: %s", c.text, got)
+		}
+	}
+}
+
+// An annotation that is not text is neither passed on nor overwritten.
+func TestAnnotationThatIsNotText_PFN_23_PFN_24(t *testing.T) {
+	for rules, text := range map[string]string{"[{}]": "3", "[{name: A}]": "0x3", "[]": "yes"} {
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Job()
+		before := fmt.Sprint(job.Content["metadata"])
+		want := "[f:3:70: the annotation " + rulename.Annotation + " is text; put " + text + " into quotes]"
+		if got := fmt.Sprint(job.MoveNames()); got != want || fmt.Sprint(job.Content["metadata"]) != before {
+			t.Errorf("%s: %s, want %s; %v", rules, got, want, job.Content["metadata"])
+		}
+	}
+}
+
+// A thousand times too many rules are one problem, and no work.
+func TestTooManyNames_PFN_29(t *testing.T) {
+	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Job()
+	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, at most 20 are allowed") {
+		t.Errorf("%d problems", len(problems))
 	}
 }
 

@@ -48,7 +48,8 @@ func (d *document) parse() (map[string]any, error) {
 	text := d.text
 	if !d.json {
 		var err error
-		if text, err = sigsyaml.YAMLToJSONStrict(d.text); err != nil {
+		// Not strict: that takes a field that overrides one of "<<" for there twice. checkKeys has looked.
+		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
 			return nil, d.yamlError(err)
 		}
 	}
@@ -65,21 +66,34 @@ func (d *document) parse() (map[string]any, error) {
 
 // locate parses the document into nodes, and checks those.
 func (d *document) locate() error {
-	var top yaml.Node
-	if err := yaml.Unmarshal(d.text, &top); err != nil {
-		if d.json { // JSON has escapes that YAML has not
-			return nil
-		}
-		return d.yamlError(err)
+	root, err := d.nodes()
+	if err != nil || root == nil || isNull(root) {
+		return err
 	}
-	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 || isNull(top.Content[0]) {
-		return nil
-	}
-	d.root = top.Content[0]
+	d.root = root
 	if err := d.checkSize(); err != nil {
 		return err
 	}
 	return d.checkKeys(d.root)
+}
+
+// nodes returns nil if there is nothing in the document.
+func (d *document) nodes() (*yaml.Node, error) {
+	if d.json {
+		root, err := jsonNodes(d.text)
+		if err != nil {
+			return nil, &Error{d.place(nil), "not readable as JSON: " + err.Error()}
+		}
+		return root, nil
+	}
+	var top yaml.Node
+	if err := yaml.Unmarshal(d.text, &top); err != nil {
+		return nil, d.yamlError(err)
+	}
+	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
+		return nil, nil
+	}
+	return top.Content[0], nil
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }

@@ -82,8 +82,8 @@ func TestPositionsOfJSONAndOthers_CLI_05(t *testing.T) {
 		{"--- {apiVersion: batch/v1, kind: Job, metadata: {name: a}}\n", "f:1:56"},
 		{"...\n\n---\n\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n...\n", "f:8:18"},
 		{"# only a comment\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n---\n# and another", "f:5:18"},
-		// JSON that the YAML parser does not read: what it is counts, where it is is not known so well.
-		{"\n{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"x\":\"\\ud83d\\ude00\"}}", "f:2"},
+		// JSON that the YAML parser does not read.
+		{"\n{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"x\":\"\\ud83d\\ude00\",\n\"y\":\"\\/é\",\"name\":\"a\"}}", "f:3:18"},
 	} {
 		objects := parse(t, c.text)
 		last := objects[len(objects)-1]
@@ -121,6 +121,17 @@ func TestValuesAreKubectls(t *testing.T) {
 	}
 }
 
+// A field beside "<<" overrides one of it, as in kubectl.
+func TestMergedFieldsAreOverridden_CLI_08(t *testing.T) {
+	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {rules: [&r {name: A, x: 1}, {<<: *r, name: B}]}")[0]
+	if got := fmt.Sprint(job.Content["spec"]); got != "map[rules:[map[name:A x:1] map[name:B x:1]]]" {
+		t.Errorf("%s", got)
+	}
+	if got := job.Position("spec.rules[1].name").String(); got != "f:3:51" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestUnreadable_CLI_05(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\n"
 	for _, c := range []struct{ name, text, want string }{
@@ -140,6 +151,8 @@ func TestUnreadable_CLI_05(t *testing.T) {
 		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: the field "spec" is there already, in line 3`},
 		{"unknown anchor", head + "spec: *a", "f:1: not readable as YAML: unknown anchor 'a' referenced"},
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
+		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: the field "a" is there already, in line 2`},
+		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: the field "<<" is there already, in line 1`},
 		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1: not readable as YAML: did not find expected ',' or '}'"},
 	} {
 		_, problems := Parse("f", []byte(c.text))

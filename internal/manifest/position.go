@@ -68,6 +68,19 @@ func (o *Object) Position(path string) Position {
 	return o.document.place(at)
 }
 
+// find is the value of the field with this path, nil if it is not there.
+func (o *Object) find(path string) *yaml.Node {
+	node := resolve(o.node)
+	for _, step := range steps(path) {
+		_, value := child(node, step)
+		if value == nil {
+			return nil
+		}
+		node = resolve(value)
+	}
+	return node
+}
+
 // steps takes a path apart. Text in brackets is one step, whatever it holds.
 func steps(path string) []string {
 	var all []string

@@ -27,6 +27,8 @@ type Options struct {
 	// Recursive goes into the folders of folders, too.
 	Recursive bool
 	Stdin     io.Reader
+	// Verb is the command that reads, for hints, such as lint.
+	Verb string
 }
 
 // Read returns the objects of all files, in order, and an error for each file or document that could not be read. When
@@ -62,7 +64,8 @@ func (o Options) expand(name string) ([]string, error) {
 	case name == "-":
 		return []string{Stdin}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		return nil, fmt.Errorf("%s: URLs are not read; fetch it first, for example: curl -fsSL URL | kubectl batchjob … -f -", name)
+		return nil, fmt.Errorf("%s: URLs are not read; fetch it first: curl -fsSL '%s' | kubectl batchjob %s -f -",
+			name, strings.ReplaceAll(name, "'", "%27"), o.Verb)
 	}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

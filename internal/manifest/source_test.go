@@ -56,7 +56,7 @@ func TestRead_CLI_08(t *testing.T) {
 		{[]string{"empty"}, false, "", "DIR/empty: no .json, .yaml or .yml file in this folder; --recursive looks into its folders"},
 		{[]string{"empty"}, true, "", "DIR/empty: no .json, .yaml or .yml file in this folder"},
 		{[]string{"d.txt"}, false, "", "DIR/d.txt:1: not readable as YAML: did not find expected node content"},
-		{[]string{"https://example.com/a.yaml", "a.yml"}, false, "A", "https://example.com/a.yaml: URLs are not read; fetch it first, for example: curl -fsSL URL | kubectl batchjob … -f -"},
+		{[]string{"https://example.com/a.yaml", "a.yml"}, false, "A", "https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -"},
 		{[]string{"b.yaml/x"}, false, "", "cannot read DIR/b.yaml/x: not a directory"},
 	} {
 		var files []string
@@ -66,7 +66,7 @@ func TestRead_CLI_08(t *testing.T) {
 			}
 			files = append(files, name)
 		}
-		objects, problems := Read(t.Context(), Options{Files: files, Recursive: c.recursive, Stdin: strings.NewReader("{apiVersion: v1, kind: S}")})
+		objects, problems := Read(t.Context(), Options{Files: files, Recursive: c.recursive, Verb: "lint", Stdin: strings.NewReader("{apiVersion: v1, kind: S}")})
 		problem := strings.ReplaceAll(errorText(problems), dir, "DIR")
 		if kinds(objects) != c.kinds || problem != c.problem {
 			t.Errorf("%v: %s, %q; want %s, %q", c.files, kinds(objects), problem, c.kinds, c.problem)

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 func (r *review) decode(content map[string]any) bool {
 	data, err := json.Marshal(content)
 	if err != nil {
-		r.reject("not-readable", nil, "correct it", "not a Kubernetes object: %v", err)
+		r.reject("not-readable", nil, "correct it", "not a Kubernetes object: %v"+restSkipped, err)
 		return false
 	}
 	scheme := runtime.NewScheme()
@@ -30,7 +29,7 @@ func (r *review) decode(content map[string]any) bool {
 			r.unknownField(problem.Error())
 		}
 	} else if err != nil {
-		r.notDecoded(err)
+		r.notDecoded(content, err)
 		return false
 	}
 	return r.take(object)
@@ -60,34 +59,6 @@ func (r *review) unknownField(problem string) {
 		}
 	}
 	r.reject("not-readable", nil, "correct it", "%s", problem)
-}
-
-// notDecoded reports a value of the wrong type, with its field if the decoder says which.
-func (r *review) notDecoded(err error) {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) || wrong.Field == "" {
-		r.reject("not-readable", nil, "correct it", "not a %s: %v", "batch/v1 object", err)
-		return
-	}
-	r.reject("wrong-type", field.NewPath(wrong.Field), "write a value of type "+typeName(wrong.Type.String()),
-		"%s is a %s here, where the API has %s", wrong.Field, wrong.Value, typeName(wrong.Type.String()))
-}
-
-// typeName is Go's name of a type, as users would say it.
-func typeName(goName string) string {
-	switch goName = strings.TrimLeft(goName, "*"); {
-	case strings.HasPrefix(goName, "int"):
-		return "integer"
-	case goName == "bool":
-		return "true or false"
-	case strings.HasPrefix(goName, "[]"):
-		return "list"
-	case strings.HasPrefix(goName, "map["):
-		return "object"
-	case strings.HasPrefix(goName, "v1.") && strings.HasSuffix(goName, "Spec"):
-		return "object"
-	}
-	return "text"
 }
 
 // lastOf is the last name in a path.

@@ -59,7 +59,7 @@ func checkExitCodesCovered(r *review) {
 
 func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
-	return known && len(on.Values) > 0
+	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
 
 // codesLeft returns, for each container that rule i is about, which of its codes no earlier rule matches.

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,18 +47,30 @@ type Input struct {
 	Object map[string]any
 	// Names are the names that the rules had, nil if none had one.
 	Names rulename.Names
+	// Incomplete says that some rules had names that are not in Names, as they could not be read.
+	Incomplete bool
 }
 
 // Check returns all findings, in the order of the checks.
 func Check(in Input) []Finding {
-	r := &review{names: in.Names}
+	r := &review{names: in.Names, incomplete: in.Incomplete}
 	if !r.decode(in.Object) {
 		return r.findings
 	}
-	for _, c := range checks() {
-		c(r)
+	r.run(checks())
+	if len(r.rules()) <= rulename.MaxRules {
+		r.run(ruleChecks())
+	}
+	if len(r.successRules()) <= maxSuccessRules {
+		r.run(successRuleChecks())
 	}
 	return r.findings
+}
+
+func (r *review) run(list []check) {
+	for _, c := range list {
+		c(r)
+	}
 }
 
 // review is one look at one Job.
@@ -69,6 +82,8 @@ type review struct {
 	// path is that of the Job in the object; nil for a Job.
 	path  *field.Path
 	names rulename.Names
+	// incomplete is Input.Incomplete.
+	incomplete bool
 
 	findings []Finding
 }
@@ -106,13 +121,22 @@ func (r *review) reject(id string, path *field.Path, fix, message string, args .
 // oneOf rejects a value that is not one of those allowed.
 func (r *review) oneOf(id string, path *field.Path, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		fix := fmt.Sprintf("use one of %q", allowed)
+		fix := "use " + orList(allowed)
 		if value == "" {
 			r.reject(id, path, fix, "%s is missing", lastOf(path))
 			return
 		}
 		r.reject(id, path, fix, "there is no %s %q", lastOf(path), value)
 	}
+}
+
+// orList is "A", "A or B", "A, B or C".
+func orList(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // indexed says that the Job has indexes.

@@ -51,17 +51,3 @@ func (r *review) checkHostname(name string, path *field.Path) {
 			"the pod of the last index cannot have the host name %q: %s", hostname, problems[0])
 	}
 }
-
-// checkCronJob looks at what a CronJob has around the Job.
-func checkCronJob(r *review) {
-	if r.cronJob == nil {
-		return
-	}
-	if r.cronJob.Spec.Schedule == "" {
-		r.reject("schedule-missing", field.NewPath("spec", "schedule"), `add one, such as "0 3 * * *"`, "the CronJob has no schedule")
-	}
-	if _, found := r.cronJob.Annotations[annotation]; found {
-		r.add(Warning, "names-on-cronjob", field.NewPath("metadata", "annotations").Key(annotation), "move it to spec.jobTemplate.metadata.annotations",
-			"names of rules have no effect on the CronJob itself")
-	}
-}

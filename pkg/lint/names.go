@@ -2,8 +2,8 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -15,9 +15,8 @@ func (r *review) annotationPath() *field.Path { return r.metaPath("annotations")
 
 // checkNames looks at the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
 func checkNames(r *review) {
-	const fix = "use letters and digits in CamelCase, such as OutOfMemory, another name for each rule"
 	for _, v := range rulename.Validate(r.names) {
-		r.add(Error, "rule-name-invalid", r.rulePath(v.Rule).Child("name"), fix, "%s", v)
+		r.add(Error, "rule-name-invalid", r.rulePath(v.Rule).Child("name"), fixOf(v), "%s", v)
 	}
 	value := r.meta.Annotations[annotation]
 	if value == "" {
@@ -32,13 +31,29 @@ func checkNames(r *review) {
 	for _, v := range violations {
 		r.add(Error, "rule-names-annotation-invalid", r.annotationPath(), "write index=name, joined by ';', such as 0=ExitCode2;2=OOMKilled", "%s", v)
 	}
-	if r.names != nil && annotated != nil && !slices.Equal(annotated, r.names) {
+	if r.names != nil && !r.incomplete && annotated != nil && !slices.Equal(annotated, r.names) {
 		r.add(Error, "rule-names-disagree", r.annotationPath(), "remove the annotation, or the names from the rules",
 			"the rules have other names: %s", rulename.Format(r.names))
 	}
 }
 
-// checkNamesUsed looks at legal names: by convention, and whether anybody will ever see them.
+// fixOf is what to do about an illegal name.
+func fixOf(v rulename.Violation) string {
+	for _, c := range [...]struct{ part, fix string }{
+		{"has the same name", "give each rule a name of its own"},
+		{"is the index of", "use a name that is not a number, such as OutOfMemory"},
+		{"at the end", "leave out the last character"},
+		{"bytes long", "choose a shorter name"},
+		{"as a reason themselves", "choose another name"},
+	} {
+		if strings.Contains(v.Problem, c.part) {
+			return c.fix
+		}
+	}
+	return "use letters and digits in CamelCase, such as OutOfMemory"
+}
+
+// checkNamesUsed looks at legal names: by convention, and whether the controller knows names at all.
 func checkNamesUsed(r *review) {
 	rules := r.rules()
 	names, path := r.names, func(i int) *field.Path { return r.rulePath(i).Child("name") }
@@ -46,25 +61,20 @@ func checkNamesUsed(r *review) {
 		names, _ = rulename.Parse(r.meta.Annotations[annotation], len(rules))
 		path = func(int) *field.Path { return r.annotationPath() }
 	}
+	illegal := map[int]bool{} // of which something worse is said
+	for _, v := range rulename.Validate(names) {
+		illegal[v.Rule] = true
+	}
 	for i, name := range names {
 		if name == "" || i >= len(rules) {
 			continue
 		}
-		if problem := rulename.Lint(name); problem != "" && legal(names, i) {
+		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
 			r.add(Warning, "rule-name-not-camel-case", path(i), "begin with an upper case letter, and use letters and digits only", "%s", problem)
-		}
-		if rules[i].Action != batchv1.PodFailurePolicyActionFailJob {
-			r.add(Info, "rule-name-never-shown", path(i), "keep it as a comment, or remove it",
-				"the name %q of rule %d appears nowhere: only FailJob puts a name into the Job's conditions", name, i)
 		}
 		if r.managedByBuiltin() {
 			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that knows names, such as batchjob.dev/controller",
 				"the built-in Job controller does not know names of rules")
 		}
 	}
-}
-
-// legal says that nothing worse is to be said about the name.
-func legal(names rulename.Names, rule int) bool {
-	return !slices.ContainsFunc(rulename.Validate(names), func(v rulename.Violation) bool { return v.Rule == rule })
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 )
@@ -20,7 +21,7 @@ func checkOnExitCodes(r *review) {
 			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
 		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
 			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container of the template",
-				"there is no container %q; there are %q", *on.ContainerName, names)
+				"there is no container %q; %s", *on.ContainerName, available(names))
 		}
 		switch n := len(on.Values); {
 		case n == 0:
@@ -29,6 +30,13 @@ func checkOnExitCodes(r *review) {
 			r.reject("too-many-exit-codes", path.Child("values"), "use the other operator", "%d values, at most %d are allowed", n, maxExitCodes)
 		}
 	}
+}
+
+func available(containers []string) string {
+	if len(containers) == 0 {
+		return "there are no containers"
+	}
+	return "the template has " + shorten(strings.Join(containers, ", "))
 }
 
 func checkExitCodeValues(r *review) {

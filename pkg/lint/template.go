@@ -5,6 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -23,18 +24,61 @@ func checkRestartPolicy(r *review) {
 	}
 }
 
+// checkContainers: init containers and containers share their names.
 func checkContainers(r *review) {
-	path := r.specPath("template", "spec", "containers")
-	containers := r.spec.Template.Spec.Containers
-	if len(containers) == 0 {
-		r.reject("no-containers", path, "add a container", "the template has no container")
+	pod := &r.spec.Template.Spec
+	if len(pod.Containers) == 0 {
+		r.reject("no-containers", r.specPath("template", "spec", "containers"), "add a container", "the template has no container")
 	}
-	for i := range containers {
-		if containers[i].Name == "" {
-			r.reject("container-without-name", path.Index(i).Child("name"), "add a name", "the container has no name")
+	seen := map[string]bool{}
+	for _, list := range []struct {
+		name       string
+		containers []corev1.Container
+	}{{"containers", pod.Containers}, {"initContainers", pod.InitContainers}} {
+		path := r.specPath("template", "spec", list.name)
+		for i := range list.containers {
+			r.checkContainerName(list.containers[i].Name, path.Index(i).Child("name"), seen)
+			if list.containers[i].Image == "" {
+				r.reject("container-without-image", path.Index(i).Child("image"), "add an image", "the container has no image")
+			}
 		}
-		if containers[i].Image == "" {
-			r.reject("container-without-image", path.Index(i).Child("image"), "add an image", "the container has no image")
+	}
+}
+
+func (r *review) checkContainerName(name string, path *field.Path, seen map[string]bool) {
+	if name == "" {
+		r.reject("container-without-name", path, "add a name", "the container has no name")
+		return
+	}
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		r.reject("container-name-invalid", path, "use at most 63 lower case letters, digits and '-', and no '-' at the begin or end",
+			"the container name %q is not allowed", shorten(name))
+	}
+	if seen[name] {
+		r.reject("container-name-twice", path, "give each container a name of its own", "there is a container %q already", shorten(name))
+	}
+	seen[name] = true
+}
+
+// checkTemplateLabels: the API server puts labels of the Job on the template, and takes no other values there.
+func checkTemplateLabels(r *review) {
+	if r.manualSelector() {
+		return
+	}
+	uid, name := string(r.meta.UID), r.meta.Name
+	for _, l := range []struct{ label, own string }{
+		{"controller-uid", uid}, {batchv1.ControllerUidLabel, uid}, {"job-name", name}, {batchv1.JobNameLabel, name},
+	} {
+		value, found := r.spec.Template.Labels[l.label]
+		if !found || r.cronJob == nil && value != "" && value == l.own {
+			continue
+		}
+		path := r.specPath("template", "metadata", "labels").Key(l.label)
+		const id, fix, message = "template-label-reserved", "remove the label", "the API server sets the label %s itself, and does not take another value"
+		if r.cronJob == nil {
+			r.reject(id, path, fix, message, l.label)
+		} else {
+			r.add(Error, id, path, fix, message+": no Job of this CronJob can be created", l.label)
 		}
 	}
 }

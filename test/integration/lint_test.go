@@ -47,6 +47,12 @@ func lintChanges() []string {
 		`{successPolicy: {}}`, `{successPolicy: {rules: []}}`, `{successPolicy: {rules: [{}]}}`,
 		`{template: {spec: {restartPolicy: OnFailure}}}`, `{template: {spec: {restartPolicy: Always}}}`, `{template: {spec: {restartPolicy: null}}}`, `{template: {spec: {restartPolicy: Maybe}}}`,
 		`{template: {spec: {containers: []}}}`, `{template: {spec: {containers: [{name: main}]}}}`, `{template: {spec: {containers: [{image: i}]}}}`,
+		`{template: {spec: {containers: [{name: Main, image: i}]}}}`, `{template: {spec: {containers: [{name: a.b, image: i}]}}}`, `{template: {spec: {containers: [{name: ` + strings.Repeat("a", 64) + `, image: i}]}}}`,
+		`{template: {spec: {containers: [{name: a, image: i}, {name: a, image: i}]}}}`, `{template: {spec: {containers: [{name: init, image: i}]}}}`, `{template: {spec: {initContainers: [{name: a}]}}}`,
+		`{template: {spec: {initContainers: [{image: i}]}}}`, `{template: {spec: {initContainers: [{name: A_, image: i}]}}}`, `{template: {spec: {initContainers: [{name: b, image: i}, {name: b, image: i}]}}}`,
+		`{template: {metadata: {labels: {controller-uid: x}}}}`, `{template: {metadata: {labels: {controller-uid: ""}}}}`, `{template: {metadata: {labels: {batch.kubernetes.io/controller-uid: x}}}}`,
+		`{template: {metadata: {labels: {job-name: a}}}}`, `{template: {metadata: {labels: {job-name: b}}}}`, `{template: {metadata: {labels: {batch.kubernetes.io/job-name: a}}}}`, `{template: {metadata: {labels: {batch.kubernetes.io/job-name: b}}}}`,
+		`{template: {metadata: {labels: {batch.kubernetes.io/other: b}}}}`, `{manualSelector: true, selector: {matchLabels: {job-name: b}}, template: {metadata: {labels: {job-name: b}}}}`,
 		`{selector: {}}`, `{selector: {matchLabels: {a: b}}}`, `{manualSelector: true}`, `{manualSelector: true, selector: {matchLabels: {a: b}}}`,
 		`{manualSelector: true, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}`, `{manualSelector: true, selector: {}}`,
 		`{unknown: 1}`, `{backoffLimit: "3"}`, `{template: {spec: {retries: 1}}}`, `{podFailurePolicy: {}}`, `{podFailurePolicy: {rules: []}}`,
@@ -219,6 +225,33 @@ func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
 		s.compare(strings.Join(what, " + "), "jobs", asJob(spec, base))
 	}
 	if s.taken < 20 || s.refused < 100 {
+		t.Errorf("%d taken and %d refused", s.taken, s.refused)
+	}
+}
+
+// What CronJobs have around the Job, and schedules in particular.
+func TestLintOfCronJobs_JOB_40(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	job := asJob(decoded(t, `{}`), decoded(t, lintBase))
+	changes := []string{
+		`{concurrencyPolicy: Allow}`, `{concurrencyPolicy: Forbid}`, `{concurrencyPolicy: Replace}`, `{concurrencyPolicy: ""}`, `{concurrencyPolicy: forbid}`,
+		`{successfulJobsHistoryLimit: 0}`, `{successfulJobsHistoryLimit: -1}`, `{failedJobsHistoryLimit: -1}`, `{startingDeadlineSeconds: 0}`, `{startingDeadlineSeconds: -1}`,
+		`{timeZone: ""}`, `{timeZone: Local}`, `{timeZone: local}`, `{timeZone: UTC}`, `{timeZone: Europe/Berlin}`, `{timeZone: Mars/Olympus}`, `{timeZone: ../UTC}`,
+	}
+	for _, schedule := range []string{
+		"", " ", "0 3 * * *", "0 3 * *", "0 3 * * * *", "*/5 0-23/2 1,15 jan-MAR sun", "? * ? * ?", "60 * * * *", "59 23 31 12 6", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *",
+		"* * * * 7", "*/0 * * * *", "*/60 * * * *", "*/x * * * *", "5-1 * * * *", "1-5/2 * * * *", "1-2-3 * * * *", "1/2/3 * * * *", "5/10 * * * *", "1,2,x * * * *", "1,,2 * * * *", ", * * * *", "-1 * * * *",
+		"+1 * * * *", "1- * * * *", "5/ * * * *", "* * * mon *", "* * * * monday", "*-5 * * * *", "@daily", "@Daily", "@every 1h30m", "@every x", "@every", "@often", "@daily ", " @daily", "TZ=UTC 0 3 * * *",
+		"CRON_TZ=UTC 0 3 * * *", "0\t3 * * *", "jan * * * *", "?-5 * * * *", "*5 * * * *", "00 03 * * *", "1,2- * * * *", "@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@midnight", "@hourly",
+	} {
+		changes = append(changes, fmt.Sprintf(`{schedule: %q}`, schedule))
+	}
+	for _, change := range changes {
+		spec := lay(map[string]any{"schedule": "0 3 * * *", "jobTemplate": map[string]any{"spec": job["spec"]}}, decoded(t, change))
+		s.compare(change, "cronjobs", map[string]any{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": map[string]any{"name": "a"}, "spec": spec})
+	}
+	if s.taken < 20 || s.refused < 30 {
 		t.Errorf("%d taken and %d refused", s.taken, s.refused)
 	}
 }

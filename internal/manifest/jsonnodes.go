@@ -1,0 +1,82 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// jsonNodes makes of JSON the nodes that the YAML parser would, with lines and columns. That parser does not know all
+// escapes of JSON, such as \/ and pairs of \u.
+func jsonNodes(text []byte) (*yaml.Node, error) {
+	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, column: 1}
+	r.decoder.UseNumber()
+	return r.value()
+}
+
+// jsonReader goes through a text once.
+type jsonReader struct {
+	text    []byte
+	decoder *json.Decoder
+	// line and column are those of text[at].
+	at, line, column int
+}
+
+// value reads the next value. Its depth is bounded, as encoding/json has read the text before.
+func (r *jsonReader) value() (*yaml.Node, error) {
+	line, column := r.next()
+	token, err := r.decoder.Token()
+	if err != nil {
+		return nil, err
+	}
+	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: line, Column: column}
+	switch value := token.(type) {
+	case json.Delim:
+		return node, r.inside(node, value)
+	case string:
+		node.Style, node.Value = yaml.DoubleQuotedStyle, value
+	case nil:
+		node.Tag, node.Value = "!!null", "null"
+	default: // a number or a boolean, as written
+		node.Tag, node.Value = "", fmt.Sprint(value)
+	}
+	return node, nil
+}
+
+// inside reads an object or a list up to its end: keys are values like all others.
+func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
+	node.Kind, node.Tag = yaml.MappingNode, "!!map"
+	if opened == '[' {
+		node.Kind, node.Tag = yaml.SequenceNode, "!!seq"
+	}
+	for r.decoder.More() {
+		child, err := r.value()
+		if err != nil {
+			return err
+		}
+		node.Content = append(node.Content, child)
+	}
+	_, err := r.decoder.Token()
+	return err
+}
+
+// next is where the next token begins: behind what separates it from the last.
+func (r *jsonReader) next() (line, column int) {
+	end := int(r.decoder.InputOffset())
+	for end < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:"), r.text[end]) >= 0 {
+		end++
+	}
+	for _, c := range r.text[r.at:end] {
+		switch {
+		case c == '\n':
+			r.line, r.column = r.line+1, 1
+		case utf8.RuneStart(c): // columns count characters
+			r.column++
+		}
+	}
+	r.at = end
+	return r.line, r.column
+}

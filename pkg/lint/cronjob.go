@@ -1,0 +1,75 @@
+package lint
+
+import (
+	"strings"
+	"time"
+	_ "time/tzdata" // findings do not depend on which time zones the machine has
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schedule"
+)
+
+// checkCronJob looks at what a CronJob has around the Job.
+func checkCronJob(r *review) {
+	if r.cronJob == nil {
+		return
+	}
+	spec, path := &r.cronJob.Spec, field.NewPath("spec")
+	if policy := spec.ConcurrencyPolicy; policy != "" { // the API server puts Allow
+		r.oneOf("concurrency-policy-unknown", path.Child("concurrencyPolicy"), string(policy),
+			string(batchv1.AllowConcurrent), string(batchv1.ForbidConcurrent), string(batchv1.ReplaceConcurrent))
+	}
+	for _, f := range []struct {
+		name  string
+		value *int32
+	}{{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit}, {"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit}} {
+		if f.value != nil && *f.value < 0 {
+			r.reject("negative", path.Child(f.name), "use 0 or more", "%s is %d", f.name, *f.value)
+		}
+	}
+	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline < 0 {
+		r.reject("negative", path.Child("startingDeadlineSeconds"), "use 0 or more", "startingDeadlineSeconds is %d", *deadline)
+	}
+	if _, found := r.cronJob.Annotations[annotation]; found {
+		r.add(Warning, "names-on-cronjob", field.NewPath("metadata", "annotations").Key(annotation), "move it to spec.jobTemplate.metadata.annotations",
+			"names of rules have no effect on the CronJob itself")
+	}
+}
+
+func checkSchedule(r *review) {
+	if r.cronJob == nil {
+		return
+	}
+	text, path := r.cronJob.Spec.Schedule, field.NewPath("spec", "schedule")
+	if text == "" {
+		r.reject("schedule-missing", path, `add one, such as "0 3 * * *"`, "the CronJob has no schedule")
+		return
+	}
+	if strings.Contains(text, "TZ") {
+		r.reject("schedule-invalid", path, "use the field timeZone", "a schedule cannot have a time zone")
+		return
+	}
+	if err := schedule.Check(text); err != nil {
+		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q cannot be read: %v", shorten(text), err)
+	}
+}
+
+func checkTimeZone(r *review) {
+	if r.cronJob == nil || r.cronJob.Spec.TimeZone == nil {
+		return
+	}
+	const fix = "use a name of the IANA time zone database, such as Europe/Berlin, or Etc/UTC"
+	zone, path := *r.cronJob.Spec.TimeZone, field.NewPath("spec", "timeZone")
+	switch {
+	case zone == "":
+		r.reject("time-zone-unknown", path, fix+"; or leave it out", "timeZone is empty")
+	case strings.EqualFold(zone, "Local"):
+		r.reject("time-zone-unknown", path, fix, "timeZone %q is not the same everywhere", zone)
+	default:
+		if _, err := time.LoadLocation(zone); err != nil {
+			r.reject("time-zone-unknown", path, fix, "there is no time zone %q", shorten(zone))
+		}
+	}
+}

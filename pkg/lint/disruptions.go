@@ -1,0 +1,74 @@
+package lint
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	exitKilled     = 137 // by SIGKILL
+	exitTerminated = 143 // by SIGTERM
+)
+
+// checkDisruptions finds rules on exit codes that match pods of which the rule for disruptions should have had its say: a
+// pod that is preempted, evicted or drained has the condition DisruptionTarget, and its containers end with the exit
+// code of the signal that stopped them (KEP-3329).
+func checkDisruptions(r *review) {
+	rules := r.rules()
+	disruptions := -1 // the first rule for them
+	for i := range rules {
+		if disruptions < 0 && isForDisruptions(&rules[i]) {
+			disruptions = i
+		}
+	}
+	for i := range rules {
+		if disruptions >= 0 && i > disruptions {
+			return
+		}
+		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !r.matchesSignals(i) {
+			continue
+		}
+		if disruptions < 0 {
+			r.disruptionsForgotten(i)
+		} else if rules[disruptions].Action != rules[i].Action {
+			r.add(Warning, "disruption-rule-too-late", r.rulePath(i), "move the rule for DisruptionTarget up, to the begin of the rules",
+				"rule %d also matches pods that are preempted or evicted, which end with %d or %d: rule %d, which is for them, comes too late", i, exitKilled, exitTerminated, disruptions)
+		}
+	}
+}
+
+// disruptionsForgotten is for rules that end more than the pod.
+func (r *review) disruptionsForgotten(i int) {
+	ends := map[batchv1.PodFailurePolicyAction]string{
+		batchv1.PodFailurePolicyActionFailJob:   "the Job fails",
+		batchv1.PodFailurePolicyActionFailIndex: "the index fails",
+	}[r.rules()[i].Action]
+	if ends == "" {
+		return
+	}
+	r.add(Info, "disruption-not-ignored", r.rulePath(i), "add a first rule with the action Ignore for the condition DisruptionTarget",
+		"%s when a pod is preempted or evicted, too: its containers end with %d or %d, which rule %d matches", ends, exitKilled, exitTerminated, i)
+}
+
+func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
+	for _, c := range rule.OnPodConditions {
+		if c.Type == corev1.DisruptionTarget && statusOf(c) == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// matchesSignals says that the rule is the first to match one of both exit codes, of any container.
+func (r *review) matchesSignals(i int) bool {
+	on := r.rules()[i].OnExitCodes
+	if on == nil || !validExitCodes(on) {
+		return false
+	}
+	for _, left := range r.codesLeft(i) {
+		if left.has(exitKilled) || left.has(exitTerminated) {
+			return true
+		}
+	}
+	return false
+}

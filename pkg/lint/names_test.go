@@ -1,0 +1,52 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// What to do fits what is wrong.
+func TestFixesOfNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20(t *testing.T) {
+	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
+	for name, want := range map[string]string{
+		"A": "give each rule a name of its own", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
+		strings.Repeat("A", 112): "choose a shorter name", "FailedIndexes": "choose another name", "a-b": "use letters and digits in CamelCase, such as OutOfMemory",
+	} {
+		got := Check(Input{Object: read(t, two), Names: rulename.Names{"A", name}})
+		if len(got) != 1 || got[0].ID != "rule-name-invalid" || got[0].Fix != want {
+			t.Errorf("%s: %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// Names that could not all be read are not other names than those of the annotation.
+func TestIncompleteNames_PFN_24(t *testing.T) {
+	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  " +
+		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
+	for _, incomplete := range []bool{false, true} {
+		got := Check(Input{Object: read(t, object), Names: rulename.Names{"", "B"}, Incomplete: incomplete})
+		if (len(got) == 0) != incomplete {
+			t.Errorf("incomplete %v: %+v", incomplete, got)
+		}
+	}
+}
+
+// Rules beyond the limit are counted, and not compared with each other: that would take hours (PFN-29).
+func TestManyRules_PFP_12_PFN_29_SUC_02(t *testing.T) {
+	var list, success strings.Builder
+	names := make(rulename.Names, 20_000)
+	for i := range names {
+		list.WriteString(another + exit("Retry", fmt.Sprintf("operator: NotIn, values: [%d]", i+1)))
+		success.WriteString("{succeededCount: 9},")
+		names[i] = fmt.Sprintf("a%d-", i)
+	}
+	object := base + "  " + indexed + "podFailurePolicy:\n    rules:" + list.String() + "\n  successPolicy: {rules: [" + success.String() + "]}"
+	want := []string{"!error too-many-rules spec.podFailurePolicy.rules", "!error too-many-success-rules spec.successPolicy.rules"}
+	if got := look(t, object, names); !slices.Equal(got, want) {
+		t.Errorf("%d findings, the first %q", len(got), got[:min(len(got), 3)])
+	}
+}

@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestContainerNames_JOB_40(t *testing.T) {
+	for containers, want := range map[string][]string{
+		"containers: [{name: Main, image: i}]":                                            {"!error container-name-invalid spec.template.spec.containers[0].name"},
+		"containers: [{name: a.b, image: i}]":                                             {"!error container-name-invalid spec.template.spec.containers[0].name"},
+		"containers: [{name: a, image: i}, {name: b, image: i}, {name: a, image: i}]":     {"!error container-name-twice spec.template.spec.containers[2].name"},
+		"containers: [{name: a, image: i}]\n      initContainers: [{name: a, image: i}]":  {"!error container-name-twice spec.template.spec.initContainers[0].name"},
+		"containers: [{name: a, image: i}]\n      initContainers: [{name: B_, image: i}]": {"!error container-name-invalid spec.template.spec.initContainers[0].name"},
+		"containers: [{name: a, image: i}]\n      initContainers: [{name: b}, {image: i}]": {
+			"!error container-without-image spec.template.spec.initContainers[0].image", "!error container-without-name spec.template.spec.initContainers[1].name",
+		},
+		"containers: [{name: a, image: i}, {name: b, image: i}]": nil,
+	} {
+		object := strings.Replace(base, "containers: [{name: main, image: i}, {name: side, image: i}]", containers, 1)
+		if got := look(t, object, nil); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", containers, got, want)
+		}
+	}
+}
+
+// The API server puts these labels there itself; a Job that exists has them (JOB-40).
+func TestReservedTemplateLabels_JOB_40(t *testing.T) {
+	const uidLabel, nameLabel = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
+	reserved := func(label string) []string {
+		return []string{"!error template-label-reserved spec.template.metadata.labels[" + label + "]"}
+	}
+	for _, c := range []struct {
+		metadata, labels, spec string
+		want                   []string
+	}{
+		{"{name: a}", "{controller-uid: x}", "", reserved("controller-uid")},
+		{"{name: a}", "{controller-uid: ''}", "", reserved("controller-uid")},
+		{"{name: a}", "{" + uidLabel + ": x}", "", reserved(uidLabel)},
+		{"{name: a}", "{job-name: b}", "", reserved("job-name")},
+		{"{name: a}", "{" + nameLabel + ": b}", "", reserved(nameLabel)},
+		{"{generateName: a-}", "{job-name: ''}", "", reserved("job-name")},
+		{"{name: a}", "{job-name: a, " + nameLabel + ": a}", "", nil},
+		{"{name: a, uid: u1}", "{job-name: a, controller-uid: u1, " + uidLabel + ": u1}", "selector: {matchLabels: {" + uidLabel + ": u1}}", nil},
+		{"{name: a, uid: u1}", "{controller-uid: u2}", "", reserved("controller-uid")},
+		{"{name: a}", "{app: b, batch.kubernetes.io/other: x}", "", nil},
+		{"{name: a}", "{job-name: b}", "manualSelector: true\n  selector: {matchLabels: {job-name: b}}", []string{"warning selector-manual spec.manualSelector"}},
+	} {
+		object := strings.Replace(base, "{name: a}", c.metadata, 1)
+		object = strings.Replace(object, "  template:\n", "  template:\n    metadata: {labels: "+c.labels+"}\n", 1) + "  " + c.spec
+		if got := look(t, object, nil); !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %q, want %q", c.metadata, c.labels, got, c.want)
+		}
+	}
+	cron := cronJob(`schedule: "@daily"`)
+	cron = strings.Replace(cron, "template:\n        spec", "template:\n        metadata: {labels: {job-name: a}}\n        spec", 1)
+	if got := look(t, cron, nil); !slices.Equal(got, []string{"error template-label-reserved spec.jobTemplate.spec.template.metadata.labels[job-name]"}) {
+		t.Errorf("%q", got)
+	}
+}
