@@ -7,6 +7,9 @@
 //	jobtable.go    batchv1.Job and a time → cells; pure
 //	jobprinter.go  table, JSON, YAML, name, templates
 //	jobfollow.go   -w: one row per visible change, over lost connections
+//	explainer.go   what belongs to a Job, for status NAME, explain-failure and wait
+//	jobset.go      the Jobs that a verb looks at, listed and watched; watchloop.go keeps on
+//	podlog*.go     logs of pods, in order or as they come
 //	errors.go      what an error says, and the exit code
 //
 // It promises: data goes to stdout and everything else to stderr; text of the cluster or the kubeconfig passes

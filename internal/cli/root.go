@@ -111,6 +111,7 @@ func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		newLogsCommand(streams, env),
 		newCreateCommand(streams),
 		newLintCommand(streams),
+		newSimulateCommand(streams, env),
 		newControllerCommand(streams),
 		newVersionCommand(streams),
 	)

@@ -21,6 +21,12 @@ func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) erro
 	return w.createJob(job)
 }
 
+// Play creates a whole Job, of which name, annotations and spec count.
+func (w *World) Play(job *batchv1.Job, script Script) error {
+	w.kubelet.scripts[job.Name] = script
+	return w.createJob(job)
+}
+
 func (w *World) createJob(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
 		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)

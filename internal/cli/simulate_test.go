@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+const stories = "../../examples/stories/"
+
+// simulated is the report on what becomes of the Job of a file.
+func simulated(t *testing.T, args ...string) explain.Report {
+	t.Helper()
+	got := run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
+	if got.code != 0 {
+		t.Fatalf("%v: exit %d, %s", args, got.code, got.errOut)
+	}
+	var r explain.Report
+	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, SUC-03 as their stories have them.
+func TestSimulate_PFN_30(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
+	for _, tc := range []struct {
+		name, reason string
+		fate         explain.Fate
+		args         []string
+	}{
+		{"nothing fails", "CompletionsReached", explain.FateComplete, []string{named}},
+		{"the rule matches", "PodFailurePolicy_ExitCode2", explain.FateFailed, []string{named, "--pod", "exit=2"}},
+		{"it does not", "BackoffLimitExceeded", explain.FateFailed, []string{named, "--pod", "exit=3"}},
+		{"one index", "FailedIndexes", explain.FateFailed, []string{perIndex, "--pod", "index=3,exit=1"}},
+		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pod", "index=3-5,attempt=1,exit=1"}},
+		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pod", "attempt=1,disrupted"}},
+		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pod", "run=1h", "--pod", "index=0,run=1s"}},
+		{"too long", "", explain.FateOpen, []string{named, "--pod", "run=2h", "--limit", "1h"}},
+	} {
+		r := simulated(t, tc.args...)
+		if r.Verdict.Reason != tc.reason || r.Verdict.Fate != tc.fate {
+			t.Errorf("%s: %s %q, want %s %q", tc.name, r.Verdict.Fate, r.Verdict.Reason, tc.fate, tc.reason)
+		}
+		if tc.name == "one index" && r.Indexes.Failed != "3" {
+			t.Errorf("%s: indexes %s failed", tc.name, r.Indexes.Failed)
+		}
+		if len(r.Advice) > 0 {
+			t.Errorf("%s: commands for pods that are nowhere: %v", tc.name, r.Advice)
+		}
+	}
+}
+
+// Names may be in the rules, as KEP-4443 has them, and the Job in a CronJob.
+func TestSimulateCronJob_PFN_23(t *testing.T) {
+	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
+  podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
+	file := filepath.Join(t.TempDir(), "cron.yaml")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, nil, "simulate", "-f", file, "--pod", "exit=42")
+	if got.code != 0 || !strings.Contains(got.out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.errOut, "no cluster was asked") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	}
+	if again := run(t, nil, "simulate", "-f", file, "--pod", "exit=42"); again.out != got.out {
+		t.Errorf("another run ends in another way:\n%s\n%s", got.out, again.out)
+	}
+}
+
+func TestSimulateUsage(t *testing.T) {
+	job := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	for _, tc := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"-f " + job + " --pod exit=x", exitUsage, "--pod=exit=x: exit=x: must be a number from 0 to 255"},
+		{"-f " + job + " --pod exit=256", exitUsage, "must be a number"},
+		{"-f " + job + " --pod attempt=0", exitUsage, "must be a number from 1"},
+		{"-f " + job + " --pod index=3..5", exitUsage, "index=3..5"},
+		{"-f " + job + " --pod index=0-5000", exitUsage, "less than 1000 indexes"},
+		{"-f " + job + " --pod index=0-700 --pod index=0-700", exitUsage, "leave index out"},
+		{"-f " + job + " --pod run=fast", exitUsage, "must be a duration"},
+		{"-f " + job + " --pod colour=red", exitUsage, "is not known; use index"},
+		{"-f " + job + " --limit 0s", exitUsage, "--limit"},
+		{"-f " + job + " -o table", exitUsage, "unknown output format"},
+		{"", exitUsage, "name a file"},
+		{"-f gone.yaml", exitError, "gone.yaml"},
+		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", exitError, "there are 2 Jobs"},
+		{"-f testdata/lint/many.yaml", exitError, "testdata/lint/many.yaml:"},
+	} {
+		got := run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
+		if got.code != tc.code || !strings.Contains(got.errOut, tc.says) || got.out != "" {
+			t.Errorf("%s: exit %d, %q, %q", tc.args, got.code, got.out, got.errOut)
+		}
+	}
+}
