@@ -26,7 +26,7 @@ does. So a podFailurePolicy, a successPolicy or a limit can be tried before it
 matters. Names of failure rules may be written as in create. Nothing is sent to
 any cluster.
 
-Pods run for a second and succeed, unless --pod says otherwise. Its words:
+Pods run for a second and succeed, unless --pods says otherwise. Its words:
   index=3         only pods of this index, or of an interval such as 3-7
   attempt=1       only the first pods of an index, or of the Job
   exit=42         the exit code
@@ -38,17 +38,17 @@ Pods run for a second and succeed, unless --pod says otherwise. Its words:
 The last flag that fits a pod counts.`
 
 const simulateExample = `  # What if every pod exits with 42?
-  kubectl batchjob simulate -f job.yaml --pod exit=42
+  kubectl batchjob simulate -f job.yaml --pods exit=42
 
   # Index 3 fails twice, and then succeeds
-  kubectl batchjob simulate -f job.yaml --pod index=3,exit=1 \
-    --pod index=3,attempt=3
+  kubectl batchjob simulate -f job.yaml --pods index=3,exit=1 \
+    --pods index=3,attempt=3
 
   # Is a preempted pod retried?
-  kubectl batchjob simulate -f job.yaml --pod attempt=1,disrupted
+  kubectl batchjob simulate -f job.yaml --pods attempt=1,disrupted
 
   # The reason of the condition, for a test
-  kubectl batchjob simulate -f job.yaml --pod exit=2 -o json | \
+  kubectl batchjob simulate -f job.yaml --pods exit=2 -o json | \
     jq -r .verdict.reason`
 
 // simulateOptions are the flags of the simulate verb.
@@ -82,7 +82,7 @@ func newSimulateCommand(streams genericiooptions.IOStreams, env environment) *co
 	}
 	flags := cmd.Flags()
 	o.manifests.add(cmd)
-	flags.StringArrayVar(&o.pods, "pod", nil, "What pods do, as above; may be repeated.")
+	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")

@@ -37,13 +37,13 @@ func TestSimulate_PFN_30(t *testing.T) {
 		args         []string
 	}{
 		{"nothing fails", "CompletionsReached", explain.FateComplete, []string{named}},
-		{"the rule matches", "PodFailurePolicy_ExitCode2", explain.FateFailed, []string{named, "--pod", "exit=2"}},
-		{"it does not", "BackoffLimitExceeded", explain.FateFailed, []string{named, "--pod", "exit=3"}},
-		{"one index", "FailedIndexes", explain.FateFailed, []string{perIndex, "--pod", "index=3,exit=1"}},
-		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pod", "index=3-5,attempt=1,exit=1"}},
-		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pod", "attempt=1,disrupted"}},
-		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pod", "run=1h", "--pod", "index=0,run=1s"}},
-		{"too long", "", explain.FateOpen, []string{named, "--pod", "run=2h", "--limit", "1h"}},
+		{"the rule matches", "PodFailurePolicy_ExitCode2", explain.FateFailed, []string{named, "--pods", "exit=2"}},
+		{"it does not", "BackoffLimitExceeded", explain.FateFailed, []string{named, "--pods", "exit=3"}},
+		{"one index", "FailedIndexes", explain.FateFailed, []string{perIndex, "--pods", "index=3,exit=1"}},
+		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pods", "index=3-5,attempt=1,exit=1"}},
+		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pods", "attempt=1,disrupted"}},
+		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pods", "run=1h", "--pods", "index=0,run=1s"}},
+		{"too long", "", explain.FateOpen, []string{named, "--pods", "run=2h", "--limit", "1h"}},
 	} {
 		r := simulated(t, tc.args...)
 		if r.Verdict.Reason != tc.reason || r.Verdict.Fate != tc.fate {
@@ -67,11 +67,11 @@ func TestSimulateCronJob_PFN_23(t *testing.T) {
 	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := run(t, nil, "simulate", "-f", file, "--pod", "exit=42")
+	got := run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
 	if got.code != 0 || !strings.Contains(got.out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.errOut, "no cluster was asked") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
-	if again := run(t, nil, "simulate", "-f", file, "--pod", "exit=42"); again.out != got.out {
+	if again := run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.out != got.out {
 		t.Errorf("another run ends in another way:\n%s\n%s", got.out, again.out)
 	}
 }
@@ -83,14 +83,14 @@ func TestSimulateUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		{"-f " + job + " --pod exit=x", exitUsage, "--pod=exit=x: exit=x: must be a number from 0 to 255"},
-		{"-f " + job + " --pod exit=256", exitUsage, "must be a number"},
-		{"-f " + job + " --pod attempt=0", exitUsage, "must be a number from 1"},
-		{"-f " + job + " --pod index=3..5", exitUsage, "index=3..5"},
-		{"-f " + job + " --pod index=0-5000", exitUsage, "less than 1000 indexes"},
-		{"-f " + job + " --pod index=0-700 --pod index=0-700", exitUsage, "leave index out"},
-		{"-f " + job + " --pod run=fast", exitUsage, "must be a duration"},
-		{"-f " + job + " --pod colour=red", exitUsage, "is not known; use index"},
+		{"-f " + job + " --pods exit=x", exitUsage, "--pods=exit=x: exit=x: must be a number from 0 to 255"},
+		{"-f " + job + " --pods exit=256", exitUsage, "must be a number"},
+		{"-f " + job + " --pods attempt=0", exitUsage, "must be a number from 1"},
+		{"-f " + job + " --pods index=3..5", exitUsage, "index=3..5"},
+		{"-f " + job + " --pods index=0-5000", exitUsage, "less than 1000 indexes"},
+		{"-f " + job + " --pods index=0-700 --pods index=0-700", exitUsage, "leave index out"},
+		{"-f " + job + " --pods run=fast", exitUsage, "must be a duration"},
+		{"-f " + job + " --pods colour=red", exitUsage, "is not known; use index"},
 		{"-f " + job + " --limit 0s", exitUsage, "--limit"},
 		{"-f " + job + " -o table", exitUsage, "unknown output format"},
 		{"", exitUsage, "name a file"},

@@ -11,13 +11,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// maxScenes is how many indexes the --pod flags may name one by one: each pod is held against all.
+// maxScenes is how many indexes the --pods flags may name one by one: each pod is held against all.
 const maxScenes = 1000
 
-// defaultAct is that of pods that no --pod flag is about.
+// defaultAct is that of pods that no --pods flag is about.
 func defaultAct() sim.Act { return sim.Act{Run: time.Second, TerminateExit: 143} }
 
-// parseScenes reads the --pod flags; the last one that fits a pod counts.
+// parseScenes reads the --pods flags; the last one that fits a pod counts.
 func parseScenes(flags []string) (sim.Script, error) {
 	script := sim.Script{{Index: -1, Act: defaultAct()}}
 	for _, text := range flags {
@@ -26,7 +26,7 @@ func parseScenes(flags []string) (sim.Script, error) {
 			return nil, err
 		}
 		if script = append(script, scenes...); len(script) > maxScenes {
-			return nil, usageErrorf("--pod: more than %d indexes are named; leave index out for all of them", maxScenes-1)
+			return nil, usageErrorf("--pods: more than %d indexes are named; leave index out for all of them", maxScenes-1)
 		}
 	}
 	return script, nil
@@ -45,7 +45,7 @@ func parseScene(text string) (sim.Script, error) {
 			err = setScene(&scene, key, value)
 		}
 		if err != nil {
-			return nil, usageErrorf("--pod=%s: %s: %v", text, word, err)
+			return nil, usageErrorf("--pods=%s: %s: %v", text, word, err)
 		}
 	}
 	var scenes sim.Script
