@@ -6,12 +6,12 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 const (
@@ -115,24 +115,13 @@ func statusCell(v jobView) string {
 	return explain.Status(v.job)
 }
 
-// condition returns the condition of this type when it is True, else nil.
-func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
-	for i := range job.Status.Conditions {
-		c := &job.Status.Conditions[i]
-		if c.Type == kind && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
 // reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
 // before.
 func reasonCell(v jobView) string {
 	for _, kind := range []batchv1.JobConditionType{
 		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet,
 	} {
-		if c := condition(v.job, kind); c != nil {
+		if c := reconcile.TrueCondition(v.job, kind); c != nil {
 			return orNone(c.Reason)
 		}
 	}

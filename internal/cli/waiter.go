@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // errOver ends the watch: the waiter's result is certain.
@@ -145,7 +146,7 @@ func (w *waiter) take(waited *waitedJob, object *unstructured.Unstructured) erro
 	}
 	waited.job = job
 	for _, end := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if condition(job, end) != nil {
+		if reconcile.TrueCondition(job, end) != nil {
 			waited.end = end
 			return w.printEnd(waited, object)
 		}
@@ -183,7 +184,7 @@ func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []stri
 	if lines := w.verdict(object); len(lines) > 0 {
 		return lines
 	}
-	failed := condition(job, batchv1.JobFailed)
+	failed := reconcile.TrueCondition(job, batchv1.JobFailed)
 	if failed.Message == "" {
 		return []string{orNone(failed.Reason)}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // progressNews is what a progress line is made from.
@@ -160,7 +161,7 @@ func progressCell(v jobView) string {
 	if status.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", status.Failed))
 	}
-	failing, succeeding := condition(v.job, batchv1.JobFailureTarget), condition(v.job, batchv1.JobSuccessCriteriaMet)
+	failing, succeeding := reconcile.TrueCondition(v.job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.job, batchv1.JobSuccessCriteriaMet)
 	switch {
 	case failing != nil:
 		parts = append(parts, "failing: "+orNone(failing.Reason), awaitedPods(status.Terminating))

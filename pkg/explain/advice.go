@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -157,7 +158,7 @@ func (a *analysis) adviceOnSuspended() []Advice {
 func (a *analysis) adviceOnNode(p *Problem) []Advice {
 	node := ""
 	for i := range a.Pods {
-		if contains(p.Pods, a.Pods[i].Name) {
+		if slices.Contains(p.Pods, a.Pods[i].Name) {
 			node = a.Pods[i].Node
 		}
 	}

@@ -139,7 +139,7 @@ func (a *analysis) isConsequence(p *Pod) bool {
 // questionConsequences looks for what led over the backoffLimit: where other failures do
 // not, the deletions of that very second did, and are no consequence.
 func (a *analysis) questionConsequences() {
-	if a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6) {
+	if a.decidedWithoutDeletions() {
 		return
 	}
 	for i := range a.failures {
@@ -147,6 +147,11 @@ func (a *analysis) questionConsequences() {
 			f.consequence = false
 		}
 	}
+}
+
+// decidedWithoutDeletions says that the end of the Job needs no deletion to explain it.
+func (a *analysis) decidedWithoutDeletions() bool {
+	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6)
 }
 
 // ownFailures is how many failures are no consequence of the end of the Job.

@@ -2,11 +2,11 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -234,8 +234,7 @@ func (a *analysis) eventCause(e *Event, told cause.Told, example string) Cause {
 	c := Cause{
 		Text: told.Evidence, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last),
 		RuleName: told.RuleName, Action: string(told.Action),
-		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since) &&
-			(a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6)),
+		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since) && a.decidedWithoutDeletions(),
 	}
 	if told.Rule != failurepolicy.NoRule {
 		c.Rule = &told.Rule
@@ -254,10 +253,9 @@ func wasDeleted(evidence string) bool {
 // culpritCause is what the condition's message tells of the pod that a rule matched.
 func (a *analysis) culpritCause() Cause {
 	c := Cause{Source: SourceCondition, Count: 1, Pods: []string{a.fate.culprit.pod}, Action: string(batchv1.PodFailurePolicyActionFailJob), Last: timeOf(a.fate.since)}
-	if k := a.fate.culprit; k.condition != "" {
-		c.Text, c.Condition = "Pod has condition "+k.condition, k.condition
-	} else {
-		c.Text = fmt.Sprintf("Container %s exited with code %d", k.container, k.exitCode)
+	k := a.fate.culprit
+	c.Text = cause.Cause{Container: k.container, ExitCode: k.exitCode, Condition: corev1.PodConditionType(k.condition)}.Evidence()
+	if c.Condition = k.condition; c.Condition == "" {
 		c.Container, c.ExitCode, c.Signal, c.Meaning = k.container, ptr.To(k.exitCode), Signal(k.exitCode), Meaning(k.exitCode, "")
 	}
 	if a.fate.rule != failurepolicy.NoRule {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -49,7 +49,7 @@ func (a *analysis) decodeFate() fate {
 		{batchv1.JobFailureTarget, FateFailing}, {batchv1.JobSuccessCriteriaMet, FateSucceeding},
 		{batchv1.JobFailed, FateFailed}, {batchv1.JobComplete, FateComplete},
 	} {
-		c := trueCondition(a.job, t.condition)
+		c := reconcile.TrueCondition(a.job, t.condition)
 		if c == nil {
 			continue
 		}
@@ -99,14 +99,4 @@ func ruleIndex(text string, rules int) int32 {
 		return failurepolicy.NoRule
 	}
 	return int32(i)
-}
-
-// trueCondition returns the condition if its status is True, or nil.
-func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
-	for i := range job.Status.Conditions {
-		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
 }

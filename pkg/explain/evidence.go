@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
@@ -41,9 +42,8 @@ func (a *analysis) evidence() []Evidence {
 }
 
 func (a *analysis) conditionEvidence() []Evidence {
-	var chain []Evidence
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
-		c := trueCondition(a.job, t)
+		c := reconcile.TrueCondition(a.job, t)
 		if c == nil {
 			continue
 		}
@@ -51,9 +51,9 @@ func (a *analysis) conditionEvidence() []Evidence {
 		if c.Message != "" {
 			text += ", " + quoted(c.Message)
 		}
-		return append(chain, Evidence{Kind: EvidenceCondition, Text: text, Condition: string(t), Reason: c.Reason, Time: timeOf(c.LastTransitionTime.Time)})
+		return []Evidence{{Kind: EvidenceCondition, Text: text, Condition: string(t), Reason: c.Reason, Time: timeOf(c.LastTransitionTime.Time)}}
 	}
-	return chain
+	return nil
 }
 
 // quoted puts a text of the cluster into a sentence.

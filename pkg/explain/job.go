@@ -47,7 +47,7 @@ func FinishedAt(job *batchv1.Job) *metav1.Time {
 	if job.Status.CompletionTime != nil {
 		return job.Status.CompletionTime
 	}
-	if failed := trueCondition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
+	if failed := reconcile.TrueCondition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
 		return &failed.LastTransitionTime
 	}
 	return nil
@@ -56,17 +56,17 @@ func FinishedAt(job *batchv1.Job) *metav1.Time {
 // Status is the word of kubectl's printer for the state of a Job, with its precedence.
 func Status(job *batchv1.Job) string {
 	switch {
-	case trueCondition(job, batchv1.JobComplete) != nil:
+	case reconcile.TrueCondition(job, batchv1.JobComplete) != nil:
 		return "Complete"
-	case trueCondition(job, batchv1.JobFailed) != nil:
+	case reconcile.TrueCondition(job, batchv1.JobFailed) != nil:
 		return "Failed"
 	case job.DeletionTimestamp != nil:
 		return "Terminating"
-	case trueCondition(job, batchv1.JobSuspended) != nil:
+	case reconcile.TrueCondition(job, batchv1.JobSuspended) != nil:
 		return "Suspended"
-	case trueCondition(job, batchv1.JobFailureTarget) != nil:
+	case reconcile.TrueCondition(job, batchv1.JobFailureTarget) != nil:
 		return "FailureTarget"
-	case trueCondition(job, batchv1.JobSuccessCriteriaMet) != nil:
+	case reconcile.TrueCondition(job, batchv1.JobSuccessCriteriaMet) != nil:
 		return "SuccessCriteriaMet"
 	}
 	return "Running"

@@ -162,5 +162,3 @@ func ruleLabel(index int32, name string) string {
 func (a *analysis) hasRule(index int32) bool {
 	return index >= 0 && a.spec.PodFailurePolicy != nil && int(index) < len(a.spec.PodFailurePolicy.Rules)
 }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -50,17 +50,10 @@ func (a *analysis) notReconciled() []Problem {
 		return one(Problem{
 			Kind: ProblemFinalizerStuck, Count: overdue, Pods: a.overduePods(), Since: timeOf(since),
 			Text: fmt.Sprintf("%s of the Job still %s the finalizer batch.kubernetes.io/job-tracking, so deleting them does not end; %s should have removed it",
-				times(overdue, "ended pod", "ended pods"), holdHolds(overdue), a.controllerName()),
+				times(overdue, "ended pod", "ended pods"), plural(int(overdue), "holds", "hold"), a.controllerName()),
 		})
 	}
 	return nil
-}
-
-func holdHolds(n int32) string {
-	if n == 1 {
-		return "holds"
-	}
-	return "hold"
 }
 
 // Kueue names the queue of a Job in this label, and resumes the Job when there is room.
@@ -85,7 +78,7 @@ func (a *analysis) suspended() []Problem {
 		return nil
 	}
 	p := Problem{Kind: ProblemSuspended, Blocks: true}
-	if c := trueCondition(a.job, "Suspended"); c != nil {
+	if c := reconcile.TrueCondition(a.job, "Suspended"); c != nil {
 		p.Since = timeOf(c.LastTransitionTime.Time)
 	}
 	by := a.suspendedBy()
@@ -171,7 +164,7 @@ func (a *analysis) foreignFinalizers() []Problem {
 		}
 		p.add(pod.Name)
 		for _, f := range pod.ForeignFinalizers {
-			if !contains(names, f) {
+			if !slices.Contains(names, f) {
 				names = append(names, f)
 			}
 		}
@@ -183,7 +176,7 @@ func (a *analysis) foreignFinalizers() []Problem {
 		return nil
 	}
 	p.Text = fmt.Sprintf("%s deleted and ended, and %s kept by the %s %s of another controller; the Job does not wait for that",
-		times(p.Count, "pod is", "pods are"), isAre(p.Count), plural(len(names), "finalizer", "finalizers"), strings.Join(names, ", "))
+		times(p.Count, "pod is", "pods are"), plural(int(p.Count), "is", "are"), plural(len(names), "finalizer", "finalizers"), strings.Join(names, ", "))
 	return one(p)
 }
 
@@ -209,12 +202,12 @@ func (a *analysis) deletion() []Problem {
 	}
 	p := Problem{Kind: ProblemDeleting, Blocks: true, Since: timeOf(a.job.DeletionTimestamp.Time)}
 	switch {
-	case contains(a.job.Finalizers, metav1.FinalizerDeleteDependents):
+	case slices.Contains(a.job.Finalizers, metav1.FinalizerDeleteDependents):
 		p.Text = "the Job is being deleted, and waits for its pods to go first (foreground deletion)"
 		for i := range a.Pods {
 			p.add(a.Pods[i].Name)
 		}
-	case contains(a.job.Finalizers, metav1.FinalizerOrphanDependents):
+	case slices.Contains(a.job.Finalizers, metav1.FinalizerOrphanDependents):
 		p.Text = "the Job is being deleted, and its pods are to stay (orphan deletion)"
 	default:
 		p.Text = fmt.Sprintf("the Job is being deleted, and waits for the %s %s", plural(len(a.job.Finalizers), "finalizer", "finalizers"), strings.Join(a.job.Finalizers, ", "))

@@ -67,7 +67,7 @@ func (a *analysis) aliveness(lastWrite *metav1.Time) (Aliveness, string) {
 		host, _, _ := strings.Cut(a.Lease.Holder, "_") // What follows tells processes of one host apart.
 		return Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
 	case overdue > 0:
-		return NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), isAre(overdue))
+		return NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), plural(int(overdue), "is", "are"))
 	case lastWrite == nil:
 		return AlivenessUnknown, "nothing tells whether it is running"
 	}
@@ -76,13 +76,6 @@ func (a *analysis) aliveness(lastWrite *metav1.Time) (Aliveness, string) {
 		return Alive, text
 	}
 	return AlivenessUnknown, text
-}
-
-func isAre(n int32) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) {

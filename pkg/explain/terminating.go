@@ -25,7 +25,7 @@ func (a *analysis) terminatingPods() []Problem {
 			found[kind] = p
 		}
 		if kind == ProblemNodeGone {
-			node = fmt.Sprintf("node %s, which cannot end %s (%s)", pod.Node, itThem(p.Count+1), cmp.Or(a.GoneNodes[pod.Node], "it is lost"))
+			node = fmt.Sprintf("node %s, which cannot end %s (%s)", pod.Node, plural(int(p.Count)+1, "it", "them"), cmp.Or(a.GoneNodes[pod.Node], "it is lost"))
 		}
 		p.add(pod.Name)
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -50,13 +50,6 @@ func (a *analysis) terminatingPods() []Problem {
 		out = append(out, *p)
 	}
 	return out
-}
-
-func itThem(n int32) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }
 
 // terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its

@@ -167,7 +167,7 @@ func (a *analysis) eventMoments() []Moment {
 func (a *analysis) isMoment(e *Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(a.Pods) == 0 && a.PodsRead
 	switch {
-	case contains(toldElsewhere, e.Reason) && !gone, a.fate.failing() && e.Reason == a.fate.reason:
+	case slices.Contains(toldElsewhere, e.Reason) && !gone, a.fate.failing() && e.Reason == a.fate.reason:
 		return false
 	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
 		return false

@@ -22,7 +22,7 @@ func (o *observed) surplus(t *testing.T) (all []Finding) {
 		}
 		f := findings(plan, FindingTooManySucceeded)
 		all = append(all, f...)
-		if len(f) > 0 && (plan.Status == nil || trueCondition(&batchv1.Job{Status: *plan.Status}, batchv1.JobComplete) == nil) {
+		if len(f) > 0 && (plan.Status == nil || TrueCondition(&batchv1.Job{Status: *plan.Status}, batchv1.JobComplete) == nil) {
 			t.Errorf("told before the Job is complete: %s", planText(plan))
 		}
 		o.carryOut(t, plan)

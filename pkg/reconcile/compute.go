@@ -196,7 +196,7 @@ func (s *state) limitChanges() {
 
 // IsFinished says that the Job has its terminal condition.
 func IsFinished(job *batchv1.Job) bool {
-	return trueCondition(job, batchv1.JobComplete) != nil || trueCondition(job, batchv1.JobFailed) != nil
+	return TrueCondition(job, batchv1.JobComplete) != nil || TrueCondition(job, batchv1.JobFailed) != nil
 }
 
 type precondition bool

@@ -37,7 +37,7 @@ func (f fate) succeeding() bool { return f.condition == batchv1.JobSuccessCriter
 // takeFate takes over a stored fate, which never changes (KEP-3998, SUC-11, SUC-12).
 func (s *state) takeFate() {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
-		if c := trueCondition(s.job, t); c != nil {
+		if c := TrueCondition(s.job, t); c != nil {
 			s.setFate(fate{condition: t, reason: c.Reason, message: c.Message, stored: true})
 			return
 		}
@@ -117,7 +117,7 @@ func (s *state) pastDeadline() bool {
 		return false
 	}
 	begin := s.Now
-	if start != nil && trueCondition(s.job, batchv1.JobSuspended) == nil {
+	if start != nil && TrueCondition(s.job, batchv1.JobSuspended) == nil {
 		begin = start.Time
 	}
 	f := about(FindingDeadline)

@@ -91,7 +91,7 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 && !s.moving {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
-	case trueCondition(s.job, batchv1.JobSuspended) != nil:
+	case TrueCondition(s.job, batchv1.JobSuspended) != nil:
 		s.setCondition(next, batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed)
 	}
 }
@@ -171,9 +171,9 @@ func (s *state) setCondition(next *batchv1.JobStatus, t batchv1.JobConditionType
 	*old = c
 }
 
-// trueCondition returns the condition of the type if its status is True: one
+// TrueCondition returns the condition of the type if its status is True: one
 // that somebody set to False means nothing (SUC-13).
-func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+func TrueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
 			return c

@@ -310,7 +310,7 @@ func illegal(o *observed, s *batchv1.JobStatus) string {
 	isIndexed := *spec.CompletionMode == batchv1.IndexedCompletion
 	next := job.DeepCopy()
 	next.Status = *s
-	is := func(j *batchv1.Job, c batchv1.JobConditionType) bool { return trueCondition(j, c) != nil }
+	is := func(j *batchv1.Job, c batchv1.JobConditionType) bool { return TrueCondition(j, c) != nil }
 	lost, _ := indexset.ParseTolerant(deref(s.FailedIndexes, ""), *spec.Completions)
 	done, skipped := indexset.ParseTolerant(s.CompletedIndexes, *spec.Completions)
 	u := s.UncountedTerminatedPods

@@ -46,7 +46,7 @@ func TestWorkQueue_JOB_03(t *testing.T) {
 		o.want(t, "")
 		ended(o.pod(t, "a"), phase)
 		o.settle(t)
-		if s := o.Job.Status; !IsFinished(o.Job) || trueCondition(o.Job, batchv1.JobComplete) == nil || s.Succeeded+s.Failed != 2 {
+		if s := o.Job.Status; !IsFinished(o.Job) || TrueCondition(o.Job, batchv1.JobComplete) == nil || s.Succeeded+s.Failed != 2 {
 			t.Errorf("%s: %s", phase, statusText(&s))
 		}
 	}
@@ -64,7 +64,7 @@ func TestWorkQueueFails_JOB_04(t *testing.T) {
 			t.Errorf("%s: %s %s", want, conditionType, reason)
 		}
 		o.settle(t)
-		if s := o.Job.Status; s.Succeeded != 1 || *s.Terminating != 1 || trueCondition(o.Job, failureTarget) == nil {
+		if s := o.Job.Status; s.Succeeded != 1 || *s.Terminating != 1 || TrueCondition(o.Job, failureTarget) == nil {
 			t.Errorf("%s: %s", want, statusText(&s))
 		}
 	}

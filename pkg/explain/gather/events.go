@@ -27,7 +27,7 @@ func (r *reading) events(ctx context.Context) {
 		r.gap("list", "events", err)
 		return
 	}
-	if r.o.WithoutPodEvents {
+	if r.options.WithoutPodEvents {
 		return
 	}
 	mine := make(map[string]bool, len(r.facts.Pods))

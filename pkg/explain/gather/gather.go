@@ -74,7 +74,6 @@ func NewReader(client kubernetes.Interface, o Options) *Reader {
 // reading is one Job's facts as far as they are read.
 type reading struct {
 	*Reader
-	o     Options
 	facts explain.Facts
 }
 
@@ -85,8 +84,7 @@ func Facts(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, r
 
 // Facts reads all about a Job at the time now.
 func (s *Reader) Facts(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Facts {
-	o := s.options
-	r := &reading{Reader: s, o: o, facts: explain.Facts{Now: now, OurName: o.OurName, Job: job, RuleNames: ruleNames}}
+	r := &reading{Reader: s, facts: explain.Facts{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
 	r.events(ctx)
 	r.lease(ctx)
@@ -175,13 +173,13 @@ func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.
 // and it is no more than a sign of life: without it there is no gap.
 func (r *reading) lease(ctx context.Context) {
 	managedBy := ptr.Deref(r.facts.Job.Spec.ManagedBy, "")
-	if managedBy == "" || r.o.LeaseName == nil {
+	if managedBy == "" || r.options.LeaseName == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, read := r.leases[managedBy]; !read {
-		r.leases[managedBy] = r.readLease(ctx, r.o.LeaseName(managedBy))
+		r.leases[managedBy] = r.readLease(ctx, r.options.LeaseName(managedBy))
 	}
 	r.facts.Lease = r.leases[managedBy]
 }

@@ -16,10 +16,10 @@ import (
 
 // logs reads the last lines of the containers that tell most, until one cannot be read.
 func (r *reading) logs(ctx context.Context) {
-	if r.o.LogLines <= 0 {
+	if r.options.LogLines <= 0 {
 		return
 	}
-	for _, target := range explain.LogTargets(r.facts, r.o.Report, maxLogs) {
+	for _, target := range explain.LogTargets(r.facts, r.options.Report, maxLogs) {
 		lines, err := r.tail(ctx, target)
 		switch {
 		case apierrors.IsForbidden(err):
@@ -55,7 +55,7 @@ func (r *reading) whyNoLog(t explain.LogTarget, err error) string {
 
 func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {
 	stream, err := r.client.CoreV1().Pods(r.facts.Job.Namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &r.o.LogLines,
+		Container: t.Container, Previous: t.Previous, TailLines: &r.options.LogLines,
 	}).Stream(ctx)
 	if err != nil {
 		return nil, err
