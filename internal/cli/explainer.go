@@ -67,15 +67,24 @@ func newExplainer(config *rest.Config, now func() time.Time) (*explainer, error)
 	return &explainer{client: client, now: now}, nil
 }
 
-// facts are what there is to know of a Job that was read before.
-func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
+// namedJob reads the fields that this program knows, and the names of the rules of the podFailurePolicy.
+func namedJob(object *unstructured.Unstructured) (*observe.NamedJob, error) {
 	data, err := object.MarshalJSON()
 	if err != nil {
-		return explain.Facts{}, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
 	}
 	job := &observe.NamedJob{}
 	if err := json.Unmarshal(data, job); err != nil {
-		return explain.Facts{}, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return job, nil
+}
+
+// facts are what there is to know of a Job that was read before.
+func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
+	job, err := namedJob(object)
+	if err != nil {
+		return explain.Facts{}, err
 	}
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.client, gather.Options{

@@ -24,6 +24,7 @@ import (
 type jobClient struct {
 	namespace string
 	jobs      dynamic.ResourceInterface
+	every     dynamic.NamespaceableResourceInterface
 }
 
 func newJobClient(config *rest.Config, namespace string) (*jobClient, error) {
@@ -32,10 +33,15 @@ func newJobClient(config *rest.Config, namespace string) (*jobClient, error) {
 		return nil, explainConfigError(err)
 	}
 	resource := client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs"))
+	return (&jobClient{every: resource}).in(namespace), nil
+}
+
+// in is the client for another namespace, or for all.
+func (c *jobClient) in(namespace string) *jobClient {
 	if namespace == "" {
-		return &jobClient{jobs: resource}, nil
+		return &jobClient{jobs: c.every, every: c.every}
 	}
-	return &jobClient{namespace: namespace, jobs: resource.Namespace(namespace)}, nil
+	return &jobClient{namespace: namespace, jobs: c.every.Namespace(namespace), every: c.every}
 }
 
 func (c *jobClient) call(verb, name string) apiCall {

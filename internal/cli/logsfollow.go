@@ -175,7 +175,7 @@ func (f *logFollower) next() (open []logSource, over bool) {
 
 func (f *logFollower) start(ctx context.Context, wg *sync.WaitGroup, source logSource) {
 	log := &followedLog{
-		o: f.o, source: source, link: newLink(f.link, f.o.env), news: make(chan struct{}, 1), budget: newByteBudget(f.o.limitBytes),
+		o: f.o, to: f.o.printer, source: source, link: newLink(f.link, f.o.env), news: make(chan struct{}, 1), budget: newByteBudget(f.o.limitBytes),
 		ended: func() bool { return source.previous || f.hasEnded(source.key()) },
 	}
 	f.o.printer.arrange([]logSource{source})

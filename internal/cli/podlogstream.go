@@ -47,9 +47,15 @@ func (p *logPosition) printed(t time.Time) {
 	}
 }
 
+// linePrinter takes the lines of a log in order. An error ends the reading.
+type linePrinter interface {
+	print(source logSource, line logLine) error
+}
+
 // followedLog is one log that is read until its container has ended, over any number of connections.
 type followedLog struct {
 	o      *logsOptions
+	to     linePrinter
 	source logSource
 	link   *link
 	ended  func() bool   // the container has ended, or is gone
@@ -161,7 +167,7 @@ func (l *followedLog) print(line logLine) error {
 		l.position.printed(line.time)
 	}
 	l.spent = !l.budget.spend(&line)
-	return l.o.printer.print(l.source, line)
+	return l.to.print(l.source, line)
 }
 
 // request asks for what was not printed yet, and perhaps for some that was: the server counts in seconds.

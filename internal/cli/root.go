@@ -109,6 +109,7 @@ func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		newExplainCommand(streams, env),
 		newWaitCommand(streams, env),
 		newLogsCommand(streams, env),
+		newWatchCommand(streams, env),
 		newCreateCommand(streams),
 		newLintCommand(streams),
 		newSimulateCommand(streams, env),

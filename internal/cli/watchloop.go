@@ -137,6 +137,12 @@ func afterFailure(version string, err error) (string, error) {
 	return version, err
 }
 
+// linkListener is told that a link is lost, with why, and that it is back.
+type linkListener interface {
+	down(failure error)
+	up()
+}
+
 // linkNotes says once that the connection is lost and once that it is back, however many links share it.
 type linkNotes struct {
 	out io.Writer
@@ -163,7 +169,7 @@ func (n *linkNotes) up() {
 
 // link is the state of one connection: it notes that it is lost and that it is back, and makes pauses.
 type link struct {
-	notes  *linkNotes
+	notes  linkListener
 	now    func() time.Time
 	policy retryPolicy
 
@@ -172,7 +178,7 @@ type link struct {
 	refusedSince time.Time     // zero while the server does not refuse
 }
 
-func newLink(notes *linkNotes, env environment) *link {
+func newLink(notes linkListener, env environment) *link {
 	return &link{notes: notes, now: env.now, policy: env.retry}
 }
 

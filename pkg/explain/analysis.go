@@ -54,10 +54,10 @@ func analyse(f *Facts, o Options) *analysis {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
 	a := &analysis{Facts: &sorted, o: o, job: f.Job, spec: &f.Job.Spec}
-	if policy := a.spec.PodFailurePolicy; policy != nil {
-		a.names, a.violations = rulename.Resolve(f.RuleNames, a.job.Annotations[rulename.Annotation], len(policy.Rules))
+	a.names, a.violations = namesOf(a.job, f.RuleNames)
+	if a.fate = fateOf(a.job); a.fate.byRule() {
+		a.fate.decodeRule(a.job, a.names)
 	}
-	a.fate = a.decodeFate()
 	if f.PodsRead {
 		a.compute()
 	}
@@ -192,8 +192,10 @@ func (a *analysis) inFocus(p *Pod) bool {
 	return (a.o.Pod == "" || a.o.Pod == p.Name) && (a.o.Index == nil || *a.o.Index == p.Index)
 }
 
-func (a *analysis) indexed() bool {
-	return a.spec.CompletionMode != nil && *a.spec.CompletionMode == batchv1.IndexedCompletion
+func (a *analysis) indexed() bool { return isIndexed(a.spec) }
+
+func isIndexed(spec *batchv1.JobSpec) bool {
+	return spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
 }
 
 func (a *analysis) perIndex() bool { return a.indexed() && a.spec.BackoffLimitPerIndex != nil }

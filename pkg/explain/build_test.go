@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 )
 
 // noon is when tests look at Jobs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -40,7 +41,25 @@ type culprit struct {
 	condition      string
 }
 
-func (a *analysis) decodeFate() fate {
+// failedBy is the rule that failed the Job, nil if none did or nothing tells which, and
+// its name.
+func (f fate) failedBy() (rule *int32, name string) {
+	if !f.failing() {
+		return nil, ""
+	}
+	if !f.noRule() {
+		rule = ptr.To(f.rule)
+	}
+	return rule, f.ruleName
+}
+
+// byRule says that the reason is that of a rule, which decodeRule then finds.
+func (f fate) byRule() bool {
+	return f.reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(f.reason, rulename.ReasonPrefix)
+}
+
+// fateOf is what the conditions say, without the rule.
+func fateOf(job *batchv1.Job) fate {
 	f := fate{Fate: FateOpen, rule: failurepolicy.NoRule}
 	for _, t := range []struct {
 		condition batchv1.JobConditionType
@@ -49,7 +68,7 @@ func (a *analysis) decodeFate() fate {
 		{batchv1.JobFailureTarget, FateFailing}, {batchv1.JobSuccessCriteriaMet, FateSucceeding},
 		{batchv1.JobFailed, FateFailed}, {batchv1.JobComplete, FateComplete},
 	} {
-		c := reconcile.TrueCondition(a.job, t.condition)
+		c := reconcile.TrueCondition(job, t.condition)
 		if c == nil {
 			continue
 		}
@@ -57,9 +76,6 @@ func (a *analysis) decodeFate() fate {
 			f.since = c.LastTransitionTime.Time
 		}
 		f.Fate, f.reason, f.message = t.fate, c.Reason, c.Message
-	}
-	if f.reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(f.reason, rulename.ReasonPrefix) {
-		a.decodeRule(&f)
 	}
 	return f
 }
@@ -70,11 +86,11 @@ var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+
 // decodeRule finds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name
 // or index} (KEP-4443). The message has its index, and the reason its name at the time: the
 // annotation may have changed since.
-func (a *analysis) decodeRule(f *fate) {
+func (f *fate) decodeRule(job *batchv1.Job, names rulename.Names) {
 	suffix := strings.TrimPrefix(strings.TrimPrefix(f.reason, batchv1.JobReasonPodFailurePolicy), "_")
 	rules := 0
-	if a.spec.PodFailurePolicy != nil {
-		rules = len(a.spec.PodFailurePolicy.Rules)
+	if job.Spec.PodFailurePolicy != nil {
+		rules = len(job.Spec.PodFailurePolicy.Rules)
 	}
 	if m := ruleMessage.FindStringSubmatch(f.message); m != nil {
 		code, _ := strconv.ParseInt(m[4], 10, 32)
@@ -82,13 +98,13 @@ func (a *analysis) decodeRule(f *fate) {
 		f.rule = ruleIndex(m[8], rules)
 	}
 	if f.rule == failurepolicy.NoRule && suffix != "" {
-		f.rule = int32(slices.Index(a.names, suffix)) // NoRule if there is none
+		f.rule = int32(slices.Index(names, suffix)) // NoRule if there is none
 	}
 	if f.rule == failurepolicy.NoRule {
 		f.rule = ruleIndex(suffix, rules)
 	}
 	if f.ruleName = suffix; suffix == "" || suffix == strconv.Itoa(int(f.rule)) {
-		f.ruleName = a.names.Name(f.rule)
+		f.ruleName = names.Name(f.rule)
 	}
 }
 
@@ -99,4 +115,14 @@ func ruleIndex(text string, rules int) int32 {
 		return failurepolicy.NoRule
 	}
 	return int32(i)
+}
+
+// namesOf are the names of the rules of the podFailurePolicy, and what is wrong with those
+// of the annotation; served are those that the API server serves.
+func namesOf(job *batchv1.Job, served []string) (rulename.Names, []rulename.Violation) {
+	policy := job.Spec.PodFailurePolicy
+	if policy == nil {
+		return nil, nil
+	}
+	return rulename.Resolve(served, job.Annotations[rulename.Annotation], len(policy.Rules))
 }

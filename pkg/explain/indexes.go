@@ -38,18 +38,28 @@ func (a *analysis) endedIndexes() (completed, failed indexset.Set) {
 // indexSets are the indexes by state; each is in one set.
 type indexSets struct {
 	completed, failed, active, terminating, backingOff, pending, unknown indexset.Set
+	// ready is the part of active whose pod is ready. outOfRange are beyond the
+	// completions, and in no other set.
+	ready, outOfRange indexset.Set
 }
 
 func (a *analysis) indexSets() indexSets {
 	var s indexSets
 	s.completed, s.failed = a.endedIndexes()
-	all := indexset.Below(deref(a.spec.Completions, 0))
-	var active, terminating, waiting []int32
+	total := deref(a.spec.Completions, 0)
+	var active, ready, terminating, waiting, beyond []int32
 	for i := range a.Pods {
 		switch p := &a.Pods[i]; {
-		case p.Index < 0:
+		case p.Index < 0, p.IsTerminal():
+		case p.Index >= total:
+			// The Job was scaled down (elastic Indexed Jobs): such a pod is on its way out,
+			// and nothing of it counts. One that has ended is no longer in the way.
+			beyond = append(beyond, p.Index)
 		case p.IsActive():
 			active = append(active, p.Index)
+			if p.Ready {
+				ready = append(ready, p.Index)
+			}
 		case p.IsTerminating():
 			terminating = append(terminating, p.Index)
 		}
@@ -57,13 +67,15 @@ func (a *analysis) indexSets() indexSets {
 	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
 		waiting = append(waiting, f.Index)
 	}
-	rest := all.Difference(s.completed).Difference(s.failed)
+	rest := indexset.Below(total).Difference(s.completed).Difference(s.failed)
 	take := func(indexes []int32) indexset.Set {
 		taken := indexset.Of(indexes...).Intersection(rest)
 		rest = rest.Difference(taken)
 		return taken
 	}
 	s.active = take(active)
+	s.ready = indexset.Of(ready...).Intersection(s.active)
+	s.outOfRange = indexset.Of(beyond...)
 	s.terminating = take(terminating)
 	s.backingOff = take(waiting)
 	if a.PodsRead {
@@ -98,8 +110,10 @@ func (a *analysis) indexes() *Indexes {
 	out := &Indexes{
 		Total:     deref(a.spec.Completions, 0),
 		Completed: s.completed.String(), Failed: s.failed.String(), Active: s.active.String(),
+		Ready: s.ready.String(), OutOfRange: s.outOfRange.String(),
 		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),
 		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),
+		ReadyCount: int32(s.ready.Len()), OutOfRangeCount: int32(s.outOfRange.Len()),
 		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
 	}
 	out.Details, out.DetailsOmitted = a.indexDetails(&s)

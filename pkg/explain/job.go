@@ -55,21 +55,27 @@ func FinishedAt(job *batchv1.Job) *metav1.Time {
 
 // Status is the word of kubectl's printer for the state of a Job, with its precedence.
 func Status(job *batchv1.Job) string {
-	switch {
-	case reconcile.TrueCondition(job, batchv1.JobComplete) != nil:
-		return "Complete"
-	case reconcile.TrueCondition(job, batchv1.JobFailed) != nil:
-		return "Failed"
-	case job.DeletionTimestamp != nil:
-		return "Terminating"
-	case reconcile.TrueCondition(job, batchv1.JobSuspended) != nil:
-		return "Suspended"
-	case reconcile.TrueCondition(job, batchv1.JobFailureTarget) != nil:
-		return "FailureTarget"
-	case reconcile.TrueCondition(job, batchv1.JobSuccessCriteriaMet) != nil:
-		return "SuccessCriteriaMet"
+	word, _ := statusOf(job)
+	return word
+}
+
+// statusOf is that word, and the condition that it follows from, nil if it follows from
+// none.
+func statusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
 	}
-	return "Running"
+	if job.DeletionTimestamp != nil {
+		return "Terminating", nil
+	}
+	for _, t := range []batchv1.JobConditionType{batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
+	}
+	return "Running", nil
 }
 
 func (a *analysis) conditions() []Condition {

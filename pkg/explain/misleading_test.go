@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 )
 
 // says is all that a report says in sentences.

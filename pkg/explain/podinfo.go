@@ -72,6 +72,9 @@ func (a *analysis) podInfo(p *Pod, f *failure, accounting map[types.UID]string) 
 	if p.Index >= 0 {
 		info.Index = ptr.To(p.Index)
 	}
+	if p.IsTerminating() && !p.DeletedAt.IsZero() {
+		info.GraceEnds = timeOf(p.DeletedAt.Add(p.Grace))
+	}
 	if p.IsTerminal() {
 		info.Ended = timeOf(p.FinishedAt)
 		info.Counted = cmp.Or(accounting[p.UID], Counted)
@@ -82,7 +85,7 @@ func (a *analysis) podInfo(p *Pod, f *failure, accounting map[types.UID]string) 
 	if f != nil {
 		info.Cause = f.cause.Evidence()
 		if f.match != nil && f.match.Rule != failurepolicy.NoRule {
-			info.Rule = ptr.To(f.match.Rule)
+			info.Rule, info.Action = ptr.To(f.match.Rule), string(f.match.Action)
 			if f.match.Action == batchv1.PodFailurePolicyActionIgnore {
 				info.Counted = NotCounted
 			}

@@ -126,8 +126,10 @@ func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, n
 func untouched(job *batchv1.Job, now time.Time, most int32) bool {
 	first := min(deref(job.Spec.Parallelism, 1), deref(job.Spec.Completions, math.MaxInt32), most)
 	patience := neglect + time.Duration(max(first, 1)-1)*perPod
-	return equality.Semantic.DeepEqual(job.Status, batchv1.JobStatus{}) && job.DeletionTimestamp == nil &&
-		!job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
+	old := !job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
+	// Almost every status has one of these; the comparison in full is slow.
+	blank := job.Status.StartTime == nil && len(job.Status.Conditions) == 0
+	return old && blank && job.DeletionTimestamp == nil && equality.Semantic.DeepEqual(&job.Status, &batchv1.JobStatus{})
 }
 
 // leaseExpired says that nobody leads: the leader renews many times in a lease time, and

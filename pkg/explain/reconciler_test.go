@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 )
 
 func wrote(manager, subresource, fields string, d time.Duration) metav1.ManagedFieldsEntry {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 

@@ -348,9 +348,13 @@ type PodInfo struct {
 	// Cause is that of its failure.
 	Cause string `json:"cause,omitempty"`
 	Rule  *int32 `json:"rule,omitempty"`
+	// Action is that of the rule; "" if no rule matched.
+	Action string `json:"action,omitempty"`
 	// Counted says what the Job's accounting makes of it: Counted, Recorded, NotCounted, or
 	// AwaitsReplacement; "" for a pod that has not ended.
 	Counted string `json:"counted,omitempty"`
+	// GraceEnds is when a terminating pod should have ended.
+	GraceEnds *metav1.Time `json:"graceEnds,omitempty"`
 }
 
 // Gap is something that could not be read.

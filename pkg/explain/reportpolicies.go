@@ -55,6 +55,11 @@ type Indexes struct {
 	Completed string `json:"completed"`
 	Failed    string `json:"failed"`
 	Active    string `json:"active,omitempty"`
+	// Ready are those of the active ones whose pod is ready.
+	Ready string `json:"ready,omitempty"`
+	// OutOfRange have a pod though they are beyond the completions: what was asked for is
+	// less than it was. They are not in Total.
+	OutOfRange string `json:"outOfRange,omitempty"`
 	// Terminating have a pod that is being deleted and no other.
 	Terminating string `json:"terminating,omitempty"`
 	// BackingOff wait for their next pod, see Details.
@@ -66,6 +71,8 @@ type Indexes struct {
 	CompletedCount   int32 `json:"completedCount"`
 	FailedCount      int32 `json:"failedCount"`
 	ActiveCount      int32 `json:"activeCount"`
+	ReadyCount       int32 `json:"readyCount,omitempty"`
+	OutOfRangeCount  int32 `json:"outOfRangeCount,omitempty"`
 	TerminatingCount int32 `json:"terminatingCount"`
 	BackingOffCount  int32 `json:"backingOffCount"`
 	PendingCount     int32 `json:"pendingCount"`

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 )
 
 // CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.

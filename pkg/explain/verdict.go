@@ -7,19 +7,13 @@ import (
 	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 func (a *analysis) verdict() Verdict {
 	v := Verdict{Status: Status(a.job), Fate: a.fate.Fate, Reason: a.fate.reason, Message: a.fate.message}
-	if a.fate.failing() && !a.fate.noRule() {
-		v.Rule = ptr.To(a.fate.rule)
-	}
-	if a.fate.failing() {
-		v.RuleName = a.fate.ruleName
-	}
+	v.Rule, v.RuleName = a.fate.failedBy()
 	if a.fate.decided() && !a.finished() {
 		v.WaitsFor = a.waitsFor()
 	}

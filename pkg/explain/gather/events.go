@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -19,11 +21,7 @@ import (
 // the namespace's: a pod that is gone is told by its name.
 func (r *reading) events(ctx context.Context) {
 	job := r.facts.Job
-	ofJob := fields.Set{"involvedObject.kind": "Job", "involvedObject.name": job.Name}
-	if job.UID != "" {
-		ofJob["involvedObject.uid"] = string(job.UID)
-	}
-	if _, err := r.eachEvent(ctx, ofJob, func(explain.Event) bool { return true }); err != nil {
+	if _, err := r.eachEvent(ctx, EventsOfJob(job), func(*explain.Event) bool { return true }); err != nil {
 		r.gap("list", "events", err)
 		return
 	}
@@ -34,42 +32,80 @@ func (r *reading) events(ctx context.Context) {
 	for i := range r.facts.Pods {
 		mine[r.facts.Pods[i].Name] = true
 	}
-	complete, err := r.eachEvent(ctx, fields.Set{"involvedObject.kind": "Pod"}, func(e explain.Event) bool {
-		return mine[e.Pod] || mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
-	})
+	complete, err := r.eachEvent(ctx, EventsOfPods(), func(e *explain.Event) bool { return mine[e.Pod] || MayBeOfJob(job, e) })
 	switch {
 	case err != nil:
 		r.gap("list", "events", err)
 	case !complete:
-		r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were looked through", maxEvents)})
+		r.facts.Gaps = append(r.facts.Gaps, ManyEvents())
 	default:
 		r.facts.EventsRead = true
 	}
 }
 
-// eachEvent keeps the wanted ones of the first maxEvents; complete says that these are all.
-func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(explain.Event) bool) (complete bool, err error) {
+// ManyEvents says that a namespace has more than MaxEvents events of pods.
+func ManyEvents() explain.Gap {
+	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were looked through", MaxEvents)}
+}
+
+// EventsOfJob selects the events about the Job itself.
+func EventsOfJob(job *batchv1.Job) fields.Set {
+	about := fields.Set{"involvedObject.kind": "Job", "involvedObject.name": job.Name}
+	if job.UID != "" {
+		about["involvedObject.uid"] = string(job.UID)
+	}
+	return about
+}
+
+// EventsOfPods selects the events about any pod.
+func EventsOfPods() fields.Set { return fields.Set{"involvedObject.kind": "Pod"} }
+
+// EventsOfPod selects the events about pods of a name.
+func EventsOfPod(name string) fields.Set {
+	return fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": name}
+}
+
+func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*explain.Event) bool) (complete bool, err error) {
 	before := len(r.facts.Events)
+	begin := func() { r.facts.Events = r.facts.Events[:before] }
+	_, complete, err = EachEvent(ctx, r.client, r.facts.Job.Namespace, about, begin, func(event *corev1.Event) {
+		if e := explain.EventOf(event); wanted(&e) {
+			r.facts.Events = append(r.facts.Events, e)
+		}
+	})
+	return complete, err
+}
+
+// EachEvent reads the first MaxEvents events of a namespace, in pages. complete says that
+// these are all, and version is the resourceVersion to watch from. begin comes before the
+// first page: once more if reading has to start over. An event is each's only until it
+// returns.
+func EachEvent(ctx context.Context, client kubernetes.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
 	seen := 0
 	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
-			r.facts.Events, seen = r.facts.Events[:before], 0
+			seen = 0
+			begin()
 		}
-		page, err := r.client.CoreV1().Events(r.facts.Job.Namespace).List(ctx, options)
+		page, err := client.CoreV1().Events(namespace).List(ctx, options)
 		if err != nil {
 			return "", err
 		}
+		version = page.ResourceVersion
 		for i := range page.Items {
-			if seen++; seen > maxEvents {
+			if seen++; seen > MaxEvents {
 				return "", nil
 			}
-			if e := explain.EventOf(&page.Items[i]); wanted(e) {
-				r.facts.Events = append(r.facts.Events, e)
-			}
+			each(&page.Items[i])
 		}
 		return page.Continue, nil
 	})
-	return err == nil && seen <= maxEvents, err
+	return version, err == nil && seen <= MaxEvents, err
+}
+
+// MayBeOfJob says that the event can be about a pod of the Job that is gone.
+func MayBeOfJob(job *batchv1.Job, e *explain.Event) bool {
+	return mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
 }
 
 // How the API server makes names from generateName: so many bytes of it, and a suffix of

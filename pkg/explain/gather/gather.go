@@ -24,17 +24,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 const (
 	// pageSize is how many objects one list call returns.
 	pageSize = 500
-	// maxEvents is how many events of pods of a namespace are looked through.
-	maxEvents = 5000
-	// maxLogs is how many containers' logs are read, readBytes how much of the last lines of
+	// MaxEvents is how many events of pods of a namespace are looked through.
+	MaxEvents = 5000
+	// MaxLogs is how many containers' logs are read, readBytes how much of the last lines of
 	// each, and logBytes how much of that is kept.
-	maxLogs   = 3
+	MaxLogs   = 3
 	readBytes = 4 << 20
 	logBytes  = 64 << 10
 	// maxNodes is how many nodes are looked up.
@@ -95,12 +94,16 @@ func (s *Reader) Facts(ctx context.Context, job *batchv1.Job, ruleNames []string
 
 // gap notes what could not be read, and why.
 func (r *reading) gap(verb, resource string, err error) {
+	r.facts.Gaps = append(r.facts.Gaps, GapOf(r.facts.Job.Namespace, verb, resource, err))
+}
+
+// GapOf says what could not be read of a namespace, and why.
+func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	g := explain.Gap{What: resource}
-	ns := r.facts.Job.Namespace
 	switch {
 	case apierrors.IsForbidden(err):
-		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in namespace %s", resource, verb, resource, ns)
-		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, strings.Replace(resource, "/", " --subresource=", 1), ns)
+		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in namespace %s", resource, verb, resource, namespace)
+		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, strings.Replace(resource, "/", " --subresource=", 1), namespace)
 		if resource == "nodes" {
 			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
 		}
@@ -113,60 +116,7 @@ func (r *reading) gap(verb, resource string, err error) {
 		}
 		g.Text = fmt.Sprintf("%s could not be read: %v", resource, err)
 	}
-	r.facts.Gaps = append(r.facts.Gaps, g)
-}
-
-func (r *reading) pods(ctx context.Context) {
-	job := r.facts.Job
-	options := metav1.ListOptions{}
-	if job.Spec.Selector != nil {
-		selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
-		if err != nil {
-			r.gap("list", "pods", fmt.Errorf("the Job's selector: %w", err))
-			return
-		}
-		options.LabelSelector = selector.String()
-	}
-	err := eachPage(ctx, options, func(options metav1.ListOptions) (string, error) {
-		if options.Continue == "" {
-			r.facts.Pods = nil // The first page, perhaps once more.
-		}
-		page, err := r.client.CoreV1().Pods(job.Namespace).List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for i := range page.Items {
-			if pod := &page.Items[i]; observe.JobUID(pod) == job.UID {
-				r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
-			}
-		}
-		return page.Continue, nil
-	})
-	if err != nil {
-		r.facts.Pods = nil
-		r.gap("list", "pods", err)
-		return
-	}
-	r.facts.PodsRead = true
-}
-
-// eachPage asks for page after page, until read returns no token for a next one. When the
-// token has expired, it begins again without pages.
-func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.ListOptions) (next string, err error)) error {
-	options.Limit = pageSize
-	for {
-		next, err := read(options)
-		switch {
-		case apierrors.IsResourceExpired(err) && options.Continue != "":
-			options.Continue, options.Limit = "", 0
-			continue
-		case err != nil:
-			return err
-		case next == "":
-			return ctx.Err()
-		}
-		options.Continue = next
-	}
+	return g
 }
 
 // lease finds that of the controller, which may be in any namespace. Few may read leases,
@@ -179,14 +129,15 @@ func (r *reading) lease(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, read := r.leases[managedBy]; !read {
-		r.leases[managedBy] = r.readLease(ctx, r.options.LeaseName(managedBy))
+		r.leases[managedBy] = ReadLease(ctx, r.client, r.options.LeaseName(managedBy))
 	}
 	r.facts.Lease = r.leases[managedBy]
 }
 
-// readLease returns the Lease of the name that was renewed last, or nil.
-func (r *reading) readLease(ctx context.Context, name string) *explain.Lease {
-	list, err := r.client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+// ReadLease returns the Lease of the name that was renewed last, in any namespace; nil if
+// there is none, or if it cannot be read.
+func ReadLease(ctx context.Context, client kubernetes.Interface, name string) *explain.Lease {
+	list, err := client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
 		return nil
 	}
@@ -199,35 +150,42 @@ func (r *reading) readLease(ctx context.Context, name string) *explain.Lease {
 	return last
 }
 
-// nodes looks at those of pods that should have ended.
 func (r *reading) nodes(ctx context.Context) {
+	gone, err := GoneNodes(ctx, r.client, r.facts.Pods, r.facts.Now)
+	if err != nil {
+		r.gap("get", "nodes", err)
+	}
+	r.facts.GoneNodes = gone
+}
+
+// GoneNodes looks at the nodes of pods that should have ended, and returns those that cannot
+// end them, and why; with an error, those that were found before it.
+func GoneNodes(ctx context.Context, client kubernetes.Interface, pods []explain.Pod, now time.Time) (map[string]string, error) {
 	var names []string
-	for i := range r.facts.Pods {
-		p := &r.facts.Pods[i]
-		late := p.IsTerminating() && r.facts.Now.After(p.DeletedAt.Add(p.Grace))
+	for i := range pods {
+		p := &pods[i]
+		late := p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace))
 		if late && p.Node != "" && !slices.Contains(names, p.Node) && len(names) < maxNodes {
 			names = append(names, p.Node)
 		}
 	}
+	var gone map[string]string
 	for _, name := range names {
-		node, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		why := "it does not exist any more"
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		switch {
-		case apierrors.IsNotFound(err):
-			r.goneNode(name, "it does not exist any more")
-		case err != nil:
-			r.gap("get", "nodes", err)
-			return
-		default:
-			if why := explain.NodeTrouble(node); why != "" {
-				r.goneNode(name, why)
-			}
+		case err == nil:
+			why = explain.NodeTrouble(node)
+		case !apierrors.IsNotFound(err):
+			return gone, err
 		}
+		if why == "" {
+			continue
+		}
+		if gone == nil {
+			gone = map[string]string{}
+		}
+		gone[name] = why
 	}
-}
-
-func (r *reading) goneNode(name, why string) {
-	if r.facts.GoneNodes == nil {
-		r.facts.GoneNodes = map[string]string{}
-	}
-	r.facts.GoneNodes[name] = why
+	return gone, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -19,43 +20,52 @@ func (r *reading) logs(ctx context.Context) {
 	if r.options.LogLines <= 0 {
 		return
 	}
-	for _, target := range explain.LogTargets(r.facts, r.options.Report, maxLogs) {
-		lines, err := r.tail(ctx, target)
-		switch {
-		case apierrors.IsForbidden(err):
-			r.gap("get", "pods/log", err)
+	namespace := r.facts.Job.Namespace
+	for _, target := range explain.LogTargets(r.facts, r.options.Report, MaxLogs) {
+		lines, err := Tail(ctx, r.client, namespace, target, r.options.LogLines)
+		if err != nil {
+			r.facts.Gaps = append(r.facts.Gaps, LogGap(namespace, r.facts.Pods, target, err))
 			return
-		case err != nil:
-			r.facts.Gaps = append(r.facts.Gaps, explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", target.Pod, r.whyNoLog(target, err))})
-			return
-		case len(lines) > 0:
+		}
+		if len(lines) > 0 {
 			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
 		}
 	}
 }
 
-// whyNoLog shortens what the API server says when it cannot reach the kubelet, which has
-// the log.
-func (r *reading) whyNoLog(t explain.LogTarget, err error) string {
+// LogGap says what log could not be read, and why. The pods tell its node.
+func LogGap(namespace string, pods []explain.Pod, t explain.LogTarget, err error) explain.Gap {
+	if apierrors.IsForbidden(err) {
+		return GapOf(namespace, "get", "pods/log", err)
+	}
+	node := ""
+	for i := range pods {
+		if pods[i].Name == t.Pod {
+			node = pods[i].Node
+		}
+	}
+	return explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
+}
+
+// WhyNoLog shortens what the API server says when it cannot reach the kubelet of the node,
+// which has the log. node is "" if it is not known.
+func WhyNoLog(node string, err error) string {
 	var status apierrors.APIStatus
 	switch {
 	case !errors.As(err, &status):
 		return err.Error()
 	case apierrors.IsNotFound(err):
 		return "it is gone"
-	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/"):
-		for i := range r.facts.Pods {
-			if r.facts.Pods[i].Name == t.Pod {
-				return fmt.Sprintf("its node, %s, does not answer", r.facts.Pods[i].Node)
-			}
-		}
+	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/") && node != "":
+		return fmt.Sprintf("its node, %s, does not answer", node)
 	}
 	return status.Status().Message
 }
 
-func (r *reading) tail(ctx context.Context, t explain.LogTarget) ([]string, error) {
-	stream, err := r.client.CoreV1().Pods(r.facts.Job.Namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &r.options.LogLines,
+// Tail reads so many last lines of a log.
+func Tail(ctx context.Context, client kubernetes.Interface, namespace string, t explain.LogTarget, count int64) ([]string, error) {
+	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
+		Container: t.Container, Previous: t.Previous, TailLines: &count,
 	}).Stream(ctx)
 	if err != nil {
 		return nil, err

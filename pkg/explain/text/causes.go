@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -38,9 +39,9 @@ func (p *page) causes(all []explain.Cause, unknown int32, why string) {
 	for i := range all {
 		total += int64(all[i].Count)
 	}
-	note := list(", ", plural(total, "failure", "failures"), plural(kinds, "cause", "causes"))
+	note := list(", ", wording.Plural(total, "failure", "failures"), wording.Plural(kinds, "cause", "causes"))
 	if kinds == 0 {
-		note = plural(total, "failure", "failures") + ", cause not known"
+		note = wording.Plural(total, "failure", "failures") + ", cause not known"
 	}
 	p.title("Causes", note)
 	t := table{columns: []tableColumn{{header: "COUNT", right: true}, {header: "SHARE", drop: 1}, {header: "CAUSE"}}}
@@ -79,12 +80,12 @@ func either(single bool, one, many string) string {
 
 // share are the cells of a count and of its part in the total.
 func (p *page) share(count, total int64) [2]cell {
-	bar := line{plain(p.bar(count, total, shareWidth)), plain(fmt.Sprintf(" %4s", percent(count, total)))}
+	bar := line{plain(p.bar(count, total, shareWidth)), plain(fmt.Sprintf(" %4s", wording.Percent(count, total)))}
 	return [2]cell{textCell(fmt.Sprint(count)), {bar}}
 }
 
 func (p *page) causeRow(t *table, c *explain.Cause, total int64) {
-	text := cell{{plain(sentence(c.Text))}}
+	text := cell{{plain(wording.Sentence(c.Text))}}
 	if c.Meaning != "" {
 		text = text.and(Faint, c.Meaning)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -74,7 +75,7 @@ func (v *view) headline() {
 		if job.Finished != nil {
 			word = ", after "
 		}
-		spans = append(spans, plain(word+short(seconds(*job.DurationSeconds))))
+		spans = append(spans, plain(word+wording.Duration(seconds(*job.DurationSeconds))))
 	}
 	v.page.para(0, indentSection, spans...)
 }
@@ -131,7 +132,7 @@ func (v *view) link(depth int, link explain.Evidence) {
 		indent += columns(branch) * (depth - 1)
 	}
 	at := indent + columns(branch)
-	spans := line{styled(Faint, branch), styled(evidenceStyle(link.Kind), sentence(link.Text))}
+	spans := line{styled(Faint, branch), styled(evidenceStyle(link.Kind), wording.Sentence(link.Text))}
 	if offset := v.offset(link.Time); offset != "" {
 		spans = append(spans, styled(Faint, " ("+offset+")"))
 	}
@@ -170,7 +171,7 @@ func (v *view) advice(all []explain.Advice) {
 	v.page.title("What to do", "")
 	for i, a := range all {
 		number := fmt.Sprintf("%d. ", i+1)
-		v.page.para(indentSection, indentSection+len(number), plain(number+sentence(a.Text)))
+		v.page.para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
 		v.page.command(indentCommand, a.Command)
 	}
 }
@@ -182,7 +183,7 @@ func (v *view) gaps() {
 	}
 	v.page.title("What could not be read", "")
 	for _, g := range v.report.Gaps {
-		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(sentence(g.Text)))
+		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(wording.Sentence(g.Text)))
 		v.page.command(indentCommand, g.Command)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -24,8 +25,8 @@ func TestBarNeverLies(t *testing.T) {
 		if got := p.bar(tc.have, tc.total, 4); got != tc.want {
 			t.Errorf("bar(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.want)
 		}
-		if got := percent(tc.have, tc.total); got != tc.percent {
-			t.Errorf("percent(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.percent)
+		if got := wording.Percent(tc.have, tc.total); got != tc.percent {
+			t.Errorf("wording.Percent(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.percent)
 		}
 	}
 	for _, have := range []int64{1, 2, 99, 999} {
@@ -71,7 +72,7 @@ func TestCharactersAreCutBetweenRunes(t *testing.T) {
 // Durations have two units at most.
 func TestShort(t *testing.T) {
 	for n, want := range map[int64]string{0: "0s", 59: "59s", 80: "1m20s", 120: "2m", 3600: "1h", 11045: "3h4m", 183600: "2d3h", -5: "-5s"} {
-		if got := short(seconds(n)); got != want {
+		if got := wording.Duration(seconds(n)); got != want {
 			t.Errorf("%d seconds are %s, want %s", n, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -59,7 +60,7 @@ func (v *view) ran(pod *explain.PodInfo) string {
 	if !pod.Ended.IsZero() {
 		end = *pod.Ended
 	}
-	return short(max(0, end.Sub(pod.Created.Time)))
+	return wording.Duration(max(0, end.Sub(pod.Created.Time)))
 }
 
 func countedWord(counted string) string {

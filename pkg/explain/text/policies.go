@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -33,7 +34,7 @@ func (v *view) failurePolicy() {
 	t.add(nil, nil, textCell("Count"), textCell(fmt.Sprint(policy.Unmatched)), textCell("no rule matches: it counts against the limit"))
 	v.page.table(indentSection, t)
 	for _, violation := range policy.NameViolations {
-		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(sentence(violation)))
+		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(wording.Sentence(violation)))
 	}
 }
 
@@ -48,7 +49,7 @@ func (v *view) failureRule(t *table, rule *explain.FailureRule) {
 		condition = condition.and(Bad, v.page.glyphs.Decided+" decided the Job's fate")
 	}
 	if rule.PassedOver > 0 {
-		condition = condition.and(Faint, list(": ", fmt.Sprintf("passed over %s", plural(int64(rule.PassedOver), "time", "times")), rule.Why))
+		condition = condition.and(Faint, list(": ", fmt.Sprintf("passed over %s", wording.Plural(int64(rule.PassedOver), "time", "times")), rule.Why))
 	}
 	t.add(styledCell(style, fmt.Sprint(rule.Index)), styledCell(style, rule.Name), styledCell(style, rule.Action),
 		styledCell(style, fmt.Sprint(rule.Matched)), condition)
@@ -79,7 +80,7 @@ func (v *view) successBars() [][3]cell {
 	if job.Completions != nil && !v.brief && !hopeless {
 		need := int64(*job.Completions)
 		bars = append(bars, [3]cell{textCell("completions"), v.progress(have, need, false),
-			textCell(fmt.Sprintf("%d of %d (%s)", have, need, percent(have, need)))})
+			textCell(fmt.Sprintf("%d of %d (%s)", have, need, wording.Percent(have, need)))})
 	}
 	if v.report.SuccessPolicy == nil {
 		return bars

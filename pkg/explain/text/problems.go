@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -18,7 +19,7 @@ func (v *view) problems() {
 }
 
 func (v *view) problem(problem explain.Problem) {
-	mark, text := styled(WarnStrong, v.page.glyphs.Warn+" "), plain(sentence(problem.Text))
+	mark, text := styled(WarnStrong, v.page.glyphs.Warn+" "), plain(wording.Sentence(problem.Text))
 	if problem.Blocks {
 		mark = styled(BadStrong, v.page.glyphs.Bad+" ")
 	}
@@ -39,7 +40,7 @@ func (v *view) problemPods(problem explain.Problem) string {
 	case len(problem.Pods) == 0 && problem.Count == 0:
 		return ""
 	case len(problem.Pods) == 0:
-		return plural(int64(problem.Count), "pod", "pods")
+		return wording.Plural(int64(problem.Count), "pod", "pods")
 	case problem.Count > 1:
 		return fmt.Sprintf("%d pods: %s", problem.Count, v.page.examples(problem.Pods, 2))
 	}
@@ -50,5 +51,5 @@ func (v *view) since(problem explain.Problem) string {
 	if problem.Since.IsZero() {
 		return ""
 	}
-	return "for " + short(max(0, v.report.ObservedAt.Sub(problem.Since.Time)))
+	return "for " + wording.Duration(max(0, v.report.ObservedAt.Sub(problem.Since.Time)))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -21,7 +22,7 @@ func (v *view) waits() {
 	v.page.title("Clocks", "")
 	t := table{bare: true, columns: []tableColumn{{}, {}}}
 	for _, w := range v.report.Waits {
-		t.add(styledCell(Warn, v.countdown(w.Until.Time)), textCell(sentence(w.Text)))
+		t.add(styledCell(Warn, v.countdown(w.Until.Time)), textCell(wording.Sentence(w.Text)))
 	}
 	v.page.table(indentSection, t)
 }
@@ -75,10 +76,10 @@ func (v *view) accounting() []string {
 		notes = append(notes, "Recorded, not counted yet: "+u)
 	}
 	if c.IgnoredFailures > 0 {
-		notes = append(notes, plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
+		notes = append(notes, wording.Plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
 	}
 	if c.AwaitReplacement > 0 {
-		notes = append(notes, plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only when the next pod of the index is there")
+		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only when the next pod of the index is there")
 	}
 	if c.Pods != nil && !v.brief {
 		notes = append(notes, podsThere(c))
@@ -98,7 +99,7 @@ func podsThere(c *explain.Counts) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
-	return list(": ", plural(int64(*c.Pods), "pod is", "pods are")+" there", list(", ", failed, held))
+	return list(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", list(", ", failed, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.
@@ -133,7 +134,7 @@ func (v *view) alive(r *explain.Reconciler) line {
 	case explain.NotAlive:
 		return line{styled(BadStrong, v.page.glyphs.Bad+" Not alive"), plain(": " + text)}
 	}
-	return line{plain(sentence(text))}
+	return line{plain(wording.Sentence(text))}
 }
 
 const (
@@ -167,11 +168,11 @@ func (v *view) moment(t *table, m *explain.Moment) {
 	if m.Warning {
 		mark, style = v.page.glyphs.Warn, Warn
 	}
-	text := line{styled(style, sentence(m.Text))}
+	text := line{styled(style, wording.Sentence(m.Text))}
 	if m.Count > 1 {
 		text = append(text, styled(Faint, fmt.Sprintf(" (%d times", m.Count)))
 		if !m.Until.IsZero() {
-			text = append(text, styled(Faint, " in "+short(m.Until.Sub(m.Time.Time))))
+			text = append(text, styled(Faint, " in "+wording.Duration(m.Until.Sub(m.Time.Time))))
 		}
 		text = append(text, styled(Faint, ")"))
 	}
@@ -190,7 +191,7 @@ func (v *view) next() {
 }
 
 func (v *view) step(step explain.Step) line {
-	spans := line{plain(sentence(step.Text))}
+	spans := line{plain(wording.Sentence(step.Text))}
 	if !step.At.IsZero() {
 		spans = append(spans, plain(": "), styled(Warn, v.countdown(step.At.Time)))
 	}
@@ -200,7 +201,7 @@ func (v *view) step(step explain.Step) line {
 // countdownShort is a countdown for a cell of a table.
 func (v *view) countdownShort(t time.Time) string {
 	if left := t.Sub(v.report.ObservedAt.Time); left >= time.Second {
-		return "in " + short(left)
+		return "in " + wording.Duration(left)
 	}
 	return "now"
 }

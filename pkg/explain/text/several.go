@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -18,7 +19,7 @@ const jobsLimit = 10
 // to do.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
-	p.para(0, 0, styled(Strong, plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
+	p.para(0, 0, styled(Strong, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
 	p.blank()
 	p.jobTable(l.Items)
 	var unknown int64
@@ -61,7 +62,7 @@ func (p *page) jobTable(items []explain.Report) {
 		glyph, style := p.mark(r.Verdict)
 		took := ""
 		if r.Job.DurationSeconds != nil {
-			took = short(seconds(*r.Job.DurationSeconds))
+			took = wording.Duration(seconds(*r.Job.DurationSeconds))
 		}
 		t.add(styledCell(style, glyph+" "+statusWord(r.Verdict)), textCell(jobName(&r.Job)), textCell(took), textCell(r.Verdict.Sentence))
 	}
@@ -130,7 +131,7 @@ func (p *page) sharedGaps(items []explain.Report) {
 }
 
 func (p *page) sharedItem(mark string, style Style, s shared, jobs int) {
-	spans := line{styled(style, mark), plain(sentence(s.text))}
+	spans := line{styled(style, mark), plain(wording.Sentence(s.text))}
 	if jobs > 1 {
 		spans = append(spans, styled(Faint, " ("+either(s.jobs == 1, s.job, fmt.Sprintf("%d Jobs", s.jobs))+")"))
 	}

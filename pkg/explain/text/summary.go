@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -33,14 +34,14 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.summarySuccess()
 	v.summaryRule()
 	for _, wait := range first(r.Waits, summaryWaits) {
-		v.field("Clock", styled(Warn, v.countdown(wait.Until.Time)), plain(": "+sentence(wait.Text)))
+		v.field("Clock", styled(Warn, v.countdown(wait.Until.Time)), plain(": "+wording.Sentence(wait.Text)))
 	}
 	v.summaryProblems()
 	for _, step := range first(r.Next, 1) {
 		v.field("Next", v.step(step)...)
 	}
 	for _, gap := range first(r.Gaps, summaryProblems) {
-		v.field("Not read", styled(Warn, sentence(gap.Text)))
+		v.field("Not read", styled(Warn, wording.Sentence(gap.Text)))
 	}
 	v.hint()
 	return v.page.writeTo(w)
@@ -65,7 +66,7 @@ func (v *view) uncountedNote() string {
 func (v *view) summaryTime() {
 	ran := ""
 	if n := v.report.Job.DurationSeconds; n != nil {
-		ran = "ran " + short(seconds(*n))
+		ran = "ran " + wording.Duration(seconds(*n))
 	}
 	v.field("Time", plain(list(", ", v.times(), ran)))
 }
@@ -87,7 +88,7 @@ func (v *view) mode() string {
 	job := &v.report.Job
 	completions, parallelism, replacement := "", "", ""
 	if job.Completions != nil {
-		completions = plural(int64(*job.Completions), "completion", "completions")
+		completions = wording.Plural(int64(*job.Completions), "completion", "completions")
 	}
 	if job.Parallelism != nil {
 		parallelism = fmt.Sprintf("parallelism %d", *job.Parallelism)
@@ -109,13 +110,13 @@ func (v *view) limits() string {
 		}
 	}
 	if n := job.BackoffLimitPerIndex; n != nil {
-		perIndex = fmt.Sprintf("%s per index", plural(int64(*n), "retry", "retries"))
+		perIndex = fmt.Sprintf("%s per index", wording.Plural(int64(*n), "retry", "retries"))
 	}
 	if n := job.MaxFailedIndexes; n != nil && v.report.Indexes != nil {
 		indexes = used("failed indexes", int64(v.report.Indexes.FailedCount), int64(*n), "maxFailedIndexes")
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
-		deadline = "deadline " + short(seconds(*n))
+		deadline = "deadline " + wording.Duration(seconds(*n))
 	}
 	return list("; ", backoff, indexes, perIndex, deadline)
 }
@@ -154,7 +155,7 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.count == 0:
 		case s.list == x.Completed || s.list == x.Failed:
-			v.field(sentence(s.word), styled(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
+			v.field(wording.Sentence(s.word), styled(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
 		}
 	}
 	rest := ""
@@ -210,10 +211,10 @@ func (v *view) summaryProblems() {
 		if problem.Blocks {
 			glyph, style = v.page.glyphs.Bad, BadStrong
 		}
-		v.field("Problem", styled(style, glyph+" "), plain(sentence(problem.Text)))
+		v.field("Problem", styled(style, glyph+" "), plain(wording.Sentence(problem.Text)))
 	}
 	if n := len(all) - summaryProblems; n > 0 {
-		v.field("", styled(Faint, fmt.Sprintf("and %s more", plural(int64(n), "problem", "problems"))))
+		v.field("", styled(Faint, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
 	}
 }
 

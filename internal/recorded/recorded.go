@@ -1,4 +1,4 @@
-// Package recorded reads the fixtures of ../../testdata/recorded: Jobs with their pods,
+// Package recorded reads the fixtures of pkg/explain/testdata/recorded: Jobs with their pods,
 // events and leases, as an API server had them. It is for tests.
 package recorded
 
@@ -28,6 +28,8 @@ type Case struct {
 	What string
 	// Facts are those of each Job.
 	Facts []explain.Facts
+	// Pods are those of all Jobs.
+	Pods []corev1.Pod
 }
 
 // Files are the paths of all cases, in order, with the folder of recorded cases.
@@ -63,6 +65,7 @@ func Load(file string) (Case, error) {
 	for i := range all.jobs {
 		c.Facts = append(c.Facts, all.facts(&all.jobs[i], now))
 	}
+	c.Pods = all.pods
 	if len(c.Facts) == 0 {
 		return Case{}, fmt.Errorf("%s: no Job", file)
 	}

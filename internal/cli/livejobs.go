@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// doubtEvery is how often Jobs that nobody has worked on yet are looked at again.
+const doubtEvery = 10 * time.Second
+
+// liveJobs is the list of Jobs; of each it keeps what a row shows.
+type liveJobs struct {
+	source *liveSource
+
+	// under source.mu
+	rows    []liveRow // by namespace and name
+	read    bool
+	dirty   bool           // since shown was made
+	shown   *snapshot.Jobs // nil until the list was read
+	running bool           // some Job of shown has not finished
+	doubted time.Time
+}
+
+type liveRow struct {
+	outline explain.Outline
+	version string
+	doubt   *observe.NamedJob // a Job that time may make a neglected one
+}
+
+// followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
+func (s *liveSource) followJobs(ctx context.Context) error {
+	jobs, version, err := s.set.list(ctx)
+	if err != nil {
+		return err
+	}
+	if missing := s.set.missing(jobs); len(jobs) == 0 && len(missing) > 0 {
+		return errors.Join(missing...)
+	}
+	if err := s.list.reconcile(jobs); err != nil {
+		return err
+	}
+	link := newLink(&s.link, s.env)
+	defer link.connected()
+	loop := watchLoop{target: watchedJobs{set: s.set, sink: &s.list}, link: link}
+	return loop.run(ctx, version)
+}
+
+// reconcile takes all Jobs that there are, by namespace and name. Those that have not changed are not read again.
+func (l *liveJobs) reconcile(jobs []*unstructured.Unstructured) error {
+	l.source.mu.Lock()
+	known := make(map[snapshot.JobKey]liveRow, len(l.rows))
+	for _, row := range l.rows {
+		known[row.key()] = row
+	}
+	l.source.mu.Unlock()
+	rows := make([]liveRow, 0, len(jobs))
+	for _, job := range jobs {
+		row, ok := known[snapshotKey(job)]
+		if !ok || row.version == "" || row.version != job.GetResourceVersion() {
+			row = l.rowOf(job)
+		}
+		rows = append(rows, row)
+	}
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.rows, l.read = rows, true
+	l.touch()
+	return nil
+}
+
+func (l *liveJobs) changed(jobs ...*unstructured.Unstructured) error {
+	for _, job := range jobs {
+		row := l.rowOf(job)
+		l.source.mu.Lock()
+		if i, found := l.find(row.key()); found {
+			l.rows[i] = row
+		} else {
+			l.rows = slices.Insert(l.rows, i, row)
+		}
+		l.touch()
+		l.source.mu.Unlock()
+	}
+	return nil
+}
+
+func (l *liveJobs) removed(job *unstructured.Unstructured) error {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	if i, found := l.find(snapshotKey(job)); found {
+		l.rows = slices.Delete(l.rows, i, i+1)
+		l.touch()
+	}
+	return nil
+}
+
+// rowOf reads a Job. One that makes no sense has a name at least.
+func (l *liveJobs) rowOf(object *unstructured.Unstructured) liveRow {
+	now := l.source.env.now()
+	job, err := namedJob(object)
+	if err != nil {
+		return liveRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: "Unreadable"}}
+	}
+	row := liveRow{outline: explain.OutlineOf(&job.Job, job.RuleNames, now), version: job.ResourceVersion}
+	if !row.outline.Neglected && explain.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
+		row.doubt = job
+	}
+	return row
+}
+
+func (l *liveJobs) touch() {
+	l.dirty = true
+	l.source.touch()
+}
+
+func (l *liveJobs) find(key snapshot.JobKey) (int, bool) {
+	return slices.BinarySearchFunc(l.rows, key, func(row liveRow, key snapshot.JobKey) int {
+		return cmp.Or(cmp.Compare(row.outline.Namespace, key.Namespace), cmp.Compare(row.outline.Name, key.Name))
+	})
+}
+
+// snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
+func (l *liveJobs) snapshot(now time.Time) *snapshot.Jobs {
+	if now.Sub(l.doubted) >= doubtEvery {
+		l.doubted = now
+		l.doubt(now)
+	}
+	if !l.dirty || !l.read {
+		return l.shown
+	}
+	l.dirty, l.running = false, false
+	items := make([]explain.Outline, len(l.rows))
+	for i := range l.rows {
+		items[i] = l.rows[i].outline
+		l.running = l.running || items[i].Finished == nil
+	}
+	l.shown = &snapshot.Jobs{Items: items}
+	return l.shown
+}
+
+// doubt looks again at Jobs that nobody has worked on: some are neglected by now.
+func (l *liveJobs) doubt(now time.Time) {
+	for i := range l.rows {
+		row := &l.rows[i]
+		if row.doubt == nil {
+			continue
+		}
+		if again := explain.OutlineOf(&row.doubt.Job, row.doubt.RuleNames, now); again.Neglected {
+			row.outline, row.doubt = again, nil
+			l.dirty = true
+		}
+	}
+}
+
+func (r *liveRow) key() snapshot.JobKey {
+	return snapshot.JobKey{Namespace: r.outline.Namespace, Name: r.outline.Name}
+}
+
+func snapshotKey(job *unstructured.Unstructured) snapshot.JobKey {
+	return snapshot.JobKey{Namespace: job.GetNamespace(), Name: job.GetName()}
+}

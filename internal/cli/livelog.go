@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+const (
+	// How much of the end of a log is kept: lines, bytes of all of them, bytes of one.
+	maxLiveLines = 5000
+	maxLiveLog   = 4 << 20
+	maxLiveLine  = 16 << 10
+)
+
+// liveLog is the log that is read: its end, as it is written.
+type liveLog struct {
+	source *liveSource
+	pod    *livePod
+	target snapshot.LogTarget
+	news   chan struct{} // of the pod
+
+	line []byte // as far as its parts have come; of the goroutine that reads
+
+	// under source.mu
+	answered  bool // there is something to show
+	container string
+	lines     []snapshot.LogLine // only appended to and cut in front: Snapshots share it
+	bytes     int
+	dropped   int
+	ended     bool
+	why       string
+}
+
+func newLiveLog(s *liveSource, pod *livePod, target snapshot.LogTarget) *liveLog {
+	l := &liveLog{source: s, pod: pod, target: target, news: make(chan struct{}, 1)}
+	notify(l.news) // The pod may have been read before.
+	return l
+}
+
+// run reads the log to its end, as soon as there is one.
+func (l *liveLog) run(ctx context.Context) error {
+	for {
+		source, ready := l.choose()
+		if !ready {
+			select {
+			case <-l.news:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		err := l.follow(ctx, source)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !l.finish(source, err):
+			if err := l.source.pause(ctx, refusedPause, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+// choose finds the container, and says whether it has a log to read. If not, it tells why.
+func (l *liveLog) choose() (logSource, bool) {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	if !l.pod.read {
+		return logSource{}, false
+	}
+	pod := l.pod.book
+	if pod == nil {
+		l.tell("the pod is gone, and its log with it", true)
+		return logSource{}, false
+	}
+	l.container = l.target.Container
+	if l.container == "" {
+		l.container = pod.first
+	}
+	container := pod.container(l.container)
+	switch {
+	case container == nil:
+		l.tell(fmt.Sprintf("the pod has no container %q", l.container), true)
+	case !container.hasLog && container.why != "":
+		l.tell("the container has not started: "+container.why, container.ended)
+	case !container.hasLog:
+		l.tell("the container has not started", container.ended)
+	case l.target.Previous && !container.hasBefore:
+		l.tell("the container was not restarted: there is no run before this one", container.ended)
+	default:
+		l.tell("", false)
+		return logSource{pod: pod, container: l.container, previous: l.target.Previous}, true
+	}
+	return logSource{}, false
+}
+
+// follow reads until the container has ended, over any number of connections.
+func (l *liveLog) follow(ctx context.Context, source logSource) error {
+	l.clear()
+	client := &podLogClient{namespace: l.pod.namespace, pods: l.source.client.CoreV1().Pods(l.pod.namespace)}
+	log := &followedLog{
+		o: &logsOptions{env: l.source.env, pods: client, follow: true, tail: maxLiveLines}, to: l,
+		source: source, link: newLink(l, l.source.env), news: l.news, budget: newByteBudget(0),
+		ended: func() bool { return source.previous || l.hasEnded(source) },
+	}
+	err := log.run(ctx)
+	if err == nil && log.began.IsZero() {
+		return errGone
+	}
+	return err
+}
+
+// clear forgets what a reading before has found.
+func (l *liveLog) clear() {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.lines, l.bytes, l.dropped = nil, 0, 0
+}
+
+// errGone is a log that was not there when it was asked for.
+var errGone = errors.New("it is gone")
+
+func (l *liveLog) hasEnded(source logSource) bool {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	pod := l.pod.book
+	if pod == nil || pod.uid != source.pod.uid {
+		return true
+	}
+	container := pod.container(source.container)
+	return container == nil || container.ended
+}
+
+// finish says how the reading ended, and whether no other is of any use.
+func (l *liveLog) finish(source logSource, err error) bool {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	var one *unreadLogError
+	if errors.As(err, &one) {
+		err = one.err
+	}
+	switch {
+	case err == nil:
+		l.tell("", true)
+		return true
+	case apierrors.IsForbidden(err):
+		l.tell(gather.GapOf(l.pod.namespace, "get", "pods/log", err).Text, false)
+		return false
+	}
+	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.pod.name, gather.WhyNoLog(l.pod.node, err)), true)
+	return true
+}
+
+// tell notes what there is to say beside the lines. source.mu is held.
+func (l *liveLog) tell(why string, ended bool) {
+	l.answered, l.why, l.ended = true, why, ended
+	l.source.touch()
+}
+
+// down and up take news of the connection: a log of its own that is lost makes nothing else stale.
+func (l *liveLog) down(failure error) {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.tell("the connection is lost, trying again: "+cause(failure), false)
+}
+
+func (l *liveLog) up() {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.tell("", false)
+}
+
+// print takes a line, or a part of a long one, of which the beginning is kept.
+func (l *liveLog) print(_ logSource, line logLine) error {
+	if line.first {
+		l.line = l.line[:0]
+	}
+	room := maxLiveLine - len(l.line)
+	l.line = append(l.line, line.text[:min(len(line.text), max(room, 0))]...)
+	if len(line.text) > room {
+		l.line = append(l.line[:maxLiveLine], "…"...)
+	}
+	if !line.last {
+		return nil
+	}
+	l.add(line.time, string(l.line))
+	return nil
+}
+
+// add appends a line, and drops from the front what is too much.
+func (l *liveLog) add(at time.Time, text string) {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
+	l.bytes += len(text)
+	for len(l.lines) > maxLiveLines || l.bytes > maxLiveLog {
+		l.bytes -= len(l.lines[0].Text)
+		l.lines = l.lines[1:]
+		l.dropped++
+	}
+	l.source.touch()
+}
+
+// snapshot is the log as it is now. source.mu is held.
+func (l *liveLog) snapshot() *snapshot.Log {
+	if !l.answered {
+		return nil
+	}
+	return &snapshot.Log{
+		Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,
+	}
+}

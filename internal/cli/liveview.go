@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// jobChoice is which Jobs a verb was asked for.
+type jobChoice struct {
+	names         []string
+	selector      string
+	allNamespaces bool
+}
+
+// liveView is a live source of the Jobs that were chosen.
+type liveView struct {
+	choice jobChoice
+	set    jobSet
+	source *liveSource
+}
+
+// openLive makes the clients. Warnings of the API server go to warnings.
+func openLive(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
+	config, err := restConfig(kube, warnings)
+	if err != nil {
+		return nil, err
+	}
+	namespace := ""
+	if !choice.allNamespaces {
+		if namespace, err = kubeNamespace(kube); err != nil {
+			return nil, err
+		}
+	}
+	client, err := newJobClient(config, namespace)
+	if err != nil {
+		return nil, err
+	}
+	v := &liveView{choice: choice, set: jobSet{client: client, selector: choice.selector, names: choice.names}}
+	v.source, err = connectLive(config, v.set, env)
+	return v, err
+}
+
+// check reads the Jobs that were named, before the terminal is taken over: credentials may
+// have to be asked for, and a typing error is an error.
+func (v *liveView) check(ctx context.Context) error {
+	if len(v.choice.names) == 0 {
+		options := v.set.options()
+		options.Limit = 1
+		_, err := v.set.client.jobs.List(ctx, options)
+		return v.set.client.call("list", "").wrap(err)
+	}
+	_, failed := v.set.client.getAll(ctx, v.choice.names)
+	return errors.Join(failed...)
+}
+
+// single is the one Job that was named, zero if there is not exactly one.
+func (v *liveView) single() snapshot.JobKey {
+	if len(v.choice.names) != 1 {
+		return snapshot.JobKey{}
+	}
+	return snapshot.JobKey{Namespace: v.set.client.namespace, Name: v.choice.names[0]}
+}
+
+// what is the set in words.
+func (v *liveView) what() string {
+	what := "namespace " + v.set.client.namespace
+	if v.choice.allNamespaces {
+		what = "all namespaces"
+	}
+	switch {
+	case len(v.choice.names) > 1:
+		what += fmt.Sprintf(", %d by name", len(v.choice.names))
+	case v.choice.selector != "":
+		what += ", labels " + v.choice.selector
+	}
+	return what
+}
+
+// label names a Job as people of this view know it.
+func (v *liveView) label(key snapshot.JobKey) string {
+	if v.choice.allNamespaces {
+		return "job.batch/" + key.Name + " in namespace " + key.Namespace
+	}
+	return "job.batch/" + key.Name
+}
+
+// run keeps the source going for as long as use works with it.
+func (v *liveView) run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = v.source.run(ctx) // Next returns its error.
+	}()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	return use(ctx, v.source)
+}

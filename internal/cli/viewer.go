@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// framesPerSecond is how often the terminal is written to at most. Bubble Tea's 60 cost a
+// percent of a core with nothing to do.
+const framesPerSecond = 20
+
+// interactiveFlag is --interactive.
+type interactiveFlag struct {
+	wanted bool
+}
+
+func (f *interactiveFlag) addTo(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view when input and output are a terminal; --interactive=false prints.")
+}
+
+// possible says that there is a terminal to be interactive on.
+func (f *interactiveFlag) possible(streams genericiooptions.IOStreams) bool {
+	return f.wanted && onTerminal(streams.In) && onTerminal(streams.Out) && os.Getenv("TERM") != "dumb"
+}
+
+func onTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// viewer runs the interactive view on a terminal.
+type viewer struct {
+	genericiooptions.IOStreams
+	env     environment
+	display display
+}
+
+// show runs the view until the user or the Source ends it, and leaves the last picture on
+// the terminal. The error is an interruption for Ctrl-C, or why the Source has ended.
+func (v *viewer) show(ctx context.Context, o tui.Options) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.display.color, v.display.ascii, v.env.now().Location()
+	o.Save, o.Mouse = v.save, true
+	if o.Now == nil {
+		o.Now = v.env.now
+	}
+	model := tui.New(o)
+	environ := v.environ()
+	program := tea.NewProgram(model, tea.WithInput(v.In), tea.WithOutput(v.Out), tea.WithFPS(framesPerSecond),
+		tea.WithoutSignalHandler(), tea.WithEnvironment(environ))
+	// The signals end ctx; a view that quits restores the terminal.
+	stop := context.AfterFunc(ctx, program.Quit)
+	defer stop()
+	_, err := program.Run()
+	if errors.Is(err, tea.ErrProgramPanic) {
+		return newUserError(kindOther, err, "the interactive view has crashed; this is a bug, please report it with what is above", "until then use --interactive=false")
+	}
+	v.leave(model.LastPicture(), environ)
+	switch {
+	case errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
+		return context.Canceled
+	case err != nil:
+		return fmt.Errorf("the interactive view: %w", err)
+	}
+	return model.Err()
+}
+
+// leave writes the last picture where the shell goes on.
+func (v *viewer) leave(picture string, environ []string) {
+	if picture != "" {
+		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), picture)
+	}
+}
+
+// environ is what the view sees of the environment: --color has been decided already.
+func (v *viewer) environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return v.display.color && strings.HasPrefix(variable, "NO_COLOR=")
+	})
+}
+
+// save writes a Snapshot into a new file of the working directory, for its owner only:
+// logs are in it.
+func (v *viewer) save(s *snapshot.Snapshot) (string, error) {
+	name := "batchjob"
+	if !s.Focus.Job.IsZero() {
+		name += "-" + s.Focus.Job.Namespace + "-" + s.Focus.Job.Name
+	}
+	name += "-" + s.Time.UTC().Format("20060102T150405Z") + ".json"
+	file, err := createFile(name)
+	if err != nil {
+		return "", err
+	}
+	return name, errors.Join(snapshot.Write(file, s), file.Close())
+}
+
+// createFile makes a file that is not there yet.
+func createFile(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("%s exists already", name)
+	}
+	return file, err
+}
+
+// heldLines keeps what libraries write while the view has the terminal, and prints it when
+// it is gone.
+type heldLines struct {
+	mu   sync.Mutex
+	text []byte
+	out  io.Writer // once the view is gone
+}
+
+// maxHeld is how much is kept.
+const maxHeld = 16 << 10
+
+func (h *heldLines) Write(data []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.out != nil {
+		return h.out.Write(data)
+	}
+	h.text = append(h.text, data[:min(len(data), maxHeld-len(h.text))]...)
+	return len(data), nil
+}
+
+func (h *heldLines) release(out io.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.out = out
+	_, _ = out.Write(h.text) // A terminal that is gone is noticed elsewhere.
+	h.text = nil
+}
+
+// systemClock is that of a recording that is played.
+type systemClock struct{ env environment }
+
+func (c systemClock) Now() time.Time { return c.env.now() }
+
+func (c systemClock) Wait(ctx context.Context, d time.Duration) error {
+	beats, stop := c.env.ticks(d)
+	defer stop()
+	select {
+	case <-beats:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// safeError makes an error of a Source one that a user can read.
+func safeError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
+		return err
+	}
+	return errors.New(sanitize.Line(explainError(err).Error()))
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+const watchLong = `Watch Jobs live, whoever runs them.
+
+On a terminal this is an interactive view: a list of Jobs, or one Job with the
+map of its indexes, success criteria, failure policy, limits, back-off clocks,
+terminating pods, causes and what happened when; its pods with their logs; and
+its explanation. Press ? for the keys of each screen. It reads and never writes,
+and goes on by itself when the connection to the API server was lost.
+
+Without a terminal, or with --plain, a line tells each change: for CI logs and
+screen readers.
+
+With --exit-status the command ends as soon as all Jobs have: with 0 if they are
+complete, with 3 if one has failed.
+
+--record writes what was shown to a file, --replay plays such a file without a
+cluster. Both hold what the API server said, logs included.
+
+Exit codes:
+  0    done; with --exit-status: all Jobs are complete
+  1    error; with --exit-status also a Job that was deleted before it had ended
+  2    wrong usage
+  3    with --exit-status: a Job has failed
+  130  interrupted (Ctrl-C); with --exit-status also left before the end`
+
+const watchExample = `  # The Jobs of the current namespace, live
+  kubectl batchjob watch
+
+  # One Job: index map, rules, limits, clocks
+  kubectl batchjob watch train
+
+  # All Jobs of the cluster with a label
+  kubectl batchjob watch -A -l team=ml
+
+  # In CI: a line for each change, and the Job's fate as the exit code
+  kubectl batchjob watch train --plain --exit-status
+
+  # Record what is seen for a bug report, and play it ten times as fast
+  kubectl batchjob watch train --record train.jsonl
+  kubectl batchjob watch --replay train.jsonl --speed 10`
+
+// watchOptions are the flags of the watch verb, and what Complete makes of them.
+type watchOptions struct {
+	genericiooptions.IOStreams
+	env         environment
+	kube        *genericclioptions.ConfigFlags
+	color       colorFlag
+	interactive interactiveFlag
+
+	allNamespaces bool
+	selector      string
+	exitStatus    bool
+	plain         bool
+	record        string
+	replay        string
+	speed         float64
+	speedGiven    bool
+
+	names []string
+	held  *heldLines
+}
+
+func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
+	o := &watchOptions{IOStreams: streams, env: env, kube: newKubeFlags(), held: &heldLines{}}
+	cmd := &cobra.Command{
+		Use:               "watch [NAME | job/NAME ...]",
+		Short:             "Watch Jobs live, in an interactive view",
+		Long:              watchLong,
+		Example:           watchExample,
+		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" || o.replay != "" }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.speedGiven = cmd.Flags().Changed("speed")
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces.")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
+	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
+	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
+	flags.StringVar(&o.replay, "replay", "", "Play a file that --record wrote; needs no cluster.")
+	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 does not wait.")
+	o.interactive.addTo(cmd)
+	o.color.addTo(flags)
+	o.kube.AddFlags(flags)
+	o.color.complete(cmd)
+	completeKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *watchOptions) Validate(args []string) error {
+	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+		return err
+	}
+	switch {
+	case o.replay != "" && (len(args) > 0 || o.allNamespaces || o.selector != ""):
+		return usageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
+	case o.replay != "" && o.record != "":
+		return usageErrorf("--record and --replay exclude each other")
+	case o.replay != "" && o.exitStatus:
+		return usageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
+	case o.replay == "" && o.speedGiven:
+		return usageErrorf("--speed is for --replay")
+	case o.speed < 0 || o.speed > 1e6:
+		return usageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+	}
+	var err error
+	if o.names, err = parseJobArgs(args); err != nil {
+		return err
+	}
+	return o.color.Validate()
+}
+
+// isPlain says that lines are printed.
+func (o *watchOptions) isPlain() bool { return o.plain || !o.interactive.possible(o.IOStreams) }
+
+// Run shows Jobs until the user or --exit-status ends it.
+func (o *watchOptions) Run(ctx context.Context) error {
+	if o.replay != "" {
+		return o.play(ctx)
+	}
+	warnings := io.Writer(o.ErrOut)
+	if !o.isPlain() {
+		warnings = o.held
+		defer o.held.release(o.ErrOut)
+	}
+	live, err := openLive(o.kube, jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}, warnings, o.env)
+	if err != nil {
+		return err
+	}
+	if err := live.check(ctx); err != nil {
+		return err
+	}
+	if o.record == "" {
+		return live.run(ctx, func(ctx context.Context, source snapshot.Source) error { return o.show(ctx, source, live) })
+	}
+	file, err := createFile(o.record)
+	if err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	out := bufio.NewWriter(file)
+	err = live.run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return o.show(ctx, snapshot.NewRecorder(source, out, live.what()), live)
+	})
+	if failed := errors.Join(out.Flush(), file.Close()); failed != nil {
+		err = errors.Join(err, fmt.Errorf("--record: %w", failed))
+	}
+	return err
+}
+
+// show draws or prints what comes.
+func (o *watchOptions) show(ctx context.Context, source snapshot.Source, live *liveView) error {
+	end := &watchedEnd{names: o.names, label: live.label}
+	var err error
+	if o.isPlain() {
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.now, namespaces: o.allNamespaces, job: live.single()}
+		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
+	} else {
+		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.what()}
+		if key := live.single(); !key.IsZero() {
+			options.Start, options.Job = tui.StartJob, key
+		}
+		if o.exitStatus {
+			options.EndWhen = end.observe
+		}
+		v := viewer{IOStreams: o.IOStreams, env: o.env, display: o.color.displayOf(o.env, o.Out)}
+		err = v.show(ctx, options)
+	}
+	if err != nil || !o.exitStatus {
+		return err
+	}
+	return end.result()
+}
+
+// play shows a recording.
+func (o *watchOptions) play(ctx context.Context) error {
+	file, err := os.Open(o.replay)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), systemClock{o.env}, o.speed)
+	if err != nil {
+		return fmt.Errorf("--replay %s: %w", o.replay, err)
+	}
+	if o.isPlain() {
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: player.Now, namespaces: true}
+		return plain.follow(ctx, player, func(*snapshot.Snapshot) bool { return false })
+	}
+	options := tui.Options{Source: player, Now: player.Now, Replay: o.speed, What: player.What(), Follow: true}
+	if first := player.First(); !first.Job.IsZero() {
+		options.Start, options.Job = tui.StartJob, first.Job
+	}
+	v := viewer{IOStreams: o.IOStreams, env: o.env, display: o.color.displayOf(o.env, o.Out)}
+	return v.show(ctx, options)
+}

@@ -1,0 +1,77 @@
+// Package wording puts numbers and times into the words that plain text and screens share.
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Duration is in at most two units: 1m20s, 3h4m, 2d3h.
+func Duration(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	seconds := int64(d / time.Second)
+	two := func(big int64, bigUnit string, small int64, smallUnit string) string {
+		if small == 0 {
+			return fmt.Sprintf("%s%d%s", sign, big, bigUnit)
+		}
+		return fmt.Sprintf("%s%d%s%d%s", sign, big, bigUnit, small, smallUnit)
+	}
+	switch {
+	case seconds < 60:
+		return two(seconds, "s", 0, "")
+	case seconds < 60*60:
+		return two(seconds/60, "m", seconds%60, "s")
+	case seconds < 24*60*60:
+		return two(seconds/3600, "h", seconds%3600/60, "m")
+	}
+	return two(seconds/86400, "d", seconds%86400/3600, "h")
+}
+
+// Fill is how many of width marks of a progress bar are full: whatever has begun shows a
+// first mark, and only all fills it.
+func Fill(have, total int64, width int) int {
+	if total <= 0 || have < 0 {
+		have, total = 0, 1
+	}
+	full := int(min(have, total) * int64(width) / total)
+	if full == 0 && have > 0 {
+		full = 1
+	}
+	if full == width && have < total {
+		full = width - 1
+	}
+	return full
+}
+
+// Percent is rounded, yet neither 0 % of something nor 100 % of less than all.
+func Percent(have, total int64) string {
+	switch {
+	case have <= 0 || total <= 0:
+		return "0%"
+	case have >= total:
+		return "100%"
+	}
+	return fmt.Sprintf("%d%%", min(99, max(1, (have*100+total/2)/total)))
+}
+
+// Plural is "1 pod" or "2 pods".
+func Plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Sentence makes a text begin with a capital letter, unless it begins with a name such as
+// backoffLimit.
+func Sentence(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if first == "" || strings.IndexFunc(strings.TrimRight(first, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

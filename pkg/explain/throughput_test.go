@@ -1,0 +1,130 @@
+package explain_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// seen is a sample that was taken so long before noon.
+func seen(before time.Duration, done int32) explain.Progress {
+	return explain.Progress{Time: noon.Add(-before), Done: done}
+}
+
+// Issue 6, point 2: the time left from throughput, with the method stated.
+func TestEstimate_TUI(t *testing.T) {
+	hour := noon.Add(-time.Hour)
+	known := func(left time.Duration, perMinute float64, method string) explain.ETA {
+		return explain.ETA{Remaining: left, PerMinute: perMinute, Method: method, Known: true}
+	}
+	const mean = "at the mean rate since the start"
+	for _, tc := range []struct {
+		name    string
+		samples []explain.Progress
+		started time.Time
+		total   int32
+		want    explain.ETA
+	}{
+		{"the rate of late", []explain.Progress{seen(4*time.Minute, 10), seen(2*time.Minute, 20), seen(0, 30)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
+		{"old samples say nothing of late", []explain.Progress{seen(50*time.Minute, 0), seen(5*time.Minute, 20), seen(0, 30)}, hour, 50, known(10*time.Minute, 2, "at the rate of the last 5m")},
+		{"a sample of ten minutes ago counts", []explain.Progress{seen(10*time.Minute, 20), seen(0, 30)}, hour, 50, known(20*time.Minute, 1, "at the rate of the last 10m")},
+		{"one that is older does not", []explain.Progress{seen(10*time.Minute+time.Second, 20), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
+		{"half a minute is enough", []explain.Progress{seen(30*time.Second, 27), seen(0, 30)}, hour, 33, known(30*time.Second, 6, "at the rate of the last 30s")},
+		{"less is not", []explain.Progress{seen(29*time.Second, 20), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
+		{"two successes are not", []explain.Progress{seen(5*time.Minute, 28), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
+		{"no news is a rate that falls", []explain.Progress{seen(4*time.Minute, 10), seen(3*time.Minute, 30)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
+		{"it was scaled down", []explain.Progress{seen(4*time.Minute, 90), seen(2*time.Minute, 20), seen(0, 30)}, hour, 40, known(2*time.Minute, 5, "at the rate of the last 2m")},
+		{"a clock that is ahead", []explain.Progress{seen(4*time.Minute, 10), seen(0, 30), seen(-time.Hour, 60)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
+		{"another order", []explain.Progress{seen(0, 30), seen(4*time.Minute, 10)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
+		{"finished", []explain.Progress{seen(0, 60)}, hour, 60, known(0, 0, "nothing is left to do")},
+		{"more than asked for", []explain.Progress{seen(0, 61)}, hour, 60, known(0, 0, "nothing is left to do")},
+		{"nothing was asked for", nil, hour, 0, known(0, 0, "nothing is left to do")},
+		{"none so far", []explain.Progress{seen(5*time.Minute, 0), seen(0, 0)}, hour, 60, explain.ETA{Method: "nothing has succeeded yet"}},
+		{"nothing seen", nil, hour, 60, explain.ETA{Method: "nothing has been seen of it yet"}},
+		{"no start", []explain.Progress{seen(0, 30)}, time.Time{}, 60, explain.ETA{Method: "nobody knows when the Job started"}},
+		{"it starts now", []explain.Progress{seen(0, 30)}, noon, 60, explain.ETA{Method: "the Job has only just started"}},
+		{"a work queue", []explain.Progress{seen(0, 30)}, hour, -1, explain.ETA{Method: "the Job does not say how many successes it needs"}},
+		{"for ever", []explain.Progress{seen(0, 1)}, noon.AddDate(-200, 0, 0), math.MaxInt32, known(math.MaxInt64, 60/(noon.Sub(noon.AddDate(-200, 0, 0)).Seconds()), mean)},
+	} {
+		if got := explain.Estimate(tc.samples, tc.started, tc.total, noon); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
+func drawSamples(t *rapid.T) []explain.Progress {
+	var out []explain.Progress
+	for range rapid.IntRange(0, 12).Draw(t, "samples") {
+		before := time.Duration(rapid.OneOf(rapid.Int64Range(-60, 900), rapid.Int64Range(math.MinInt64/int64(time.Second), math.MaxInt64/int64(time.Second))).Draw(t, "before"))
+		out = append(out, seen(before*time.Second, rapid.OneOf(rapid.Int32Range(0, 100), rapid.Int32()).Draw(t, "done")))
+	}
+	return out
+}
+
+func drawStart(t *rapid.T) time.Time {
+	return rapid.SampledFrom([]time.Time{{}, noon, noon.Add(time.Hour), noon.Add(-time.Second), noon.Add(-time.Hour), noon.AddDate(-5000, 0, 0)}).Draw(t, "started")
+}
+
+// Whatever was seen, the answer is a number, and one that makes sense.
+func TestEstimateOfAnything_TUI(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		samples, started, total := drawSamples(t), drawStart(t), rapid.OneOf(rapid.Int32Range(-1, 200), rapid.Int32()).Draw(t, "total")
+		before := slices.Clone(samples)
+		got := explain.Estimate(samples, started, total, noon)
+		switch {
+		case got.Remaining < 0, math.IsNaN(got.PerMinute), math.IsInf(got.PerMinute, 0), got.PerMinute < 0:
+			t.Errorf("no number: %+v", got)
+		case got.Method == "":
+			t.Error("it does not say how it knows")
+		case !got.Known && (got.Remaining != 0 || got.PerMinute != 0):
+			t.Errorf("nothing is known, and it says %+v", got)
+		case got.Known && got.PerMinute == 0 && got.Remaining != 0:
+			t.Errorf("time is left, and there is no rate: %+v", got)
+		case strings.HasSuffix(got.Method, " 0s"):
+			t.Errorf("a rate of no time: %+v", got)
+		}
+		if !slices.Equal(before, samples) {
+			t.Error("the samples have changed")
+		}
+	})
+}
+
+// More to do takes longer, and more that is done takes less, as long as the method stays.
+func TestEstimateIsMonotone_TUI(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		samples, started := drawSamples(t), drawStart(t)
+		total := rapid.Int32Range(0, math.MaxInt32-1).Draw(t, "total")
+		some := explain.Estimate(samples, started, total, noon)
+		more := explain.Estimate(samples, started, rapid.Int32Range(total, math.MaxInt32).Draw(t, "more"), noon)
+		if some.Known && more.Known && more.Remaining < some.Remaining {
+			t.Errorf("%+v, and with more to do %+v", some, more)
+		}
+		last := len(samples) - 1
+		if last < 0 || samples[last].Done == math.MaxInt32 {
+			return
+		}
+		further := slices.Clone(samples)
+		further[last].Done = rapid.Int32Range(samples[last].Done, math.MaxInt32).Draw(t, "further")
+		if ahead := explain.Estimate(further, started, total, noon); some.Known && ahead.Known && ahead.Method == some.Method && ahead.Remaining > some.Remaining {
+			t.Errorf("%+v, and with more done %+v", some, ahead)
+		}
+	})
+}
+
+func BenchmarkEstimate(b *testing.B) {
+	var samples []explain.Progress
+	for i := range 300 {
+		samples = append(samples, seen(time.Duration(300-i)*2*time.Second, int32(i)))
+	}
+	for b.Loop() {
+		if e := explain.Estimate(samples, noon.Add(-time.Hour), 1000, noon); !e.Known {
+			b.Fatal(e)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package canvas
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// Span is a piece of safe text in one style.
+type Span struct {
+	text  string
+	style Style
+	width int
+}
+
+// Line is what stands on one line of the screen.
+type Line []Span
+
+// Text makes a span of any text: what a terminal would obey, line breaks too, is shown as an
+// escape.
+func Text(style Style, text string) Span {
+	text = sanitize.Line(text)
+	return Span{text: text, style: style, width: Width(text)}
+}
+
+// Textf is Text of a formatted string.
+func Textf(style Style, format string, args ...any) Span {
+	return Text(style, fmt.Sprintf(format, args...))
+}
+
+// Of is a line of spans.
+func Of(spans ...Span) Line { return spans }
+
+// Plainly is a line of one plain span.
+func Plainly(text string) Line { return Line{Text(Plain, text)} }
+
+// String is the text without its styles.
+func (s Span) String() string { return s.text }
+
+// Style is that of the span.
+func (s Span) Style() Style { return s.style }
+
+// String is the text of the line without its styles.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// Width is how many columns the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, s := range l {
+		n += s.width
+	}
+	return n
+}
+
+// With adds attributes to the style of each span.
+func (l Line) With(attributes Style) Line {
+	out := make(Line, len(l))
+	for i, s := range l {
+		s.style |= attributes
+		out[i] = s
+	}
+	return out
+}
+
+// Cut shortens the line to width columns. What is left out is marked by an ellipsis, which
+// is one or more columns wide.
+func (l Line) Cut(width int, ellipsis string) Line {
+	if l.Width() <= width {
+		return l
+	}
+	room := max(0, width-Width(ellipsis))
+	out := make(Line, 0, len(l))
+	for _, s := range l {
+		if s.width <= room {
+			out, room = append(out, s), room-s.width
+			continue
+		}
+		s.text = ansi.Truncate(s.text, room, "")
+		s.width = Width(s.text)
+		return append(out, s, Span{text: ansi.Truncate(ellipsis, width, ""), style: s.style, width: min(width, Width(ellipsis))})
+	}
+	return out
+}
+
+// Pad adds spaces up to width columns, in the style of the last span's attributes.
+func (l Line) Pad(width int) Line {
+	missing := width - l.Width()
+	if missing <= 0 {
+		return l
+	}
+	return append(l[:len(l):len(l)], Blank(missing))
+}
+
+// Fit makes the line exactly width columns wide.
+func (l Line) Fit(width int, ellipsis string) Line { return l.Cut(width, ellipsis).Pad(width) }
+
+// Blank is so many spaces.
+func Blank(columns int) Span {
+	columns = max(0, columns)
+	return Span{text: strings.Repeat(" ", columns), width: columns}
+}
+
+// Width is how many columns safe text takes.
+func Width(text string) int {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+// Spread puts left at the left and right at the right end of a line of width columns; left
+// is cut when there is not room for both.
+func Spread(width int, left, right Line, ellipsis string) Line {
+	room := width - right.Width()
+	if room <= 0 {
+		return right.Cut(width, ellipsis)
+	}
+	return append(left.Fit(room, ellipsis), right...)
+}
+
+// Beside puts blocks of lines beside each other: left is made leftWidth columns wide, gap
+// columns stay empty.
+func Beside(left []Line, leftWidth, gap int, right []Line, ellipsis string) []Line {
+	out := make([]Line, max(len(left), len(right)))
+	for i := range out {
+		var l Line
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			l = append(l.Fit(leftWidth, ellipsis), Blank(gap))
+			l = append(l, right[i]...)
+		}
+		out[i] = l
+	}
+	return out
+}
+
+// Indent puts so many spaces before the line.
+func (l Line) Indent(columns int) Line {
+	if columns <= 0 {
+		return l
+	}
+	return append(Line{Blank(columns)}, l...)
+}

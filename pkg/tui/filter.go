@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// filter chooses rows or lines by words: all of them must occur, whatever their case, and
+// those after "!" must not.
+type filter struct {
+	text       string
+	have, lack []string
+}
+
+var (
+	//nolint:gochecknoglobals // constants, as those of the key map
+	keyClear = bind("esc", "clear the filter", "esc")
+)
+
+func (f *filter) set(text string) {
+	*f = filter{text: text}
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		switch inverted, is := strings.CutPrefix(word, "!"); {
+		case !is:
+			f.have = append(f.have, word)
+		case inverted != "":
+			f.lack = append(f.lack, inverted)
+		}
+	}
+}
+
+// on says that it chooses at all.
+func (f *filter) on() bool { return len(f.have)+len(f.lack) > 0 }
+
+// chooses says that a text, in lower case, is chosen.
+func (f *filter) chooses(lower string) bool {
+	for _, word := range f.have {
+		if !strings.Contains(lower, word) {
+			return false
+		}
+	}
+	for _, word := range f.lack {
+		if strings.Contains(lower, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// handle asks for a filter, or clears it.
+func (f *filter) handle(k tea.KeyPressMsg) (action, bool) {
+	switch {
+	case matches(k, keyFilter):
+		return action{ask: &question{label: "/", text: f.text, changed: f.set}}, true
+	case matches(k, keyClear) && f.text != "":
+		f.set("")
+		return none()
+	}
+	return action{}, false
+}
+
+// keys are those it knows now.
+func (f *filter) keys() []binding {
+	if f.text == "" {
+		return []binding{keyFilter}
+	}
+	return []binding{keyFilter, keyClear}
+}
+
+// line tells what is chosen; nil without a filter.
+func (f *filter) line(p *paint, shown, all int, what string) canvas.Line {
+	if f.text == "" {
+		return nil
+	}
+	l := canvas.Of(
+		canvas.Text(styleAccent|bold, "/"+f.text), canvas.Textf(stylePlain, "  %d of %d %s", shown, all, what),
+		canvas.Text(styleMuted, "  esc shows all"),
+	)
+	return p.cut(l, p.width)
+}
+
+// marked is a text with the words of the filter made visible.
+func (f *filter) marked(text string, style styleOf) canvas.Line {
+	lower := strings.ToLower(text)
+	if len(f.have) == 0 || len(lower) != len(text) {
+		return canvas.Of(canvas.Text(style, text))
+	}
+	var l canvas.Line
+	for from := 0; from < len(text); {
+		at, n := nextWord(lower[from:], f.have)
+		if at < 0 {
+			return append(l, canvas.Text(style, text[from:]))
+		}
+		if at > 0 {
+			l = append(l, canvas.Text(style, text[from:from+at]))
+		}
+		l = append(l, canvas.Text(style|reverse, text[from+at:from+at+n]))
+		from += at + n
+	}
+	return l
+}
+
+// nextWord is where the first of the words begins, and how long it is; -1 for nowhere.
+func nextWord(text string, words []string) (at, length int) {
+	at = -1
+	for _, word := range words {
+		if i := strings.Index(text, word); i >= 0 && (at < 0 || i < at || i == at && len(word) > length) {
+			at, length = i, len(word)
+		}
+	}
+	return at, length
+}

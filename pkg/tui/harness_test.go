@@ -1,0 +1,255 @@
+package tui
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write goldens anew")
+
+// size is that of a terminal.
+type size struct{ width, height int }
+
+func (s size) String() string { return fmt.Sprintf("%dx%d", s.width, s.height) }
+
+// sizes are those that each screen is drawn in.
+var sizes = []size{{60, 20}, {80, 24}, {160, 50}}
+
+// still is a Source of one Snapshot; it notes what is looked at.
+type still struct {
+	snap   *snapshot.Snapshot
+	looked []snapshot.Focus
+}
+
+func (s *still) Look(f snapshot.Focus) { s.looked = append(s.looked, f) }
+
+func (s *still) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
+	if seen < s.snap.Seq {
+		return s.snap, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// testbed is a Model that shows a Snapshot at its time.
+type testbed struct {
+	*Model
+	t      testing.TB
+	now    time.Time
+	source *still
+	// saved is what was written.
+	saved *snapshot.Snapshot
+}
+
+// open shows a Snapshot. change sets what the test needs beside the size.
+func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *testbed {
+	t.Helper()
+	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
+	o := Options{
+		Source: b.source, Now: func() time.Time { return b.now }, What: "namespace default", Colour: true,
+		Save: func(s *snapshot.Snapshot) (string, error) { b.saved = s; return "batchjob-default-train.json", nil },
+	}
+	if !s.Focus.Job.IsZero() {
+		o.Start, o.Job = StartJob, s.Focus.Job
+	}
+	if change != nil {
+		change(&o)
+	}
+	b.Model = New(o)
+	b.send(tea.WindowSizeMsg{Width: at.width, Height: at.height})
+	b.send(tickMsg(b.now))
+	b.send(snapshotMsg{snap: s})
+	return b
+}
+
+// send gives a message to the Model, and what its command gives, unless that waits.
+func (b *testbed) send(msg tea.Msg) tea.Cmd {
+	b.t.Helper()
+	_, cmd := b.Update(msg)
+	return cmd
+}
+
+// press gives keys by their names: "down", "enter", "G", "ctrl+c".
+func (b *testbed) press(keys ...string) tea.Cmd {
+	b.t.Helper()
+	var cmd tea.Cmd
+	for _, name := range keys {
+		cmd = b.send(keyPress(b.t, name))
+	}
+	return cmd
+}
+
+// write types a text.
+func (b *testbed) write(text string) {
+	for _, r := range text {
+		b.press(string(r))
+	}
+}
+
+// keyPress is the message of a key by its name.
+func keyPress(t testing.TB, name string) tea.KeyPressMsg {
+	t.Helper()
+	codes := map[string]rune{
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "enter": tea.KeyEnter, "esc": tea.KeyEscape,
+		"tab": tea.KeyTab, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "space": tea.KeySpace,
+		"backspace": tea.KeyBackspace, "f1": tea.KeyF1,
+	}
+	k := tea.KeyPressMsg{}
+	rest := name
+	if after, ok := strings.CutPrefix(rest, "ctrl+"); ok && after != "" {
+		k.Mod, rest = tea.ModCtrl, after
+	}
+	if after, ok := strings.CutPrefix(rest, "shift+"); ok && after != "" {
+		k.Mod, rest = k.Mod|tea.ModShift, after
+	}
+	if code, ok := codes[rest]; ok {
+		k.Code = code
+		if rest == "space" {
+			k.Text = " "
+		}
+	} else {
+		k.Code = []rune(rest)[0]
+		if k.Mod == 0 {
+			k.Text = rest
+		}
+	}
+	if got := k.String(); got != name && name != "space" {
+		t.Fatalf("the key %q is called %q", name, got)
+	}
+	return k
+}
+
+// picture is the frame without styles.
+func (b *testbed) picture() string { return ansi.Strip(b.View().Content) }
+
+// marked is the frame with its sequences made visible.
+func (b *testbed) marked() string {
+	return strings.ReplaceAll(b.View().Content, "\x1b", "␛")
+}
+
+// golden compares with testdata/golden/NAME.txt.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	var lines []string
+	for line := range strings.SplitSeq(got, "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	got = strings.Join(lines, "\n") + "\n"
+	file := filepath.Join("testdata", "golden", name+".txt")
+	if *rewrite {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-rewrite writes it anew):\n%s", file, got)
+	}
+}
+
+// goldens draws a screen in every size, and in one size for a light background, without
+// colours, and in ASCII. keys lead to the screen.
+func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Options), keys ...string) {
+	t.Helper()
+	draw := func(at size, looks func(*Options)) *testbed {
+		b := open(t, s, at, func(o *Options) {
+			if change != nil {
+				change(o)
+			}
+			if looks != nil {
+				looks(o)
+			}
+		})
+		b.press(keys...)
+		checkFrame(t, b, at)
+		return b
+	}
+	for _, at := range sizes {
+		golden(t, name+"."+at.String(), draw(at, nil).picture())
+	}
+	medium := size{80, 24}
+	golden(t, name+".dark", draw(medium, nil).marked())
+	golden(t, name+".light", draw(medium, func(o *Options) { o.Light = true }).marked())
+	golden(t, name+".nocolor", draw(medium, func(o *Options) { o.Colour = false }).marked())
+	ascii := draw(medium, func(o *Options) { o.ASCII = true })
+	golden(t, name+".ascii", ascii.picture())
+}
+
+// checkFrame fails for a frame that does not fill the terminal exactly, or is too wide.
+func checkFrame(t *testing.T, b *testbed, at size) {
+	t.Helper()
+	lines := strings.Split(b.picture(), "\n")
+	if len(lines) != at.height {
+		t.Errorf("%d lines on a terminal of %s", len(lines), at)
+	}
+	for i, line := range lines {
+		if w := ansi.StringWidth(line); w > at.width {
+			t.Errorf("line %d has %d columns on a terminal of %s: %q", i, w, at, line)
+		}
+	}
+}
+
+// load makes a Snapshot of a recorded case, see pkg/explain/testdata/recorded.
+func load(t testing.TB, name string) *snapshot.Snapshot {
+	t.Helper()
+	c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := c.Facts[0]
+	r := explain.Explain(f, explain.Options{MaxPods: -1})
+	s := &snapshot.Snapshot{
+		Seq: 1, Time: f.Now, Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}},
+		Job: &snapshot.Job{Report: &r}, Jobs: &snapshot.Jobs{},
+	}
+	for _, f := range c.Facts {
+		s.Jobs.Items = append(s.Jobs.Items, explain.OutlineOf(f.Job, f.RuleNames, f.Now))
+	}
+	return s
+}
+
+// loadPod is load with a pod in focus: the n-th of the Report.
+func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
+	t.Helper()
+	s := load(t, name)
+	c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Focus.Pod = s.Job.Report.Pods[n].Name
+	i := slices.IndexFunc(c.Facts[0].Pods, func(p explain.Pod) bool { return p.Name == s.Focus.Pod })
+	var events []explain.Event
+	for _, e := range c.Facts[0].Events {
+		if e.Pod == s.Focus.Pod {
+			events = append(events, e)
+		}
+	}
+	for j := range c.Pods {
+		if c.Pods[j].Name == c.Facts[0].Pods[i].Name {
+			detail := explain.PodDetailOf(&c.Pods[j], events)
+			s.Pod = &detail
+		}
+	}
+	return s
+}

@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// indexesPane is the map of the indexes, with a cursor.
+type indexesPane struct {
+	job snapshot.JobKey
+	// cursor is the chosen index, or one in the chosen cell: it stays when the map changes.
+	cursor int32
+	// per is how many indexes a cell stands for, 0 for as few as fit.
+	per int
+	// top is the first row on the screen. free says that the wheel has moved it away from
+	// the cursor.
+	top  int
+	free bool
+	// width and rows are the room for the map in the last frame.
+	width, rows int
+	// others are scrolled for a Job that has no indexes.
+	others scroll
+}
+
+func newIndexesPane(s *jobScreen) *indexesPane { return &indexesPane{job: s.job} }
+
+func (o *indexesPane) keys() []keyGroup {
+	return []keyGroup{{title: "Indexes", bindings: []binding{
+		keyLook, keyOpen, keyZoomIn, keyZoomOut, keyGoTo, keyZoomFit, keyLookUp, keyLeft, keyMapRight,
+	}}}
+}
+
+func (o *indexesPane) wheel(lines int, d *data) {
+	if m := mapOf(d); m == nil {
+		o.others.move(lines)
+		return
+	}
+	g := o.grid(d.job.indexes)
+	o.free = true
+	o.top = max(0, min(o.top+lines, g.Rows-o.rows))
+}
+
+// mapOf is the map of the open Job, nil if there is none.
+func mapOf(d *data) *indexmap.Map {
+	if d.job == nil || d.job.indexes == nil || d.job.indexes.Len() == 0 {
+		return nil
+	}
+	return d.job.indexes
+}
+
+// grid is the map as it is drawn.
+func (o *indexesPane) grid(m *indexmap.Map) indexmap.Grid {
+	fit := m.Fit(o.width, o.rows)
+	if o.per == 0 || o.per >= fit.Per {
+		return fit
+	}
+	return m.Grid(o.width, o.per)
+}
+
+func (o *indexesPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
+	m := mapOf(d)
+	if m == nil {
+		return action{}, o.others.handle(k)
+	}
+	o.cursor = m.Nearest(o.cursor)
+	g := o.grid(m)
+	switch {
+	case o.move(k, &g), o.zoom(k, &g):
+		return none()
+	case matches(k, keyOpen):
+		return o.enter(&g), true
+	case matches(k, keyLook):
+		return o.look(m, g.Cell(g.CellOf(o.cursor)).Last, m.Next), true
+	case matches(k, keyLookUp):
+		return o.look(m, g.Cell(g.CellOf(o.cursor)).First, m.Previous), true
+	case matches(k, keyGoTo):
+		return action{ask: &question{label: "go to index: ", answered: func(text string) action { return o.goTo(text, d) }}}, true
+	}
+	return action{}, false
+}
+
+// move acts on the keys that move the cursor by cells.
+func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
+	by := 0
+	switch {
+	case matches(k, keyUp):
+		by = -g.Columns
+	case matches(k, keyDown):
+		by = g.Columns
+	case matches(k, keyLeft):
+		by = -1
+	case matches(k, keyMapRight):
+		by = 1
+	case matches(k, keyPageUp):
+		by = -g.Columns * max(1, o.rows-1)
+	case matches(k, keyPageDown):
+		by = g.Columns * max(1, o.rows-1)
+	case matches(k, keyTop):
+		by = -g.Len()
+	case matches(k, keyBottom):
+		by = g.Len()
+	default:
+		return false
+	}
+	o.free = false
+	at := g.CellOf(o.cursor)
+	if to := max(0, min(at+by, g.Len()-1)); to != at {
+		o.cursor = g.First(to)
+	}
+	return true
+}
+
+// zoom acts on the keys that change how many indexes a cell stands for.
+func (o *indexesPane) zoom(k tea.KeyPressMsg, g *indexmap.Grid) bool {
+	switch {
+	case matches(k, keyZoomIn):
+		o.per = indexmap.Finer(g.Per)
+	case matches(k, keyZoomOut):
+		o.per = indexmap.Coarser(g.Per)
+	case matches(k, keyZoomFit):
+		o.per = 0
+	default:
+		return false
+	}
+	o.free = false
+	return true
+}
+
+// enter opens the index, or looks closer at the cell of several.
+func (o *indexesPane) enter(g *indexmap.Grid) action {
+	cell := g.Cell(g.CellOf(o.cursor))
+	if cell.N == 1 {
+		index := cell.First
+		return action{open: newPodScreen(o.job, "", &index)}
+	}
+	o.per, o.free = indexmap.Finer(g.Per), false
+	return action{}
+}
+
+// look goes to the next index that somebody should look at, as find knows.
+func (o *indexesPane) look(m *indexmap.Map, from int32, find func(int32, indexmap.Set) (int32, bool)) action {
+	to, found := find(from, indexmap.Attention())
+	if !found {
+		return action{say: "no index failed, waits, terminates or is unknown"}
+	}
+	o.free = false
+	if to == o.cursor {
+		return action{say: fmt.Sprintf("index %d is the only one", to)}
+	}
+	wrapped := (to <= from) == (m.Nearest(from) <= o.cursor) && to < o.cursor
+	_ = wrapped
+	o.cursor = to
+	return action{}
+}
+
+// goTo goes to the index that was typed.
+func (o *indexesPane) goTo(text string, d *data) action {
+	m := mapOf(d)
+	if m == nil {
+		return action{}
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return action{}
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	index := int32(n)
+	if _, there := m.State(index); err != nil || !there {
+		return action{say: fmt.Sprintf("%q is not on the map: type an index from %d to %d", text, m.First(), m.Last())}
+	}
+	o.cursor, o.free = index, false
+	return action{}
+}
+
+// What stands around the map.
+const (
+	detailLines = 4 // about the cell under the cursor
+	leastRows   = 3 // of the map
+)
+
+func (o *indexesPane) body(p *paint) []canvas.Line {
+	j := p.data.job
+	m := mapOf(p.data)
+	if m == nil {
+		return o.withoutMap(p, j)
+	}
+	o.cursor = m.Nearest(o.cursor)
+	head := flow(legend(p, j, m.Len() > p.width), p.width, 3)
+	o.width = p.width
+	o.rows = max(leastRows, p.height-len(head)-1-detailLines)
+	g := o.grid(m)
+	head = flow(legend(p, j, hasHalf(j, &g)), p.width, 3)
+	o.rows = max(leastRows, p.height-len(head)-1-detailLines)
+	g = o.grid(m)
+	cell := g.CellOf(o.cursor)
+	o.scrollTo(&g, cell)
+	first, end := rows(g.Rows, o.top, o.rows)
+	lines := append([]canvas.Line{o.scale(p, j, &g, first, end)}, head...)
+	lines = append(lines, mapRows(p, &g, first, end, cell)...)
+	lines = append(lines, cellDetail(p, j, g.Cell(cell))...)
+	if left := p.height - len(lines); left >= leastTable {
+		lines = append(lines, troubledIndexes(p, j, left)...)
+	}
+	return lines
+}
+
+// scrollTo brings the row of the cursor onto the screen.
+func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
+	if row := cell / g.Columns; !o.free {
+		o.top = max(row-o.rows+1, min(o.top, row))
+	}
+	o.top = max(0, min(o.top, g.Rows-o.rows))
+}
+
+// scale is the line above the map: how much there is, and how much of it is shown.
+func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) canvas.Line {
+	title := thousands(int64(j.indexes.Len())+j.indexes.Hidden()) + " indexes"
+	if j.indexes.Len() == 1 {
+		title = "1 index"
+	}
+	note := perCell(j, g)
+	if end-first < g.Rows {
+		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.dot, first+1, end, g.Rows)
+	}
+	return p.title(title, note)
+}

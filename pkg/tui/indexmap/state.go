@@ -1,0 +1,64 @@
+package indexmap
+
+// State is what one index does.
+type State uint8
+
+// The states, those that matter most last: the last one in a cell is what the cell shows.
+const (
+	Succeeded State = iota
+	Pending
+	Ready
+	Active
+	// Unknown has not ended, and what it does could not be read.
+	Unknown
+	// OutOfRange has a pod though it is beyond the completions.
+	OutOfRange
+	Terminating
+	BackOff
+	Failed
+	// States is how many there are.
+	States
+)
+
+// Half is the Mark of a cell of which a part has succeeded, and the rest not yet begun.
+const Half = Mark(States)
+
+// Mark is what a cell shows: a State, or Half.
+type Mark uint8
+
+// Set is a set of States.
+type Set uint16
+
+// SetOf is the set of the given states.
+func SetOf(states ...State) Set {
+	var s Set
+	for _, state := range states {
+		s |= 1 << state
+	}
+	return s
+}
+
+// Has says that the state is in the set.
+func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
+
+// Attention are the states that somebody should look at.
+func Attention() Set { return SetOf(Failed, BackOff, Terminating, OutOfRange, Unknown) }
+
+// Begun are those that are neither succeeded nor pending.
+func Begun() Set { return Attention() | SetOf(Active, Ready) }
+
+// Word is the name of the state: "in back-off".
+func (s State) Word() string {
+	return [...]string{
+		"succeeded", "pending", "ready", "active", "unknown", "out of range", "terminating", "in back-off", "failed", "",
+	}[min(s, States)]
+}
+
+// Glyph is the mark as one character of one column.
+func (m Mark) Glyph(ascii bool) string {
+	m = min(m, Half)
+	if ascii {
+		return [...]string{"#", ".", "O", "o", "?", "+", "~", "b", "X", ":"}[m]
+	}
+	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↻", "✗", "▪"}[m]
+}

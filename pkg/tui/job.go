@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// jobScreen is one Job: a header, and below it one of several tabs.
+type jobScreen struct {
+	job  snapshot.JobKey
+	tabs tabs
+}
+
+func newJobScreen(job snapshot.JobKey) *jobScreen {
+	s := &jobScreen{job: job}
+	s.tabs = tabs{panes: []namedPane{
+		{"Overview", newOverviewPane(s)},
+		{"Indexes", newIndexesPane(s)},
+		{"Policies", newPoliciesPane()},
+		{"Failures", newFailuresPane(s)},
+		{"Pods", newPodsPane(s)},
+		{"Timeline", newTimelinePane()},
+	}}
+	return s
+}
+
+// The tabs of the Job screen, in their order.
+const (
+	tabOverview = iota
+	tabIndexes
+	tabPolicies
+	tabFailures
+	tabPods
+	tabTimeline
+)
+
+func (s *jobScreen) focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+
+func (s *jobScreen) crumb() string { return s.job.Namespace + "/" + s.job.Name }
+
+func (s *jobScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
+	if a, known := s.tabs.key(k, d); known {
+		return a, true
+	}
+	if matches(k, keyExplain) {
+		return action{open: newExplainScreen(s.job)}, true
+	}
+	return action{}, false
+}
+
+func (s *jobScreen) wheel(lines int, d *data) { s.tabs.current().wheel(lines, d) }
+
+func (s *jobScreen) keys() []keyGroup {
+	return append(s.tabs.current().keys(), keyGroup{title: "Job", bindings: []binding{keyExplain, keyTabs, keyNextTab, keyPrevTab}})
+}
+
+func (s *jobScreen) body(p *paint) []canvas.Line {
+	j := p.data.job
+	if j == nil || p.data.snap.Focus.Job != s.job {
+		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
+	}
+	lines := jobHeader(p, j)
+	lines = append(lines, s.tabs.line(p))
+	return append(lines, s.tabs.current().body(p.sized(p.width, max(1, p.height-len(lines))))...)
+}
+
+// waitingFor says that nothing is known yet, and since when.
+func waitingFor(p *paint, what string) []canvas.Line {
+	l := canvas.Of(canvas.Text(styleMuted, what+p.glyphs.more))
+	if waited := p.now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
+		l = append(l, canvas.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
+	}
+	return []canvas.Line{nil, l}
+}
+
+// tabs are panes, of which one is drawn.
+type tabs struct {
+	panes []namedPane
+	at    int
+}
+
+type namedPane struct {
+	name string
+	pane
+}
+
+func (t *tabs) current() pane { return t.panes[t.at].pane }
+
+// key gives a key to the pane, and takes those that change the tab.
+func (t *tabs) key(k tea.KeyPressMsg, d *data) (action, bool) {
+	if a, known := t.current().key(k, d); known {
+		return a, true
+	}
+	switch {
+	case matches(k, keyNextTab), matches(k, keyRight):
+		t.at = (t.at + 1) % len(t.panes)
+	case matches(k, keyPrevTab), matches(k, keyLeft):
+		t.at = (t.at + len(t.panes) - 1) % len(t.panes)
+	case matches(k, keyTabs):
+		n, err := strconv.Atoi(k.String())
+		if err != nil || n > len(t.panes) {
+			return action{}, false
+		}
+		t.at = n - 1
+	default:
+		return action{}, false
+	}
+	return none()
+}
+
+// line shows the names of the tabs, or only the chosen one's where there is no room.
+func (t *tabs) line(p *paint) canvas.Line {
+	full, short := canvas.Line{}, canvas.Line{}
+	for i, pane := range t.panes {
+		number := strconv.Itoa(i + 1)
+		if i != t.at {
+			full = append(full, canvas.Text(styleMuted, " "+number+" "+pane.name+" "))
+			short = append(short, canvas.Text(styleMuted, " "+number+" "))
+			continue
+		}
+		chosen := canvas.Text(bold|reverse, " "+number+" "+pane.name+" ")
+		full, short = append(full, chosen), append(short, chosen)
+	}
+	if full.Width() > p.width {
+		full = short
+	}
+	return full
+}

@@ -1,0 +1,101 @@
+package tui
+
+import tea "charm.land/bubbletea/v2"
+
+// list is a cursor in n rows, of which some are on the screen.
+type list struct {
+	cursor, top int
+	n, height   int
+	// key names the chosen row, so that the cursor stays with it when rows come and go.
+	key string
+}
+
+// resize says how many rows there are, and how many fit on the screen. keyOf names a row.
+func (l *list) resize(n, height int, keyOf func(int) string) {
+	l.n, l.height = n, max(1, height)
+	if l.key != "" && keyOf != nil && (l.cursor >= n || keyOf(l.cursor) != l.key) {
+		for i := range n {
+			if keyOf(i) == l.key {
+				l.cursor = i
+				break
+			}
+		}
+	}
+	l.clamp()
+	if keyOf != nil && n > 0 {
+		l.key = keyOf(l.cursor)
+	}
+}
+
+// move goes so many rows down, and forgets the name of the row.
+func (l *list) move(by int) {
+	l.cursor += by
+	l.key = ""
+	l.clamp()
+}
+
+func (l *list) clamp() {
+	l.cursor = max(0, min(l.cursor, l.n-1))
+	switch {
+	case l.cursor < l.top:
+		l.top = l.cursor
+	case l.cursor >= l.top+l.height:
+		l.top = l.cursor - l.height + 1
+	}
+	l.top = max(0, min(l.top, l.n-l.height))
+}
+
+// key moves by the keys of lists, and says whether it was one.
+func (l *list) handle(k tea.KeyPressMsg) bool {
+	switch {
+	case matches(k, keyUp):
+		l.move(-1)
+	case matches(k, keyDown):
+		l.move(1)
+	case matches(k, keyPageUp):
+		l.move(-max(1, l.height-1))
+	case matches(k, keyPageDown):
+		l.move(max(1, l.height-1))
+	case matches(k, keyTop):
+		l.move(-l.n)
+	case matches(k, keyBottom):
+		l.move(l.n)
+	default:
+		return false
+	}
+	return true
+}
+
+// scroll is the top line of text that is longer than the screen.
+type scroll struct {
+	top       int
+	n, height int
+}
+
+func (s *scroll) resize(n, height int) {
+	s.n, s.height = n, max(1, height)
+	s.top = max(0, min(s.top, n-s.height))
+}
+
+func (s *scroll) move(by int) { s.top = max(0, min(s.top+by, s.n-s.height)) }
+
+// handle scrolls by the keys of lists, and says whether it was one.
+func (s *scroll) handle(k tea.KeyPressMsg) bool {
+	switch {
+	case matches(k, keyUp):
+		s.move(-1)
+	case matches(k, keyDown):
+		s.move(1)
+	case matches(k, keyPageUp):
+		s.move(-max(1, s.height-1))
+	case matches(k, keyPageDown):
+		s.move(max(1, s.height-1))
+	case matches(k, keyTop):
+		s.move(-s.n)
+	case matches(k, keyBottom):
+		s.move(s.n)
+	default:
+		return false
+	}
+	return true
+}

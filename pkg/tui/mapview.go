@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
+)
+
+// markStyle is the colour of a cell, beside its glyph.
+func markStyle(mark indexmap.Mark) styleOf {
+	switch mark {
+	case indexmap.Half, indexmap.Mark(indexmap.Succeeded):
+		return styleGood
+	case indexmap.Mark(indexmap.Active), indexmap.Mark(indexmap.Ready):
+		return styleInfo
+	case indexmap.Mark(indexmap.Unknown), indexmap.Mark(indexmap.BackOff):
+		return styleWarn
+	case indexmap.Mark(indexmap.OutOfRange), indexmap.Mark(indexmap.Terminating):
+		return styleSpecial
+	case indexmap.Mark(indexmap.Failed):
+		return styleBad | bold
+	}
+	return styleMuted
+}
+
+// mapRows draws rows of a grid, with the cursor on a cell; -1 for none.
+func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []canvas.Line {
+	out := make([]canvas.Line, 0, end-first)
+	for row := first; row < end; row++ {
+		label := strconv.Itoa(int(g.First(row * g.Columns)))
+		l := canvas.Of(canvas.Text(styleMuted, strings.Repeat(" ", max(0, g.Label-1-len(label)))+label+" "))
+		out = append(out, append(l, mapRow(p, g, row, cursor)...))
+	}
+	return out
+}
+
+// mapRow draws the cells of a row; neighbours that look the same are one span.
+func mapRow(p *paint, g *indexmap.Grid, row, cursor int) canvas.Line {
+	var l canvas.Line
+	var text strings.Builder
+	style := styleOf(0)
+	flush := func() {
+		if text.Len() > 0 {
+			l = append(l, canvas.Text(style, text.String()))
+			text.Reset()
+		}
+	}
+	for column := range min(g.Columns, g.Len()-row*g.Columns) {
+		cell := row*g.Columns + column
+		mark := g.Mark(cell)
+		if looks := markStyle(mark); looks != style {
+			flush()
+			style = looks
+		}
+		if g.Gap(column) {
+			text.WriteByte(' ')
+		}
+		glyph := mark.Glyph(p.ascii)
+		if cell == cursor {
+			flush()
+			l = append(l, canvas.Text(style|reverse|bold, glyph))
+		} else {
+			text.WriteString(glyph)
+		}
+		for range g.Pitch - 1 {
+			text.WriteByte(' ')
+		}
+	}
+	flush()
+	return l
+}
+
+// legendOrder is from the good to the bad.
+func legendOrder() []indexmap.State {
+	return []indexmap.State{
+		indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
+		indexmap.Terminating, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
+	}
+}
+
+// legend names the states that occur, with their counts. half says that a glyph for cells
+// that are partly done is on the map.
+func legend(p *paint, j *jobData, half bool) []canvas.Line {
+	var items []canvas.Line
+	for _, state := range legendOrder() {
+		n := j.indexes.Count(state)
+		if n <= 0 {
+			continue
+		}
+		mark := indexmap.Mark(state)
+		items = append(items, canvas.Of(canvas.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ascii), thousands(n)), canvas.Text(stylePlain, " "+stateWord(j, state))))
+	}
+	if half {
+		items = append(items, canvas.Of(canvas.Text(markStyle(indexmap.Half), indexmap.Half.Glyph(p.ascii)), canvas.Text(styleMuted, " partly succeeded")))
+	}
+	return items
+}
+
+// stateWord is the name of a state; nothing is pending any more in a Job that has ended.
+func stateWord(j *jobData, state indexmap.State) string {
+	if state == indexmap.Pending && !j.Job.Finished.IsZero() {
+		return "not completed"
+	}
+	return state.Word()
+}
+
+// hasHalf says that some cell is partly done, as far as that can be told without looking at
+// all of them.
+func hasHalf(j *jobData, g *indexmap.Grid) bool {
+	return g.Per > 1 && j.indexes.Count(indexmap.Succeeded) > 0 && j.indexes.Count(indexmap.Pending) > 0
+}
+
+// flow puts items beside each other, as many as fit into a line.
+func flow(items []canvas.Line, width, gap int) []canvas.Line {
+	var out []canvas.Line
+	for _, item := range items {
+		last := len(out) - 1
+		if last >= 0 && out[last].Width()+gap+item.Width() <= width {
+			out[last] = append(append(out[last], canvas.Blank(gap)), item...)
+			continue
+		}
+		out = append(out, slices.Clone(item))
+	}
+	return out
+}
+
+// perCell says how many indexes a cell stands for, and what is not on the map at all.
+func perCell(j *jobData, g *indexmap.Grid) string {
+	note := "1 index per cell"
+	if g.Per > 1 {
+		note = thousands(int64(g.Per)) + " indexes per cell"
+	}
+	if n := j.indexes.Hidden(); n > 0 {
+		note += fmt.Sprintf(", %s more are not on the map", thousands(n))
+	}
+	return note
+}
+
+// thousands is a number with commas: 100,000.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

@@ -1,0 +1,287 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Start says which screen comes first.
+type Start int
+
+// The screens to start with.
+const (
+	StartJobs Start = iota
+	StartJob
+	StartExplain
+)
+
+// Options are what a Model needs.
+type Options struct {
+	// Context ends the waiting for Snapshots.
+	Context context.Context //nolint:containedctx // commands of Bubble Tea get none
+	Source  snapshot.Source
+	// Now is the clock that ticks bring into Update.
+	Now func() time.Time
+	// Start and Job are the first screen. With StartJobs, Job is not looked at.
+	Start Start
+	Job   snapshot.JobKey
+	// What is the set of Jobs in words, for the list: "namespace ml".
+	What string
+	// Colour and ASCII are what the terminal shows. Background is asked of it later.
+	Colour bool
+	ASCII  bool
+	Light  bool
+	// Mouse switches the reports of the mouse wheel on.
+	Mouse    bool
+	Location *time.Location
+	// Replay says that a recording is played, at so many times its speed.
+	Replay float64
+	// Follow goes to the screen that each Snapshot is about, as a recording does.
+	Follow bool
+	// Save writes what is shown to a file, and returns its name.
+	Save func(*snapshot.Snapshot) (string, error)
+	// EndWhen says that the view ends by itself; nil if it does not.
+	EndWhen func(*snapshot.Snapshot) bool
+}
+
+// Model is the state of the view, for Bubble Tea.
+type Model struct {
+	o      Options
+	theme  *canvas.Theme
+	glyphs glyphs
+
+	width, height int
+	now           time.Time
+	data          data
+	stack         []screen
+	// looked is the Focus that the Source was told of last.
+	looked snapshot.Focus
+
+	absolute bool
+	mouse    bool
+	help     *helpScreen
+	prompt   *prompt
+	notice   notice
+	// paused holds what is shown; held is the Snapshot that came since.
+	paused bool
+	held   *snapshot.Snapshot
+	// over is why the Source has ended.
+	over error
+	quit bool
+
+	// frame is the last one, drawn for the state before the next message.
+	frame  tea.View
+	drawn  bool
+	finals string
+}
+
+// notice is a line that stands for a while.
+type notice struct {
+	text  string
+	until time.Time
+}
+
+// noticeTime is how long.
+const noticeTime = 4 * time.Second
+
+type (
+	// tickMsg is the time, once a second.
+	tickMsg time.Time
+	// snapshotMsg is news, or the end of them.
+	snapshotMsg struct {
+		snap *snapshot.Snapshot
+		err  error
+	}
+	// savedMsg says how writing a file went.
+	savedMsg struct {
+		name string
+		err  error
+	}
+)
+
+// New returns a Model that has drawn nothing yet.
+func New(o Options) *Model {
+	if o.Location == nil {
+		o.Location = time.UTC
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	m := &Model{o: o, glyphs: newGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m.data = data{snap: &snapshot.Snapshot{}, since: m.now}
+	m.setTheme(o.Light)
+	switch o.Start {
+	case StartJob:
+		m.stack = []screen{newJobScreen(o.Job)}
+	case StartExplain:
+		m.stack = []screen{newJobScreen(o.Job), newExplainScreen(o.Job)}
+	default:
+		m.stack = []screen{newJobsScreen(o.What)}
+	}
+	m.look()
+	return m
+}
+
+func (m *Model) setTheme(light bool) {
+	switch {
+	case !m.o.Colour:
+		m.theme = canvas.NewTheme(canvas.Colourless)
+	case light:
+		m.theme = canvas.NewTheme(canvas.Light)
+	default:
+		m.theme = canvas.NewTheme(canvas.Dark)
+	}
+}
+
+// Init asks for the first Snapshot and the first tick, and for the background colour.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.next(), m.tick()}
+	if m.o.Colour {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// next waits for news.
+func (m *Model) next() tea.Cmd {
+	ctx, source, seen := m.o.Context, m.o.Source, m.latest().Seq
+	return func() tea.Msg {
+		snap, err := source.Next(ctx, seen)
+		return snapshotMsg{snap: snap, err: err}
+	}
+}
+
+// latest is the newest Snapshot, shown or held.
+func (m *Model) latest() *snapshot.Snapshot {
+	if m.held != nil {
+		return m.held
+	}
+	return m.data.snap
+}
+
+func (m *Model) tick() tea.Cmd {
+	return tea.Every(time.Second, func(time.Time) tea.Msg { return tickMsg(m.o.Now()) })
+}
+
+// top is the screen that is drawn.
+func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
+
+// look tells the Source what is looked at, if that has changed.
+func (m *Model) look() {
+	if f := m.top().focus(); !f.Equal(m.looked) {
+		m.looked = f
+		m.data.since = m.now
+		m.o.Source.Look(f)
+	}
+}
+
+// Update takes one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.update(msg)
+	if f, ok := m.top().(follower); ok {
+		f.follow(&m.data)
+	}
+	if !m.quit {
+		m.look()
+	}
+	return m, cmd
+}
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
+	m.drawn = false
+	switch msg := msg.(type) {
+	case tickMsg:
+		m.now = time.Time(msg)
+		return m.tick()
+	case snapshotMsg:
+		return m.news(msg)
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(1, msg.Width), max(1, msg.Height)
+	case tea.BackgroundColorMsg:
+		m.setTheme(!msg.IsDark())
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		m.paste(msg.Content)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case savedMsg:
+		m.saved(msg)
+	default:
+		m.drawn = true // Nothing that shows.
+	}
+	return nil
+}
+
+// news takes a Snapshot, and asks for the next one.
+func (m *Model) news(msg snapshotMsg) tea.Cmd {
+	if msg.err != nil {
+		m.over = msg.err
+		if !errors.Is(msg.err, io.EOF) && !m.data.snap.IsShown() {
+			m.quit = true
+			return tea.Quit
+		}
+		return nil
+	}
+	if m.o.Now().After(m.now) {
+		m.now = m.o.Now()
+	}
+	if m.paused {
+		m.held = msg.snap
+	} else {
+		m.show(msg.snap)
+	}
+	if m.o.EndWhen != nil && m.o.EndWhen(msg.snap) {
+		m.show(msg.snap)
+		m.quit = true
+		return tea.Quit
+	}
+	return m.next()
+}
+
+func (m *Model) show(s *snapshot.Snapshot) {
+	if m.o.Follow && !s.Focus.Equal(m.data.snap.Focus) {
+		m.follow(s.Focus)
+	}
+	m.held = nil
+	m.data.take(s)
+}
+
+// follow goes to the screen that shows a Focus, if none of the open ones does.
+func (m *Model) follow(f snapshot.Focus) {
+	for i := len(m.stack) - 1; i >= 0; i-- {
+		if at := m.stack[i].focus(); at.Job == f.Job && at.Pod == f.Pod {
+			m.stack = m.stack[:i+1]
+			return
+		}
+	}
+	m.stack = m.stack[:1]
+	if f.Job.IsZero() {
+		m.stack = []screen{newJobsScreen(m.o.What)}
+		return
+	}
+	if m.stack[0].focus().Job != f.Job {
+		m.stack = append(m.stack, newJobScreen(f.Job))
+	}
+	if f.Pod != "" {
+		m.stack = append(m.stack, newPodScreen(f.Job, f.Pod, nil))
+	}
+}
+
+// Err is why the Source has ended, nil while it has not, or at the end of a recording.
+func (m *Model) Err() error {
+	if errors.Is(m.over, io.EOF) || errors.Is(m.over, context.Canceled) {
+		return nil
+	}
+	return m.over
+}
+
+// Shown is the last Snapshot that was on the screen.
+func (m *Model) Shown() *snapshot.Snapshot { return m.data.snap }

@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// paint is what a screen draws with: the size, the moment, what is known, and how things
+// look.
+type paint struct {
+	width, height int
+	// now is the moment of the frame.
+	now time.Time
+	// absolute shows times of day instead of "3s ago".
+	absolute bool
+	location *time.Location
+	glyphs   glyphs
+	ascii    bool
+	data     *data
+}
+
+// sized is the same paint for a part of the screen.
+func (p *paint) sized(width, height int) *paint {
+	part := *p
+	part.width, part.height = width, height
+	return &part
+}
+
+// cut is Line.Cut with the ellipsis of the glyphs.
+func (p *paint) cut(l canvas.Line, width int) canvas.Line { return l.Cut(width, p.glyphs.ellipsis) }
+
+// wrap breaks a line at the width of the paint.
+func (p *paint) wrap(l canvas.Line, hang int) []canvas.Line { return canvas.Wrap(l, p.width, hang) }
+
+// when is "3s ago", or the time of day; "-" for no time.
+func (p *paint) when(t *metav1.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	if p.absolute {
+		return p.clock(t.Time)
+	}
+	return wording.Duration(max(0, p.now.Sub(t.Time))) + " ago"
+}
+
+// clock is a time of day, with the date if it is not that of the frame.
+func (p *paint) clock(t time.Time) string {
+	t = t.In(p.location)
+	now := p.now.In(p.location)
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+// countdown is "in 1m20s", "now", or "3s overdue"; or the time of day.
+func (p *paint) countdown(t time.Time) string {
+	left := t.Sub(p.now)
+	switch {
+	case p.absolute:
+		return "at " + p.clock(t)
+	case left <= -time.Second:
+		return wording.Duration(-left) + " overdue"
+	case left < time.Second:
+		return "now"
+	}
+	return "in " + wording.Duration(left)
+}
+
+// bar is a progress bar in two styles.
+func (p *paint) bar(have, total int64, width int, style styleOf) canvas.Line {
+	full := wording.Fill(have, total, width)
+	return canvas.Of(
+		canvas.Text(style, strings.Repeat(p.glyphs.barFull, full)),
+		canvas.Text(styleMuted, strings.Repeat(p.glyphs.barEmpty, max(0, width-full))),
+	)
+}
+
+// title is a heading with a rule up to the end of the line; note stands behind it.
+func (p *paint) title(title, note string) canvas.Line {
+	l := canvas.Of(canvas.Text(bold, title))
+	if note != "" {
+		l = append(l, canvas.Text(styleMuted, "  "+note))
+	}
+	l = p.cut(l, p.width)
+	if missing := p.width - l.Width() - 1; missing > 0 {
+		l = append(l, canvas.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+	}
+	return l
+}
+
+// rows is the part of n rows from top on that fits into height lines, as the indexes of
+// its first row and of the one behind its last.
+func rows(n, top, height int) (first, end int) {
+	top = max(0, min(top, n-height))
+	return top, min(n, top+height)
+}

@@ -1,0 +1,248 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// queue is a Source of given Snapshots.
+type queue struct {
+	left   []*Snapshot
+	looked []Focus
+}
+
+func (q *queue) Look(f Focus) { q.looked = append(q.looked, f) }
+
+func (q *queue) Next(context.Context, uint64) (*Snapshot, error) {
+	if len(q.left) == 0 {
+		return nil, io.EOF
+	}
+	s := q.left[0]
+	q.left = q.left[1:]
+	return s, nil
+}
+
+// fakeClock goes on when somebody waits.
+type fakeClock struct {
+	now   time.Time
+	waits []time.Duration
+}
+
+func (c *fakeClock) Now() time.Time { return c.now }
+
+func (c *fakeClock) Wait(ctx context.Context, d time.Duration) error {
+	c.waits = append(c.waits, d)
+	c.now = c.now.Add(d)
+	return ctx.Err()
+}
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// tape is a recording of four moments: the list, a Job opened, a log of its pod, the end.
+func tape() []*Snapshot {
+	jobs := &Jobs{Items: []explain.Outline{{Namespace: "ml", Name: "train", Status: "Running"}}}
+	report := &explain.Report{Job: explain.Job{Namespace: "ml", Name: "train"}, ObservedAt: metav1.NewTime(start)}
+	key := JobKey{Namespace: "ml", Name: "train"}
+	log := &Log{Container: "main", Lines: []LogLine{{Time: start, Text: "epoch 1 \x1b[31m"}}}
+	stale := start.Add(4 * time.Second)
+	return []*Snapshot{
+		{Seq: 1, Time: start, Jobs: jobs},
+		{Seq: 2, Time: start.Add(2 * time.Second), Jobs: jobs, Focus: Focus{Job: key}, Job: &Job{Report: report}},
+		{Seq: 3, Time: start.Add(3 * time.Second), Jobs: jobs, Focus: Focus{Job: key, Pod: "p", Log: &LogTarget{Previous: true}}, Job: &Job{Report: report}, Pod: &explain.PodDetail{Name: "p"}, Log: log},
+		{Seq: 4, Time: start.Add(5 * time.Second), Jobs: jobs, Focus: Focus{Job: key}, Job: &Job{Report: report, Gone: true}, Link: Link{StaleSince: &stale, Why: "refused"}},
+	}
+}
+
+func record(t *testing.T, snapshots []*Snapshot) *bytes.Buffer {
+	t.Helper()
+	var out bytes.Buffer
+	r := NewRecorder(&queue{left: snapshots}, &out, "namespace ml")
+	for range snapshots {
+		if _, err := r.Next(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.Next(t.Context(), 0); !errors.Is(err, io.EOF) {
+		t.Errorf("the end of the source is %v", err)
+	}
+	return &out
+}
+
+// Issue 6.5: what --record writes, --replay plays, each moment at its time.
+func TestRecordingIsPlayed(t *testing.T) {
+	for _, tc := range []struct {
+		speed float64
+		waits []time.Duration
+	}{
+		{1, []time.Duration{2 * time.Second, time.Second, 2 * time.Second}},
+		{4, []time.Duration{500 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}},
+		{0, nil},
+	} {
+		clock := &fakeClock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+		p, err := NewPlayer(record(t, tape()), clock, tc.speed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.What() != "namespace ml" || !p.First().Equal(Focus{}) {
+			t.Errorf("what %q, first %v", p.What(), p.First())
+		}
+		for i, want := range tape() {
+			got, err := p.Next(t.Context(), 99)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Times of day lose their monotonic part and keep their meaning.
+			if a, b := asJSON(t, got), asJSON(t, want); a != b {
+				t.Errorf("speed %v, snapshot %d is\n%s\nwant\n%s", tc.speed, i, a, b)
+			}
+			if !p.Now().Equal(want.Time) {
+				t.Errorf("speed %v: at snapshot %d it is %s, want %s", tc.speed, i, p.Now(), want.Time)
+			}
+		}
+		if _, err := p.Next(t.Context(), 0); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end: %v", err)
+		}
+		if !reflect.DeepEqual(clock.waits, tc.waits) {
+			t.Errorf("speed %v waits %v, want %v", tc.speed, clock.waits, tc.waits)
+		}
+		clock.now = clock.now.Add(time.Hour)
+		if want := tape()[3].Time; !p.Now().Equal(want) {
+			t.Errorf("after the end it is %s, want %s", p.Now(), want)
+		}
+	}
+}
+
+func asJSON(t *testing.T, s *Snapshot) string {
+	t.Helper()
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// What did not change between two moments is written once.
+func TestRecordingDoesNotRepeat(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(record(t, tape()).String()), "\n")
+	if len(lines) != 5 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	if n := strings.Count(strings.Join(lines, "\n"), `"status":"Running"`); n != 1 {
+		t.Errorf("the list of Jobs is there %d times", n)
+	}
+	if !strings.Contains(lines[3], `"same":["jobs","job"]`) {
+		t.Errorf("line 4 is %s", lines[3])
+	}
+	if !strings.Contains(lines[4], `"gone":true`) || strings.Contains(lines[4], `"log"`) {
+		t.Errorf("line 5 is %s", lines[4])
+	}
+}
+
+// A recording that was killed ends with its last whole line.
+func TestBrokenRecordings(t *testing.T) {
+	whole := record(t, tape()).String()
+	cut := whole[:len(whole)-20]
+	p, err := NewPlayer(strings.NewReader(cut), &fakeClock{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for ; ; n++ {
+		if _, err = p.Next(t.Context(), 0); err != nil {
+			break
+		}
+	}
+	if n != 3 || !errors.Is(err, io.EOF) {
+		t.Errorf("%d snapshots, then %v", n, err)
+	}
+	p, err = NewPlayer(strings.NewReader(whole+"{]"), &fakeClock{}, 0)
+	for n = 0; err == nil; n++ {
+		_, err = p.Next(t.Context(), 0)
+	}
+	if n != 5 || !strings.Contains(err.Error(), "line 6") {
+		t.Errorf("after %d snapshots: %v", n-1, err)
+	}
+	head := strings.SplitAfter(whole, "\n")[0]
+	for text, want := range map[string]string{
+		"":               "no recording",
+		"not JSON":       "no recording",
+		`{"kind":"Job"}`: `its kind is "Job"`,
+		`{"kind":"WatchRecording","apiVersion":"batchjob.dev/v9"}`: "version",
+		head:                 "empty",
+		head + `{"seq":"x"}`: "line 2",
+	} {
+		if _, err := NewPlayer(strings.NewReader(text), &fakeClock{}, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives the error %v, want %q in it", text, err, want)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A recording that cannot be written is an error, not a silent end.
+func TestRecordingIsNotLostSilently(t *testing.T) {
+	r := NewRecorder(&queue{left: tape()}, full{}, "")
+	if _, err := r.Next(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A cancelled context ends the waiting.
+func TestPlayerIsInterrupted(t *testing.T) {
+	p, err := NewPlayer(record(t, tape()), &fakeClock{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Next(ctx, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Issue 6.5: `w` writes an object with its kind.
+func TestWrite(t *testing.T) {
+	var out bytes.Buffer
+	if err := Write(&out, tape()[2]); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got["kind"] != KindSnapshot || got["apiVersion"] != explain.APIVersion || got["log"] == nil {
+		t.Errorf("it is %s", out.String())
+	}
+	// The text of the cluster is as it was.
+	if !strings.Contains(out.String(), `epoch 1 \u001b[31m`) {
+		t.Errorf("it is %s", out.String())
+	}
+}
+
+// Two Focuses are equal by what they hold.
+func TestFocusEqual(t *testing.T) {
+	a := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
+	b := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
+	if !a.Equal(b) {
+		t.Error("equal ones differ")
+	}
+	for _, other := range []Focus{{}, {Job: a.Job}, {Job: a.Job, Pod: "p"}, {Job: a.Job, Pod: "p", Log: &LogTarget{}}, {Job: JobKey{"ns", "b"}, Pod: "p", Log: a.Log}} {
+		if a.Equal(other) || other.Equal(a) {
+			t.Errorf("equal to %v", other)
+		}
+	}
+}

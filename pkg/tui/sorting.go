@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keySort    = bind("s", "sort by the next column", "s")
+	keyReverse = bind("S", "reverse the order", "S")
+)
+
+// sorting is the order of the rows of a table.
+type sorting struct {
+	by       []order
+	at       int
+	reversed bool
+}
+
+// order is one way to sort.
+type order struct {
+	// column is the header of the column, and name what the order is called; falls says
+	// that the highest value comes first.
+	column, name string
+	falls        bool
+}
+
+// handle changes the order.
+func (s *sorting) handle(k tea.KeyPressMsg) bool {
+	switch {
+	case matches(k, keySort):
+		s.at, s.reversed = (s.at+1)%len(s.by), false
+	case matches(k, keyReverse):
+		s.reversed = !s.reversed
+	default:
+		return false
+	}
+	return true
+}
+
+// falling says that the highest value comes first.
+func (s *sorting) falling() bool { return s.by[s.at].falls != s.reversed }
+
+// rows sorts the numbers of rows, which are in the order that breaks ties. compare orders
+// two of them by the values of the chosen column, the lowest first; nil keeps the order.
+func (s *sorting) rows(rows []int32, compare func(a, b int32) int) {
+	switch {
+	case compare == nil && s.falling():
+		slices.Reverse(rows)
+	case compare == nil:
+	case s.falling():
+		slices.SortStableFunc(rows, func(a, b int32) int { return compare(b, a) })
+	default:
+		slices.SortStableFunc(rows, compare)
+	}
+}
+
+// header is that of a column, with a mark if the table is sorted by it.
+func (s *sorting) header(p *paint, column string) string {
+	if s.by[s.at].column != column {
+		return column
+	}
+	return column + " " + s.mark(p)
+}
+
+func (s *sorting) mark(p *paint) string {
+	if s.falling() {
+		return p.glyphs.down
+	}
+	return p.glyphs.up
+}
+
+// line is "by name ▲": the column may have no room.
+func (s *sorting) line(p *paint) canvas.Line {
+	return canvas.Of(canvas.Text(styleMuted, "  by "+s.by[s.at].name+" "+s.mark(p)))
+}
+
+// chosenRow puts the cursor before a row of a table, or the room for it.
+func chosenRow(p *paint, l canvas.Line, chosen bool) canvas.Line {
+	if !chosen {
+		return l.Indent(cursorWidth)
+	}
+	return append(canvas.Of(canvas.Text(styleAccent|bold, p.glyphs.cursor), canvas.Blank(1)), l.With(bold)...)
+}
+
+// cursorWidth is that of the cursor before rows.
+const cursorWidth = 2
