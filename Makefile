@@ -141,6 +141,10 @@ clean: down ## Remove what was built, but for the control plane in the user's ca
 explain-doc: build controlplane ## Write the outputs in docs/explain.md anew, from a run of the examples
 	@hack/explaindoc.sh
 
+.PHONY: screenshots
+screenshots: build controlplane ## Draw the pictures of the interactive view from the real program in a real terminal
+	@hack/screenshots.sh
+
 .PHONY: picture
 picture: build ## Draw the picture of the README from a run of the demo
 	hack/demo.sh | awk '/^kubectl batchjob status --watch/{f=1} /^kubectl batchjob status -o wide/{f=0} f' | sed '/^$$/d' | \

@@ -1,5 +1,9 @@
-// Command picture turns what a command printed into an SVG of a terminal, for the
-// README: picture 'TITLE' < output > picture.svg
+// Command picture turns what a terminal showed into an SVG, for README and docs:
+//
+//	picture 'TITLE' < output > picture.svg
+//
+// Colours and attributes are those of the SGR sequences in the output; what has none gets
+// some for the words that a reader looks for.
 package main
 
 import (
@@ -7,83 +11,120 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"regexp"
 	"strings"
 )
 
 const (
 	charWidth  = 7.8
-	lineHeight = 18
+	lineHeight = 17
 	margin     = 16
 	titleBar   = 28
-)
 
-// colours of words that a reader looks for.
-var colours = []struct {
-	words  *regexp.Regexp
-	colour string
-}{
-	{regexp.MustCompile(`^(\$|kubectl) .*`), "#79c0ff"},
-	{regexp.MustCompile(`\b(Complete|CompletionsReached|SuccessCriteriaMet)\b`), "#7ee787"},
-	{regexp.MustCompile(`\b(Failed|FailureTarget|BackoffLimitExceeded|Error)\b`), "#ff7b72"},
-	{regexp.MustCompile(`\b(Running)\b`), "#e3b341"},
-	{regexp.MustCompile(`^NAME .*`), "#8b949e"},
-}
+	foreground = "#e6edf3"
+	background = "#0d1117"
+)
 
 func main() {
 	title := strings.Join(os.Args[1:], " ")
-	var lines []string
+	var lines [][]cell
 	scanner := bufio.NewScanner(os.Stdin)
+	state := look{}
 	for scanner.Scan() {
-		lines = append(lines, strings.TrimRight(scanner.Text(), " "))
+		var line []cell
+		line, state = parse(scanner.Text(), state)
+		lines = append(lines, line)
 	}
 	if err := scanner.Err(); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
+	if !styled(lines) {
+		for i := range lines {
+			colourWords(lines[i])
+		}
+	}
 	fmt.Print(render(title, lines))
 }
 
-func render(title string, lines []string) string {
-	longest := len(title)
+func render(title string, lines [][]cell) string {
+	columns := len([]rune(title))
 	for _, line := range lines {
-		longest = max(longest, len([]rune(line)))
+		columns = max(columns, len(line))
 	}
-	width, height := float64(longest)*charWidth+2*margin, titleBar+len(lines)*lineHeight+2*margin
+	width, height := float64(columns)*charWidth+2*margin, titleBar+len(lines)*lineHeight+2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, html.EscapeString(title))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>`+"\n")
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
 	for i, colour := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
 		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, colour)
 	}
-	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13" fill="#e6edf3">`+"\n")
+	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s" xml:space="preserve">`+"\n", foreground)
 	fmt.Fprintf(&b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
 	for i, line := range lines {
-		fmt.Fprintf(&b, `<text xml:space="preserve" x="%d" y="%d">%s</text>`+"\n", margin, titleBar+margin+(i+1)*lineHeight-6, colour(line))
+		drawLine(&b, line, float64(titleBar+margin+i*lineHeight))
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
 }
 
-// colour marks up the first kind of words that the line holds, wherever they are.
-func colour(line string) string {
-	for _, c := range colours {
-		if !c.words.MatchString(line) {
-			continue
+// drawLine writes backgrounds and blocks as shapes, which meet without gaps, and the rest
+// as text. Each run of text has a place of its own: the widths of fonts differ.
+func drawLine(b *strings.Builder, line []cell, top float64) {
+	for i := 0; i < len(line); {
+		end := i + 1
+		for end < len(line) && line[end].joins(line[i]) {
+			end++
 		}
-		var b strings.Builder
-		rest := line
-		for {
-			at := c.words.FindStringIndex(rest)
-			if at == nil || at[1] == 0 {
-				break
-			}
-			b.WriteString(html.EscapeString(rest[:at[0]]))
-			fmt.Fprintf(&b, `<tspan fill="%s">%s</tspan>`, c.colour, html.EscapeString(rest[at[0]:at[1]]))
-			rest = rest[at[1]:]
-		}
-		b.WriteString(html.EscapeString(rest))
-		return b.String()
+		drawRun(b, line[i:end], margin+float64(i)*charWidth, top)
+		i = end
 	}
-	return html.EscapeString(line)
+}
+
+func drawRun(b *strings.Builder, run []cell, x, top float64) {
+	first, width := run[0], float64(len(run))*charWidth
+	text, fill, behind := "", first.look.fg, first.look.bg
+	if first.look.reverse {
+		fill, behind = orElse(behind, background), orElse(fill, foreground)
+	}
+	if behind != "" {
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.0f" width="%.1f" height="%d" fill="%s"/>`+"\n", x, top, width, lineHeight, behind)
+	}
+	switch first.r {
+	case '█':
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s"/>`+"\n", x, top+3, width, lineHeight-6, orElse(fill, foreground))
+		return
+	case '░', '▒', '▓':
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s" opacity="0.35"/>`+"\n", x, top+3, width, lineHeight-6, orElse(fill, foreground))
+		return
+	case '─':
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="1" fill="%s"/>`+"\n", x, top+lineHeight/2, width, orElse(fill, foreground))
+		return
+	}
+	for _, c := range run {
+		text += string(c.r)
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	attributes := ""
+	if fill != "" {
+		attributes += fmt.Sprintf(` fill="%s"`, fill)
+	}
+	if first.look.bold {
+		attributes += ` font-weight="bold"`
+	}
+	if first.look.faint {
+		attributes += ` opacity="0.65"`
+	}
+	if first.look.underline {
+		attributes += ` text-decoration="underline"`
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes, html.EscapeString(text))
+}
+
+func orElse(colour, other string) string {
+	if colour == "" {
+		return other
+	}
+	return colour
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
 const explainLong = `Say why a Job failed, what it waits for, what happens next, and what to do.
@@ -28,6 +29,9 @@ back-off and deadlines, the controller, and what happened when.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), give one line each, and the causes of all their failures together.
+
+With the name of one Job on a terminal the answer is an interactive view that
+goes on with the Job; --interactive=false, --full, --index and --pod print it.
 
 With view permissions (get and list of jobs, pods and events, get of pods/log)
 nothing is missing. Without some of them the answer is shorter, and says what it
@@ -57,6 +61,7 @@ type explainOptions struct {
 	kube  *genericclioptions.ConfigFlags
 	color colorFlag
 
+	interactive   interactiveFlag
 	allNamespaces bool
 	selector      string
 	output        string
@@ -98,6 +103,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many last lines to show of the logs that tell most; 0 for none.")
+	o.interactive.addTo(cmd)
 	o.color.addTo(flags)
 	o.kube.AddFlags(flags)
 	o.color.complete(cmd)
@@ -145,6 +151,12 @@ func (o *explainOptions) validateFlags() error {
 	return o.color.Validate()
 }
 
+// explainsLive says that the answer is the interactive view: about one whole Job, and
+// nothing was said about the form.
+func (o *explainOptions) explainsLive() bool {
+	return o.single() && o.output == "" && o.pod == "" && o.index == "" && !o.full && o.interactive.possible(o.IOStreams)
+}
+
 // single says that one Job was asked for by name, so that the answer is about it alone.
 func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owners) == 0 }
 
@@ -180,6 +192,9 @@ func (o *explainOptions) parseIndex() (int32, error) {
 // Run reads and explains the Jobs. Names that do not exist are told after the answer on
 // the others.
 func (o *explainOptions) Run(ctx context.Context) error {
+	if o.explainsLive() {
+		return viewJob(ctx, o.names[0], tui.StartExplain, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
+	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
 		return errors.Join(missing...)

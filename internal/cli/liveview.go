@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -88,6 +89,22 @@ func (v *liveView) label(key snapshot.JobKey) string {
 		return "job.batch/" + key.Name + " in namespace " + key.Namespace
 	}
 	return "job.batch/" + key.Name
+}
+
+// viewJob is the interactive view of one Job, in place of printing it.
+func viewJob(ctx context.Context, name string, start tui.Start, kube *genericclioptions.ConfigFlags, v viewer) error {
+	held := &heldLines{}
+	defer held.release(v.ErrOut)
+	live, err := openLive(kube, jobChoice{names: []string{name}}, held, v.env)
+	if err != nil {
+		return err
+	}
+	if err := live.check(ctx); err != nil {
+		return err
+	}
+	return live.run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return v.show(ctx, tui.Options{Source: source, Start: start, Job: live.single(), What: live.what()})
+	})
 }
 
 // run keeps the source going for as long as use works with it.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
 const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of
@@ -24,6 +25,9 @@ SuccessCriteriaMet mean that the outcome is decided and that pods are still
 terminating (TERMINATING). DURATION ends when a Job is complete or failed.
 FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
 --full.
+
+With the name of one Job on a terminal the summary is an interactive view, see
+kubectl batchjob watch --help; --interactive=false prints it.
 
 With --watch a row follows for every visible change, until Ctrl-C (exit code
 130). A Job that is gone shows its last row once, with STATUS Deleted; so does
@@ -62,6 +66,7 @@ type statusOptions struct {
 	noHeaders     bool
 	full          bool
 	color         colorFlag
+	interactive   interactiveFlag
 
 	names     []string // none for all Jobs
 	client    *jobClient
@@ -98,6 +103,7 @@ func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.interactive.addTo(cmd)
 	o.color.addTo(flags)
 	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
 	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
@@ -165,6 +171,8 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
 		return newFollower(o).run(ctx)
+	case o.summarizes() && o.interactive.possible(o.IOStreams):
+		return viewJob(ctx, o.names[0], tui.StartJob, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	case o.summarizes():
 		return o.printSummary(ctx)
 	case len(o.names) > 0:

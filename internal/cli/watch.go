@@ -158,14 +158,14 @@ func (o *watchOptions) Run(ctx context.Context) error {
 	}
 	file, err := createFile(o.record)
 	if err != nil {
-		return fmt.Errorf("--record: %w", err)
+		return fileError("--record", err)
 	}
 	out := bufio.NewWriter(file)
 	err = live.run(ctx, func(ctx context.Context, source snapshot.Source) error {
 		return o.show(ctx, snapshot.NewRecorder(source, out, live.what()), live)
 	})
 	if failed := errors.Join(out.Flush(), file.Close()); failed != nil {
-		err = errors.Join(err, fmt.Errorf("--record: %w", failed))
+		err = errors.Join(err, fileError("--record", failed))
 	}
 	return err
 }
@@ -198,12 +198,12 @@ func (o *watchOptions) show(ctx context.Context, source snapshot.Source, live *l
 func (o *watchOptions) play(ctx context.Context) error {
 	file, err := os.Open(o.replay)
 	if err != nil {
-		return fmt.Errorf("--replay: %w", err)
+		return fileError("--replay", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	player, err := snapshot.NewPlayer(bufio.NewReader(file), systemClock{o.env}, o.speed)
 	if err != nil {
-		return fmt.Errorf("--replay %s: %w", o.replay, err)
+		return fileError("--replay "+o.replay, err)
 	}
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: player.Now, namespaces: true}
@@ -215,4 +215,9 @@ func (o *watchOptions) play(ctx context.Context) error {
 	}
 	v := viewer{IOStreams: o.IOStreams, env: o.env, display: o.color.displayOf(o.env, o.Out)}
 	return v.show(ctx, options)
+}
+
+// fileError is what a file of a flag met. The cluster has no part in it.
+func fileError(flag string, err error) error {
+	return newUserError(kindOther, err, flag+": "+err.Error(), "")
 }

@@ -28,7 +28,7 @@ type plainView struct {
 	// job is told more of than its numbers; zero for none.
 	job snapshot.JobKey
 
-	jobs   map[snapshot.JobKey]*plainJob
+	jobs   map[snapshot.JobKey]*toldJob
 	told   map[string]bool // of the one Job
 	stale  bool
 	listed *snapshot.Jobs
@@ -36,15 +36,15 @@ type plainView struct {
 	none   bool
 }
 
-// plainJob is what was printed of a Job.
-type plainJob struct {
+// toldJob is what was printed of a Job.
+type toldJob struct {
 	line, status string
 	at           time.Time
 }
 
 // follow prints until the Source or done ends it.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
-	v.jobs, v.told = map[snapshot.JobKey]*plainJob{}, map[string]bool{}
+	v.jobs, v.told = map[snapshot.JobKey]*toldJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
 	var last *snapshot.Snapshot
 	for seen := uint64(0); ; {
@@ -130,14 +130,14 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	key := keyOfOutline(o)
 	job := v.jobs[key]
 	if job == nil {
-		job = &plainJob{}
+		job = &toldJob{}
 		v.jobs[key] = job
 	}
 	line := plainLine(o)
 	if line == job.line || !now && o.Status == job.status && at.Sub(job.at) < plainPause {
 		return
 	}
-	*job = plainJob{line: line, status: o.Status, at: at}
+	*job = toldJob{line: line, status: o.Status, at: at}
 	v.print(at, key, line)
 }
 
@@ -242,7 +242,7 @@ func keyOfOutline(o *explain.Outline) snapshot.JobKey {
 	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
 }
 
-func sortedKeys(jobs map[snapshot.JobKey]*plainJob) []snapshot.JobKey {
+func sortedKeys(jobs map[snapshot.JobKey]*toldJob) []snapshot.JobKey {
 	return slices.SortedFunc(maps.Keys(jobs), func(a, b snapshot.JobKey) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})

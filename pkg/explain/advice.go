@@ -157,9 +157,9 @@ func (a *analysis) adviceOnSuspended() []Advice {
 
 func (a *analysis) adviceOnNode(p *Problem) []Advice {
 	node := ""
-	for i := range a.Pods {
-		if slices.Contains(p.Pods, a.Pods[i].Name) {
-			node = a.Pods[i].Node
+	for i := range a.pods {
+		if slices.Contains(p.Pods, a.pods[i].Name) {
+			node = a.pods[i].Node
 		}
 	}
 	out := []Advice{{"see whether the node comes back", "kubectl get node " + shellWord(node)}}

@@ -3,6 +3,8 @@ package explain_test
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
 // huge is a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of
@@ -66,15 +69,79 @@ func hugePod(i int, now time.Time) *corev1.Pod {
 	return pod
 }
 
-// BenchmarkExplain_SCL is what explain-failure of a Job of 10^5 indexes costs beyond
-// reading its 10^4 pods.
+// BenchmarkExplain is what an explanation of a Job of 10^5 indexes costs beyond reading its
+// 10^4 pods: as the live view has it several times a second (all), in a random order of the
+// pods, as they come from a cache (shuffled), and as explain-failure prints it (text).
 func BenchmarkExplain(b *testing.B) {
 	f := huge()
-	for b.Loop() {
-		r := explain.Explain(f, explain.Options{})
-		if err := text.Explanation(io.Discard, r, text.Options{Width: 100}); err != nil {
-			b.Fatal(err)
+	shuffled := f
+	shuffled.Pods = slices.Clone(f.Pods)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled.Pods), func(i, j int) {
+		shuffled.Pods[i], shuffled.Pods[j] = shuffled.Pods[j], shuffled.Pods[i]
+	})
+	for _, bc := range []struct {
+		name  string
+		facts explain.Facts
+		o     explain.Options
+	}{
+		{"all", f, explain.Options{MaxPods: -1}}, {"shuffled", shuffled, explain.Options{MaxPods: -1}},
+		{"some", f, explain.Options{}}, {"index", f, explain.Options{Index: ptr.To[int32](50_000)}},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = explain.Explain(bc.facts, bc.o)
+			}
+		})
+	}
+	b.Run("text", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := text.Explanation(io.Discard, explain.Explain(f, explain.Options{}), text.Options{Width: 100}); err != nil {
+				b.Fatal(err)
+			}
 		}
+	})
+}
+
+// BenchmarkOutline is a row of a list: of a Job like most, of one that a rule failed, and of
+// one with a long list of failed indexes.
+func BenchmarkOutline(b *testing.B) {
+	usual := indexedJob(100, nil)
+	byRule := indexedJob(100, func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy = rules(3)
+		j.Annotations = map[string]string{rulename.Annotation: "1=OutOfMemory"}
+		ended(j, "PodFailurePolicy_OutOfMemory", "Container main for pod ns/train-0-abcde failed with exit code 2 matching FailJob rule at index 1")
+	})
+	long := huge().Job
+	long.Status.FailedIndexes, long.Status.CompletedIndexes = ptr.To(long.Status.CompletedIndexes), ""
+	for _, bc := range []struct {
+		name string
+		job  *batchv1.Job
+	}{{"usual", usual}, {"rule", byRule}, {"long", long}} {
+		b.Run(bc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = explain.OutlineOf(bc.job, nil, noon)
+			}
+		})
+	}
+}
+
+// BenchmarkPodDetail is a pod of three containers with twenty events among as many others.
+func BenchmarkPodDetail(b *testing.B) {
+	pod := detailed()
+	var events []explain.Event
+	for i := range 40 {
+		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Reason: "Pulled", Last: noon.Add(-time.Duration(i*7%40) * time.Second)}
+		if i%2 == 0 {
+			e.Pod = "another"
+		}
+		events = append(events, e)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = explain.PodDetailOf(pod, events)
 	}
 }
 

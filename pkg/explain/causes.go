@@ -20,7 +20,9 @@ const maxExamples = 3
 
 // causeGroup is the failures of one cause, the latest first.
 type causeGroup struct {
-	cause       cause.Cause
+	cause cause.Cause
+	// evidence is its text.
+	evidence    string
 	consequence bool
 	failures    []*failure
 }
@@ -28,32 +30,35 @@ type causeGroup struct {
 // groups are the failures by cause, the most frequent first, and those that followed from
 // the end of the Job last.
 func (a *analysis) groups() []*causeGroup {
-	all := make([]*failure, len(a.failures))
-	for i := range a.failures {
-		all[i] = &a.failures[i]
+	if a.byCause == nil {
+		all := make([]*failure, len(a.failures))
+		for i := range a.failures {
+			all[i] = &a.failures[i]
+		}
+		a.byCause = group(all)
 	}
-	return group(all)
+	return a.byCause
 }
 
 func group(failures []*failure) []*causeGroup {
 	type key struct {
-		cause       cause.Cause
+		kind        int
 		consequence bool
 	}
 	byKey := map[key]*causeGroup{}
 	var all []*causeGroup
 	for _, f := range failures {
-		k := key{f.cause, f.consequence}
+		k := key{f.kind, f.consequence}
 		g := byKey[k]
 		if g == nil {
-			g = &causeGroup{cause: f.cause, consequence: f.consequence}
+			g = &causeGroup{cause: f.cause, evidence: f.evidence, consequence: f.consequence}
 			byKey[k] = g
 			all = append(all, g)
 		}
 		g.failures = append(g.failures, f)
 	}
 	slices.SortStableFunc(all, func(x, y *causeGroup) int {
-		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.cause.Evidence(), y.cause.Evidence()))
+		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.evidence, y.evidence))
 	})
 	return all
 }
@@ -121,7 +126,7 @@ func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }
 
 func (a *analysis) causeOf(g *causeGroup) Cause {
 	c := Cause{
-		Text: g.cause.Evidence(), Source: SourcePods, Count: int32(len(g.failures)), Consequence: g.consequence,
+		Text: g.evidence, Source: SourcePods, Count: int32(len(g.failures)), Consequence: g.consequence,
 		Container: g.cause.Container, Reason: g.cause.Reason, Condition: string(g.cause.Condition), Action: string(g.cause.Action),
 	}
 	latest := g.failures[0]
@@ -145,7 +150,9 @@ func (a *analysis) causeOf(g *causeGroup) Cause {
 		if f.pod.Index >= 0 {
 			indexes = append(indexes, f.pod.Index)
 		}
-		c.Message = cmp.Or(c.Message, f.message())
+		if c.Message == "" {
+			c.Message = f.message()
+		}
 	}
 	c.Indexes = indexset.Of(indexes...).String()
 	c.First, c.Last = timeOf(g.failures[len(g.failures)-1].pod.FinishedAt), timeOf(latest.pod.FinishedAt)

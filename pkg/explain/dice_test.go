@@ -156,6 +156,7 @@ func (d dice) pod(i int) *corev1.Pod {
 		p.Status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: "False", Reason: d.of("scheduled", "Unschedulable", "SchedulingGated")},
 			{Type: "DisruptionTarget", Status: corev1.ConditionStatus(d.of("disrupted", "True", "False")), Reason: d.of("disruption", "", "DeletionByPodGC")},
+			{Type: corev1.PodReady, Status: corev1.ConditionStatus(d.of("ready", "True", "False"))},
 		}
 	}
 	for _, name := range []string{"main", "side"}[:d.n("containers", 0, 2)] {

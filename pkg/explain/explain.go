@@ -20,11 +20,12 @@ type Options struct {
 // Explain says what becomes of the Job, and why.
 func Explain(f Facts, o Options) Report {
 	whole := Options{MaxPods: o.MaxPods}
-	r := analyse(&f, whole).report()
+	all := analyse(&f, whole)
+	r := all.report()
 	if o == whole {
 		return r
 	}
-	a := analyse(&f, o)
+	a := all.narrowed(o)
 	a.r = &r
 	r.Causes, r.FailuresWithoutPod = a.causes()
 	if r.Indexes != nil {

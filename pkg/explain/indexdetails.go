@@ -1,14 +1,13 @@
 package explain
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // maxIndexDetails is how many indexes are told one by one.
@@ -17,8 +16,11 @@ const maxIndexDetails = 100
 // indexDetails collects what is known of single indexes.
 type indexDetails struct {
 	*analysis
-	sets  *indexSets
-	infos map[int32]*IndexInfo
+	sets *indexSets
+	// infos are in no order, and have no State before sorted; places is where that of an
+	// index is.
+	infos  []IndexInfo
+	places map[int32]int
 }
 
 // detailsInFocus are those of the indexes that the report is about.
@@ -30,14 +32,22 @@ func (a *analysis) detailsInFocus() ([]IndexInfo, int32) {
 // indexDetails tells of each index that failed, waits, or runs again, and how many more
 // there are.
 func (a *analysis) indexDetails(sets *indexSets) ([]IndexInfo, int32) {
-	d := &indexDetails{analysis: a, sets: sets, infos: map[int32]*IndexInfo{}}
+	d := &indexDetails{analysis: a, sets: sets}
+	again := 0
+	for _, p := range a.active {
+		if d.isAgain(p) {
+			again++
+		}
+	}
+	most := len(a.failures) + again
+	d.places, d.infos = make(map[int32]int, most), make([]IndexInfo, 0, most)
 	for i := range a.failures { // The latest first.
 		if f := &a.failures[i]; d.has(f.pod.Index) && !f.consequence {
 			d.failed(f)
 		}
 	}
-	for i := range a.Pods {
-		if p := &a.Pods[i]; p.Attempt > 1 && p.IsActive() && a.inFocus(p) && d.has(p.Index) {
+	for _, p := range a.active {
+		if d.isAgain(p) {
 			d.again(p)
 		}
 	}
@@ -65,13 +75,15 @@ func (d *indexDetails) has(index int32) bool {
 // wants says that the report is about the index.
 func (d *indexDetails) wants(index int32) bool { return d.o.Index == nil || *d.o.Index == index }
 
+// at is what is known of an index, up to the next call.
 func (d *indexDetails) at(index int32) *IndexInfo {
-	info := d.infos[index]
-	if info == nil {
-		info = &IndexInfo{Index: index, State: d.sets.state(index)}
-		d.infos[index] = info
+	place, known := d.places[index]
+	if !known {
+		place = len(d.infos)
+		d.places[index] = place
+		d.infos = append(d.infos, IndexInfo{Index: index})
 	}
-	return info
+	return &d.infos[place]
 }
 
 // failed adds a failed pod. Each carries the failures before it if the Job has
@@ -80,7 +92,7 @@ func (d *indexDetails) failed(f *failure) {
 	info := d.at(f.pod.Index)
 	info.Attempt = max(info.Attempt, f.pod.Attempt)
 	if info.Pod == "" {
-		info.Pod, info.Cause = f.pod.Name, f.cause.Evidence()
+		info.Pod, info.Cause = f.pod.Name, f.evidence
 	}
 	failures, ignored := int32(1), int32(0)
 	if f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {
@@ -98,6 +110,11 @@ func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempt
 
 // saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
+
+// isAgain says that an active pod runs after others of its index have failed.
+func (d *indexDetails) isAgain(p *Pod) bool {
+	return p.Attempt > 1 && d.inFocus(p) && d.has(p.Index)
+}
 
 // again adds a pod that runs after others have failed.
 func (d *indexDetails) again(p *Pod) {
@@ -126,21 +143,47 @@ func (d *indexDetails) withoutPods() {
 	}
 }
 
+// sorted puts the indexes in the order of their states, and of themselves in each.
 func (d *indexDetails) sorted() (list []IndexInfo, omitted int32) {
-	for _, info := range slices.SortedFunc(maps.Values(d.infos), func(x, y *IndexInfo) int {
-		return cmp.Or(cmp.Compare(indexRank(x), indexRank(y)), cmp.Compare(x.Index, y.Index))
-	}) {
-		if len(list) == d.most() {
-			return list, int32(len(d.infos) - d.most())
+	byState := d.byState()
+	list = make([]IndexInfo, 0, min(len(d.infos), d.most()))
+	for _, places := range byState {
+		for _, place := range places[:min(len(places), cap(list)-len(list))] {
+			info := &d.infos[place]
+			if d.perIndex() {
+				info.Attempts = d.allowed(info.Ignored)
+			}
+			list = append(list, *info)
 		}
-		if d.perIndex() {
-			info.Attempts = d.allowed(info.Ignored)
-		}
-		list = append(list, *info)
 	}
-	return list, 0
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list, int32(len(d.infos) - len(list))
 }
 
-func indexRank(i *IndexInfo) int {
-	return slices.Index([]string{IndexFailed, IndexBackingOff, IndexActive, IndexTerminating, IndexPending, IndexUnknown, IndexCompleted}, i.State)
+// byState notes the state of each index, and returns their places by state: it goes up
+// the indexes and the sets together, once.
+func (d *indexDetails) byState() [][]int {
+	order := make([]uint64, len(d.infos))
+	for i := range d.infos {
+		order[i] = sortKey(d.infos[i].Index, i)
+	}
+	slices.Sort(order)
+	sets := d.sets.ranked()
+	cursors, byState := make([]indexset.Cursor, len(sets)), make([][]int, len(sets))
+	for i := range sets {
+		cursors[i] = sets[i].set.Cursor()
+	}
+	for _, key := range order {
+		place := placeOf(key)
+		info := &d.infos[place]
+		for i := range sets {
+			if cursors[i].Count(indexset.Interval{First: info.Index, Last: info.Index}) > 0 {
+				info.State, byState[i] = sets[i].state, append(byState[i], place)
+				break
+			}
+		}
+	}
+	return byState
 }

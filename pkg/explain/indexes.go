@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -16,23 +18,33 @@ const (
 	IndexUnknown     = "Unknown"
 )
 
+// endedSets is the result of endedIndexes.
+type endedSets struct{ completed, failed indexset.Set }
+
 // endedIndexes are the indexes that have succeeded and that have failed, none in both,
 // with those that the next status will have.
 func (a *analysis) endedIndexes() (completed, failed indexset.Set) {
+	if a.ended == nil {
+		a.ended = a.readEnded()
+	}
+	return a.ended.completed, a.ended.failed
+}
+
+func (a *analysis) readEnded() *endedSets {
 	total := deref(a.spec.Completions, 0)
-	completed, _ = indexset.ParseTolerant(a.job.Status.CompletedIndexes, total)
-	failed, _ = indexset.ParseTolerant(deref(a.job.Status.FailedIndexes, ""), total)
+	completed, _ := indexset.ParseTolerant(a.job.Status.CompletedIndexes, total)
+	failed, _ := indexset.ParseTolerant(deref(a.job.Status.FailedIndexes, ""), total)
 	var fresh, lost []int32
-	for i := range a.plan.Findings {
-		switch f := &a.plan.Findings[i]; {
-		case f.Kind == reconcile.FindingRecorded && f.Reason == reconcile.ReasonSucceeded && f.Index >= 0 && f.Index < total:
+	for _, f := range a.findings(reconcile.FindingRecorded) {
+		if f.Reason == reconcile.ReasonSucceeded && f.Index >= 0 && f.Index < total {
 			fresh = append(fresh, f.Index)
-		case f.Kind == reconcile.FindingIndexFailed:
-			lost = append(lost, f.Index)
 		}
 	}
+	for _, f := range a.findings(reconcile.FindingIndexFailed) {
+		lost = append(lost, f.Index)
+	}
 	completed = completed.Union(indexset.Of(fresh...))
-	return completed, failed.Union(indexset.Of(lost...)).Difference(completed)
+	return &endedSets{completed, failed.Union(indexset.Of(lost...)).Difference(completed)}
 }
 
 // indexSets are the indexes by state; each is in one set.
@@ -47,23 +59,10 @@ func (a *analysis) indexSets() indexSets {
 	var s indexSets
 	s.completed, s.failed = a.endedIndexes()
 	total := deref(a.spec.Completions, 0)
-	var active, ready, terminating, waiting, beyond []int32
-	for i := range a.Pods {
-		switch p := &a.Pods[i]; {
-		case p.Index < 0, p.IsTerminal():
-		case p.Index >= total:
-			// The Job was scaled down (elastic Indexed Jobs): such a pod is on its way out,
-			// and nothing of it counts. One that has ended is no longer in the way.
-			beyond = append(beyond, p.Index)
-		case p.IsActive():
-			active = append(active, p.Index)
-			if p.Ready {
-				ready = append(ready, p.Index)
-			}
-		case p.IsTerminating():
-			terminating = append(terminating, p.Index)
-		}
-	}
+	active, beyond := indexesBelow(a.active, total)
+	terminating, more := indexesBelow(a.terminating, total)
+	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(a.active), func(p *Pod) bool { return !p.Ready }), total)
+	var waiting []int32
 	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
 		waiting = append(waiting, f.Index)
 	}
@@ -75,7 +74,7 @@ func (a *analysis) indexSets() indexSets {
 	}
 	s.active = take(active)
 	s.ready = indexset.Of(ready...).Intersection(s.active)
-	s.outOfRange = indexset.Of(beyond...)
+	s.outOfRange = indexset.Of(slices.Concat(beyond, more)...)
 	s.terminating = take(terminating)
 	s.backingOff = take(waiting)
 	if a.PodsRead {
@@ -86,19 +85,34 @@ func (a *analysis) indexSets() indexSets {
 	return s
 }
 
-func (s *indexSets) state(index int32) string {
-	for _, state := range []struct {
-		set  indexset.Set
-		name string
-	}{
-		{s.completed, IndexCompleted}, {s.failed, IndexFailed}, {s.active, IndexActive},
-		{s.terminating, IndexTerminating}, {s.backingOff, IndexBackingOff}, {s.unknown, IndexUnknown},
-	} {
-		if state.set.Contains(index) {
-			return state.name
+// indexesBelow are the indexes of pods, and those that are beyond the completions: the Job
+// was scaled down (elastic Indexed Jobs), and such a pod is on its way out.
+func indexesBelow(pods []*Pod, completions int32) (within, beyond []int32) {
+	within = make([]int32, 0, len(pods))
+	for _, p := range pods {
+		switch {
+		case p.Index < 0:
+		case p.Index < completions:
+			within = append(within, p.Index)
+		default:
+			beyond = append(beyond, p.Index)
 		}
 	}
-	return IndexPending
+	return within, beyond
+}
+
+// rankedSet are the indexes of one state.
+type rankedSet struct {
+	state string
+	set   indexset.Set
+}
+
+// ranked are the states in the order in which indexes are told one by one.
+func (s *indexSets) ranked() []rankedSet {
+	return []rankedSet{
+		{IndexFailed, s.failed}, {IndexBackingOff, s.backingOff}, {IndexActive, s.active}, {IndexTerminating, s.terminating},
+		{IndexPending, s.pending}, {IndexUnknown, s.unknown}, {IndexCompleted, s.completed},
+	}
 }
 
 // indexes is nil for a NonIndexed Job.

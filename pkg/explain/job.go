@@ -4,8 +4,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -103,17 +103,7 @@ func (a *analysis) counts() Counts {
 		return c
 	}
 	c.AwaitReplacement = int32(len(a.findings(reconcile.FindingDelayed)))
-	var failed, finalizers int32
-	for i := range a.Pods {
-		if a.Pods[i].Phase == corev1.PodFailed {
-			failed++
-		}
-		if a.Pods[i].Finalizer {
-			finalizers++
-		}
-	}
-	pods := int32(len(a.Pods))
-	c.Pods, c.FailedPods, c.Finalizers = &pods, &failed, &finalizers
+	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
 	return c
 }
 

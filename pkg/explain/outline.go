@@ -61,7 +61,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) Outline {
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Fate: f.Fate,
 		Indexed: isIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
-		FailedIndexes: status.FailedIndexes, FailedIndexCount: countIndexes(deref(status.FailedIndexes, ""), deref(spec.Completions, 0)),
+		FailedIndexes: status.FailedIndexes, FailedIndexCount: int32(indexset.CountTolerant(deref(status.FailedIndexes, ""), deref(spec.Completions, 0))),
 		ManagedBy: deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: timeOf(job.CreationTimestamp.Time), Started: status.StartTime, Finished: FinishedAt(job),
 	}
@@ -70,19 +70,4 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) Outline {
 	}
 	o.Rule, o.RuleName = f.failedBy()
 	return o
-}
-
-// countIndexes is how many indexes below limit a list of intervals has.
-func countIndexes(list string, limit int32) int32 {
-	n := 0
-	for iv, err := range indexset.Scan(list) {
-		if err != nil { // Damaged: what can be read of it counts (JOB-09).
-			set, _ := indexset.ParseTolerant(list, limit)
-			return int32(set.Len())
-		}
-		if iv.First < limit {
-			n += indexset.Interval{First: iv.First, Last: min(iv.Last, limit-1)}.Len()
-		}
-	}
-	return int32(n)
 }

@@ -3,14 +3,14 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // What the accounting makes of an ended pod, in PodInfo.Counted.
@@ -24,31 +24,43 @@ const (
 // podInfos are the pods of the Job: failed ones first, then those that do not start, that
 // end, that run, and that succeeded.
 func (a *analysis) podInfos() ([]PodInfo, int32) {
-	failures := map[types.UID]*failure{}
-	for i := range a.failures {
-		failures[a.failures[i].pod.UID] = &a.failures[i]
-	}
-	accounting := a.accounting()
-	var shown []*Pod
-	for i := range a.Pods {
-		if a.inFocus(&a.Pods[i]) {
-			shown = append(shown, &a.Pods[i])
+	var shown [podRanks][]*Pod
+	all := 0
+	for _, p := range a.pods {
+		if a.inFocus(p) {
+			rank := podRank(p)
+			shown[rank] = append(shown[rank], p)
+			all++
 		}
 	}
-	slices.SortFunc(shown, func(x, y *Pod) int {
-		return cmp.Or(cmp.Compare(podRank(x), podRank(y)), cmp.Compare(x.Index, y.Index), cmp.Compare(y.Attempt, x.Attempt), y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(x.Name, y.Name))
-	})
 	limit := cmp.Or(a.o.MaxPods, DefaultMaxPods)
 	if limit < 0 {
-		limit = len(shown)
+		limit = all
 	}
-	omitted := max(0, len(shown)-limit)
-	out := make([]PodInfo, 0, len(shown)-omitted)
-	for _, p := range shown[:len(shown)-omitted] {
-		out = append(out, a.podInfo(p, failures[p.UID], accounting))
+	t := a.podTable()
+	out := make([]PodInfo, 0, min(all, limit))
+	for _, pods := range shown {
+		slices.SortFunc(pods, comparePods)
+		for _, p := range pods[:min(len(pods), cap(out)-len(out))] {
+			out = append(out, t.info(p))
+		}
 	}
-	return out, int32(omitted)
+	return out, int32(all - len(out))
 }
+
+// comparePods orders pods of one rank: by index, the latest attempt first.
+func comparePods(x, y *Pod) int {
+	switch {
+	case x.Index != y.Index:
+		return cmp.Compare(x.Index, y.Index)
+	case x.Attempt != y.Attempt:
+		return cmp.Compare(y.Attempt, x.Attempt)
+	}
+	return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(x.Name, y.Name))
+}
+
+// podRanks is how many results podRank has.
+const podRanks = 5
 
 func podRank(p *Pod) int {
 	switch {
@@ -64,34 +76,77 @@ func podRank(p *Pod) int {
 	return 1
 }
 
-func (a *analysis) podInfo(p *Pod, f *failure, accounting map[types.UID]string) PodInfo {
+// podTable is what the PodInfos are made of.
+type podTable struct {
+	failures   map[*Pod]*failure
+	accounting map[types.UID]string
+	numbers    slab[int32]
+	times      slab[metav1.Time]
+}
+
+func (a *analysis) podTable() *podTable {
+	t := &podTable{failures: make(map[*Pod]*failure, len(a.failures)), accounting: a.accounting()}
+	for i := range a.failures {
+		t.failures[a.failures[i].pod] = &a.failures[i]
+	}
+	return t
+}
+
+// slab makes pointers by the dozen: a huge Job has ten thousand pods, with four each.
+type slab[T any] struct{ free []T }
+
+func (s *slab[T]) ptr(v T) *T {
+	if len(s.free) == 0 {
+		s.free = make([]T, 128)
+	}
+	p := &s.free[0]
+	s.free = s.free[1:]
+	*p = v
+	return p
+}
+
+// time is nil for the zero time.
+func (t *podTable) time(at time.Time) *metav1.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return t.times.ptr(metav1.Time{Time: at})
+}
+
+func (t *podTable) info(p *Pod) PodInfo {
 	info := PodInfo{
 		Name: p.Name, Attempt: p.Attempt, Phase: string(p.Phase), State: p.State(), Ready: p.Ready, Node: p.Node,
-		Created: timeOf(p.CreatedAt), Restarts: p.Restarts,
+		Created: t.time(p.CreatedAt), Restarts: p.Restarts,
 	}
 	if p.Index >= 0 {
-		info.Index = ptr.To(p.Index)
+		info.Index = t.numbers.ptr(p.Index)
 	}
 	if p.IsTerminating() && !p.DeletedAt.IsZero() {
-		info.GraceEnds = timeOf(p.DeletedAt.Add(p.Grace))
+		info.GraceEnds = t.time(p.DeletedAt.Add(p.Grace))
 	}
 	if p.IsTerminal() {
-		info.Ended = timeOf(p.FinishedAt)
-		info.Counted = cmp.Or(accounting[p.UID], Counted)
-		if p.Finalizer && accounting[p.UID] == "" {
+		step := t.accounting[p.UID]
+		info.Ended = t.time(p.FinishedAt)
+		info.Counted = cmp.Or(step, Counted)
+		if p.Finalizer && step == "" {
 			info.Counted = NotCounted
 		}
 	}
-	if f != nil {
-		info.Cause = f.cause.Evidence()
-		if f.match != nil && f.match.Rule != failurepolicy.NoRule {
-			info.Rule, info.Action = ptr.To(f.match.Rule), string(f.match.Action)
-			if f.match.Action == batchv1.PodFailurePolicyActionIgnore {
-				info.Counted = NotCounted
-			}
-		}
+	if f := t.failures[p]; f != nil {
+		t.addFailure(&info, f)
 	}
 	return info
+}
+
+func (t *podTable) addFailure(info *PodInfo, f *failure) {
+	info.Cause = f.evidence
+	if f.match == nil || !f.match.Matched() {
+		return
+	}
+	info.Rule, info.Action = t.numbers.ptr(f.match.Rule), string(f.match.Action)
+	if f.match.Action == batchv1.PodFailurePolicyActionIgnore {
+		info.Counted = NotCounted
+	}
 }
 
 // State is the word for what the pod does, as kubectl's printer has it where it can.
@@ -132,14 +187,13 @@ func (p *Pod) failedState() string {
 // accounting is where an ended pod stands in the three steps of KEP-2307, for pods that
 // have not gone through all of them.
 func (a *analysis) accounting() map[types.UID]string {
-	out := map[types.UID]string{}
-	for i := range a.plan.Findings {
-		switch f := &a.plan.Findings[i]; f.Kind {
-		case reconcile.FindingRecorded:
-			out[f.PodUID] = NotCounted
-		case reconcile.FindingDelayed:
-			out[f.PodUID] = AwaitsReplacement
-		}
+	recorded, delayed := a.findings(reconcile.FindingRecorded), a.findings(reconcile.FindingDelayed)
+	out := make(map[types.UID]string, len(recorded)+len(delayed))
+	for _, f := range delayed {
+		out[f.PodUID] = AwaitsReplacement
+	}
+	for _, f := range recorded { // Told after the delays: no pod is in both.
+		out[f.PodUID] = NotCounted
 	}
 	if u := a.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range slices.Concat(u.Succeeded, u.Failed) {

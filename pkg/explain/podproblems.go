@@ -25,9 +25,8 @@ const startSlack = time.Minute
 func (a *analysis) pendingPods() []Problem {
 	byKey := map[string]*Problem{}
 	var order []*Problem
-	for i := range a.Pods {
-		pod := &a.Pods[i]
-		if !pod.IsActive() || !a.inFocus(pod) {
+	for _, pod := range a.active {
+		if !a.inFocus(pod) || pod.looksWell() && !a.startsSlowly(pod) {
 			continue
 		}
 		p, ok := a.pendingPod(pod)
@@ -37,7 +36,8 @@ func (a *analysis) pendingPods() []Problem {
 		key := string(p.Kind) + "\n" + p.container + "\n" + strings.Join(pod.Gates, ",")
 		known := byKey[key]
 		if known == nil {
-			known = &p
+			first := p
+			known = &first
 			byKey[key] = known
 			order = append(order, known)
 		}
@@ -52,6 +52,17 @@ func (a *analysis) pendingPods() []Problem {
 		out = append(out, *p)
 	}
 	return out
+}
+
+// startsSlowly says that the pod is pending for longer than most are.
+func (a *analysis) startsSlowly(pod *Pod) bool {
+	return pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack
+}
+
+// looksWell says that nothing holds the pod, and no container has ended or waits, as it is
+// with almost all.
+func (p *Pod) looksWell() bool {
+	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
 }
 
 // pendingPod is why one active pod does not run.
@@ -79,7 +90,7 @@ func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
 			p.Details = []string{exitText(loop.ExitCode, loop.Reason) + ", restarted " + times(loop.Restarts, "time", "times")}
 			p.Details = append(p.Details, details(loop)...)
 		}
-	case pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack:
+	case a.startsSlowly(pod):
 		a.slowStart(pod, &p)
 	default:
 		return p, false
@@ -116,13 +127,22 @@ func (a *analysis) slowStart(pod *Pod, p *Problem) {
 			p.Text = "no scheduler has looked at the pod: does the one that schedulerName names run?"
 		}
 	}
-	var last *Event
-	for i := range a.Events {
-		if e := &a.Events[i]; e.Pod == pod.Name && e.Warning() && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
-	if last != nil {
+	if last := a.lastWarning(pod.Name); last != nil {
 		p.Text, p.Details = p.Text+" ("+last.Reason+")", []string{last.Message}
 	}
+}
+
+// lastWarning is the latest warning about a pod, or nil. All are looked for at once, as a
+// huge Job may have as many events as pods.
+func (a *analysis) lastWarning(pod string) *Event {
+	if a.warnings == nil {
+		a.warnings = map[string]*Event{}
+		for i := range a.Events {
+			e := &a.Events[i]
+			if last := a.warnings[e.Pod]; e.Warning() && (last == nil || e.Last.After(last.Last)) {
+				a.warnings[e.Pod] = e
+			}
+		}
+	}
+	return a.warnings[pod]
 }

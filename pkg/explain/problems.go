@@ -157,9 +157,8 @@ func (a *analysis) lastJobEvent(reason string) *Event {
 func (a *analysis) foreignFinalizers() []Problem {
 	p := Problem{Kind: ProblemForeignFinalizer}
 	var names []string
-	for i := range a.Pods {
-		pod := &a.Pods[i]
-		if !pod.Deleting || !pod.IsTerminal() || len(pod.ForeignFinalizers) == 0 {
+	for _, pod := range a.terminal {
+		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
 			continue
 		}
 		p.add(pod.Name)
@@ -204,8 +203,8 @@ func (a *analysis) deletion() []Problem {
 	switch {
 	case slices.Contains(a.job.Finalizers, metav1.FinalizerDeleteDependents):
 		p.Text = "the Job is being deleted, and waits for its pods to go first (foreground deletion)"
-		for i := range a.Pods {
-			p.add(a.Pods[i].Name)
+		for i := range a.pods {
+			p.add(a.pods[i].Name)
 		}
 	case slices.Contains(a.job.Finalizers, metav1.FinalizerOrphanDependents):
 		p.Text = "the Job is being deleted, and its pods are to stay (orphan deletion)"
@@ -294,7 +293,7 @@ func (a *analysis) moves() bool {
 	if !a.PodsRead {
 		return deref(a.job.Status.Ready, 0) > 0
 	}
-	return slices.ContainsFunc(a.Pods, func(p Pod) bool {
-		return p.IsActive() && p.Phase == "Running" && p.waiting(crashLoop...) == nil
+	return slices.ContainsFunc(a.active, func(p *Pod) bool {
+		return p.Phase == "Running" && p.waiting(crashLoop...) == nil
 	})
 }

@@ -84,10 +84,24 @@ func checkIndexes(t *rapid.T, x *explain.Indexes, podsRead bool) {
 	if podsRead && len(seen) != int(x.Total) {
 		t.Errorf("%d of %d indexes are told: %+v", len(seen), x.Total, x)
 	}
+	checkLiveIndexes(t, x)
 	for _, info := range x.Details {
 		if info.Attempt < 0 || info.Attempts < 0 || info.Failures < 0 || info.Ignored < 0 {
 			t.Errorf("%+v", info)
 		}
+	}
+}
+
+// checkLiveIndexes: what is ready is active, and what is out of range is no index of the Job.
+func checkLiveIndexes(t *rapid.T, x *explain.Indexes) {
+	active, _ := indexset.Parse(x.Active)
+	ready, err := indexset.Parse(x.Ready)
+	if err != nil || !ready.Difference(active).IsEmpty() || ready.Len() != int(x.ReadyCount) {
+		t.Errorf("ready %q (%d) of active %q: %v", x.Ready, x.ReadyCount, x.Active, err)
+	}
+	beyond, err := indexset.Parse(x.OutOfRange)
+	if err != nil || !beyond.Intersection(indexset.Below(x.Total)).IsEmpty() || beyond.Len() != int(x.OutOfRangeCount) {
+		t.Errorf("out of range %q (%d) of %d: %v", x.OutOfRange, x.OutOfRangeCount, x.Total, err)
 	}
 }
 

@@ -116,7 +116,7 @@ func (a *analysis) neglected() bool {
 	if !a.PodsRead {
 		return IsNeglected(a.job, a.Now)
 	}
-	return len(a.Pods) == 0 && untouched(a.job, a.Now, maxFirst)
+	return len(a.pods) == 0 && untouched(a.job, a.Now, maxFirst)
 }
 
 // IsNeglected says that a Job is so old without any status that nobody seems to work on it,
@@ -148,31 +148,49 @@ func (a *analysis) leaseHeld() bool {
 	return a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
 }
 
+// latePods is the result of overdue.
+type latePods struct {
+	n     int32
+	since time.Time
+}
+
 // overdue are pods that ended a while ago, and that a controller would have recorded or
 // let go by now. Pods that have to wait are not among them (KEP-3850).
 func (a *analysis) overdue() (n int32, since time.Time) {
+	if a.late == nil {
+		a.late = a.countOverdue()
+	}
+	return a.late.n, a.late.since
+}
+
+func (a *analysis) countOverdue() *latePods {
+	late := &latePods{}
 	waiting := map[string]bool{}
 	for _, f := range a.findings(reconcile.FindingDelayed) {
 		waiting[f.Pod] = true
 	}
-	for i := range a.Pods {
-		p := &a.Pods[i]
-		if !p.IsTerminal() || !p.Finalizer || waiting[p.Name] || p.FinishedAt.IsZero() || a.Now.Sub(p.FinishedAt) < slack {
+	for _, p := range a.terminal {
+		if !a.unrecorded(p) || waiting[p.Name] {
 			continue
 		}
-		n++
-		if since.IsZero() || p.FinishedAt.After(since) {
-			since = p.FinishedAt
+		late.n++
+		if late.since.IsZero() || p.FinishedAt.After(late.since) {
+			late.since = p.FinishedAt
 		}
 	}
-	return n, since
+	return late
+}
+
+// unrecorded says that a finished pod ended a while ago, and holds the tracking finalizer.
+func (a *analysis) unrecorded(p *Pod) bool {
+	return p.Finalizer && !p.FinishedAt.IsZero() && a.Now.Sub(p.FinishedAt) >= slack
 }
 
 // overduePods are examples of them.
 func (a *analysis) overduePods() []string {
 	var names []string
-	for i := range a.Pods {
-		if p := &a.Pods[i]; p.IsTerminal() && p.Finalizer && !p.FinishedAt.IsZero() && a.Now.Sub(p.FinishedAt) >= slack {
+	for _, p := range a.terminal {
+		if a.unrecorded(p) {
 			names = append(names, p.Name)
 		}
 	}

@@ -13,8 +13,7 @@ func (a *analysis) terminatingPods() []Problem {
 	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
 	found := map[ProblemKind]*Problem{}
 	node := ""
-	for i := range a.Pods {
-		pod := &a.Pods[i]
+	for _, pod := range a.terminating {
 		kind := a.terminatingKind(pod, waits)
 		if kind == "" {
 			continue
@@ -55,9 +54,6 @@ func (a *analysis) terminatingPods() []Problem {
 // terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its
 // grace period, and no replacement waits for it.
 func (a *analysis) terminatingKind(pod *Pod, waits bool) ProblemKind {
-	if !pod.IsTerminating() {
-		return ""
-	}
 	late := a.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > slack
 	_, away := a.GoneNodes[pod.Node]
 	switch {

@@ -75,26 +75,25 @@ const fewPods = 5
 // podMoments are the creations, successes and failures, those of one kind in one moment
 // where there are many.
 func (a *analysis) podMoments() []Moment {
-	var created, succeeded []moment
-	for i := range a.Pods {
-		p := &a.Pods[i]
+	var created, succeeded moments
+	for _, p := range a.pods {
 		if !a.inFocus(p) {
 			continue
 		}
-		created = append(created, moment{p.CreatedAt, p.Name})
+		created.add(p.CreatedAt, p.Name)
 		if p.Phase == corev1.PodSucceeded {
-			succeeded = append(succeeded, moment{p.FinishedAt, p.Name})
+			succeeded.add(p.FinishedAt, p.Name)
 		}
 	}
-	out := gather(created, "pod %s was created", "%d pods were created", false)
-	out = append(out, gather(succeeded, "pod %s succeeded", "%d pods succeeded", false)...)
+	out := created.told("pod %s was created", "%d pods were created", false)
+	out = append(out, succeeded.told("pod %s succeeded", "%d pods succeeded", false)...)
 	for _, g := range a.groups() {
-		var failed []moment
+		var failed moments
 		for _, f := range g.failures {
-			failed = append(failed, moment{f.pod.FinishedAt, f.pod.Name})
+			failed.add(f.pod.FinishedAt, f.pod.Name)
 		}
-		text := lowerFirst(g.cause.Evidence())
-		out = append(out, gather(failed, "pod %s failed: "+escape(text), "%d pods failed: "+escape(text), true)...)
+		text := lowerFirst(g.evidence)
+		out = append(out, failed.told("pod %s failed: "+escape(text), "%d pods failed: "+escape(text), true)...)
 	}
 	return out
 }
@@ -111,23 +110,43 @@ func escape(text string) string {
 	return string(b)
 }
 
+// moments are when something happened to pods: the first fewPods one by one, and all of
+// them together.
+type moments struct {
+	n           int
+	few         []moment
+	first, last time.Time
+}
+
 type moment struct {
 	at   time.Time
 	name string
 }
 
-func gather(moments []moment, one, many string, warning bool) []Moment {
-	moments = slices.DeleteFunc(moments, func(m moment) bool { return m.at.IsZero() })
-	slices.SortFunc(moments, func(x, y moment) int { return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.name, y.name)) })
-	if len(moments) > fewPods {
-		return []Moment{{
-			Time: metav1.NewTime(moments[0].at), Until: timeOf(moments[len(moments)-1].at),
-			What: "Pod", Warning: warning, Text: fmt.Sprintf(many, len(moments)),
-		}}
+// add leaves out what nobody knows the time of.
+func (m *moments) add(at time.Time, name string) {
+	if at.IsZero() {
+		return
 	}
+	if m.n == 0 || at.Before(m.first) {
+		m.first = at
+	}
+	if m.n == 0 || at.After(m.last) {
+		m.last = at
+	}
+	if m.n++; m.n <= fewPods {
+		m.few = append(m.few, moment{at, name})
+	}
+}
+
+func (m *moments) told(one, many string, warning bool) []Moment {
+	if m.n > fewPods {
+		return []Moment{{Time: metav1.NewTime(m.first), Until: timeOf(m.last), What: "Pod", Warning: warning, Text: fmt.Sprintf(many, m.n)}}
+	}
+	slices.SortFunc(m.few, func(x, y moment) int { return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.name, y.name)) })
 	var out []Moment
-	for _, m := range moments {
-		out = append(out, Moment{Time: metav1.NewTime(m.at), What: "Pod", Warning: warning, Text: fmt.Sprintf(one, m.name)})
+	for _, p := range m.few {
+		out = append(out, Moment{Time: metav1.NewTime(p.at), What: "Pod", Warning: warning, Text: fmt.Sprintf(one, p.name)})
 	}
 	return out
 }
@@ -165,7 +184,7 @@ func (a *analysis) eventMoments() []Moment {
 // isMoment says that the event tells what nothing else does. Pods that are gone were
 // created all the same.
 func (a *analysis) isMoment(e *Event) bool {
-	gone := e.Reason == "SuccessfulCreate" && len(a.Pods) == 0 && a.PodsRead
+	gone := e.Reason == "SuccessfulCreate" && len(a.pods) == 0 && a.PodsRead
 	switch {
 	case slices.Contains(toldElsewhere, e.Reason) && !gone, a.fate.failing() && e.Reason == a.fate.reason:
 		return false

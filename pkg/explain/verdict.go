@@ -52,8 +52,8 @@ func (a *analysis) sentence(v Verdict) string {
 // waitsFor is what the terminal condition waits for.
 func (a *analysis) waitsFor() string {
 	running, terminating, held := int32(0), int32(0), int32(0)
-	for i := range a.Pods {
-		switch p := &a.Pods[i]; {
+	for i := range a.pods {
+		switch p := a.pods[i]; {
 		case p.IsActive():
 			running++
 		case p.IsTerminating():
@@ -147,8 +147,8 @@ func (a *analysis) whyRule() string {
 }
 
 func (a *analysis) culpritLabel() string {
-	for i := range a.Pods {
-		if p := &a.Pods[i]; p.Name == a.fate.culprit.pod && p.Index >= 0 {
+	for i := range a.pods {
+		if p := a.pods[i]; p.Name == a.fate.culprit.pod && p.Index >= 0 {
 			return fmt.Sprintf("%s (index %d)", p.Name, p.Index)
 		}
 	}

@@ -60,11 +60,7 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 
 // lastGrace is when the last terminating pod should have ended, and how many there are.
 func (a *analysis) lastGrace() (last time.Time, n int32) {
-	for i := range a.Pods {
-		p := &a.Pods[i]
-		if !p.IsTerminating() {
-			continue
-		}
+	for _, p := range a.terminating {
 		n++
 		if end := p.DeletedAt.Add(p.Grace); end.After(last) {
 			last = end

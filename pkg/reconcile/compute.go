@@ -88,9 +88,11 @@ type state struct {
 	// moving says that pods are to join the Job or to leave it, or could not.
 	moving bool
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
-	matches map[types.UID]failurepolicy.Match
+	matches map[types.UID]*failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
 	predecessors map[int32]*Pod
+	// delayed are the indexes of the predecessors, in order.
+	delayed []int32
 	// attempts counts the pods of each index that failed, or are being replaced.
 	attempts map[int32]int32
 	// unrecorded counts the finished pods that did not fit into this status.
@@ -125,7 +127,6 @@ func newState(o Observation, c Config) *state {
 		replaceFailedOnly: spec.PodFailurePolicy != nil ||
 			c.Features.PodReplacementPolicy && deref(spec.PodReplacementPolicy, "") == batchv1.Failed,
 		seen:         map[types.UID]bool{},
-		matches:      map[types.UID]failurepolicy.Match{},
 		predecessors: map[int32]*Pod{},
 		attempts:     map[int32]int32{},
 	}

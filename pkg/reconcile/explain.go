@@ -90,8 +90,7 @@ func (s *state) explainIndexes(field, text string, limit int32) {
 	if text == "" {
 		return
 	}
-	set, _ := indexset.ParseTolerant(text, 1<<31-1)
-	s.explainCount(field, int32(set.Len()), limit, text)
+	s.explainCount(field, int32(indexset.CountTolerant(text, 1<<31-1)), limit, text)
 }
 
 func (s *state) explainTime(field string, at *metav1.Time) {

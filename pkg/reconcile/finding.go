@@ -153,9 +153,4 @@ func aboutPod(kind FindingKind, p *Pod) Finding {
 }
 
 // match is the verdict of the podFailurePolicy on a pod, or nil if it was not asked.
-func (s *state) match(p *Pod) *failurepolicy.Match {
-	if m, asked := s.matches[p.UID]; asked {
-		return &m
-	}
-	return nil
-}
+func (s *state) match(p *Pod) *failurepolicy.Match { return s.matches[p.UID] }

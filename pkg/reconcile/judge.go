@@ -3,9 +3,11 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -19,6 +21,9 @@ func (s *state) judgeFailures() {
 	if policy == nil {
 		return
 	}
+	s.matches = make(map[types.UID]*failurepolicy.Match, len(s.failed))
+	// Each of them may also be delayed, and its index in back-off.
+	s.plan.Findings = slices.Grow(s.plan.Findings, 3*len(s.failed))
 	counted := make([]*Pod, 0, len(s.failed))
 	for _, p := range s.failed {
 		if p.Phase != corev1.PodFailed {
@@ -26,7 +31,7 @@ func (s *state) judgeFailures() {
 			continue
 		}
 		m := failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
-		s.matches[p.UID] = m
+		s.matches[p.UID] = &m
 		f := aboutPod(FindingRule, p)
 		f.Match = &m
 		s.find(f)
@@ -40,7 +45,12 @@ func (s *state) judgeFailures() {
 }
 
 // action is what the podFailurePolicy asks for after the failure of a pod, or "".
-func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction { return s.matches[p.UID].Action }
+func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
+	if m := s.matches[p.UID]; m != nil {
+		return m.Action
+	}
+	return ""
+}
 
 // failJob looks for a failure that a rule with action FailJob matches. Of several the
 // earliest decides, so that the reason does not depend on the order of the cache (PFN-05).
@@ -141,8 +151,7 @@ func (s *state) releaseIgnored() {
 			continue
 		}
 		f := aboutPod(FindingNotCounted, p)
-		m := s.matches[p.UID]
-		f.Match, f.Message = &m, "a rule of the podFailurePolicy ignores the failure"
+		f.Match, f.Message = s.match(p), "a rule of the podFailurePolicy ignores the failure"
 		s.find(f)
 		if !s.Skip[p.UID] {
 			r := ref(p, unconditional)

@@ -80,12 +80,24 @@ func (s *state) fitPods() (fit, misfits []*Pod) {
 		return s.active, nil
 	}
 	done := s.endedNow()
-	best := make(map[int32]*Pod, len(s.active))
+	fit = make([]*Pod, 0, len(s.active))
 	for _, p := range s.active {
 		if !s.inRange(p) || done.Contains(p.Index) {
 			misfits = append(misfits, p)
-			continue
+		} else {
+			fit = append(fit, p)
 		}
+	}
+	if eachOfItsOwn(fit) {
+		return fit, misfits
+	}
+	return mostAdvanced(fit, misfits)
+}
+
+// mostAdvanced keeps one pod of each index, and adds the others to the misfits.
+func mostAdvanced(pods, misfits []*Pod) (fit, _ []*Pod) {
+	best := make(map[int32]*Pod, len(pods))
+	for _, p := range pods {
 		switch rival := best[p.Index]; {
 		case rival == nil:
 			best[p.Index] = p
@@ -96,12 +108,23 @@ func (s *state) fitPods() (fit, misfits []*Pod) {
 			misfits = append(misfits, p)
 		}
 	}
-	for _, p := range s.active {
+	for _, p := range pods {
 		if best[p.Index] == p {
 			fit = append(fit, p)
 		}
 	}
 	return fit, misfits
+}
+
+// eachOfItsOwn says that the pods come by index, and that no two of them share one: then
+// there is nothing to choose between.
+func eachOfItsOwn(pods []*Pod) bool {
+	for i := 1; i < len(pods); i++ {
+		if pods[i-1].Index >= pods[i].Index {
+			return false
+		}
+	}
+	return true
 }
 
 // removeExcess takes away n of the pods, the least advanced first (JOB-12). Only

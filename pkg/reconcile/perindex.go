@@ -91,12 +91,14 @@ func (s *state) delayFailures() {
 		return
 	}
 	taken := s.endedNow().Union(indexesOf(s.active))
+	s.predecessors = make(map[int32]*Pod, len(s.failed)+len(s.ignored))
 	for _, p := range slices.Concat(s.failed, s.ignored) {
 		if rival := s.predecessors[p.Index]; !taken.Contains(p.Index) && (rival == nil || comparePredecessors(p, rival) > 0) {
 			s.predecessors[p.Index] = p
 		}
 	}
-	for _, index := range slices.Sorted(maps.Keys(s.predecessors)) {
+	s.delayed = slices.Sorted(maps.Keys(s.predecessors))
+	for _, index := range s.delayed {
 		p := s.predecessors[index]
 		f := aboutPod(FindingDelayed, p)
 		f.Count, f.Limit, f.Match = s.successorOf(index, p).Failures, s.limitPerIndex(), s.match(p)
@@ -142,7 +144,7 @@ func (s *state) successorOf(index int32, before *Pod) NewPod {
 func (s *state) backingOffIndexes() (indexset.Set, time.Time) {
 	var waiting []int32
 	var first time.Time
-	for _, index := range slices.Sorted(maps.Keys(s.predecessors)) {
+	for _, index := range s.delayed {
 		p := s.predecessors[index]
 		failures := saturatingAdd(saturatingAdd(p.Failures, p.Ignored), 1)
 		until := p.FinishedAt.Add(s.cfg.Backoff.Delay(failures))

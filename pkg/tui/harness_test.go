@@ -83,12 +83,14 @@ func (b *testbed) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// press gives keys by their names: "down", "enter", "G", "ctrl+c".
+// press gives keys by their names: "down", "enter", "G", "ctrl+c". It draws after each, as
+// Bubble Tea does: keys may act on what was drawn.
 func (b *testbed) press(keys ...string) tea.Cmd {
 	b.t.Helper()
 	var cmd tea.Cmd
 	for _, name := range keys {
 		cmd = b.send(keyPress(b.t, name))
+		b.View()
 	}
 	return cmd
 }

@@ -16,7 +16,7 @@ func newHelpScreen(s screen) *helpScreen {
 	groups := append([]keyGroup(nil), s.keys()...)
 	groups = append(groups,
 		keyGroup{title: "Move", bindings: []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom}},
-		keyGroup{title: "Everywhere", bindings: []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw}},
+		keyGroup{title: "Everywhere", bindings: []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}},
 	)
 	return &helpScreen{groups: groups}
 }

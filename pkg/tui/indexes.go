@@ -32,6 +32,9 @@ type indexesPane struct {
 func newIndexesPane(s *jobScreen) *indexesPane { return &indexesPane{job: s.job} }
 
 func (o *indexesPane) keys() []keyGroup {
+	if o.width == 0 {
+		return nil // There is no map.
+	}
 	return []keyGroup{{title: "Indexes", bindings: []binding{
 		keyLook, keyOpen, keyZoomIn, keyZoomOut, keyGoTo, keyZoomFit, keyLookUp, keyLeft, keyMapRight,
 	}}}
@@ -77,9 +80,9 @@ func (o *indexesPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	case matches(k, keyOpen):
 		return o.enter(&g), true
 	case matches(k, keyLook):
-		return o.look(m, g.Cell(g.CellOf(o.cursor)).Last, m.Next), true
+		return o.look(m, g.Cell(g.CellOf(o.cursor)), true), true
 	case matches(k, keyLookUp):
-		return o.look(m, g.Cell(g.CellOf(o.cursor)).First, m.Previous), true
+		return o.look(m, g.Cell(g.CellOf(o.cursor)), false), true
 	case matches(k, keyGoTo):
 		return action{ask: &question{label: "go to index: ", answered: func(text string) action { return o.goTo(text, d) }}}, true
 	}
@@ -144,19 +147,26 @@ func (o *indexesPane) enter(g *indexmap.Grid) action {
 	return action{}
 }
 
-// look goes to the next index that somebody should look at, as find knows.
-func (o *indexesPane) look(m *indexmap.Map, from int32, find func(int32, indexmap.Set) (int32, bool)) action {
+// look goes to the next index that somebody should look at, or to the one before, outside
+// of the cell under the cursor.
+func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) action {
+	from, find, anew := cell.Last, m.Next, "from the first again"
+	if !forward {
+		from, find, anew = cell.First, m.Previous, "from the last again"
+	}
 	to, found := find(from, indexmap.Attention())
-	if !found {
+	inCell := to >= cell.First && to <= cell.Last
+	switch {
+	case !found:
 		return action{say: "no index failed, waits, terminates or is unknown"}
+	case inCell && to == o.cursor, inCell && cell.N > 1:
+		o.cursor, o.free = to, false
+		return action{say: "no other cell needs a look"}
 	}
-	o.free = false
-	if to == o.cursor {
-		return action{say: fmt.Sprintf("index %d is the only one", to)}
+	o.cursor, o.free = to, false
+	if forward == (to < from) {
+		return action{say: anew}
 	}
-	wrapped := (to <= from) == (m.Nearest(from) <= o.cursor) && to < o.cursor
-	_ = wrapped
-	o.cursor = to
 	return action{}
 }
 
@@ -189,16 +199,11 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 	j := p.data.job
 	m := mapOf(p.data)
 	if m == nil {
+		o.width = 0
 		return o.withoutMap(p, j)
 	}
 	o.cursor = m.Nearest(o.cursor)
-	head := flow(legend(p, j, m.Len() > p.width), p.width, 3)
-	o.width = p.width
-	o.rows = max(leastRows, p.height-len(head)-1-detailLines)
-	g := o.grid(m)
-	head = flow(legend(p, j, hasHalf(j, &g)), p.width, 3)
-	o.rows = max(leastRows, p.height-len(head)-1-detailLines)
-	g = o.grid(m)
+	head, g := o.layout(p, j, m)
 	cell := g.CellOf(o.cursor)
 	o.scrollTo(&g, cell)
 	first, end := rows(g.Rows, o.top, o.rows)
@@ -211,6 +216,19 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 	return lines
 }
 
+// layout shares the room between the legend, the map and what is said below it.
+func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []canvas.Line, g indexmap.Grid) {
+	o.width = p.width
+	for _, half := range []bool{false, true} {
+		head = flow(legend(p, j, half), p.width, 3)
+		o.rows = max(leastRows, p.height-1-len(head)-detailLines)
+		if g = o.grid(m); !hasHalf(j, &g) {
+			break
+		}
+	}
+	return head, g
+}
+
 // scrollTo brings the row of the cursor onto the screen.
 func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 	if row := cell / g.Columns; !o.free {
@@ -221,13 +239,9 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 
 // scale is the line above the map: how much there is, and how much of it is shown.
 func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) canvas.Line {
-	title := thousands(int64(j.indexes.Len())+j.indexes.Hidden()) + " indexes"
-	if j.indexes.Len() == 1 {
-		title = "1 index"
-	}
-	note := perCell(j, g)
+	note := perCell(g)
 	if end-first < g.Rows {
 		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.dot, first+1, end, g.Rows)
 	}
-	return p.title(title, note)
+	return p.title(howMany(j.indexes), note)
 }

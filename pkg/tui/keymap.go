@@ -37,4 +37,5 @@ var (
 	keyZoomFit = bind("0", "fit all", "0")
 	keyGoTo    = bind("/", "go to an index", "/")
 	keyRedraw  = bind("ctrl+l", "redraw", "ctrl+l")
+	keySuspend = bind("ctrl+z", "suspend", "ctrl+z")
 )

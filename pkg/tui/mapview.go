@@ -128,16 +128,23 @@ func flow(items []canvas.Line, width, gap int) []canvas.Line {
 	return out
 }
 
-// perCell says how many indexes a cell stands for, and what is not on the map at all.
-func perCell(j *jobData, g *indexmap.Grid) string {
-	note := "1 index per cell"
-	if g.Per > 1 {
-		note = thousands(int64(g.Per)) + " indexes per cell"
+// perCell says how many indexes a cell stands for.
+func perCell(g *indexmap.Grid) string {
+	if g.Per == 1 {
+		return "1 index per cell"
 	}
-	if n := j.indexes.Hidden(); n > 0 {
-		note += fmt.Sprintf(", %s more are not on the map", thousands(n))
+	return thousands(int64(g.Per)) + " indexes per cell"
+}
+
+// howMany is how many indexes there are, and how many of them are on the map.
+func howMany(m *indexmap.Map) string {
+	switch {
+	case m.Hidden() > 0:
+		return fmt.Sprintf("The first %s of %s indexes", thousands(int64(m.Len())), thousands(int64(m.Len())+m.Hidden()))
+	case m.Len() == 1:
+		return "1 index"
 	}
-	return note
+	return thousands(int64(m.Len())) + " indexes"
 }
 
 // thousands is a number with commas: 100,000.

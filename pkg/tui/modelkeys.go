@@ -45,6 +45,8 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case matches(k, keyMouse):
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
+	case matches(k, keySuspend):
+		return tea.Suspend
 	case matches(k, keyRedraw):
 		return tea.ClearScreen
 	case matches(k, keyBack):

@@ -1,8 +1,13 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 )
 
@@ -21,4 +26,235 @@ func (o *overviewPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
 
 func (o *overviewPane) keys() []keyGroup { return nil }
 
-func (o *overviewPane) body(p *paint) []canvas.Line { return nil }
+// What is shown of long lists.
+const (
+	overviewCauses   = 3
+	overviewProblems = 3
+)
+
+// From columnsFrom columns on there are two of them, columnGap apart.
+const (
+	columnsFrom = 110
+	columnGap   = 3
+)
+
+func (o *overviewPane) body(p *paint) []canvas.Line {
+	lines := overviewLines(p, p.data.job)
+	o.scroll.resize(len(lines), p.height)
+	first, end := rows(len(lines), o.scroll.top, p.height)
+	shown := lines[first:end:end]
+	if rest := len(lines) - end; rest > 0 && len(shown) > 0 {
+		more := canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, rest))
+		shown[len(shown)-1] = canvas.Spread(p.width, shown[len(shown)-1], more, p.glyphs.ellipsis)
+	}
+	return shown
+}
+
+func overviewLines(p *paint, j *jobData) []canvas.Line {
+	if p.width < columnsFrom {
+		return stack(append(append(storyBlocks(p, j), stateBlocks(p, j)...), adviceBlock(p, j)), p.height)
+	}
+	half := (p.width - columnGap) / 2
+	left, right := p.sized(half, p.height), p.sized(p.width-columnGap-half, p.height)
+	story := append(storyBlocks(left, j), adviceBlock(left, j))
+	if full := slices.Insert(slices.Clone(story), len(story)-1, chainBlock(left, j)); len(stack(full, p.height)) <= p.height {
+		story = full
+	}
+	return canvas.Beside(stack(story, p.height), half, columnGap, stack(stateBlocks(right, j), p.height), p.glyphs.ellipsis)
+}
+
+// block is a part with a heading.
+type block []canvas.Line
+
+// stack puts blocks below each other, with an empty line between them if there is room.
+func stack(blocks []block, height int) []canvas.Line {
+	n, filled := 0, 0
+	for _, b := range blocks {
+		if len(b) > 0 {
+			n, filled = n+len(b), filled+1
+		}
+	}
+	airy := n+filled-1 <= height
+	var lines []canvas.Line
+	for _, b := range blocks {
+		if airy && len(lines) > 0 && len(b) > 0 {
+			lines = append(lines, nil)
+		}
+		lines = append(lines, b...)
+	}
+	return lines
+}
+
+// titled is a block with a heading, nil without lines.
+func titled(heading canvas.Line, lines []canvas.Line) block {
+	if len(lines) == 0 {
+		return nil
+	}
+	return append(block{heading}, lines...)
+}
+
+// storyBlocks say what is the matter: the verdict, the problems, and the causes.
+func storyBlocks(p *paint, j *jobData) []block {
+	return []block{
+		verdictLines(p, j),
+		titled(p.title("Problems", ""), problemLines(p, j, overviewProblems)),
+		titled(p.title("Causes", causesNote(j)), causeLines(p, j, overviewCauses)),
+	}
+}
+
+// stateBlocks are where the Job stands.
+func stateBlocks(p *paint, j *jobData) []block {
+	success, limits := titled(p.title("Success criteria", ""), successLines(p, j)), titled(p.title("Limits", ""), limitLines(p, j))
+	if j.SuccessPolicy == nil && j.Job.Completions != nil {
+		// That all have to succeed is no news that needs a heading of its own.
+		success, limits = nil, titled(p.title("Completions and limits", ""), meters(p, append(successMeters(p, j), limitMeters(p, j)...)))
+	}
+	return []block{
+		mapBlock(p, j),
+		success,
+		titled(p.title("Failure policy", "the first rule that matches decides"), failurePolicyLines(p, j, true)),
+		limits,
+		titled(p.title("Next", ""), nextLines(p, j)),
+	}
+}
+
+// verdictLines are the answer: how it begins stands out.
+func verdictLines(p *paint, j *jobData) block {
+	v := &j.Verdict
+	first, rest := firstClause(v.Sentence)
+	lines := p.wrap(canvas.Of(canvas.Text(bold, first), canvas.Text(stylePlain, rest)), 0)
+	if v.WaitsFor != "" && !strings.Contains(v.Sentence, v.WaitsFor) {
+		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "It waits for "), canvas.Text(stylePlain, v.WaitsFor)), 0)...)
+	}
+	return lines
+}
+
+// firstClause cuts a text behind its first semicolon or full stop.
+func firstClause(text string) (first, rest string) {
+	at := len(text)
+	for _, stop := range []string{"; ", ". "} {
+		if i := strings.Index(text, stop); i >= 0 {
+			at = min(at, i+1)
+		}
+	}
+	return text[:at], text[at:]
+}
+
+// causesNote is "412 failures, 3 causes".
+func causesNote(j *jobData) string {
+	n := int64(j.FailuresWithoutPod)
+	for i := range j.Causes {
+		n += int64(j.Causes[i].Count)
+	}
+	note := wording.Plural(n, "failure", "failures")
+	if len(j.Causes) > 1 {
+		note += ", " + wording.Plural(int64(len(j.Causes)), "cause", "causes")
+	}
+	return note
+}
+
+// mapBlock is the map of the indexes, small; its legend stands in the heading if it fits.
+func mapBlock(p *paint, j *jobData) block {
+	if j.indexes == nil || j.indexes.Len() == 0 {
+		return nil
+	}
+	g := j.indexes.Fit(p.width, max(2, min(20, p.height/4+1)))
+	items := legend(p, j, hasHalf(j, &g))
+	const gap = 2
+	name := canvas.Text(bold, "Indexes")
+	heading, all := p.rule(canvas.Of(name)), flow(items, p.width, gap)
+	one := flow(append([]canvas.Line{canvas.Of(name)}, items...), p.width, gap)
+	switch {
+	case j.indexes.Hidden() > 0:
+		heading = p.title(howMany(j.indexes), perCell(&g))
+	case len(one) == 1:
+		heading, all = p.rule(one[0]), nil
+	case g.Per > 1:
+		heading = p.title("Indexes", perCell(&g))
+	}
+	b := append(block{heading}, all...)
+	return append(b, mapRows(p, &g, 0, g.Rows, -1)...)
+}
+
+// nextLines are the clocks that run, the first to end first, and what comes without one.
+func nextLines(p *paint, j *jobData) []canvas.Line {
+	type row struct {
+		when canvas.Span
+		text string
+	}
+	var all []row
+	told := map[string]bool{}
+	for i := range j.Waits {
+		w := &j.Waits[i]
+		told[w.Text] = true
+		all = append(all, row{canvas.Text(waitStyle(w.Kind), p.countdown(w.Until.Time)), w.Text})
+	}
+	for i := range j.Next {
+		step := &j.Next[i]
+		switch {
+		case step.At != nil && told[strings.TrimPrefix(step.Text, "the back-off ends and ")]:
+		case step.At != nil:
+			all = append(all, row{canvas.Text(styleInfo, p.countdown(step.At.Time)), step.Text})
+		default:
+			all = append(all, row{canvas.Text(styleMuted, "then"), step.Text})
+		}
+	}
+	width := 0
+	for i := range all {
+		width = max(width, canvas.Of(all[i].when).Width())
+	}
+	var lines []canvas.Line
+	for i := range all {
+		l := canvas.Of(all[i].when).Pad(width + 2)
+		lines = append(lines, p.wrap(append(l, canvas.Text(stylePlain, wording.Sentence(all[i].text))), width+2)...)
+	}
+	return lines
+}
+
+// waitStyle is the colour of a clock: those that end something warn.
+func waitStyle(kind explain.WaitKind) styleOf {
+	switch kind {
+	case explain.WaitDeadline, explain.WaitTTL:
+		return styleWarn | bold
+	case explain.WaitGrace:
+		return styleSpecial | bold
+	}
+	return styleInfo | bold
+}
+
+// chainBlock is what leads from the condition to the last lines of a log. It repeats some of
+// the causes, so that it is for screens with room.
+func chainBlock(p *paint, j *jobData) block {
+	var lines []canvas.Line
+	for i := range j.Evidence {
+		e := &j.Evidence[i]
+		text := canvas.Of(canvas.Text(styleMuted, p.glyphs.into+" "), canvas.Text(stylePlain, wording.Sentence(e.Text)))
+		lines = append(lines, p.wrap(text, 2)...)
+		lines = append(lines, quotedLines(p, e.Lines)...)
+	}
+	return titled(p.title("Why", ""), lines)
+}
+
+// adviceBlock is the first thing that can be done, with its command.
+func adviceBlock(p *paint, j *jobData) block {
+	if len(j.Advice) == 0 {
+		return nil
+	}
+	advice := &j.Advice[0]
+	for i := range j.Advice {
+		if j.Advice[i].Command != "" {
+			advice = &j.Advice[i]
+			break
+		}
+	}
+	text := wording.Sentence(advice.Text)
+	if advice.Command == "" {
+		return titled(p.title("To do", ""), p.wrap(canvas.Plainly(text), 0))
+	}
+	command := p.wrap(canvas.Of(canvas.Text(styleMuted, "$ "), canvas.Text(styleAccent, advice.Command)), 2)
+	heading := canvas.Of(canvas.Text(bold, "To do"), canvas.Text(stylePlain, "  "+text))
+	if heading.Width() > p.width {
+		return titled(p.title("To do", ""), append(p.wrap(canvas.Plainly(text), 0), command...))
+	}
+	return titled(p.rule(heading), command)
+}

@@ -1,28 +1,206 @@
 package tui
 
 import (
+	"fmt"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// podScreen is one pod, or one index, with its attempts and logs.
+// podScreen is one index with its attempts, or one pod: the attempts above, and below them
+// tabs about the chosen one.
 type podScreen struct {
-	scroll scroll
+	job snapshot.JobKey
+	// index is nil for a pod of a NonIndexed Job.
+	index *int32
+	// pod is the chosen one, "" as long as none is known.
+	pod      string
+	attempts podAttempts
+	tabs     tabs
+	logs     *logsPane
 }
 
-func newPodScreen(job snapshot.JobKey, pod string, index *int32) *podScreen { return &podScreen{} }
+// The tabs of the pod screen, in their order.
+const (
+	tabPod = iota
+	tabLogs
+	tabEvents
+)
 
-func (o *podScreen) key(k tea.KeyPressMsg, _ *data) (action, bool) {
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keyPodTabs = bind("1-3", "tab", "1", "2", "3")
+	keyOlder   = bind("[", "older attempt", "[")
+	keyNewer   = bind("]", "newer attempt", "]")
+)
+
+// newPodScreen shows a pod, or an index; with an index and no pod, its latest.
+func newPodScreen(job snapshot.JobKey, pod string, index *int32) *podScreen {
+	s := &podScreen{job: job, pod: pod, index: index}
+	s.logs = &logsPane{pod: s, follows: true, wraps: true}
+	s.tabs = tabs{panes: []namedPane{
+		{"Pod", &textPane{text: s.podText}},
+		{"Logs", s.logs},
+		{"Events", &textPane{text: s.eventsText}},
+	}}
+	return s
+}
+
+func (s *podScreen) focus() snapshot.Focus {
+	f := snapshot.Focus{Job: s.job, Pod: s.pod}
+	if s.tabs.at == tabLogs && s.pod != "" {
+		target := s.logs.target
+		f.Log = &target
+	}
+	return f
+}
+
+func (s *podScreen) crumb() string {
+	if s.index != nil {
+		return fmt.Sprintf("index %d", *s.index)
+	}
+	return s.pod
+}
+
+// follow keeps the attempts, and chooses one if none is chosen.
+func (s *podScreen) follow(d *data) {
+	r := s.report(d)
+	if r == nil {
+		return
+	}
+	s.attempts.learn(r, s.index, s.pod)
+	if s.pod == "" && len(s.attempts.known) > 0 {
+		s.choose(0)
+	}
+}
+
+// report is nil until that of the Job has come.
+func (s *podScreen) report(d *data) *explain.Report {
+	if d.job == nil || d.snap.Focus.Job != s.job {
+		return nil
+	}
+	return d.job.Report
+}
+
+// detail is what was read of the chosen pod, nil until that has come.
+func (s *podScreen) detail(d *data) *explain.PodDetail {
+	pod := d.snap.Pod
+	if pod == nil || pod.Name != s.pod || d.snap.Focus.Job != s.job {
+		return nil
+	}
+	return pod
+}
+
+// choose makes an attempt the one that is looked at.
+func (s *podScreen) choose(n int) {
+	if n < 0 || n >= len(s.attempts.known) {
+		return
+	}
+	s.attempts.list.move(n - s.attempts.list.cursor)
+	if name := s.attempts.known[n].Name; name != s.pod {
+		s.pod = name
+		s.logs.reset(snapshot.LogTarget{})
+	}
+}
+
+func (s *podScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
+	at, several := s.attempts.at(s.pod), len(s.attempts.known) > 1
+	switch {
+	case matches(k, keyOlder), several && s.tabs.at != tabLogs && matches(k, keyDown):
+		s.choose(at + 1)
+		return none()
+	case matches(k, keyNewer), several && s.tabs.at != tabLogs && matches(k, keyUp):
+		s.choose(at - 1)
+		return none()
+	}
+	if a, known := s.tabs.key(k, d); known {
+		return a, true
+	}
+	switch {
+	case matches(k, keyLogs):
+		s.tabs.at = tabLogs
+	case matches(k, keyExplain):
+		return action{open: newExplainScreen(s.job)}, true
+	case matches(k, keyCopy) && s.pod != "":
+		return action{copy: s.pod}, true
+	default:
+		return action{}, false
+	}
+	return none()
+}
+
+func (s *podScreen) wheel(lines int, d *data) { s.tabs.current().wheel(lines, d) }
+
+func (s *podScreen) keys() []keyGroup {
+	own := []binding{keyPodTabs, keyLogs, keyExplain, keyCopy}
+	if len(s.attempts.known) > 1 {
+		own = append([]binding{keyOlder, keyNewer}, own...)
+	}
+	return append(s.tabs.current().keys(), keyGroup{title: "Pod", bindings: own})
+}
+
+func (s *podScreen) body(p *paint) []canvas.Line {
+	r := s.report(p.data)
+	if r == nil {
+		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
+	}
+	lines := []canvas.Line{s.title(p, r)}
+	most := max(2, p.height/3-1)
+	if s.tabs.at == tabLogs {
+		most = max(1, p.height/6-1)
+	}
+	lines = append(lines, s.attempts.table(p, r, s.pod, most)...)
+	lines = append(lines, s.tabs.line(p))
+	return append(lines, s.tabs.current().body(p.sized(p.width, max(1, p.height-len(lines))))...)
+}
+
+// title says how far the index is, or which pod this is.
+func (s *podScreen) title(p *paint, r *explain.Report) canvas.Line {
+	if s.index == nil {
+		return p.cut(canvas.Of(canvas.Text(bold, "Pod "+s.pod)), p.width)
+	}
+	l := canvas.Of(canvas.Textf(bold, "Index %d", *s.index), canvas.Blank(2))
+	info := indexInfo(r, *s.index)
+	if info == nil {
+		return append(l, s.stateOnMap(p)...)
+	}
+	mark, style := indexLook(p, info.State)
+	l = append(l, canvas.Text(style|bold, mark+" "+info.State))
+	return p.cut(append(l, indexCounts(p, info)...), p.width)
+}
+
+// stateOnMap is the state of an index without failures.
+func (s *podScreen) stateOnMap(p *paint) canvas.Line {
+	if p.data.job.indexes == nil {
+		return nil
+	}
+	state, known := p.data.job.indexes.State(*s.index)
+	if !known {
+		return canvas.Of(canvas.Text(styleMuted, "the Job has no such index"))
+	}
+	return canvas.Of(canvas.Text(bold, state.Word()))
+}
+
+// textPane is text that is scrolled.
+type textPane struct {
+	scroll scroll
+	text   func(p *paint) []canvas.Line
+}
+
+func (o *textPane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
 	return action{}, o.scroll.handle(k)
 }
 
-func (o *podScreen) wheel(lines int, _ *data) { o.scroll.move(lines) }
+func (o *textPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
 
-func (o *podScreen) keys() []keyGroup { return nil }
+func (o *textPane) keys() []keyGroup { return nil }
 
-func (o *podScreen) body(p *paint) []canvas.Line { return nil }
-
-func (o *podScreen) focus() snapshot.Focus { return snapshot.Focus{} }
-func (o *podScreen) crumb() string         { return "pod" }
+func (o *textPane) body(p *paint) []canvas.Line {
+	lines := o.text(p)
+	o.scroll.resize(len(lines), p.height)
+	first, end := rows(len(lines), o.scroll.top, p.height)
+	return lines[first:end]
+}

@@ -10,8 +10,8 @@ import (
 
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
-	keySort    = bind("s", "sort by the next column", "s")
-	keyReverse = bind("S", "reverse the order", "S")
+	keySort    = bind("s", "sort", "s")
+	keyReverse = bind("S", "reverse", "S")
 )
 
 // sorting is the order of the rows of a table.
@@ -46,10 +46,11 @@ func (s *sorting) handle(k tea.KeyPressMsg) bool {
 func (s *sorting) falling() bool { return s.by[s.at].falls != s.reversed }
 
 // rows sorts the numbers of rows, which are in the order that breaks ties. compare orders
-// two of them by the values of the chosen column, the lowest first; nil keeps the order.
+// two of them by the values of the chosen column, the lowest first; nil keeps the
+// order, or reverses it.
 func (s *sorting) rows(rows []int32, compare func(a, b int32) int) {
 	switch {
-	case compare == nil && s.falling():
+	case compare == nil && s.reversed:
 		slices.Reverse(rows)
 	case compare == nil:
 	case s.falling():

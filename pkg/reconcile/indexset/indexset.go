@@ -11,7 +11,6 @@ package indexset
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
 )
 
@@ -31,10 +30,12 @@ type Set struct {
 // Of returns the set of the given indexes, in any order and with repetitions.
 // Negative indexes do not exist and are left out.
 func Of(indexes ...int32) Set {
-	sorted := slices.Clone(indexes)
-	slices.Sort(sorted)
+	if !slices.IsSorted(indexes) {
+		indexes = slices.Clone(indexes)
+		slices.Sort(indexes)
+	}
 	var s Set
-	for _, i := range sorted {
+	for _, i := range indexes {
 		if i >= 0 {
 			s.append(Interval{i, i})
 		}
@@ -45,12 +46,19 @@ func Of(indexes ...int32) Set {
 // OfIntervals returns the union of the given intervals, in any order, overlapping
 // or not. Intervals that are reversed or begin below zero are left out.
 func OfIntervals(intervals ...Interval) Set {
-	sorted := slices.DeleteFunc(slices.Clone(intervals), func(iv Interval) bool {
+	return join(slices.DeleteFunc(slices.Clone(intervals), func(iv Interval) bool {
 		return iv.First < 0 || iv.Last < iv.First
-	})
-	slices.SortFunc(sorted, func(a, b Interval) int { return cmp.Compare(a.First, b.First) })
-	var s Set
-	for _, iv := range sorted {
+	}))
+}
+
+// join returns the union of legal intervals, which it may overwrite.
+func join(intervals []Interval) Set {
+	order := func(a, b Interval) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(intervals, order) {
+		slices.SortFunc(intervals, order)
+	}
+	s := Set{runs: intervals[:0]} // What is written has been read.
+	for _, iv := range intervals {
 		s.append(iv)
 	}
 	return s
@@ -104,9 +112,7 @@ func (s Set) All() iter.Seq[int32] {
 
 // Contains reports whether index i is in the set, in O(log intervals).
 func (s Set) Contains(i int32) bool {
-	at, exact := slices.BinarySearchFunc(s.runs, i, func(iv Interval, i int32) int {
-		return cmp.Compare(iv.First, i)
-	})
+	at, exact := slices.BinarySearchFunc(s.runs, i, byFirst)
 	if exact {
 		return true
 	}
@@ -140,6 +146,9 @@ func (s Set) Union(t Set) Set {
 
 // Intersection returns the indexes in both s and t.
 func (s Set) Intersection(t Set) Set {
+	if s.IsEmpty() || t.IsEmpty() {
+		return Set{}
+	}
 	var out Set
 	i, j := 0, 0
 	for i < len(s.runs) && j < len(t.runs) {
@@ -159,23 +168,43 @@ func (s Set) Intersection(t Set) Set {
 
 // Difference returns the indexes in s that are not in t.
 func (s Set) Difference(t Set) Set {
-	return s.Intersection(t.complement())
-}
-
-// complement is every index of 0..MaxInt32 that is not in s.
-func (s Set) complement() Set {
-	var out Set
-	next := int64(0)
-	for _, iv := range s.runs {
-		if next < int64(iv.First) {
-			out.append(Interval{int32(next), iv.First - 1})
-		}
-		next = int64(iv.Last) + 1
+	if s.IsEmpty() || t.IsEmpty() {
+		return s
 	}
-	if next <= math.MaxInt32 {
-		out.append(Interval{int32(next), math.MaxInt32})
+	// Each run of t that lies within s adds at most one.
+	from, _ := slices.BinarySearchFunc(t.runs, s.runs[0].First, byFirst)
+	to, _ := slices.BinarySearchFunc(t.runs, s.runs[len(s.runs)-1].Last, byFirst)
+	out := Set{runs: make([]Interval, 0, len(s.runs)+max(0, to-from)+1)}
+	for iv := range s.without(t) {
+		out.runs = append(out.runs, iv)
 	}
 	return out
+}
+
+// byFirst compares where an interval begins with an index.
+func byFirst(iv Interval, i int32) int { return cmp.Compare(iv.First, i) }
+
+// without yields the runs of s without t, in increasing order.
+func (s Set) without(t Set) iter.Seq[Interval] {
+	return func(yield func(Interval) bool) {
+		j := 0
+		for _, run := range s.runs {
+			next := int64(run.First)
+			for ; j < len(t.runs) && t.runs[j].First <= run.Last; j++ {
+				hole := t.runs[j]
+				if next < int64(hole.First) && !yield(Interval{int32(next), hole.First - 1}) {
+					return
+				}
+				next = max(next, int64(hole.Last)+1)
+				if hole.Last > run.Last {
+					break // It may reach into the next run.
+				}
+			}
+			if next <= int64(run.Last) && !yield(Interval{int32(next), run.Last}) {
+				return
+			}
+		}
+	}
 }
 
 // FirstMissing returns the n lowest indexes below limit that are not in the set,
@@ -185,11 +214,12 @@ func (s Set) FirstMissing(n int, limit int32) []int32 {
 		return nil
 	}
 	var out []int32
-	for i := range Below(limit).Difference(s).All() {
-		if len(out) == n {
-			break
+	for iv := range Below(limit).without(s) {
+		for i := int64(iv.First); i <= int64(iv.Last); i++ {
+			if out = append(out, int32(i)); len(out) == n {
+				return out
+			}
 		}
-		out = append(out, i)
 	}
 	return out
 }

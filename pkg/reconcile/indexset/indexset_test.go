@@ -166,6 +166,9 @@ func TestParseTolerant_JOB_09(t *testing.T) {
 		if got.String() != c.want || skipped != c.skipped {
 			t.Errorf("%q below %d: got %q and %d skipped, want %q and %d", c.text, c.limit, got, skipped, c.want, c.skipped)
 		}
+		if n := CountTolerant(c.text, c.limit); n != got.Len() {
+			t.Errorf("%q below %d: counted %d of %v", c.text, c.limit, n, got)
+		}
 	}
 }
 
@@ -176,6 +179,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, limit int32) {
 		tolerant, _ := ParseTolerant(text, limit)
 		tolerant.mustBeCanonical(t)
+		if n := CountTolerant(text, limit); n != tolerant.Len() {
+			t.Fatalf("%q below %d: counted %d of %v", text, limit, n, tolerant)
+		}
 		for iv := range tolerant.Intervals() {
 			if iv.Last >= limit {
 				t.Fatalf("%q: %v is not below %d", text, iv, limit)

@@ -13,12 +13,15 @@ import (
 // KEP-3850): increasing, separated by commas, runs of three and more as
 // "first-last", a run of two as two numbers. The empty set is "".
 func (s Set) String() string {
-	var b strings.Builder
+	if s.IsEmpty() {
+		return ""
+	}
+	text := make([]byte, 0, len(s.runs)*8) // It grows if that was too little.
 	for n, iv := range s.runs {
 		if n > 0 {
-			b.WriteByte(',')
+			text = append(text, ',')
 		}
-		writeInt(&b, iv.First)
+		text = strconv.AppendInt(text, int64(iv.First), 10)
 		if iv.Last == iv.First {
 			continue
 		}
@@ -26,15 +29,10 @@ func (s Set) String() string {
 		if iv.Len() == 2 {
 			separator = ','
 		}
-		b.WriteByte(separator)
-		writeInt(&b, iv.Last)
+		text = append(text, separator)
+		text = strconv.AppendInt(text, int64(iv.Last), 10)
 	}
-	return b.String()
-}
-
-func writeInt(b *strings.Builder, i int32) {
-	var digits [10]byte
-	b.Write(strconv.AppendInt(digits[:0], int64(i), 10))
+	return string(text)
 }
 
 // ErrOrder says that the intervals of a text are not increasing, or overlap.
@@ -131,18 +129,39 @@ func ParseTolerant(text string, limit int32) (Set, int) {
 	if text == "" || limit <= 0 {
 		return Set{}, 0
 	}
-	var intervals []Interval
+	intervals := make([]Interval, 0, 1+strings.Count(text, ","))
 	skipped := 0
-	for fragment := range strings.SplitSeq(text, ",") {
-		iv, _, err := cutInterval(fragment)
-		switch {
-		case err != nil:
+	for more := true; more; {
+		iv, rest, err := cutInterval(text)
+		if err != nil {
 			skipped++
-		case iv.First < limit:
+			_, text, more = strings.Cut(text, ",")
+			continue
+		}
+		if iv.First < limit {
 			intervals = append(intervals, Interval{iv.First, min(iv.Last, limit-1)})
 		}
+		if more = rest != ""; more {
+			text = rest[1:]
+		}
 	}
-	return OfIntervals(intervals...), skipped
+	return join(intervals), skipped
+}
+
+// CountTolerant is how many indexes the set of ParseTolerant has; of a list that is not
+// damaged it makes no set.
+func CountTolerant(text string, limit int32) int {
+	n := 0
+	for iv, err := range Scan(text) {
+		if err != nil {
+			set, _ := ParseTolerant(text, limit)
+			return set.Len()
+		}
+		if iv.First < limit {
+			n += Interval{iv.First, min(iv.Last, limit-1)}.Len()
+		}
+	}
+	return n
 }
 
 // cutInterval reads the "7" or "3-7" that the text begins with. The rest is empty or

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// look is how a cell looks; colours are "#rrggbb", or "" for the terminal's own.
+type look struct {
+	fg, bg                          string
+	bold, faint, reverse, underline bool
+}
+
+// cell is one column.
+type cell struct {
+	r    rune
+	look look
+}
+
+// joins says that two cells can be drawn as one run. What is not ASCII has a place of its
+// own, but for shapes that continue.
+func (c cell) joins(first cell) bool {
+	if c.look != first.look {
+		return false
+	}
+	if strings.ContainsRune("█░▒▓─", first.r) || strings.ContainsRune("█░▒▓─", c.r) {
+		return c.r == first.r
+	}
+	return c.r < 0x80 && first.r < 0x80
+}
+
+var sequence = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
+
+// parse reads a line that begins with a look, and returns the one that it ends with.
+func parse(line string, l look) ([]cell, look) {
+	var cells []cell
+	put := func(text string) {
+		for _, r := range text {
+			cells = append(cells, cell{r, l})
+		}
+	}
+	at := 0
+	for _, m := range sequence.FindAllStringSubmatchIndex(line, -1) {
+		put(line[at:m[0]])
+		l = l.apply(line[m[2]:m[3]])
+		at = m[1]
+	}
+	put(line[at:])
+	for len(cells) > 0 && cells[len(cells)-1].r == ' ' && !cells[len(cells)-1].look.reverse {
+		cells = cells[:len(cells)-1]
+	}
+	return cells, l
+}
+
+func (l look) apply(parameters string) look {
+	var codes []int
+	for _, p := range strings.FieldsFunc(parameters+";", func(r rune) bool { return r == ';' || r == ':' }) {
+		n, _ := strconv.Atoi(p)
+		codes = append(codes, n)
+	}
+	if len(codes) == 0 {
+		return look{}
+	}
+	for i := 0; i < len(codes); i++ {
+		switch c := codes[i]; {
+		case c == 0:
+			l = look{}
+		case c == 1:
+			l.bold = true
+		case c == 2:
+			l.faint = true
+		case c == 4:
+			l.underline = true
+		case c == 7:
+			l.reverse = true
+		case c == 22:
+			l.bold, l.faint = false, false
+		case c == 24:
+			l.underline = false
+		case c == 27:
+			l.reverse = false
+		case c == 39:
+			l.fg = ""
+		case c == 49:
+			l.bg = ""
+		case c == 38 || c == 48:
+			colour, used := extended(codes[i+1:])
+			i += used
+			if c == 38 {
+				l.fg = colour
+			} else {
+				l.bg = colour
+			}
+		case c >= 30 && c <= 37:
+			l.fg = basic[c-30]
+		case c >= 90 && c <= 97:
+			l.fg = basic[c-90+8]
+		case c >= 40 && c <= 47:
+			l.bg = basic[c-40]
+		}
+	}
+	return l
+}
+
+// basic are the 16 colours.
+var basic = []string{
+	"#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
+	"#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
+}
+
+// extended reads 5;n or 2;r;g;b.
+func extended(codes []int) (colour string, used int) {
+	switch {
+	case len(codes) >= 4 && codes[0] == 2:
+		return fmt.Sprintf("#%02x%02x%02x", codes[1], codes[2], codes[3]), 4
+	case len(codes) >= 2 && codes[0] == 5:
+		return indexed(codes[1]), 2
+	}
+	return "", len(codes)
+}
+
+func indexed(n int) string {
+	switch {
+	case n < 16:
+		return basic[n]
+	case n < 232:
+		level := func(v int) int {
+			if v == 0 {
+				return 0
+			}
+			return 55 + 40*v
+		}
+		n -= 16
+		return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
+	}
+	grey := 8 + 10*(n-232)
+	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
+}
+
+// styled says that any cell has a look.
+func styled(lines [][]cell) bool {
+	for _, line := range lines {
+		for _, c := range line {
+			if c.look != (look{}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// words are those that a reader looks for.
+var words = []struct {
+	pattern *regexp.Regexp
+	colour  string
+}{
+	{regexp.MustCompile(`^(\$|kubectl) .*`), "#79c0ff"},
+	{regexp.MustCompile(`\b(Complete|CompletionsReached|SuccessCriteriaMet)\b`), "#7ee787"},
+	{regexp.MustCompile(`\b(Failed|FailureTarget|BackoffLimitExceeded|Error)\b`), "#ff7b72"},
+	{regexp.MustCompile(`\b(Running)\b`), "#e3b341"},
+	{regexp.MustCompile(`^NAME .*`), "#8b949e"},
+}
+
+// colourWords marks up the first kind of words that the line holds, wherever they are.
+func colourWords(line []cell) {
+	var b strings.Builder
+	for _, c := range line {
+		b.WriteRune(c.r)
+	}
+	text := b.String()
+	for _, w := range words {
+		found := w.pattern.FindAllStringIndex(text, -1)
+		for _, at := range found {
+			from := len([]rune(text[:at[0]]))
+			for i := range []rune(text[at[0]:at[1]]) {
+				line[from+i].look.fg = w.colour
+			}
+		}
+		if len(found) > 0 {
+			return
+		}
+	}
+}

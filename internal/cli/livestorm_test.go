@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// liveStorm is a source that looks at a Job of 100,000 indexes, which nothing but the test feeds.
+type liveStorm struct {
+	source *liveSource
+	watch  *livePodWatch
+	pods   []*corev1.Pod
+	now    time.Time
+	next   int // index
+}
+
+func newLiveStorm(pods int) *liveStorm {
+	storm := &liveStorm{now: testNow()}
+	env := testEnvironment()
+	env.now = func() time.Time { return storm.now }
+	s := newLiveSource(liveConfig{env: env})
+	s.focus.Job = snapshot.JobKey{Namespace: "ns1", Name: "huge"}
+	s.job = newLiveJob(s, s.focus.Job)
+	s.job.job = &observe.NamedJob{Job: batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "huge", UID: "huge", CreationTimestamp: metav1.NewTime(testNow().Add(-time.Hour))},
+		Spec: batchv1.JobSpec{
+			CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: ptr.To[int32](100_000), Parallelism: ptr.To(int32(pods)),
+			BackoffLimitPerIndex: ptr.To[int32](3), BackoffLimit: ptr.To[int32](1 << 30),
+		},
+		Status: batchv1.JobStatus{Active: int32(pods), StartTime: &metav1.Time{Time: testNow().Add(-time.Hour)}},
+	}}
+	s.job.facts = newLiveFacts()
+	s.job.facts.podsRead, s.job.facts.podsTried = true, true
+	storm.source, storm.watch = s, &livePodWatch{source: s, facts: s.job.facts, job: &s.job.job.Job}
+	for range pods {
+		storm.pods = append(storm.pods, storm.pod(corev1.PodPending))
+		_ = storm.watch.event(watch.Added, storm.pods[len(storm.pods)-1])
+	}
+	return storm
+}
+
+func (s *liveStorm) pod(phase corev1.PodPhase) *corev1.Pod {
+	index := s.next % 100_000
+	s.next++
+	name := fmt.Sprintf("huge-%d-%05d", index, s.next)
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns1", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(s.now), Finalizers: []string{batchv1.JobTrackingFinalizer},
+			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index), batchv1.JobIndexFailureCountAnnotation: "0"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "huge", UID: "huge", Controller: ptr.To(true)}},
+		},
+		Spec:   corev1.PodSpec{NodeName: "node-1"},
+		Status: corev1.PodStatus{Phase: phase},
+	}
+}
+
+// change is the next step of a pod's life: it runs, ends, goes, and another comes.
+func (s *liveStorm) change(i int) {
+	pod := s.pods[i]
+	switch pod.Status.Phase {
+	case corev1.PodPending:
+		pod.Status.Phase = corev1.PodRunning
+	case corev1.PodRunning:
+		pod.Status.Phase = corev1.PodSucceeded
+		if i%4 == 0 {
+			pod.Status.Phase = corev1.PodFailed
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(1 + i%3), Reason: "Error", FinishedAt: metav1.NewTime(s.now)},
+			}}}
+		}
+	default:
+		_ = s.watch.event(watch.Deleted, pod)
+		s.pods[i] = s.pod(corev1.PodPending)
+		_ = s.watch.event(watch.Added, s.pods[i])
+		return
+	}
+	_ = s.watch.event(watch.Modified, pod)
+}
+
+// BenchmarkLiveStorm is a second in which each of 10,000 pods changes once, of a Job of 100,000 indexes. Time is virtual
+// but for that of the reports, of which there are as many as the pace lets through: what is measured is the CPU time of a
+// second, without the decoding of what a server sends.
+func BenchmarkLiveStorm(b *testing.B) {
+	storm := newLiveStorm(10_000)
+	var changing, reporting time.Duration
+	reports := 0
+	for b.Loop() {
+		end := storm.now.Add(time.Second)
+		for i := range storm.pods {
+			if i%100 == 0 { // 10 ms
+				storm.now = storm.now.Add(10 * time.Millisecond)
+				took, made := storm.makeDue()
+				reporting += took
+				reports += made
+			}
+			began := time.Now()
+			storm.change(i)
+			changing += time.Since(began)
+		}
+		storm.now = end
+	}
+	b.StopTimer()
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(float64(changing.Nanoseconds())/float64(b.N*len(storm.pods)), "ns/change")
+	b.ReportMetric(float64(reporting.Milliseconds())/float64(max(reports, 1)), "ms/report")
+	b.ReportMetric(float64(reports)/float64(b.N), "reports/s")
+	b.ReportMetric(float64((changing+reporting).Milliseconds())/float64(b.N), "cpu-ms/s")
+	b.ReportMetric(float64(memory.HeapInuse)/(1<<20), "MiB-heap")
+	runtime.KeepAlive(storm)
+}
+
+// makeDue makes the Snapshot that is due, and says how long the report took; the pace is told.
+func (s *liveStorm) makeDue() (took time.Duration, reports int) {
+	source := s.source
+	source.mu.Lock()
+	due := !source.pace.due(source.need()).After(s.now)
+	before := source.job.shown
+	source.mu.Unlock()
+	if !due {
+		return 0, 0
+	}
+	began := time.Now()
+	source.report(s.now)
+	source.publish()
+	took = time.Since(began)
+	if source.job.shown != before {
+		source.pace.took, source.pace.reported = took, s.now.Add(took)
+		reports = 1
+	}
+	return took, reports
+}
+
+// Issue 6: in a storm there are few reports, each of all that has come; the store holds what is there.
+func TestLiveStorm_Issue6(t *testing.T) {
+	storm := newLiveStorm(500)
+	snapshots, reports := 0, map[*explain.Report]bool{}
+	for i := range 10 * len(storm.pods) {
+		if i%5 == 0 { // ten seconds
+			storm.now = storm.now.Add(10 * time.Millisecond)
+			storm.source.mu.Lock()
+			due := !storm.source.pace.due(storm.source.need()).After(storm.now)
+			storm.source.mu.Unlock()
+			if due {
+				storm.source.report(storm.now)
+				storm.source.pace.took = 50 * time.Millisecond
+				storm.source.publish()
+				snapshots++
+				reports[storm.source.latest.Job.Report] = true
+			}
+		}
+		storm.change(i % len(storm.pods))
+	}
+	if snapshots > 100 || len(reports) > 25 || len(reports) < 20 {
+		t.Errorf("%d Snapshots, %d reports in 10 s", snapshots, len(reports))
+	}
+	storm.now = storm.now.Add(time.Second)
+	storm.source.report(storm.now)
+	storm.source.publish()
+	counts := map[string]int{}
+	for _, pod := range storm.source.latest.Job.Report.Pods {
+		counts[pod.Phase]++
+	}
+	want := map[string]int{}
+	for _, pod := range storm.pods {
+		want[string(pod.Status.Phase)]++
+	}
+	if fmt.Sprint(counts) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", counts, want)
+	}
+}
+
+// Issue 6: of events no more are kept than are looked through; the latest stay, and the rest is told of as missing.
+func TestLiveEventsBound_Issue6(t *testing.T) {
+	f := newLiveFacts()
+	events := &f.events[1]
+	events.read = true
+	for i := range 4 * maxLiveEvents {
+		events.put(fmt.Sprint("event-", i), explain.Event{Pod: "p", Last: testNow().Add(time.Duration(i) * time.Second)})
+		if n := len(events.rows.rows); n > maxLiveEvents+maxLiveEvents/4 {
+			t.Fatalf("%d are kept", n)
+		}
+	}
+	last := events.rows.get(fmt.Sprint("event-", 4*maxLiveEvents-1))
+	if last == nil || events.rows.get("event-0") != nil || events.whole() || len(f.gaps()) != 1 {
+		t.Errorf("last %v, gaps %v", last, f.gaps())
+	}
+}
+
+// Rows are found by name whatever was removed.
+func TestLiveRows(t *testing.T) {
+	rows := newLiveRows[int]()
+	for i := range 10 {
+		rows.put(fmt.Sprint(i), i)
+	}
+	for _, name := range []string{"0", "9", "4", "4", "none"} {
+		rows.remove(name)
+	}
+	rows.put("5", 50)
+	for i, want := range []int{-1, 1, 2, 3, -1, 50, 6, 7, 8, -1} {
+		got := rows.get(fmt.Sprint(i))
+		if (got == nil) != (want < 0) || got != nil && *got != want {
+			t.Errorf("%d: %v, want %d", i, got, want)
+		}
+	}
+	if len(rows.rows) != 7 || len(rows.names) != 7 || len(rows.at) != 7 {
+		t.Errorf("%d rows", len(rows.rows))
+	}
+}

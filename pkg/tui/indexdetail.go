@@ -1,0 +1,246 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
+)
+
+// cellDetail tells of the cell under the cursor, in detailLines lines.
+func cellDetail(p *paint, j *jobData, c indexmap.Cell) []canvas.Line {
+	var lines []canvas.Line
+	if c.N == 1 {
+		lines = oneIndex(p, j, &c)
+	} else {
+		lines = severalIndexes(p, j, &c)
+	}
+	for i := range lines {
+		lines[i] = p.cut(lines[i], p.width)
+	}
+	for len(lines) < detailLines {
+		lines = append(lines, nil)
+	}
+	return lines[:detailLines]
+}
+
+// rule is a heading of styled text, with a line up to the end.
+func (p *paint) rule(title canvas.Line) canvas.Line {
+	title = p.cut(title, p.width)
+	if missing := p.width - title.Width() - 1; missing > 0 {
+		title = append(title, canvas.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+	}
+	return title
+}
+
+// oneIndex is its state with the attempt, what comes, its pod, and why it failed.
+func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
+	mark := c.Mark()
+	info := infoOf(j, c.First)
+	title := canvas.Of(canvas.Textf(bold, "Index %d", c.First),
+		canvas.Text(markStyle(mark), "  "+mark.Glyph(p.ascii)+" "+stateWord(j, indexmap.State(mark))))
+	if attempt := attemptOf(info); attempt != "" {
+		title = append(title, canvas.Text(stylePlain, "  "+attempt))
+	}
+	lines := []canvas.Line{p.rule(title)}
+	if l := failuresOf(p, info); len(l) > 0 {
+		lines = append(lines, l)
+	}
+	pod, n := podOf(j, c.First, info.Pod)
+	lines = append(lines, podLine(p, pod, info.Pod, n))
+	cause := info.Cause
+	if cause == "" && pod != nil {
+		cause = pod.Cause
+	}
+	if cause != "" {
+		lines = append(lines, field("last failure", canvas.Text(styleBad, wording.Sentence(cause))))
+	}
+	return lines
+}
+
+// fieldWidth is how wide the names of fields are.
+const fieldWidth = 14
+
+// field is a named value.
+func field(name string, value ...canvas.Span) canvas.Line {
+	return append(canvas.Of(canvas.Text(styleMuted, name)).Pad(fieldWidth), value...)
+}
+
+// infoOf is what the Report tells of one index; the zero value if nothing.
+func infoOf(j *jobData, index int32) *explain.IndexInfo {
+	for i := range j.Indexes.Details {
+		if j.Indexes.Details[i].Index == index {
+			return &j.Indexes.Details[i]
+		}
+	}
+	return &explain.IndexInfo{Index: index}
+}
+
+// attemptOf is "attempt 2 of 4", "" if that is not known.
+func attemptOf(info *explain.IndexInfo) string {
+	switch {
+	case info.Attempt == 0:
+		return ""
+	case info.Attempts == 0:
+		return fmt.Sprintf("attempt %d", info.Attempt)
+	}
+	return fmt.Sprintf("attempt %d of %d", info.Attempt, info.Attempts)
+}
+
+// failuresOf is "2 counted · 1 ignored · next pod in 20s".
+func failuresOf(p *paint, info *explain.IndexInfo) canvas.Line {
+	var parts []canvas.Span
+	if info.Failures > 0 {
+		parts = append(parts, canvas.Textf(stylePlain, "%d counted", info.Failures))
+	}
+	if info.Ignored > 0 {
+		parts = append(parts, canvas.Textf(stylePlain, "%d ignored", info.Ignored))
+	}
+	if !info.Until.IsZero() {
+		parts = append(parts, canvas.Text(styleWarn, "next pod "+p.countdown(info.Until.Time)))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return field("failures", dotted(p, parts)...)
+}
+
+// dotted puts dots between parts.
+func dotted(p *paint, parts []canvas.Span) canvas.Line {
+	var l canvas.Line
+	for i, part := range parts {
+		if i > 0 {
+			l = append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" "))
+		}
+		l = append(l, part)
+	}
+	return l
+}
+
+// podOf is the latest pod of an index, nil if none is in the Report, and how many there are.
+func podOf(j *jobData, index int32, latest string) (pod *explain.PodInfo, n int) {
+	for i := range j.Pods {
+		info := &j.Pods[i]
+		if info.Index == nil || *info.Index != index {
+			continue
+		}
+		n++
+		newer := pod == nil || info.Attempt > pod.Attempt || (!info.Created.IsZero() && (pod.Created.IsZero() || info.Created.After(pod.Created.Time)))
+		if info.Name == latest || (newer && (pod == nil || pod.Name != latest)) {
+			pod = info
+		}
+	}
+	return pod, n
+}
+
+func podLine(p *paint, pod *explain.PodInfo, name string, n int) canvas.Line {
+	switch {
+	case pod == nil && name == "":
+		return field("pod", canvas.Text(styleMuted, "none is there"))
+	case pod == nil:
+		return field("pod", canvas.Text(stylePlain, name))
+	}
+	parts := []canvas.Span{canvas.Text(stylePlain, pod.Name), canvas.Text(stylePlain, pod.State)}
+	if pod.Restarts > 0 {
+		parts = append(parts, canvas.Text(styleWarn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
+	}
+	switch {
+	case !pod.GraceEnds.IsZero():
+		parts = append(parts, canvas.Text(styleSpecial, "grace period ends "+p.countdown(pod.GraceEnds.Time)))
+	case !pod.Ended.IsZero():
+		parts = append(parts, canvas.Text(styleMuted, "ended "+p.when(pod.Ended)))
+	case !pod.Created.IsZero():
+		parts = append(parts, canvas.Text(styleMuted, "created "+p.when(pod.Created)))
+	}
+	if n > 1 {
+		parts = append(parts, canvas.Textf(styleMuted, "latest of %d", n))
+	}
+	if pod.Node != "" {
+		parts = append(parts, canvas.Text(styleMuted, "on "+pod.Node))
+	}
+	return field("pod", dotted(p, parts)...)
+}
+
+// severalIndexes are how many of a cell are in which state, and those to look at.
+func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
+	title := canvas.Of(canvas.Textf(bold, "Indexes %d to %d", c.First, c.Last), canvas.Textf(styleMuted, "  %d in this cell", c.N))
+	lines := []canvas.Line{p.rule(title)}
+	var counts []canvas.Line
+	for _, state := range legendOrder() {
+		if n := c.Counts[state]; n > 0 {
+			mark := indexmap.Mark(state)
+			counts = append(counts, canvas.Of(canvas.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ascii), n), canvas.Text(stylePlain, " "+stateWord(j, state))))
+		}
+	}
+	lines = append(lines, flow(counts, p.width, 3)...)
+	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
+		if n := int(c.Counts[state]); n > 0 {
+			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.ellipsis)
+			lines = append(lines, field(state.Word(), canvas.Text(markStyle(indexmap.Mark(state)), list)))
+		}
+	}
+	return lines
+}
+
+// maxExamples is how many indexes of a cell are named.
+const maxExamples = 12
+
+// examples are "3, 7, 12, …".
+func examples(indexes []int32, all int, ellipsis string) string {
+	texts := make([]string, 0, len(indexes)+1)
+	for _, index := range indexes {
+		texts = append(texts, strconv.Itoa(int(index)))
+	}
+	if len(indexes) < all {
+		texts = append(texts, ellipsis)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// leastTable is the room that the table of indexes needs: a title, a header, and a row.
+const leastTable = 3
+
+// troubledIndexes are those that the Report tells of, where there is room below the map.
+func troubledIndexes(p *paint, j *jobData, height int) []canvas.Line {
+	details := j.Indexes.Details
+	if len(details) == 0 {
+		return nil
+	}
+	shown := details[:min(len(details), height-2)]
+	all := int64(len(details)) + int64(j.Indexes.DetailsOmitted)
+	note := wording.Plural(all, "index", "indexes")
+	if int64(len(shown)) < all {
+		note = fmt.Sprintf("%d of %s", len(shown), note)
+	}
+	cells := make([][]canvas.Line, 0, len(shown))
+	for i := range shown {
+		cells = append(cells, indexRow(p, j, &shown[i]))
+	}
+	header, lines := canvas.Table([]canvas.Column{
+		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "NEXT POD", Drop: 1}, {Header: "POD", Drop: 2}, {Header: "LAST FAILURE", Min: p.width * 3 / 10},
+	}, cells, p.width, p.glyphs.ellipsis)
+	return append([]canvas.Line{p.title("With failures", note), header}, lines...)
+}
+
+func indexRow(p *paint, j *jobData, info *explain.IndexInfo) []canvas.Line {
+	state, known := j.indexes.State(info.Index)
+	word := canvas.Text(stylePlain, info.State)
+	if mark := indexmap.Mark(state); known {
+		word = canvas.Text(markStyle(mark), mark.Glyph(p.ascii)+" "+stateWord(j, state))
+	}
+	attempt, next := "", ""
+	if info.Attempt > 0 {
+		attempt = strings.TrimPrefix(attemptOf(info), "attempt ")
+	}
+	if !info.Until.IsZero() {
+		next = p.countdown(info.Until.Time)
+	}
+	return []canvas.Line{
+		canvas.Plainly(strconv.Itoa(int(info.Index))), canvas.Of(word), canvas.Plainly(attempt),
+		canvas.Of(canvas.Text(styleWarn, next)), canvas.Plainly(info.Pod), canvas.Plainly(info.Cause),
+	}
+}

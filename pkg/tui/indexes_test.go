@@ -1,0 +1,238 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6: the map in every size and look, small and huge, and for a Job without indexes.
+func TestIndexes(t *testing.T) {
+	for _, fixture := range []string{"index-backoff", "max-failed-indexes", "three-causes", "success-policy", "work-queue"} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "indexes."+fixture, load(t, fixture), nil, "2") })
+	}
+	t.Run("every-state", func(t *testing.T) { goldens(t, "indexes.every-state", withIndexes(t, everyState()), nil, "2", "n") })
+	t.Run("huge", func(t *testing.T) { goldens(t, "indexes.huge", withIndexes(t, huge()), nil, "2", "n") })
+	t.Run("zoomed", func(t *testing.T) {
+		goldens(t, "indexes.zoomed", withIndexes(t, huge()), nil, "2", "n", "enter", "enter", "enter", "enter", "down")
+	})
+}
+
+// withIndexes is a running Job with these indexes.
+func withIndexes(t testing.TB, x *explain.Indexes) *snapshot.Snapshot {
+	s := load(t, "running-success-policy")
+	r := *s.Job.Report
+	r.Indexes, r.Pods, r.SuccessPolicy = x, nil, nil
+	r.Job.Completions = &x.Total
+	s.Job = &snapshot.Job{Report: &r}
+	return s
+}
+
+func everyState() *explain.Indexes {
+	return &explain.Indexes{
+		Total: 300, Completed: "0-99,110-119", Failed: "105,231", Active: "120-139", Ready: "125-135", Terminating: "140-144", BackingOff: "150,152",
+		Unknown: "160,161", OutOfRange: "310-312", Pending: "100-104,106-109,145-149,151,153-159,162-230,232-299",
+		Details: []explain.IndexInfo{{Index: 105, State: explain.IndexFailed, Attempt: 3, Attempts: 3, Failures: 3, Ignored: 1, Pod: "train-105-abcde", Cause: "container main exited with code 1"}},
+	}
+}
+
+// huge has 100,000 indexes: a third done, some trouble.
+func huge() *explain.Indexes {
+	return &explain.Indexes{
+		Total: 100_000, Completed: "0-7,9-32999,34000-34999", CompletedCount: 33_999, Failed: "8,52100", Active: "33000-33099", BackingOff: "33500",
+		Pending: "33100-33499,33501-33999,35000-52099,52101-99999",
+	}
+}
+
+// at is the index or the indexes under the cursor.
+func (b *testbed) at() string {
+	b.t.Helper()
+	for line := range strings.SplitSeq(b.picture(), "\n") {
+		if strings.HasPrefix(line, "Index ") || strings.HasPrefix(line, "Indexes ") {
+			words := strings.Fields(line)
+			if words[0] == "Indexes" {
+				return words[1] + "-" + words[3]
+			}
+			return words[1]
+		}
+	}
+	b.t.Fatalf("no cursor:\n%s", b.picture())
+	return ""
+}
+
+// Issue 6: the cursor moves by arrows, hjkl and pages, and stays on the map.
+func TestIndexesKeys(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"", "0"}, {"right", "1"}, {"l l", "2"}, {"l l h", "1"}, {"l left left left", "0"},
+		// 80 columns have room for 30 indexes with spaces between them.
+		{"down", "30"}, {"j j", "60"}, {"j j k", "30"}, {"up", "0"}, {"l down up", "1"},
+		{"G", "312"}, {"end", "312"}, {"G g", "0"}, {"G home", "0"}, {"G right", "312"}, {"G left left left", "299"},
+		{"pgdown", "310"}, {"f f", "312"}, {"G pgup", "2"}, {"G b b", "0"},
+		{"n", "105"}, {"n n", "140"}, {"n n n n n n n", "150"}, {"N", "312"}, {"N N N N", "231"}, {"n N", "312"},
+		{"G 0", "312"}, {"/ 4 2 enter", "42"}, {"/ 3 1 0 enter", "310"}, {"/ 4 2 esc", "0"}, {"/ enter", "0"}, {"/ space 7 enter", "7"},
+		{"+", "0"}, {"-", "0"},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			b := open(t, withIndexes(t, everyState()), size{80, 24}, nil)
+			b.press("2")
+			b.press(strings.Fields(c.keys)...)
+			if got := b.at(); got != c.want {
+				t.Errorf("the cursor is at %s, want %s\n%s", got, c.want, b.picture())
+			}
+		})
+	}
+}
+
+// Issue 6: zoom shows fewer indexes in a cell, around the cursor; enter does so too, until
+// there is one index to open.
+func TestIndexesZoom(t *testing.T) {
+	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
+	b.press("2")
+	shows(b, "100,000 indexes  200 indexes per cell", "■ 33,999 succeeded", "▪ partly succeeded")
+	b.press("/", "5", "2", "1", "0", "0", "enter")
+	if b.at() != "52000-52199" {
+		t.Error(b.at())
+	}
+	shows(b, "✗ 1 failed", "failed        52100")
+	for _, want := range []struct{ key, at, per string }{
+		{"+", "52100-52199", "100 indexes per cell"}, {"-", "52000-52199", "200 indexes per cell"}, {"-", "52000-52199", "200 indexes per cell"},
+		{"enter", "52100-52199", "100 indexes per cell"}, {"=", "52100-52149", "50 indexes"}, {"+", "52100-52119", "20 indexes"}, {"+", "52100-52109", "10 indexes"},
+		{"+", "52100-52104", "5 indexes"}, {"enter", "52100-52101", "2 indexes"}, {"enter", "52100", "1 index per cell"}, {"+", "52100", "1 index per cell"},
+		{"_", "52100-52101", "2 indexes per cell"}, {"0", "52000-52199", "200 indexes per cell"},
+	} {
+		b.press(want.key)
+		if got := b.at(); got != want.at {
+			t.Errorf("%s: the cursor is at %s, want %s", want.key, got, want.at)
+		}
+		shows(b, want.per)
+	}
+	b.press("+", "+", "+", "+", "+", "+", "+")
+	shows(b, "rows ")
+	b.press("enter")
+	if f := b.looked; f.Job.IsZero() && len(b.stack) < 2 {
+		t.Error("enter opened nothing")
+	}
+	if len(b.stack) != 2 {
+		t.Errorf("%d screens", len(b.stack))
+	}
+}
+
+// The cursor stays on its index when news come and when the terminal is resized.
+func TestIndexesCursorStays(t *testing.T) {
+	s := withIndexes(t, everyState())
+	b := open(t, s, size{80, 24}, nil)
+	b.press("2", "/", "2", "3", "1", "enter")
+	for _, at := range append([]size{{20, 4}, {200, 60}, {33, 9}}, sizes...) {
+		b.send(tea.WindowSizeMsg{Width: at.width, Height: at.height})
+		checkFrame(t, b, at)
+	}
+	if b.at() != "231" {
+		t.Error(b.at())
+	}
+	next := withIndexes(t, &explain.Indexes{Total: 5000, Completed: "0-230", Failed: "231"})
+	next.Seq = 2
+	b.send(snapshotMsg{snap: next})
+	b.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	if b.at() != "231" && b.at() != "230-231" {
+		t.Error(b.at())
+	}
+	fewer := withIndexes(t, &explain.Indexes{Total: 10})
+	fewer.Seq = 3
+	b.send(snapshotMsg{snap: fewer})
+	if b.at() != "9" {
+		t.Errorf("the Job was scaled down, and the cursor is at %s", b.at())
+	}
+}
+
+// The wheel scrolls the map without the cursor; the next key brings it back.
+func TestIndexesWheel(t *testing.T) {
+	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
+	b.press("2", "+", "+")
+	shows(b, "rows 1 to 1")
+	wheel := func(button tea.MouseButton) { b.send(tea.MouseWheelMsg{Button: button}) }
+	wheel(tea.MouseWheelDown)
+	shows(b, "rows 4 to 1")
+	if b.at() != "0-49" {
+		t.Error(b.at())
+	}
+	wheel(tea.MouseWheelUp)
+	wheel(tea.MouseWheelUp)
+	shows(b, "rows 1 to 1")
+	for range 50 {
+		wheel(tea.MouseWheelDown)
+	}
+	shows(b, "of 34")
+	b.press("right")
+	shows(b, "rows 1 to 1")
+}
+
+// What cannot be done is said in the last line, with what is allowed.
+func TestIndexesSay(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"/ 9 9 9 enter", `"999" is not on the map: type an index from 0 to 312`},
+		{"/ x enter", `"x" is not on the map: type an index from 0 to 312`},
+		{"/ - 1 enter", `"-1" is not on the map`},
+		{"/ 3 0 5 enter", `"305" is not on the map`},
+		{"N n", "from the first again"},
+		{"n N", "from the last again"},
+	} {
+		b := open(t, withIndexes(t, everyState()), size{80, 24}, nil)
+		b.press("2")
+		b.press(strings.Fields(c.keys)...)
+		shows(b, c.want)
+	}
+	b := open(t, withIndexes(t, &explain.Indexes{Total: 5, Completed: "0-4"}), size{80, 24}, nil)
+	b.press("2", "n")
+	shows(b, "no index failed, waits, terminates or is unknown")
+	b = open(t, withIndexes(t, &explain.Indexes{Total: 5, Failed: "3"}), size{80, 24}, nil)
+	b.press("2", "n", "n")
+	shows(b, "no other cell needs a look")
+}
+
+// Issue 6: what is known of one index: state, attempt, failures, back-off, pod, cause.
+func TestIndexDetail(t *testing.T) {
+	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
+	b.press("2", "n")
+	shows(b, "Index 2  ↻ in back-off  attempt 1 of 4", "1 counted · next pod in 8s", "index-backoff-2-gpfq2 · Error", "last failure  Container main exited with code 1")
+	b.now = b.now.Add(3e9)
+	b.send(tickMsg(b.now))
+	shows(b, "next pod in 5s")
+	b = open(t, withIndexes(t, everyState()), size{80, 24}, nil)
+	b.press("2", "n")
+	shows(b, "Index 105  ✗ failed  attempt 3 of 3", "3 counted · 1 ignored", "train-105-abcde")
+	b.press("g")
+	shows(b, "Index 0  ■ succeeded", "none is there")
+}
+
+// A Job without indexes has no map, and none of its keys do anything.
+func TestNoIndexes(t *testing.T) {
+	for _, s := range []*snapshot.Snapshot{load(t, "work-queue"), withIndexes(t, &explain.Indexes{})} {
+		b := open(t, s, size{80, 24}, nil)
+		b.press("2")
+		shows(b, "This Job has no indexes")
+		hides(b, "zoom")
+		before := b.picture()
+		for _, key := range strings.Fields("n N + - 0 / enter up down g G pgup pgdown") {
+			b.press(key)
+			if got := b.picture(); got != before {
+				t.Fatalf("%s changes the screen:\n%s", key, got)
+			}
+		}
+		b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	}
+	b := open(t, load(t, "work-queue"), size{80, 24}, nil)
+	b.press("2")
+	shows(b, "completionMode NonIndexed", "3  Succeeded")
+}
+
+// Only so many indexes are on the map, and it says so.
+func TestIndexesBeyondTheMap(t *testing.T) {
+	b := open(t, withIndexes(t, &explain.Indexes{Total: 1<<31 - 1, PendingCount: 1<<31 - 1}), size{80, 24}, nil)
+	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 pending")
+	b.press("2", "G")
+	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "Indexes 1048000 to 1048575  576 in this cell")
+}

@@ -1,0 +1,299 @@
+package indexmap
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// text are the states of a Map as glyphs.
+func text(m *Map) string {
+	var b strings.Builder
+	for _, s := range m.states {
+		b.WriteString(Mark(s).Glyph(true))
+	}
+	return b.String()
+}
+
+// Issue 6, point 2: every index is in its state, whatever the lists hold.
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    explain.Indexes
+		want string
+	}{
+		{"nothing", explain.Indexes{}, ""},
+		{"pending unless told", explain.Indexes{Total: 3}, "..."},
+		{"every state", explain.Indexes{
+			Total: 8, Completed: "0", Failed: "1", Active: "2,3", Ready: "3", Terminating: "4", BackingOff: "5", Pending: "6", Unknown: "7", OutOfRange: "9",
+		}, "#XoO~b.?+"},
+		{"ready without active", explain.Indexes{Total: 2, Ready: "1"}, ".O"},
+		{"overlaps: what matters most", explain.Indexes{Total: 4, Completed: "0-3", Active: "1-3", BackingOff: "2-3", Failed: "3"}, "#obX"},
+		{"out of order", explain.Indexes{Total: 5, Completed: "3-4,0"}, "#..##"},
+		{"damaged", explain.Indexes{Total: 4, Completed: "0,x,\x1b[2J,-1,2", Failed: ",,,"}, "#.#."},
+		{"reversed", explain.Indexes{Total: 4, Completed: "3-1,0"}, "#..."},
+		{"beyond the total", explain.Indexes{Total: 2, Completed: "0-9999999", Failed: "77"}, "##"},
+		{"out of range below the total", explain.Indexes{Total: 2, OutOfRange: "0-3"}, "..++"},
+		{"negative total", explain.Indexes{Total: -5, Completed: "0"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := New(&c.x)
+			if got := text(&m); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			var all int64
+			for s := range States {
+				all += m.Count(s)
+			}
+			if all != int64(m.Len()) {
+				t.Errorf("%d indexes are counted, %d are there", all, m.Len())
+			}
+		})
+	}
+}
+
+// Issue 6: a Job of any size is drawn, without gigabytes, and says what is not.
+func TestHugeTotals(t *testing.T) {
+	x := explain.Indexes{Total: math.MaxInt32, Completed: "0-2147483646", CompletedCount: math.MaxInt32, OutOfRange: "2147483647"}
+	m := New(&x)
+	if m.Len() != Most || m.Hidden() != math.MaxInt32-Most {
+		t.Errorf("%d indexes, %d hidden", m.Len(), m.Hidden())
+	}
+	if m.Count(Succeeded) != math.MaxInt32 {
+		t.Errorf("%d succeeded", m.Count(Succeeded))
+	}
+	few := New(&explain.Indexes{Total: 2, OutOfRange: "5-2147483647"})
+	if few.Len() != Most || few.Hidden() == 0 {
+		t.Errorf("%d indexes, %d hidden", few.Len(), few.Hidden())
+	}
+	if g := m.Fit(80, 10); g.Rows > 10 {
+		t.Errorf("%d rows", g.Rows)
+	}
+}
+
+// Issue 6: glyphs are one column wide, differ from each other, and ASCII is ASCII.
+func TestGlyphs(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		seen := map[string]bool{}
+		for m := range Half + 1 {
+			g := m.Glyph(ascii)
+			if seen[g] {
+				t.Errorf("%q stands for two marks", g)
+			}
+			seen[g] = true
+			if ansi.StringWidth(g) != 1 {
+				t.Errorf("%q is %d columns wide", g, ansi.StringWidth(g))
+			}
+			if ascii && (len(g) != 1 || g[0] >= 0x80) {
+				t.Errorf("%q is not ASCII", g)
+			}
+			if m < Half && State(m).Word() == "" {
+				t.Errorf("state %d has no word", m)
+			}
+		}
+	}
+}
+
+// What matters most is what a cell shows; one that is done in part has a mark of its own.
+func TestMarks(t *testing.T) {
+	for _, c := range []struct{ states, want string }{
+		{"#", "#"}, {".", "."}, {"#.", ":"}, {"#o.", "o"}, {"oO", "o"}, {"O#", "O"}, {"~o", "~"}, {"+?", "+"}, {"?o", "?"}, {"b~", "b"}, {"Xb~+?oO.#", "X"},
+	} {
+		cell, seen := Cell{}, Set(0)
+		for s := range States {
+			n := strings.Count(c.states, Mark(s).Glyph(true))
+			cell.Counts[s] = int32(n)
+			if n > 0 {
+				seen |= SetOf(s)
+			}
+		}
+		if got := cell.Mark().Glyph(true); got != c.want {
+			t.Errorf("%q shows %q, want %q", c.states, got, c.want)
+		}
+		if got := seen.mark(); got != cell.Mark() {
+			t.Errorf("%q: the set shows %v, the cell %v", c.states, got, cell.Mark())
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	want := []int{1, 2, 5, 10, 20, 50, 100, 200}
+	for i, per := range want[:len(want)-1] {
+		if got := Coarser(per); got != want[i+1] {
+			t.Errorf("%d is followed by %d", per, got)
+		}
+		if got := Finer(want[i+1]); got != per {
+			t.Errorf("%d is preceded by %d", want[i+1], got)
+		}
+	}
+	if Finer(1) != 1 {
+		t.Errorf("finer than 1: %d", Finer(1))
+	}
+}
+
+// Next and Previous visit the indexes in a set, in both directions, and begin anew.
+func TestFind(t *testing.T) {
+	m := New(&explain.Indexes{Total: 6, Completed: "0,3", Failed: "1", BackingOff: "4", OutOfRange: "90"})
+	walk := func(step func(int32, Set) (int32, bool), from int32) (visited []int32) {
+		for range 4 {
+			to, found := step(from, Attention())
+			if !found {
+				return nil
+			}
+			visited, from = append(visited, to), to
+		}
+		return visited
+	}
+	if got := walk(m.Next, 0); !slices.Equal(got, []int32{1, 4, 90, 1}) {
+		t.Errorf("forward: %v", got)
+	}
+	if got := walk(m.Previous, 0); !slices.Equal(got, []int32{90, 4, 1, 90}) {
+		t.Errorf("backward: %v", got)
+	}
+	if _, found := m.Next(0, SetOf(Ready)); found {
+		t.Error("found a state that does not occur")
+	}
+	if got, _ := m.Next(4, SetOf(BackOff)); got != 4 {
+		t.Errorf("the only one: %d", got)
+	}
+	if got := m.Indexes(0, 90, SetOf(Succeeded, Failed), 2); !slices.Equal(got, []int32{0, 1}) {
+		t.Errorf("the first two: %v", got)
+	}
+	if got := m.Indexes(4, 90, Begun(), 9); !slices.Equal(got, []int32{4, 90}) {
+		t.Errorf("from 4 on: %v", got)
+	}
+	empty := New(&explain.Indexes{})
+	if _, found := empty.Next(0, Attention()); found {
+		t.Error("found an index of none")
+	}
+}
+
+// For any lists and any room, a Grid has every index once, in order, in rows that fit.
+func TestGrids(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range 400 {
+		total := dice.Int32N(3000)
+		x := explain.Indexes{Total: total, Completed: random(dice, total), Failed: random(dice, total), OutOfRange: indexset.Of(total+dice.Int32N(5), total+1000).String()}
+		m := New(&x)
+		width, rows := 1+dice.IntN(200), 1+dice.IntN(40)
+		g := m.Fit(width, rows)
+		checkGrid(t, &m, &g, width)
+		if g.Rows > rows && g.Per < m.Len() {
+			t.Fatalf("%d rows, room for %d", g.Rows, rows)
+		}
+		if g.Per > 1 {
+			if finer := m.Grid(width, Finer(g.Per)); finer.Rows <= rows {
+				t.Fatalf("%d in a cell, and %d would do", g.Per, finer.Per)
+			}
+		}
+		zoomed := m.Grid(width, 1)
+		checkGrid(t, &m, &zoomed, width)
+	}
+}
+
+func checkGrid(t *testing.T, m *Map, g *Grid, width int) {
+	t.Helper()
+	const least = 12 // below it there is no room for anything
+	if taken := g.Label + g.Columns*g.Pitch - (g.Pitch - 1) + (g.Columns-1)/group; width >= least && taken > width {
+		t.Fatalf("a row takes %d of %d columns", taken, width)
+	}
+	if width >= g.Label+group && g.Columns%group != 0 {
+		t.Fatalf("%d cells in a row of %d columns", g.Columns, width)
+	}
+	if g.Rows*g.Columns < g.Len() || (g.Rows-1)*g.Columns >= max(g.Len(), 1) {
+		t.Fatalf("%d cells in %d rows of %d", g.Len(), g.Rows, g.Columns)
+	}
+	n := 0
+	for i := range g.Len() {
+		c := g.Cell(i)
+		if c.First != m.index(n) || c.First != g.First(i) || c.N < 1 || c.N > g.Per {
+			t.Fatalf("cell %d is %+v, its first index should be %d", i, c, m.index(n))
+		}
+		if g.Mark(i) != c.Mark() {
+			t.Fatalf("cell %d shows two marks", i)
+		}
+		n += c.N
+		if c.Last != m.index(n-1) || g.CellOf(c.First) != i || g.CellOf(c.Last) != i {
+			t.Fatalf("cell %d is %+v, %d and %d", i, c, g.CellOf(c.First), g.CellOf(c.Last))
+		}
+		if c.Counts[OutOfRange] > 0 && int(c.Counts[OutOfRange]) != c.N {
+			t.Fatalf("cell %d mixes indexes of the Job with others: %+v", i, c)
+		}
+	}
+	if n != m.Len() {
+		t.Fatalf("%d indexes in the cells, %d on the map", n, m.Len())
+	}
+	if g.Cell(-1).N+g.Cell(g.Len()).N != 0 {
+		t.Fatal("there are cells beyond the last one")
+	}
+}
+
+func random(dice *rand.Rand, below int32) string {
+	var of []int32
+	for i := range below {
+		if dice.IntN(3) == 0 {
+			of = append(of, i)
+		}
+	}
+	return indexset.Of(of...).String()
+}
+
+// The map is compact where a Job was scaled down: the gap to its last pods is not drawn.
+func TestOutOfRangeIsCompact(t *testing.T) {
+	m := New(&explain.Indexes{Total: 10, OutOfRange: "99998,99999"})
+	g := m.Fit(80, 10)
+	if m.Len() != 12 || g.Per != 1 {
+		t.Errorf("%d indexes, %d in a cell", m.Len(), g.Per)
+	}
+	if s, there := m.State(99999); !there || s != OutOfRange {
+		t.Errorf("99999 is %v, %v", s, there)
+	}
+	if _, there := m.State(50); there {
+		t.Error("50 is on the map")
+	}
+	if got := m.Nearest(50); got != 99998 {
+		t.Errorf("nearest to 50 is %d", got)
+	}
+}
+
+// FuzzNew: no list makes it panic, and every index is counted once.
+func FuzzNew(f *testing.F) {
+	f.Add(int32(5), "0-2", "3", "4,5", "9-7,1")
+	f.Add(int32(math.MaxInt32), "0-2147483647", ",", "-", "2147483647")
+	f.Fuzz(func(t *testing.T, total int32, completed, failed, active, beyond string) {
+		m := New(&explain.Indexes{Total: total, Completed: completed, Failed: failed, Active: active, OutOfRange: beyond})
+		g := m.Fit(80, 20)
+		for i := range min(g.Len(), 3) {
+			_ = g.Cell(i)
+		}
+		if m.Len() > Most {
+			t.Errorf("%d indexes", m.Len())
+		}
+	})
+}
+
+// fragmented are n indexes in lists as long as they can be.
+func fragmented(n int32) *explain.Indexes {
+	lists := make([][]int32, 5)
+	for i := range n {
+		lists[i%5] = append(lists[i%5], i)
+	}
+	text := func(i int) string { return indexset.Of(lists[i]...).String() }
+	return &explain.Indexes{Total: n, Completed: text(0), Failed: text(1), Active: text(2), BackingOff: text(3), Pending: text(4)}
+}
+
+// BenchmarkNew: 100,000 indexes, of which no two neighbours are in the same state.
+func BenchmarkNew(b *testing.B) {
+	x := fragmented(100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = New(x)
+	}
+}

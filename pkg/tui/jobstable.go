@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Headers of columns that tables can be sorted by.
+const (
+	columnName        = "NAME"
+	columnStatus      = "STATUS"
+	columnCompletions = "COMPLETIONS"
+	columnFailed      = "FAILED"
+	columnDuration    = "DURATION"
+	columnAge         = "AGE"
+)
+
+// notReconciled is what is said of a Job that nobody works on.
+const notReconciled = "not reconciled"
+
+const (
+	// failedIndexesLimit is where the lists of failed indexes are cut, in characters.
+	failedIndexesLimit = 18
+	// widestCell is where the widest columns end.
+	widestCell = 48
+	// timeWidth is that of a duration in two units.
+	timeWidth = 6
+)
+
+// jobsFacts are what is known of a list as a whole, derived once for each.
+type jobsFacts struct {
+	of     *snapshot.Jobs
+	counts [jobKinds]int
+	// namespaces says that there are several, managed that some are not run by the built-in
+	// controller, and indexes that indexes have failed.
+	namespaces, managed, indexes bool
+	namespace, name, status      int
+	completions, active          int
+	failedIndexes, reason        int
+	managedBy                    int
+	// earliest is when the first of them was created.
+	earliest time.Time
+}
+
+func (f *jobsFacts) derive(jobs *snapshot.Jobs, p *paint) {
+	if f.of == jobs {
+		return
+	}
+	*f = jobsFacts{of: jobs, earliest: p.now}
+	for i := range jobs.Items {
+		f.add(p, &jobs.Items[i])
+		f.namespaces = f.namespaces || jobs.Items[i].Namespace != jobs.Items[0].Namespace
+	}
+}
+
+func (f *jobsFacts) add(p *paint, o *explain.Outline) {
+	f.counts[kindOf(o)]++
+	f.managed = f.managed || o.ManagedBy != ""
+	f.namespace = max(f.namespace, widthOf(o.Namespace))
+	f.name = max(f.name, widthOf(o.Name))
+	f.status = max(f.status, widthOf(o.Status)+len("x "))
+	f.completions = max(f.completions, widthOf(completionsOf(o)))
+	f.active = max(f.active, widthOf(activeOf(o)))
+	f.managedBy = max(f.managedBy, managedCell(p, o).Width())
+	f.reason = max(f.reason, reasonCell(o).Width())
+	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
+		f.indexes = true
+		f.failedIndexes = max(f.failedIndexes, widthOf(failedIndexesOf(p, o)))
+	}
+	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
+		f.earliest = o.Created.Time
+	}
+}
+
+// widthOf is that of a text once it is safe.
+func widthOf(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return canvas.Of(canvas.Text(stylePlain, text)).Width()
+		}
+	}
+	return len(text)
+}
+
+// table is the header, and the rows from first up to end.
+func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []canvas.Line {
+	bar := 8
+	if p.width >= 120 {
+		bar = 12
+	}
+	columns := s.columns(p, bar)
+	var cells [][]canvas.Line
+	for row := first; row < end; row++ {
+		cells = append(cells, s.cells(p, &jobs.Items[s.rows.order[row]], bar))
+	}
+	header, lines := canvas.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
+	out := []canvas.Line{header.Indent(cursorWidth)}
+	for i, l := range lines {
+		out = append(out, chosenRow(p, l, first+i == s.list.cursor))
+	}
+	return out
+}
+
+// columns are those that there is something to show in; the narrowest screen has the name,
+// the status and the progress.
+func (s *jobsScreen) columns(p *paint, bar int) []canvas.Column {
+	f := &s.facts
+	head := func(name string) string { return s.sorting.header(p, name) }
+	cut := func(width int) int { return min(width, widestCell) }
+	age, created := timeWidth, columnAge
+	if p.absolute {
+		age, created = len(p.clock(f.earliest)), "CREATED"
+	}
+	if s.sorting.at == jobsByAge {
+		created += " " + s.sorting.mark(p)
+	}
+	leastStatus := 0
+	if p.width < 100 {
+		leastStatus = 10
+	}
+	all := []canvas.Column{
+		{Header: "NAMESPACE", Width: cut(f.namespace), Min: leastName(p) / 2},
+		{Header: head(columnName), Width: f.name, Min: leastName(p)},
+		{Header: head(columnStatus), Width: cut(f.status), Min: leastStatus},
+		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
+		{Header: "ACTIVE", Width: f.active, Right: true, Drop: 6},
+		{Header: "TERM", Width: 5, Right: true, Drop: 9},
+		{Header: head(columnFailed), Right: true, Drop: 2},
+		{Header: "FAILED INDEXES", Width: cut(f.failedIndexes), Min: 14, Drop: 5},
+		{Header: "REASON", Width: cut(f.reason), Min: leastReason(p), Drop: 1},
+		{Header: "MANAGED BY", Width: cut(f.managedBy), Min: 14, Drop: 8},
+		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 7},
+		{Header: created, Width: age, Right: true, Drop: 3},
+	}
+	return s.pick(all)
+}
+
+// pick leaves out what no Job has.
+func (s *jobsScreen) pick(all []canvas.Column) []canvas.Column {
+	out := all[:0]
+	for i, c := range all {
+		if s.hasColumn(i) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// The columns that may be missing, by their place.
+const (
+	namespaceColumn     = 0
+	failedIndexesColumn = 7
+	managedByColumn     = 9
+)
+
+func (s *jobsScreen) hasColumn(i int) bool {
+	switch i {
+	case namespaceColumn:
+		return s.facts.namespaces
+	case failedIndexesColumn:
+		return s.facts.indexes
+	case managedByColumn:
+		return s.facts.managed
+	}
+	return true
+}
+
+// leastName is how much of a name stays on a narrow screen.
+func leastName(p *paint) int {
+	switch {
+	case p.width < 80:
+		return 16
+	case p.width < 100:
+		return 20
+	}
+	return 32
+}
+
+func leastReason(p *paint) int {
+	if p.width < 120 {
+		return 14
+	}
+	return 24
+}
+
+func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []canvas.Line {
+	kind := kindOf(o)
+	mark, style := kind.look(p)
+	progress := append(jobBar(p, o, bar), canvas.Text(stylePlain, " "+strings.Repeat(" ", max(0, s.facts.completions-widthOf(completionsOf(o))))+completionsOf(o)))
+	duration := "-"
+	if ran := ranOf(o, p.now); ran >= 0 {
+		duration = wording.Duration(ran)
+	}
+	all := []canvas.Line{
+		canvas.Of(canvas.Text(styleMuted, o.Namespace)), canvas.Plainly(o.Name), canvas.Of(canvas.Text(style, mark+" "+o.Status)), progress,
+		canvas.Plainly(activeOf(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
+		canvas.Of(canvas.Text(styleBad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), canvas.Plainly(duration), ageCell(p, o.Created),
+	}
+	out := all[:0]
+	for i, cell := range all {
+		if s.hasColumn(i) {
+			out = append(out, cell)
+		}
+	}
+	return out
+}
+
+// countCell is a number; nothing is muted.
+func countCell(n *int32, style styleOf) canvas.Line {
+	switch {
+	case n == nil:
+		return canvas.Of(canvas.Text(styleMuted, "-"))
+	case *n == 0:
+		return canvas.Of(canvas.Text(styleMuted, "0"))
+	}
+	return canvas.Of(canvas.Textf(style, "%d", *n))
+}
+
+func ageCell(p *paint, created *metav1.Time) canvas.Line {
+	switch {
+	case created.IsZero():
+		return canvas.Of(canvas.Text(styleMuted, "-"))
+	case p.absolute:
+		return canvas.Plainly(p.clock(created.Time))
+	}
+	return canvas.Plainly(wording.Duration(max(0, p.now.Sub(created.Time))))
+}
+
+// completionsOf is n/m, or as kubectl has it for a work queue.
+func completionsOf(o *explain.Outline) string {
+	switch {
+	case o.Completions != nil:
+		return fmt.Sprintf("%d/%d", o.Succeeded, *o.Completions)
+	case o.Parallelism != nil && *o.Parallelism > 1:
+		return fmt.Sprintf("%d/1 of %d", o.Succeeded, *o.Parallelism)
+	}
+	return fmt.Sprintf("%d/1", o.Succeeded)
+}
+
+// activeOf is how many pods are active, and how many of them are ready.
+func activeOf(o *explain.Outline) string {
+	if o.Ready == nil || o.Active == 0 {
+		return fmt.Sprint(o.Active)
+	}
+	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
+}
+
+// failedIndexesOf is how many there are, and the list, which may be cut.
+func failedIndexesOf(p *paint, o *explain.Outline) string {
+	if o.FailedIndexes == nil {
+		return ""
+	}
+	list := explain.Crop(*o.FailedIndexes, failedIndexesLimit)
+	if cropped, is := strings.CutSuffix(list, "…"); is {
+		list = cropped + p.glyphs.ellipsis
+	}
+	if o.FailedIndexCount < 2 {
+		return list
+	}
+	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
+}
+
+// reasonCell is the rule that decided the fate, or the reason, or that nobody works on it.
+func reasonCell(o *explain.Outline) canvas.Line {
+	switch {
+	case o.Rule != nil:
+		return canvas.Of(canvas.Text(styleAccent, ruleTitle(*o.Rule, o.RuleName)))
+	case o.Reason != "":
+		return canvas.Plainly(o.Reason)
+	case o.Neglected:
+		return canvas.Of(canvas.Text(styleWarn, notReconciled))
+	}
+	return nil
+}
+
+// managedCell is who runs the Job, and that it does not if there is no room for that in the
+// reason.
+func managedCell(p *paint, o *explain.Outline) canvas.Line {
+	name := canvas.Text(stylePlain, o.ManagedBy)
+	if o.ManagedBy == "" {
+		name = canvas.Text(styleMuted, "built-in")
+	}
+	if !o.Neglected || o.Reason == "" && o.Rule == nil {
+		return canvas.Of(name)
+	}
+	return canvas.Of(name, canvas.Text(styleWarn, " "+p.glyphs.warn+" "+notReconciled))
+}

@@ -1,0 +1,45 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// withoutMap says why there is no map, and which pods there are instead.
+func (o *indexesPane) withoutMap(p *paint, j *jobData) []canvas.Line {
+	text := "This Job has no indexes (completionMode NonIndexed): any pod that succeeds counts."
+	if j.Indexes != nil {
+		text = "This Job has no indexes: completions is 0."
+	}
+	lines := p.wrap(canvas.Plainly(text), 0)
+	lines = append(lines, podStates(p, j)...)
+	o.others.resize(len(lines), p.height)
+	first, end := rows(len(lines), o.others.top, p.height)
+	return lines[first:end]
+}
+
+// podStates are how many pods do what.
+func podStates(p *paint, j *jobData) []canvas.Line {
+	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
+	if all == 0 {
+		return p.wrap(canvas.Of(canvas.Text(styleMuted, "No pod of it is there.")), 0)
+	}
+	counts := map[string]int{}
+	for i := range j.Pods {
+		counts[j.Pods[i].State]++
+	}
+	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	lines := []canvas.Line{p.title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
+	for _, state := range states {
+		count := canvas.Text(bold, fmt.Sprintf("%5d", counts[state]))
+		lines = append(lines, p.cut(canvas.Of(count, canvas.Text(stylePlain, "  "+state)), p.width))
+	}
+	return append(lines, canvas.Of(canvas.Textf(styleMuted, "Key %d lists them.", tabPods+1)))
+}

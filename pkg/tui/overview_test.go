@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6: the Overview in every size and look, for Jobs in telling states.
+func TestOverview(t *testing.T) {
+	for _, fixture := range []string{
+		"index-backoff", "failed-indexes", "max-failed-indexes", "running-success-policy", "failure-policy-named", "suspended",
+		"terminating-holds-slot", "quota", "completions", "backoff", "three-causes", "pods-gone", "deadline-running", "work-queue",
+	} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "overview."+fixture, load(t, fixture), nil) })
+	}
+}
+
+// The Overview scrolls by keys and by the wheel, and says that there is more.
+func TestOverviewScrolls(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{60, 16}, nil)
+	const verdict, below = "The Job failed: 60 of its 60", "$ kubectl logs three-causes"
+	shows(b, verdict, "▼")
+	hides(b, below)
+	b.press("G")
+	shows(b, below)
+	hides(b, verdict, "▼")
+	b.press("g")
+	shows(b, verdict)
+	b.press("down")
+	hides(b, verdict)
+	b.press("k")
+	shows(b, verdict)
+	b.press("pgdown")
+	hides(b, verdict)
+	b.press("pgup")
+	shows(b, verdict)
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	hides(b, verdict)
+}
+
+// Issue 6: clocks run with the ticks, relative or by the time of day.
+func TestOverviewClocks(t *testing.T) {
+	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
+	shows(b, "in 8s  The first of 2 indexes in back-off gets its next pod")
+	b.now = b.now.Add(5e9)
+	b.send(tickMsg(b.now))
+	shows(b, "in 3s  The first of 2 indexes")
+	b.press("r")
+	shows(b, "at 04:21:53  The first of 2 indexes")
+	b.press("r")
+	b.now = b.now.Add(5e9)
+	b.send(tickMsg(b.now))
+	shows(b, "2s overdue")
+}
+
+// Issue 6: used and left of each limit; criteria that are met and out of reach say so.
+func TestOverviewWords(t *testing.T) {
+	s := load(t, "failure-policy-named")
+	r := *s.Job.Report
+	s.Job = &snapshot.Job{Report: &r}
+	limit, most := int32(3), int32(1)
+	deadline := int64(3600)
+	r.Job.BackoffLimitPerIndex, r.Job.MaxFailedIndexes, r.Job.ActiveDeadlineSeconds = &limit, &most, &deadline
+	r.Indexes.Details = []explain.IndexInfo{{Index: 1, Failures: 3}, {Index: 2, Failures: 1}}
+	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{
+		{Index: 0, Have: 1, Need: 1, Text: "1 of 1 of index 0", Met: true}, {Index: 1, Have: 0, Need: 1, Text: "0 of 1 of index 2", Impossible: true},
+	}}
+	r.FailuresWithoutPod = 7
+	r.Waits = []explain.Wait{{Kind: explain.WaitGrace, Until: metav1.NewTime(s.Time.Add(30e9)), Text: "the grace period of 2 terminating pods is over"}}
+	r.Gaps = []explain.Gap{{What: "events", Text: "events could not be read"}}
+	b := open(t, s, size{160, 50}, nil)
+	shows(b,
+		"rule 0    ████████████████  1 of 1 of index 0 ✓ met", "0 of 1 of index 2 ✗ out of reach", "or all 3",
+		"2 of 6, 4 left", "3 of 3, 0 left (index 1)", "0 of 1, 1 left", "7s of 1h",
+		"FailJob        1  ◀ decided", "7× failures without a pod to ask", "in 30s  The grace period of 2 terminating pods",
+		"! Not read: events could not be read",
+	)
+	// Without colours the same is said.
+	plain := open(t, s, size{160, 50}, func(o *Options) { o.Colour = false })
+	if plain.picture() != b.picture() {
+		t.Error("the text depends on colours")
+	}
+}
+
+// Issue 6: nothing from the cluster reaches the terminal as it is.
+func TestHostileText(t *testing.T) {
+	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, fixture := range []string{"index-backoff", "failure-policy-named", "quota", "running-success-policy", "two-containers", "terminating-holds-slot", "work-queue", "invalid-rule-names"} {
+		s := load(t, fixture)
+		infect(reflect.ValueOf(s.Job.Report).Elem())
+		for _, key := range []string{"1", "2"} {
+			for _, at := range sizes {
+				b := open(t, s, at, nil)
+				b.press(key)
+				for range 8 {
+					rest := sgr.ReplaceAllString(b.View().Content, "")
+					if strings.ContainsAny(rest, "\x1b\x07\r\u202e\u2028\u009b") {
+						t.Fatalf("%s, key %s, %s: %q", fixture, key, at, rest)
+					}
+					checkFrame(t, b, at)
+					b.press("down", "right")
+				}
+			}
+		}
+	}
+}
+
+// hostile is what a terminal would obey.
+const hostile = "\x1b]0;x\x07\r\u202e\n\u2028\u009b2J\x1b[31m"
+
+// infect appends hostile text to all texts of a value, but for words with a type of their
+// own, and lists of indexes.
+func infect(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() && v.Type().Name() == "string" {
+			v.SetString(v.String() + hostile)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			infect(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			infect(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type() == reflect.TypeFor[snapshot.JobKey]() || v.Type() == reflect.TypeFor[metav1.Time]() ||
+				(v.Type() == reflect.TypeFor[explain.Indexes]() && v.Type().Field(i).Name != "Details") ||
+				(v.Type() == reflect.TypeFor[explain.Job]() && v.Type().Field(i).Name == "RestartPolicy") {
+				continue
+			}
+			infect(v.Field(i))
+		}
+	}
+}
+
+// shows fails for what is not on the screen.
+func shows(b *testbed, texts ...string) {
+	b.t.Helper()
+	picture := b.picture()
+	for _, text := range texts {
+		if !strings.Contains(picture, text) {
+			b.t.Errorf("%q is not on the screen:\n%s", text, picture)
+		}
+	}
+}
+
+// hides fails for what is on the screen.
+func hides(b *testbed, texts ...string) {
+	b.t.Helper()
+	picture := b.picture()
+	for _, text := range texts {
+		if strings.Contains(picture, text) {
+			b.t.Errorf("%q is on the screen:\n%s", text, picture)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// podAttempts are the pods of an index, the latest first. Those that were seen stay while
+// the screen is open.
+type podAttempts struct {
+	of    *explain.Report
+	known []attempt
+	list  list
+}
+
+// attempt is one pod; gone says that it is not there any more.
+type attempt struct {
+	explain.PodInfo
+	gone bool
+}
+
+// learn takes what a Report knows of the pods of an index; or of one pod, if index is nil.
+// The pod that was asked for is listed in any case.
+func (a *podAttempts) learn(r *explain.Report, index *int32, pod string) {
+	if a.of == r {
+		return
+	}
+	a.of = r
+	var known []attempt
+	here := map[string]bool{}
+	for i := range r.Pods {
+		info := &r.Pods[i]
+		if info.Name == pod || index != nil && info.Index != nil && *info.Index == *index {
+			known, here[info.Name] = append(known, attempt{PodInfo: *info}), true
+		}
+	}
+	lost := func(info explain.PodInfo) {
+		if info.Name != "" && !here[info.Name] {
+			// What is left out of the Report may be there.
+			known, here[info.Name] = append(known, attempt{PodInfo: info, gone: r.PodsOmitted == 0 && len(podGaps(r)) == 0}), true
+		}
+	}
+	for i := range a.known {
+		lost(a.known[i].PodInfo)
+	}
+	if index != nil {
+		if info := indexInfo(r, *index); info != nil {
+			lost(explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause})
+		}
+	}
+	lost(explain.PodInfo{Name: pod, Index: index})
+	slices.SortFunc(known, func(x, y attempt) int {
+		return cmp.Or(compareTimes(y.Created, x.Created), cmp.Compare(y.Attempt, x.Attempt), cmp.Compare(x.Name, y.Name))
+	})
+	a.known = known
+}
+
+// at is the place of a pod, 0 if it is not known.
+func (a *podAttempts) at(pod string) int {
+	return max(0, slices.IndexFunc(a.known, func(x attempt) bool { return x.Name == pod }))
+}
+
+// table is the attempts, at most so many at a time.
+func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int) []canvas.Line {
+	if len(a.known) == 0 {
+		return nil
+	}
+	at := a.at(chosen)
+	if a.list.cursor != at {
+		a.list.move(at - a.list.cursor)
+	}
+	a.list.resize(len(a.known), min(len(a.known), most), nil)
+	a.list.move(at - a.list.cursor)
+	var cells [][]canvas.Line
+	for i := range a.known {
+		cells = append(cells, a.cells(p, r, i))
+	}
+	columns := []canvas.Column{
+		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
+		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4},
+	}
+	header, lines := canvas.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
+	out := []canvas.Line{header.Indent(cursorWidth)}
+	first, end := rows(len(lines), a.list.top, a.list.height)
+	for i := first; i < end; i++ {
+		out = append(out, chosenRow(p, lines[i], i == at))
+	}
+	if hidden := len(lines) - (end - first); hidden > 0 {
+		out[0] = canvas.Spread(p.width, out[0], canvas.Of(canvas.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.ellipsis)
+	}
+	return out
+}
+
+func (a *podAttempts) cells(p *paint, r *explain.Report, i int) []canvas.Line {
+	pod := &a.known[i]
+	state := podState(p, &pod.PodInfo)
+	when := podWhen(p, &pod.PodInfo)
+	if pod.gone {
+		state = canvas.Of(canvas.Text(styleMuted, p.glyphs.dot+" gone"))
+		if pod.State != "" {
+			state = append(state, canvas.Text(styleMuted, ", was "+pod.State))
+		}
+		if pod.Ended.IsZero() {
+			when = canvas.Of(canvas.Text(styleMuted, "-"))
+		}
+	}
+	// Where the controller does not number its pods, their order does: it is right as long
+	// as none is gone.
+	try := tryOf(&pod.PodInfo)
+	if try == "" && len(a.known) > 1 {
+		try = fmt.Sprint(len(a.known) - i)
+	}
+	return []canvas.Line{
+		canvas.Plainly(try), state, canvas.Plainly(shortCause(pod.Cause)), when, podVerdict(r, &pod.PodInfo),
+		canvas.Of(canvas.Text(styleMuted, pod.Name)),
+	}
+}

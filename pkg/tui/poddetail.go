@@ -1,0 +1,264 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// podText is the chosen pod: its state, its containers, its conditions.
+func (s *podScreen) podText(p *paint) []canvas.Line {
+	r, pod := s.report(p.data), s.detail(p.data)
+	at := s.attempts.at(s.pod)
+	gone := s.pod != "" && at < len(s.attempts.known) && s.attempts.known[at].gone
+	switch {
+	case s.pod == "":
+		return append(s.noPod(p, r), indexKnowledge(p, r, s.index, "")...)
+	case pod == nil && gone:
+		lines := p.wrap(canvas.Plainly("The pod is gone."), 0)
+		return append(lines, indexKnowledge(p, r, s.index, s.pod)...)
+	case pod == nil:
+		return waitingFor(p, "Reading pod "+s.pod)
+	}
+	lines := podHead(p, pod)
+	if at < len(s.attempts.known) {
+		lines = append(lines, s.verdictLines(p, r, &s.attempts.known[at].PodInfo)...)
+	}
+	for i := range pod.Containers {
+		lines = append(lines, containerLines(p, &pod.Containers[i])...)
+	}
+	lines = append(lines, conditionLines(p, pod.Conditions)...)
+	if pod.Gone {
+		lines = append(lines, indexKnowledge(p, r, s.index, s.pod)...)
+	}
+	return lines
+}
+
+// verdictLines are why the pod failed, and what became of that: in full, while the table
+// above may be cut.
+func (s *podScreen) verdictLines(p *paint, r *explain.Report, pod *explain.PodInfo) []canvas.Line {
+	verdict := podVerdict(r, pod)
+	if len(verdict) == 0 {
+		return nil
+	}
+	l := canvas.Of(canvas.Text(styleBad, cmp.Or(pod.Cause, pod.State)), canvas.Text(styleMuted, ": "))
+	return p.wrap(append(l, verdict...), 2)
+}
+
+// noPod says that an index has no pod that can be shown.
+func (s *podScreen) noPod(p *paint, r *explain.Report) []canvas.Line {
+	text := "No pod is there any more."
+	switch {
+	case s.index == nil:
+	case len(podGaps(r)) > 0:
+		text = fmt.Sprintf("The pods of index %d could not be read.", *s.index)
+	case indexInfo(r, *s.index) == nil && !listHas(r.Indexes.Completed, *s.index) && !listHas(r.Indexes.Failed, *s.index):
+		text = fmt.Sprintf("Index %d has no pod yet.", *s.index)
+	default:
+		text = fmt.Sprintf("No pod of index %d is there any more.", *s.index)
+	}
+	lines := append([]canvas.Line{nil}, p.wrap(canvas.Plainly(text), 0)...)
+	return append(lines, gapLines(p, podGaps(r))...)
+}
+
+// podHead is the name, the state and where it runs.
+func podHead(p *paint, pod *explain.PodDetail) []canvas.Line {
+	mark, style := podLook(p, pod.Phase, pod.State)
+	l := canvas.Of(canvas.Text(bold, pod.Name), canvas.Blank(2))
+	if pod.Gone {
+		l = append(l, canvas.Text(styleBad|bold, "gone"), canvas.Text(styleMuted, ", what follows was read before  "))
+	}
+	if pod.State != "" {
+		l = append(l, canvas.Text(style, mark+" "+pod.State), canvas.Blank(2))
+	}
+	if pod.Node != "" {
+		l = append(l, canvas.Text(styleMuted, "on node "), canvas.Text(stylePlain, pod.Node), canvas.Blank(2))
+	}
+	if !pod.Created.IsZero() {
+		l = append(l, canvas.Text(styleMuted, "created "+p.when(pod.Created)))
+	}
+	lines := p.wrap(l, 2)
+	if pod.Reason+pod.Message != "" {
+		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleWarn, joined(": ", pod.Reason, pod.Message))), 2)...)
+	}
+	return append(lines, gapLines(p, pod.Gaps)...)
+}
+
+// containerLines are a container, what it does, and its run before.
+func containerLines(p *paint, c *explain.ContainerInfo) []canvas.Line {
+	what := "Container "
+	if c.Init {
+		what = "Init container "
+	}
+	note := c.Image
+	if c.Restarts > 0 {
+		note = joined(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
+	}
+	lines := []canvas.Line{p.title(what+c.Name, note)}
+	lines = append(lines, runLines(p, "", &c.Now, c.Ready)...)
+	if c.Before != nil {
+		lines = append(lines, runLines(p, "before: ", c.Before, false)...)
+	}
+	return lines
+}
+
+// runLines are one run of a container, with its message.
+func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []canvas.Line {
+	mark, style := runLook(p, run)
+	l := canvas.Of(canvas.Text(styleMuted, before), canvas.Text(style, mark+" "+runWords(run, ready)))
+	if run.ExitCode != nil {
+		if meaning := explain.Meaning(*run.ExitCode, run.Reason); meaning != "" {
+			l = append(l, canvas.Text(stylePlain, ": "+meaning))
+		}
+	}
+	l = append(l, canvas.Text(styleMuted, runTimes(p, run)))
+	lines := p.sized(p.width-2, p.height).wrap(l, 2)
+	for i := range lines {
+		lines[i] = lines[i].Indent(2)
+	}
+	for text := range strings.Lines(run.Message) {
+		text = expandTabs(strings.TrimRight(text, "\r\n"))
+		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "  "+p.glyphs.quote+" "), canvas.Text(stylePlain, text)), 4)...)
+	}
+	return lines
+}
+
+func runLook(p *paint, run *explain.ContainerRun) (mark string, style styleOf) {
+	switch {
+	case run.State == "Running":
+		return p.glyphs.running, styleInfo
+	case run.ExitCode != nil && *run.ExitCode == 0:
+		return p.glyphs.good, styleGood
+	case run.State == "Terminated":
+		return p.glyphs.bad, styleBad
+	case run.State == "Waiting":
+		return podLook(p, "", run.Reason)
+	}
+	return p.glyphs.dot, styleMuted
+}
+
+// runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".
+func runWords(run *explain.ContainerRun, ready bool) string {
+	switch {
+	case run.State == "":
+		return "nothing is known of it yet"
+	case run.ExitCode == nil && run.Reason != "":
+		return run.State + " (" + run.Reason + ")"
+	case run.ExitCode == nil && ready:
+		return run.State + ", ready"
+	case run.ExitCode == nil:
+		return run.State
+	}
+	text := fmt.Sprintf("exit code %d", *run.ExitCode)
+	if why := joined(", ", run.Signal, run.Reason); why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}
+
+// runTimes are when it ended, and how long it ran.
+func runTimes(p *paint, run *explain.ContainerRun) string {
+	switch {
+	case !run.Ended.IsZero() && !run.Started.IsZero():
+		return fmt.Sprintf(", ran %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.when(run.Ended))
+	case !run.Ended.IsZero():
+		return ", ended " + p.when(run.Ended)
+	case !run.Started.IsZero():
+		return ", started " + p.when(run.Started)
+	}
+	return ""
+}
+
+// conditionLines are the conditions of the pod.
+func conditionLines(p *paint, conditions []explain.Condition) []canvas.Line {
+	if len(conditions) == 0 {
+		return nil
+	}
+	lines := []canvas.Line{p.title("Conditions", "")}
+	name := 0
+	for i := range conditions {
+		name = min(28, max(name, widthOf(conditions[i].Type)))
+	}
+	for i := range conditions {
+		c := &conditions[i]
+		style := stylePlain
+		if c.Status != string(metav1.ConditionTrue) {
+			style = styleMuted
+		}
+		l := canvas.Of(canvas.Text(style, c.Type)).Pad(name)
+		l = append(l, canvas.Text(style, "  "+c.Status)).Pad(name + 9)
+		if why := joined(": ", c.Reason, c.Message); why != "" {
+			l = append(l, canvas.Text(stylePlain, why+"  "))
+		}
+		if !c.Since.IsZero() {
+			l = append(l, canvas.Text(styleMuted, p.when(c.Since)))
+		}
+		for _, part := range p.sized(p.width-2, p.height).wrap(l, name+9) {
+			lines = append(lines, part.Indent(2))
+		}
+	}
+	return lines
+}
+
+// eventsText are the events of the chosen pod.
+func (s *podScreen) eventsText(p *paint) []canvas.Line {
+	pod := s.detail(p.data)
+	switch {
+	case s.pod == "":
+		return s.noPod(p, s.report(p.data))
+	case pod == nil:
+		return waitingFor(p, "Reading the events of pod "+s.pod)
+	}
+	lines := gapLines(p, pod.Gaps)
+	if len(pod.Events) == 0 {
+		return append(lines, nil, canvas.Of(canvas.Text(styleMuted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
+	}
+	when, reason := 0, 0
+	for i := range pod.Events {
+		when = max(when, len(p.when(&pod.Events[i].Last)))
+		reason = min(24, max(reason, widthOf(pod.Events[i].Reason)))
+	}
+	for i := range pod.Events {
+		lines = append(lines, eventLines(p, &pod.Events[i], when, reason)...)
+	}
+	return lines
+}
+
+func eventLines(p *paint, e *explain.PodEvent, when, reason int) []canvas.Line {
+	mark, style := p.glyphs.dot, stylePlain
+	if e.Warning {
+		mark, style = p.glyphs.warn, styleWarn
+	}
+	l := canvas.Of(canvas.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
+	l = append(l, canvas.Text(style, mark+" "))
+	l = append(l, canvas.Of(canvas.Text(style, e.Reason)).Pad(reason+2)...)
+	hang := when + reason + 6
+	if p.width < 100 {
+		hang = when + 4
+	}
+	if e.Count > 1 {
+		l = append(l, canvas.Textf(bold, "%d times: ", e.Count))
+	}
+	l = append(l, canvas.Text(stylePlain, strings.Join(strings.Fields(e.Message), " ")))
+	if e.Source != "" {
+		l = append(l, canvas.Text(styleMuted, "  "+e.Source))
+	}
+	return p.wrap(l, hang)
+}
+
+// joined are the texts that are not empty.
+func joined(separator string, texts ...string) string {
+	var out []string
+	for _, text := range texts {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, separator)
+}

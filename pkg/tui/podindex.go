@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// indexInfo is what the Report says of an index, nil if nothing.
+func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
+	if r.Indexes == nil {
+		return nil
+	}
+	for i := range r.Indexes.Details {
+		if r.Indexes.Details[i].Index == index {
+			return &r.Indexes.Details[i]
+		}
+	}
+	return nil
+}
+
+// indexLook is the mark and the style of the state of an index.
+func indexLook(p *paint, state string) (mark string, style styleOf) {
+	switch state {
+	case explain.IndexCompleted:
+		return p.glyphs.good, styleGood
+	case explain.IndexFailed:
+		return p.glyphs.bad, styleBad
+	case explain.IndexActive:
+		return p.glyphs.running, styleInfo
+	case explain.IndexTerminating:
+		return p.glyphs.ending, styleSpecial
+	case explain.IndexBackingOff:
+		return p.glyphs.paused, styleWarn
+	}
+	return p.glyphs.dot, styleMuted
+}
+
+// indexCounts are its attempts and failures, and its back-off.
+func indexCounts(p *paint, info *explain.IndexInfo) canvas.Line {
+	var l canvas.Line
+	part := func(style styleOf, format string, args ...any) {
+		l = append(l, canvas.Blank(2), canvas.Textf(style, format, args...))
+	}
+	switch {
+	case info.Attempt > 0 && info.Attempts > 0:
+		part(stylePlain, "attempt %d of %d", info.Attempt, info.Attempts)
+	case info.Attempt > 0:
+		part(stylePlain, "attempt %d", info.Attempt)
+	}
+	if info.Failures > 0 {
+		part(styleBad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
+	}
+	if info.Ignored > 0 {
+		part(styleMuted, "%d ignored", info.Ignored)
+	}
+	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
+		part(styleWarn, "next pod %s", p.countdown(info.Until.Time))
+	}
+	return l
+}
+
+// indexKnowledge is what is known of an index, or of a pod, without its pods.
+func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []canvas.Line {
+	var out []canvas.Line
+	if index != nil {
+		if info := indexInfo(r, *index); info != nil && info.Cause != "" {
+			out = append(out, p.wrap(canvas.Of(canvas.Text(styleMuted, "Its last failure: "), canvas.Text(stylePlain, info.Cause)), 2)...)
+		}
+	}
+	title := false
+	for i := range r.Causes {
+		c := &r.Causes[i]
+		if !slices.Contains(c.Pods, pod) && (index == nil || !listHas(c.Indexes, *index)) {
+			continue
+		}
+		if !title {
+			title = true
+			out = append(out, canvas.Of(canvas.Text(bold, "Causes of failures that it is among")))
+		}
+		out = append(out, podCause(p, c)...)
+	}
+	return out
+}
+
+// podCause tells one cause.
+func podCause(p *paint, c *explain.Cause) []canvas.Line {
+	l := canvas.Of(canvas.Textf(styleBad, "%s %d× ", p.glyphs.bad, c.Count))
+	if p.ascii {
+		l = canvas.Of(canvas.Textf(styleBad, "%s %dx ", p.glyphs.bad, c.Count))
+	}
+	l = append(l, canvas.Text(stylePlain, c.Text))
+	if c.Meaning != "" {
+		l = append(l, canvas.Text(styleMuted, ": "+c.Meaning))
+	}
+	if c.Rule != nil {
+		l = append(l, canvas.Text(stylePlain, ", "), canvas.Text(styleAccent, ruleTitle(*c.Rule, c.RuleName)), canvas.Text(actionStyle(c.Action), " "+c.Action))
+	}
+	out := p.wrap(l, 2)
+	if c.Message != "" {
+		out = append(out, p.wrap(canvas.Of(canvas.Text(styleMuted, "  "+p.glyphs.quote+" "), canvas.Text(stylePlain, c.Message)), 4)...)
+	}
+	return out
+}
+
+// listHas says that an index is in a list of intervals.
+func listHas(list string, index int32) bool {
+	for iv, err := range indexset.Scan(list) {
+		if err == nil && iv.First <= index && index <= iv.Last {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// trainKey is the Job of hand-made Reports.
+func trainKey() snapshot.JobKey { return snapshot.JobKey{Namespace: "ml", Name: "train-large-model"} }
+
+// podReport is a Report with pods in all states.
+func podReport() *explain.Report {
+	pod := func(index, attempt int32, suffix string, info explain.PodInfo) explain.PodInfo {
+		info.Name, info.Index, info.Attempt = "train-large-model-"+suffix, ptr.To(index), attempt
+		if info.Created == nil {
+			info.Created = ago(10 * time.Minute)
+		}
+		return info
+	}
+	failed := func(cause string, ended time.Duration) explain.PodInfo {
+		return explain.PodInfo{Phase: "Failed", State: "Error", Node: "node-a-7", Cause: cause, Counted: explain.Counted, Ended: ago(ended), Created: ago(ended + time.Minute)}
+	}
+	oom := failed("Container main exited with code 137 (OOMKilled)", 3*time.Minute)
+	oom.State, oom.Rule, oom.Action = "OOMKilled", ptr.To[int32](0), "FailIndex"
+	evicted := failed("Container main exited with code 143, and the pod has condition DisruptionTarget", 5*time.Minute)
+	evicted.Rule, evicted.Action, evicted.Counted = ptr.To[int32](1), "Ignore", explain.NotCounted
+	r := &explain.Report{
+		Job:        explain.Job{Namespace: "ml", Name: "train-large-model", CompletionMode: "Indexed", Completions: ptr.To[int32](8), BackoffLimitPerIndex: ptr.To[int32](3), Started: ago(20 * time.Minute)},
+		ObservedAt: *ago(0), Verdict: explain.Verdict{Status: "Running", Fate: explain.FateOpen},
+		FailurePolicy: &explain.FailurePolicy{Rules: []explain.FailureRule{
+			{Index: 0, Name: "OutOfMemory", Action: "FailIndex"}, {Index: 1, Action: "Ignore"},
+		}},
+		Indexes: &explain.Indexes{
+			Total: 8, Completed: "0,6-7", Failed: "1", Active: "2-3", Terminating: "4", Pending: "5", CompletedCount: 3, FailedCount: 1, ActiveCount: 2, TerminatingCount: 1, PendingCount: 1,
+			Details: []explain.IndexInfo{
+				{Index: 1, State: explain.IndexFailed, Attempt: 3, Attempts: 4, Failures: 2, Ignored: 1, Pod: "train-large-model-1-zx9qk", Cause: "Container main exited with code 137 (OOMKilled)"},
+				{Index: 5, State: explain.IndexBackingOff, Attempt: 1, Attempts: 4, Failures: 1, Until: ago(-25 * time.Second), Pod: "train-large-model-5-gone1", Cause: "Container main exited with code 1"},
+			},
+		},
+		Causes: []explain.Cause{
+			{Text: "Container main exited with code 137 (OOMKilled)", Meaning: "killed because it used more memory than its limit, or than the node had", Count: 2, Indexes: "1,5", Rule: ptr.To[int32](0), RuleName: "OutOfMemory", Action: "FailIndex", Pods: []string{"train-large-model-1-zx9qk"}, Message: "loss is NaN at step 12000"},
+		},
+		Pods: []explain.PodInfo{
+			pod(1, 3, "1-zx9qk", oom),
+			pod(1, 2, "1-abc12", failed("Container main exited with code 1", 4*time.Minute)),
+			pod(1, 1, "1-q0q0q", evicted),
+			pod(3, 1, "3-img00", explain.PodInfo{Phase: "Pending", State: "ImagePullBackOff", Node: "node-b-1"}),
+			pod(4, 1, "4-term1", explain.PodInfo{Phase: "Running", State: "Terminating", Node: "node-b-2", GraceEnds: ago(-17 * time.Second)}),
+			pod(4, 1, "4-term2", explain.PodInfo{Phase: "Running", State: "Terminating", Node: "node-c-3", GraceEnds: ago(4 * time.Minute)}),
+			pod(2, 1, "2-runs1", explain.PodInfo{Phase: "Running", State: "Running", Ready: true, Node: "node-b-1"}),
+			pod(0, 1, "0-good1", explain.PodInfo{Phase: "Succeeded", State: "Succeeded", Node: "node-b-1", Ended: ago(9 * time.Minute), Counted: explain.Counted}),
+		},
+	}
+	return r
+}
+
+func podsSnapshot(r *explain.Report) *snapshot.Snapshot {
+	return &snapshot.Snapshot{
+		Seq: 1, Time: testNow(), Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}}, Job: &snapshot.Job{Report: r}, Jobs: &snapshot.Jobs{},
+	}
+}
+
+// Issue 6, 2 and 3: the pods of a Job in all sizes and looks.
+func TestPodsGoldens(t *testing.T) {
+	goldens(t, "pods.all", podsSnapshot(podReport()), nil, "5", "down", "down", "down")
+	goldens(t, "pods.filtered", podsSnapshot(podReport()), nil, "5", "s", "s", "/", "1", "3", "7", "enter")
+	goldens(t, "pods.times", podsSnapshot(podReport()), nil, "5", "r")
+	goldens(t, "pods.recorded", load(t, "failed-indexes-rule"), nil, "5")
+	few := podReport()
+	few.PodsOmitted = 1200
+	few.Gaps = []explain.Gap{{What: "pods", Text: "The pods of the Job could not be read: forbidden", Command: "kubectl auth can-i list pods -n ml"}}
+	goldens(t, "pods.gaps", podsSnapshot(few), nil, "5")
+	none := podReport()
+	none.Pods, none.Counts.Failed = nil, 4
+	goldens(t, "pods.none", podsSnapshot(none), nil, "5")
+}

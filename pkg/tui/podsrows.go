@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// The ways to sort pods, in the order of podOrders.
+const (
+	podsByWeight = iota
+	podsByName
+	podsByIndex
+	podsByState
+	podsByAge
+)
+
+func podOrders() []order {
+	return []order{
+		podsByWeight: {name: "urgency", falls: true},
+		podsByName:   {column: columnName, name: "name"},
+		podsByIndex:  {column: columnIndex, name: "index and attempt"},
+		podsByState:  {column: columnState, name: "state"},
+		podsByAge:    {column: columnWhen, name: "age"},
+	}
+}
+
+// podsRows are the pods that are listed, in their order.
+type podsRows struct {
+	// of is what order was made for.
+	of struct {
+		report   *explain.Report
+		filter   string
+		at       int
+		reversed bool
+	}
+	order []int32
+}
+
+// derive chooses and sorts, if it has not done so before.
+func (o *podsRows) derive(pane *podsPane, r *explain.Report) {
+	of := o.of
+	of.report, of.filter, of.at, of.reversed = r, pane.filter.text, pane.sorting.at, pane.sorting.reversed
+	if of == o.of {
+		return
+	}
+	o.of = of
+	o.order = make([]int32, 0, len(r.Pods))
+	for i := range r.Pods {
+		if !pane.filter.on() || pane.filter.chooses(podWords(r, &r.Pods[i])) {
+			o.order = append(o.order, int32(i))
+		}
+	}
+	compare := comparePods(pane.sorting.at)
+	if compare == nil {
+		pane.sorting.rows(o.order, nil)
+		return
+	}
+	pane.sorting.rows(o.order, func(a, b int32) int { return compare(&r.Pods[a], &r.Pods[b]) })
+}
+
+// podWords is what a filter looks at.
+func podWords(r *explain.Report, pod *explain.PodInfo) string {
+	words := []string{pod.Name, pod.State, pod.Cause, pod.Node, podRule(r, pod).String()}
+	return strings.ToLower(strings.Join(words, " "))
+}
+
+// comparePods is nil for the order in which they are: those that say most first.
+func comparePods(by int) func(a, b *explain.PodInfo) int {
+	switch by {
+	case podsByName:
+		return func(a, b *explain.PodInfo) int { return cmp.Compare(a.Name, b.Name) }
+	case podsByIndex:
+		return func(a, b *explain.PodInfo) int {
+			return cmp.Or(cmp.Compare(indexOrNone(a), indexOrNone(b)), cmp.Compare(a.Attempt, b.Attempt), compareTimes(a.Created, b.Created))
+		}
+	case podsByState:
+		return func(a, b *explain.PodInfo) int { return cmp.Compare(a.State, b.State) }
+	case podsByAge:
+		return func(a, b *explain.PodInfo) int { return compareTimes(b.Created, a.Created) }
+	}
+	return nil
+}
+
+func indexOrNone(pod *explain.PodInfo) int32 {
+	if pod.Index == nil {
+		return -1
+	}
+	return *pod.Index
+}

@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// statePodTerminating is that of a pod that is being deleted, see explain.Pod.State.
+const statePodTerminating = "Terminating"
+
+// podState is the state with its mark.
+func podState(p *paint, pod *explain.PodInfo) canvas.Line {
+	mark, style := podLook(p, pod.Phase, pod.State)
+	state := pod.State
+	if pod.Ready && state == string(corev1.PodRunning) {
+		state = "Running, ready"
+	}
+	return canvas.Of(canvas.Text(style, mark+" "+state))
+}
+
+// podLook is the mark and the style of a pod.
+func podLook(p *paint, phase, state string) (mark string, style styleOf) {
+	switch {
+	case state == statePodTerminating:
+		return p.glyphs.ending, styleSpecial
+	case phase == string(corev1.PodFailed):
+		return p.glyphs.bad, styleBad
+	case phase == string(corev1.PodSucceeded):
+		return p.glyphs.good, styleGood
+	case state == string(corev1.PodRunning):
+		return p.glyphs.running, styleInfo
+	case state == string(corev1.PodPending), state == "ContainerCreating", state == "PodInitializing", state == "":
+		return p.glyphs.dot, styleMuted
+	}
+	return p.glyphs.warn, styleWarn
+}
+
+// podWhen is when the pod ended, or since when it is there, or when its grace period ends.
+func podWhen(p *paint, pod *explain.PodInfo) canvas.Line {
+	switch {
+	case !pod.GraceEnds.IsZero() && pod.State == statePodTerminating:
+		return graceLeft(p, pod.GraceEnds.Time)
+	case !pod.Ended.IsZero() && p.absolute:
+		return canvas.Plainly("ended " + p.when(pod.Ended))
+	case !pod.Ended.IsZero():
+		return canvas.Plainly(p.when(pod.Ended))
+	case pod.Created.IsZero():
+		return canvas.Of(canvas.Text(styleMuted, "-"))
+	case p.absolute:
+		return canvas.Plainly("since " + p.clock(pod.Created.Time))
+	}
+	return canvas.Plainly("for " + wording.Duration(max(0, p.now.Sub(pod.Created.Time))))
+}
+
+// graceLeft is the time until a terminating pod is killed; one that should have ended is bad.
+func graceLeft(p *paint, ends time.Time) canvas.Line {
+	overdue := p.now.Sub(ends) >= time.Second
+	switch {
+	case overdue && p.absolute:
+		return canvas.Of(canvas.Text(styleBad|bold, "due "+p.countdown(ends)))
+	case overdue:
+		return canvas.Of(canvas.Text(styleBad|bold, p.countdown(ends)))
+	}
+	return canvas.Of(canvas.Text(styleSpecial, "ends "+p.countdown(ends)))
+}
+
+// podRule is what the podFailurePolicy made of a failed pod, and nothing for others. The
+// action comes first: it is what matters, and the end may be cut.
+func podRule(r *explain.Report, pod *explain.PodInfo) canvas.Line {
+	switch {
+	case pod.Rule != nil:
+		return canvas.Of(canvas.Text(actionStyle(pod.Action), pod.Action), canvas.Text(styleAccent, " "+ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))))
+	case pod.Phase != string(corev1.PodFailed):
+		return nil
+	case r.FailurePolicy == nil:
+		return canvas.Of(canvas.Text(styleMuted, "no policy"))
+	}
+	return canvas.Of(canvas.Text(styleMuted, "no rule matched"))
+}
+
+// podVerdict is podRule in a sentence, with what the failure counts against.
+func podVerdict(r *explain.Report, pod *explain.PodInfo) canvas.Line {
+	var l canvas.Line
+	switch {
+	case pod.Phase != string(corev1.PodFailed):
+		return nil
+	case pod.Rule != nil:
+		l = canvas.Of(canvas.Text(styleAccent, ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))), canvas.Text(stylePlain, " matched: "),
+			canvas.Text(actionStyle(pod.Action), pod.Action))
+		if pod.Action != actionCount {
+			return l
+		}
+		l = append(l, canvas.Text(stylePlain, ", "))
+	case r.FailurePolicy != nil:
+		l = canvas.Of(canvas.Text(stylePlain, "no rule matched: "))
+	}
+	return append(l, canvas.Text(stylePlain, countedAgainst(r, pod)))
+}
+
+// The actions of rules.
+const (
+	actionCount  = "Count"
+	actionIgnore = "Ignore"
+)
+
+func actionStyle(action string) styleOf {
+	switch action {
+	case actionCount:
+		return stylePlain
+	case actionIgnore:
+		return styleMuted
+	}
+	return styleBad
+}
+
+// countedAgainst is "counted against backoffLimit", or why it is not yet.
+func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {
+	limit := "backoffLimit"
+	if r.Job.BackoffLimitPerIndex != nil {
+		limit = "backoffLimitPerIndex"
+	}
+	switch pod.Counted {
+	case explain.Recorded:
+		return "recorded, about to be counted against " + limit
+	case explain.NotCounted:
+		return "not counted yet against " + limit
+	case explain.AwaitsReplacement:
+		return "to be counted against " + limit + " with the next pod"
+	}
+	return "counted against " + limit
+}
+
+// podCounted is PodInfo.Counted in a word.
+func podCounted(pod *explain.PodInfo) string {
+	switch pod.Counted {
+	case explain.Counted:
+		return "yes"
+	case explain.Recorded:
+		return "recorded"
+	case explain.NotCounted:
+		return "no"
+	case explain.AwaitsReplacement:
+		return "with next pod"
+	}
+	return pod.Counted
+}
+
+// ruleName is that of a rule of the podFailurePolicy, "" if it has none.
+func ruleName(r *explain.Report, index int32) string {
+	if r.FailurePolicy == nil {
+		return ""
+	}
+	for i := range r.FailurePolicy.Rules {
+		if r.FailurePolicy.Rules[i].Index == index {
+			return r.FailurePolicy.Rules[i].Name
+		}
+	}
+	return ""
+}
+
+// shortCause is "main: exit 137 (OOMKilled)".
+func shortCause(cause string) string {
+	container, rest, is := containerOf(cause)
+	if !is {
+		return cause
+	}
+	return container + ": " + rest
+}
+
+// containerOf takes a cause apart that is the exit code of a container.
+func containerOf(cause string) (container, rest string, is bool) {
+	container, is = strings.CutPrefix(cause, "Container ")
+	if !is {
+		return "", cause, false
+	}
+	container, rest, is = strings.Cut(container, " exited with code ")
+	if !is {
+		return "", cause, false
+	}
+	return container, "exit " + strings.Replace(rest, ", and the pod has condition ", ", ", 1), true
+}
+
+// gapLines are what could not be read.
+func gapLines(p *paint, gaps []explain.Gap) []canvas.Line {
+	var out []canvas.Line
+	for i := range gaps {
+		l := canvas.Of(canvas.Text(styleWarn, p.glyphs.warn+" "+gaps[i].Text))
+		if gaps[i].Command != "" {
+			l = append(l, canvas.Text(styleMuted, "  "+gaps[i].Command))
+		}
+		out = append(out, p.wrap(l, 2)...)
+	}
+	return out
+}
+
+// numberOf is a number, or nothing for none.
+func numberOf(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}

@@ -1,0 +1,276 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// meter is a line with a name, a bar, and what the bar means.
+type meter struct {
+	name        string
+	have, total int64
+	style       styleOf
+	text        canvas.Line
+}
+
+// The widths of the bars of meters, for narrow and for wide screens.
+const (
+	narrowBar = 8
+	wideBar   = 16
+	// wideMeter is from where on bars are wide.
+	wideMeter = 72
+)
+
+// meters draws them below each other, aligned.
+func meters(p *paint, all []meter) []canvas.Line {
+	names, bar := 0, narrowBar
+	if p.width >= wideMeter {
+		bar = wideBar
+	}
+	for i := range all {
+		names = max(names, canvas.Width(all[i].name))
+	}
+	var lines []canvas.Line
+	for i := range all {
+		m := &all[i]
+		l := canvas.Of(canvas.Text(styleMuted, m.name)).Pad(names + 2)
+		l = append(l, p.bar(m.have, m.total, bar, m.style)...)
+		l = append(append(l, canvas.Blank(2)), m.text...)
+		lines = append(lines, p.wrap(l, names+2+bar+2)...)
+	}
+	return lines
+}
+
+// successLines are the progress towards each rule of the successPolicy, and towards the
+// completions.
+func successLines(p *paint, j *jobData) []canvas.Line {
+	if j.Job.Completions == nil {
+		done, _ := j.done()
+		return p.wrap(canvas.Of(canvas.Textf(stylePlain, "A work queue: one pod succeeds, and all others have ended (%d succeeded)", done)), 0)
+	}
+	return meters(p, successMeters(p, j))
+}
+
+// successMeters are nil for a work queue.
+func successMeters(p *paint, j *jobData) []meter {
+	if j.Job.Completions == nil {
+		return nil
+	}
+	var all []meter
+	name := "all "
+	if j.SuccessPolicy != nil {
+		for i := range j.SuccessPolicy.Rules {
+			all = append(all, successMeter(p, &j.SuccessPolicy.Rules[i]))
+		}
+		name = "or all "
+	}
+	done, total := j.done()
+	text := canvas.Of(canvas.Textf(stylePlain, "%s succeeded (%s)", thousands(int64(done)), wording.Percent(int64(done), int64(total))))
+	if done >= total {
+		text = append(text, canvas.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+	}
+	return append(all, meter{name + thousands(int64(total)), int64(done), int64(total), styleGood, text})
+}
+
+func successMeter(p *paint, rule *explain.SuccessRule) meter {
+	m := meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), styleGood, canvas.Plainly(rule.Text)}
+	switch {
+	case rule.Met:
+		m.text = append(m.text, canvas.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+	case rule.Impossible:
+		m.style = styleBad
+		m.text = append(m.text, canvas.Text(styleBad|bold, " "+p.glyphs.bad+" out of reach"))
+	}
+	return m
+}
+
+// failurePolicyLines are the rules of the podFailurePolicy in their order, with how many
+// failed pods each matched; nil without a policy. brief leaves out why rules were passed
+// over, and what does not fit into the line of the rule.
+func failurePolicyLines(p *paint, j *jobData, brief bool) []canvas.Line {
+	policy := j.FailurePolicy
+	if policy == nil {
+		return nil
+	}
+	cells := make([][]canvas.Line, 0, len(policy.Rules)+1)
+	for i := range policy.Rules {
+		cells = append(cells, failureRuleCells(p, &policy.Rules[i]))
+	}
+	if !brief || policy.Unmatched > 0 {
+		cells = append(cells, []canvas.Line{
+			nil, canvas.Of(canvas.Text(styleMuted, "no rule")), canvas.Plainly("Count"), matchedCell(policy.Unmatched, stylePlain), nil,
+			canvas.Of(canvas.Text(styleMuted, "counts against the limits")),
+		})
+	}
+	columns := []canvas.Column{
+		{Header: "RULE", Right: true}, {Header: "NAME", Min: 8}, {Header: "ACTION"}, {Header: "MATCHED", Right: true}, {}, {Header: "IF", Min: p.width / 3, Drop: 1},
+	}
+	if !slices.ContainsFunc(policy.Rules, func(r explain.FailureRule) bool { return r.Decided }) {
+		const decided = 4
+		columns = slices.Delete(columns, decided, decided+1)
+		for i := range cells {
+			cells[i] = slices.Delete(cells[i], decided, decided+1)
+		}
+	}
+	header, lines := canvas.Table(columns, cells, p.width, p.glyphs.ellipsis)
+	out := []canvas.Line{header}
+	for i, l := range lines {
+		out = append(out, l)
+		if !brief && i < len(policy.Rules) {
+			out = append(out, failureRuleNotes(p, &policy.Rules[i])...)
+		}
+	}
+	for _, violation := range policy.NameViolations {
+		out = append(out, p.wrap(canvas.Of(canvas.Text(styleWarn|bold, p.glyphs.warn+" "), canvas.Text(stylePlain, wording.Sentence(violation))), 2)...)
+	}
+	return out
+}
+
+func failureRuleCells(p *paint, rule *explain.FailureRule) []canvas.Line {
+	style, decided := stylePlain, canvas.Line(nil)
+	if rule.Decided {
+		style, decided = styleBad|bold, canvas.Of(canvas.Text(styleBad|bold, p.glyphs.decided+" decided"))
+	}
+	return []canvas.Line{
+		canvas.Of(canvas.Text(style, strconv.Itoa(int(rule.Index)))), canvas.Of(canvas.Text(styleAccent|style&bold, rule.Name)),
+		canvas.Of(canvas.Text(style, rule.Action)), matchedCell(rule.Matched, style), decided,
+		canvas.Of(canvas.Text(style, rule.Requirement)),
+	}
+}
+
+// matchedCell is a count; that nothing matched matters less.
+func matchedCell(n int32, style styleOf) canvas.Line {
+	if n == 0 {
+		style = styleMuted
+	}
+	return canvas.Of(canvas.Text(style, strconv.Itoa(int(n))))
+}
+
+// failureRuleNotes say why a rule was passed over.
+func failureRuleNotes(p *paint, rule *explain.FailureRule) []canvas.Line {
+	if rule.PassedOver == 0 {
+		return nil
+	}
+	text := "passed over " + wording.Plural(int64(rule.PassedOver), "time", "times")
+	if rule.Why != "" {
+		text += ": " + rule.Why
+	}
+	return canvas.Wrap(canvas.Of(canvas.Blank(ruleIndent), canvas.Text(styleMuted, text)), p.width, ruleIndent)
+}
+
+// ruleIndent is where the names of rules begin.
+const ruleIndent = 6
+
+// limitLines are the limits that failures and time stand against: what is used and left.
+func limitLines(p *paint, j *jobData) []canvas.Line { return meters(p, limitMeters(p, j)) }
+
+func limitMeters(p *paint, j *jobData) []meter {
+	var all []meter
+	job := &j.Job
+	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
+		m := limitMeter("backoffLimit", int64(j.Counts.Failed)+int64(j.Counts.UncountedFailed), int64(*n), "")
+		if job.RestartPolicy == "OnFailure" {
+			m.text = append(m.text, canvas.Text(styleMuted, ", restarts count too"))
+		}
+		all = append(all, m)
+	}
+	if n := job.BackoffLimitPerIndex; n != nil {
+		all = append(all, perIndexMeter(j, *n))
+	}
+	if n := job.MaxFailedIndexes; n != nil && j.Indexes != nil {
+		all = append(all, limitMeter("maxFailedIndexes", int64(j.Indexes.FailedCount), int64(*n), ""))
+	}
+	if n := job.ActiveDeadlineSeconds; n != nil {
+		all = append(all, deadlineMeter(p, j, *n))
+	}
+	return all
+}
+
+// limitMeter is "2 of 6 used, 4 left"; what says whose.
+func limitMeter(name string, used, limit int64, whose string) meter {
+	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
+	if limit == 0 {
+		m.total = 1 // None is allowed: the first fills the bar.
+	}
+	switch {
+	case used > limit:
+		m.text = canvas.Of(canvas.Textf(styleBad|bold, "%d, above %d", used, limit))
+	default:
+		m.text = canvas.Of(canvas.Textf(stylePlain, "%d of %d, ", used, limit), canvas.Textf(m.style&^bold, "%d left", limit-used))
+	}
+	if whose != "" {
+		m.text = append(m.text, canvas.Text(styleMuted, whose))
+	}
+	return m
+}
+
+func limitStyle(used, limit int64) styleOf {
+	switch {
+	case used > limit:
+		return styleBad
+	case 4*used >= 3*limit && used > 0:
+		return styleWarn
+	}
+	return styleInfo
+}
+
+// perIndexMeter is how far the index that has failed most often is.
+func perIndexMeter(j *jobData, limit int32) meter {
+	most, index, n := int32(0), int32(0), 0
+	for i := range detailsOf(j) {
+		switch info := &j.Indexes.Details[i]; {
+		case info.Failures > most:
+			most, index, n = info.Failures, info.Index, 1
+		case info.Failures == most:
+			n++
+		}
+	}
+	if most == 0 {
+		return limitMeter("backoffLimitPerIndex", 0, int64(limit), " for each index")
+	}
+	whose := fmt.Sprintf(" (index %d)", index)
+	if n > 1 {
+		whose = fmt.Sprintf(" (%d indexes)", n)
+	}
+	return limitMeter("backoffLimitPerIndex", int64(most), int64(limit), whose)
+}
+
+// deadlineMeter is how much of activeDeadlineSeconds has passed.
+func deadlineMeter(p *paint, j *jobData, limit int64) meter {
+	const name = "deadline"
+	end := p.now
+	if !j.Job.Finished.IsZero() {
+		end = j.Job.Finished.Time
+	}
+	if j.Job.Started.IsZero() {
+		return meter{name, 0, 1, styleInfo, canvas.Of(canvas.Text(stylePlain, wording.Duration(seconds(limit))+" from its start"))}
+	}
+	used := max(0, int64(end.Sub(j.Job.Started.Time)/time.Second))
+	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
+	m.text = canvas.Of(canvas.Textf(stylePlain, "%s of %s", wording.Duration(seconds(used)), wording.Duration(seconds(limit))))
+	if j.Job.Finished.IsZero() && used < limit {
+		m.text = append(m.text, canvas.Textf(m.style, ", %s left", wording.Duration(seconds(limit-used))))
+	}
+	return m
+}
+
+// seconds is a duration, as far as there is one so long.
+func seconds(n int64) time.Duration {
+	const most = int64(math.MaxInt64) / int64(time.Second)
+	return time.Duration(max(-most, min(n, most))) * time.Second
+}
+
+// detailsOf are the indexes that are told of one by one.
+func detailsOf(j *jobData) []explain.IndexInfo {
+	if j.Indexes == nil {
+		return nil
+	}
+	return j.Indexes.Details
+}

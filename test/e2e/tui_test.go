@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Issue 6: the real binary in a real terminal on the real control plane: the list, a filter,
+// a Job with its map, zoom, explanation, a pod with its logs, a smaller and a larger
+// terminal, a snapshot written; and a terminal that is as before at the end, with the last
+// picture on it.
+func TestWatchInATerminal(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, "index-3-retries.yaml")
+	apply(t, ns, "over-backoff-limit.yaml")
+	job := apply(t, ns, "stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml")
+	finished(t, ns, job.Name)
+	term := openTerminal(t, 100, 30)
+	term.run("batchjob watch -n " + ns)
+	term.shows("Jobs", "index-three-retries", "over-backoff-limit", job.Name, "? help")
+	term.press("/")
+	term.write("suites")
+	if strings.Contains(job.Name, "suites") {
+		term.shows(job.Name)
+	}
+	term.press("C-u")
+	term.write(job.Name)
+	term.press("Enter")
+	eventually(t, "the filter to leave one Job", func(context.Context) (bool, error) {
+		screen := term.screen()
+		return strings.Contains(screen, job.Name) && !strings.Contains(screen, "over-backoff-limit"), nil
+	})
+	term.press("Enter")
+	term.shows("Failed", "FailedIndexes", "1 Overview", "6 Timeline")
+	term.press("2")
+	term.shows("2 Indexes", "failed 1")
+	// The map in ten indexes fits; a zoom out puts several into one cell and back.
+	term.press("-")
+	term.press("0")
+	term.press("n")
+	term.shows("index 4")
+	term.press("e")
+	term.shows("Explain", "42")
+	term.press("Escape")
+	term.press("5")
+	term.shows("5 Pods")
+	term.press("Enter")
+	term.shows("exit code")
+	term.press("l")
+	term.shows("Logs")
+
+	term.tmux("resize-window", "-x", "60", "-y", "20")
+	term.shows("Logs", "? help")
+	term.tmux("resize-window", "-x", "160", "-y", "50")
+	term.shows("Logs", "? help")
+	term.press("w")
+	term.shows("written to batchjob-" + ns + "-" + job.Name)
+	written, err := filepath.Glob(filepath.Join(term.dir, "batchjob-*.json"))
+	if err != nil || len(written) != 1 {
+		t.Fatalf("files written: %v, %v", written, err)
+	}
+	var snapshot struct{ Kind string }
+	if data, err := os.ReadFile(written[0]); err != nil || json.Unmarshal(data, &snapshot) != nil || snapshot.Kind != "WatchSnapshot" {
+		t.Errorf("%s holds %s, %v", written[0], data, err)
+	}
+	if state := term.state(); !strings.Contains(state, "alternate=1") {
+		t.Errorf("while it runs the terminal is %s", state)
+	}
+	term.press("q", "q", "q")
+	term.run("echo code $?")
+	term.shows("code 0", job.Name, "over-backoff-limit")
+	term.restored()
+}
+
+// Issue 6: `status NAME` and `explain-failure NAME` are interactive on a terminal, follow
+// the Job, and print without one.
+func TestInteractiveVerbs(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	job := apply(t, ns, "over-backoff-limit.yaml")
+	term := openTerminal(t, 80, 24)
+	term.run("batchjob status over-backoff-limit -n " + ns)
+	term.shows("1 Overview", "over-backoff-limit")
+	finished(t, ns, job.Name)
+	term.shows("BackoffLimitExceeded")
+	term.press("q")
+	term.shows("ready>", "BackoffLimitExceeded")
+	term.run("clear; batchjob why over-backoff-limit -n " + ns)
+	term.shows("Explain", "The Job failed")
+	term.press("q", "q")
+	term.run("clear; batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
+	term.shows("Run by", "code 0")
+	term.restored()
+}
+
+// Issue 6: --exit-status ends with the Job, in the view too; SIGTERM and Ctrl-C restore the
+// terminal and leave the last picture.
+func TestWatchEnds(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, "over-backoff-limit.yaml")
+	stuck := apply(t, ns, "stalls/suspended.yaml", func(j *batchv1.Job) { j.Name = "suspended" })
+	term := openTerminal(t, 80, 24)
+	term.run("batchjob watch over-backoff-limit --exit-status -n " + ns + "; echo code $?")
+	term.shows("BackoffLimitExceeded", "code 3")
+	term.restored()
+
+	for _, end := range []struct {
+		name string
+		do   func()
+	}{
+		{"Ctrl-C", func() { term.press("C-c") }},
+		{"SIGTERM", func() { signal(t, term, syscall.SIGTERM) }},
+	} {
+		term.run("clear; batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
+		term.shows("1 Overview", "Suspended")
+		end.do()
+		term.shows("code 130", "Suspended")
+		term.restored()
+	}
+}
+
+// signal sends a signal to the program that runs in the terminal.
+func signal(t *testing.T, term *terminal, s syscall.Signal) {
+	t.Helper()
+	term.t.Helper()
+	shell := strings.TrimSpace(term.tmux("display-message", "-p", "#{pane_pid}"))
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range entries {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue // It has ended.
+		}
+		// PID (NAME) STATE PPID …
+		name, rest, _ := strings.Cut(string(data), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) > 1 && fields[1] == shell && strings.Contains(name, "(kubectl-batchj") {
+			pid, err := os.FindProcess(atoi(t, strings.Fields(name)[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := pid.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("the program does not run")
+}
+
+// Issue 6.5: a recording is played in a terminal without a cluster.
+func TestReplayInATerminal(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	job := apply(t, ns, "indexed-10.yaml")
+	term := openTerminal(t, 80, 24)
+	term.run("batchjob watch " + job.Name + " --exit-status --record tape.jsonl -n " + ns + "; echo code $?")
+	term.shows("Complete", "code 0")
+	term.run("clear; KUBECONFIG=/nowhere batchjob watch --replay tape.jsonl --speed 20; echo code $?")
+	term.shows("end of the recording", "Complete", "100%")
+	term.press("q")
+	term.shows("code 0")
+	term.restored()
+}
+
+func atoi(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
