@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -388,6 +391,40 @@ func TestLivePod_Issue6_3(t *testing.T) {
 	got = s.until("another is gone", func(got *snapshot.Snapshot) bool { return got.Pod != nil && got.Pod.Name == "train-gone" })
 	if !got.Pod.Gone || len(got.Pod.Events) != 1 || got.Pod.Phase != "" {
 		t.Errorf("%+v", got.Pod)
+	}
+	s.end()
+}
+
+// Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is read again before it looks expired, and the nodes of
+// pods that do not end are looked at.
+func TestLiveSurroundings_CLI_06(t *testing.T) {
+	job := simpleJob("ns1", "a", 1)
+	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
+	api := newFakeLive(t, job)
+	clock := newLiveClock()
+	api.lease = &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clock.read().Add(time.Hour))),
+		},
+	}
+	late := endedPod(job, "a-late", 0, "")
+	late.Status.Phase, late.Spec.NodeName = corev1.PodRunning, "node-lost"
+	late.DeletionTimestamp, late.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(testNow().Add(-time.Hour))), ptr.To[int64](30)
+	api.pods.put(late)
+	s := startLive(t, api)
+	s.open("a")
+	s.until("the Lease is told", func(got *snapshot.Snapshot) bool { return got.Job.Report.Reconciler.LeaseHolder == "host_1" })
+	s.until("the node is told", func(got *snapshot.Snapshot) bool {
+		return slices.ContainsFunc(got.Job.Report.Problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemNodeGone })
+	})
+	leases, nodes := api.requests("/leases?"), api.requests("/nodes/")
+	s.pass(25 * time.Second)
+	if again := api.requests("/leases?") - leases; again < 2 || again > 5 {
+		t.Errorf("the Lease was read %d times in 25 s", again)
+	}
+	if again := api.requests("/nodes/") - nodes; again > 1 {
+		t.Errorf("nodes were read %d times in 25 s", again)
 	}
 	s.end()
 }

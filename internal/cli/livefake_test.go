@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -66,18 +67,6 @@ func (c *liveClock) advance(d time.Duration) {
 	}
 }
 
-// next is how far away the nearest timer is.
-func (c *liveClock) next() (nearest time.Duration, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, at := range c.waiting {
-		if d := at.Sub(c.now); !ok || d < nearest {
-			nearest, ok = d, true
-		}
-	}
-	return nearest, ok
-}
-
 // fakeLive stands before the other fakes, and serves what only a liveSource asks for: single pods, and watches of
 // events. It knows which watches are open.
 type fakeLive struct {
@@ -90,6 +79,7 @@ type fakeLive struct {
 	open    map[string]int // watches, by the last part of the path
 	asked   []string
 	events  []*corev1.Event
+	lease   *coordinationv1.Lease // nil for none
 	changed chan struct{}
 }
 
@@ -134,6 +124,13 @@ func (l *fakeLive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(path) == 6 && path[4] == "pods":
 		l.servePod(w, last)
+	case last == "leases" && l.lease != nil:
+		writeJSON(w, http.StatusOK, coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{Kind: "LeaseList", APIVersion: "coordination.k8s.io/v1"}, Items: []coordinationv1.Lease{*l.lease}})
+	case last == "node-lost":
+		writeJSON(w, http.StatusOK, corev1.Node{
+			TypeMeta: metav1.TypeMeta{Kind: "Node", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: last},
+			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}},
+		})
 	case last == "events" && watches:
 		l.watchEvents(w, r)
 	default:

@@ -1,28 +1,173 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// explainScreen is the explanation of a Job.
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keyNextCommand = bind("tab", "next command", "tab", "n")
+	keyPrevCommand = bind("shift+tab", "previous command", "shift+tab", "N")
+	keyFull        = bind("a", "all: do not cut lists", "a")
+)
+
+// explainScreen is the explanation of a Job, as explain-failure prints it. One of the
+// commands in it is chosen, to be copied.
 type explainScreen struct {
+	job    snapshot.JobKey
 	scroll scroll
+	full   bool
+	// command is the chosen one, of those on the lines at commands.
+	command  int
+	commands []int
+	// drawn is what the lines were made of.
+	drawn struct {
+		report *explain.Report
+		width  int
+		full   bool
+	}
+	lines []text.Line
 }
 
-func newExplainScreen(job snapshot.JobKey) *explainScreen { return &explainScreen{} }
+func newExplainScreen(job snapshot.JobKey) *explainScreen { return &explainScreen{job: job} }
 
-func (o *explainScreen) key(k tea.KeyPressMsg, _ *data) (action, bool) {
-	return action{}, o.scroll.handle(k)
+func (s *explainScreen) focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+
+func (s *explainScreen) crumb() string { return "Explain" }
+
+func (s *explainScreen) key(k tea.KeyPressMsg, _ *data) (action, bool) {
+	switch {
+	case s.scroll.handle(k):
+	case matches(k, keyNextCommand):
+		s.choose(s.command + 1)
+	case matches(k, keyPrevCommand):
+		s.choose(s.command - 1)
+	case matches(k, keyFull):
+		s.full = !s.full
+	case matches(k, keyCopy):
+		if len(s.commands) == 0 {
+			return action{say: "there is no command to copy"}, true
+		}
+		return action{copy: s.chosen()}, true
+	default:
+		return action{}, false
+	}
+	return none()
 }
 
-func (o *explainScreen) wheel(lines int, _ *data) { o.scroll.move(lines) }
+// choose takes another command, and brings it onto the screen.
+func (s *explainScreen) choose(n int) {
+	if len(s.commands) == 0 {
+		return
+	}
+	s.command = (n + len(s.commands)) % len(s.commands)
+	if at := s.commands[s.command]; at < s.scroll.top || at >= s.scroll.top+s.scroll.height {
+		s.scroll.top = at - s.scroll.height/2
+		s.scroll.move(0)
+	}
+}
 
-func (o *explainScreen) keys() []keyGroup { return nil }
+// chosen is the command without its prompt.
+func (s *explainScreen) chosen() string {
+	var b strings.Builder
+	for _, span := range s.lines[s.commands[s.command]] {
+		if span.Style == text.Command {
+			b.WriteString(span.Text)
+		}
+	}
+	return b.String()
+}
 
-func (o *explainScreen) body(p *paint) []canvas.Line { return nil }
+func (s *explainScreen) wheel(lines int, _ *data) { s.scroll.move(lines) }
 
-func (o *explainScreen) focus() snapshot.Focus { return snapshot.Focus{} }
-func (o *explainScreen) crumb() string         { return "Explain" }
+func (s *explainScreen) keys() []keyGroup {
+	return []keyGroup{{title: "Explanation", bindings: []binding{keyCopy, keyNextCommand, keyPrevCommand, keyFull}}}
+}
+
+func (s *explainScreen) body(p *paint) []canvas.Line {
+	j := p.data.job
+	if j == nil || p.data.snap.Focus.Job != s.job {
+		return waitingFor(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
+	}
+	s.draw(p, j)
+	s.scroll.resize(len(s.lines), p.height)
+	first, end := rows(len(s.lines), s.scroll.top, p.height)
+	out := make([]canvas.Line, 0, end-first)
+	for i := first; i < end; i++ {
+		l := p.fromText(s.lines[i])
+		if len(s.commands) > 0 && i == s.commands[s.command] {
+			l = l.With(reverse)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// draw makes the lines, unless they are there.
+func (s *explainScreen) draw(p *paint, j *jobData) {
+	if s.drawn.report == j.Report && s.drawn.width == p.width && s.drawn.full == s.full {
+		return
+	}
+	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.width, s.full
+	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.width, ASCII: p.ascii, Full: s.full, Location: p.location})
+	s.commands = s.commands[:0]
+	for i, l := range s.lines {
+		for _, span := range l {
+			if span.Style == text.Command && isPrompt(l) {
+				s.commands = append(s.commands, i)
+				break
+			}
+		}
+	}
+	s.command = max(0, min(s.command, len(s.commands)-1))
+}
+
+// isPrompt says that a line is "$ command".
+func isPrompt(l text.Line) bool {
+	for _, span := range l {
+		if strings.TrimSpace(span.Text) != "" {
+			return span.Text == "$ "
+		}
+	}
+	return false
+}
+
+// fromText is a line of pkg/explain/text.
+func (p *paint) fromText(l text.Line) canvas.Line {
+	out := make(canvas.Line, 0, len(l))
+	for _, span := range l {
+		out = append(out, canvas.Text(textStyle(span.Style), span.Text))
+	}
+	return out
+}
+
+func textStyle(s text.Style) styleOf {
+	switch s {
+	case text.Strong:
+		return bold
+	case text.Faint:
+		return styleMuted
+	case text.Good:
+		return styleGood
+	case text.Bad:
+		return styleBad
+	case text.Warn:
+		return styleWarn
+	case text.Accent: // and text.Command, which looks the same
+		return styleAccent
+	case text.GoodStrong:
+		return styleGood | bold
+	case text.BadStrong:
+		return styleBad | bold
+	case text.WarnStrong:
+		return styleWarn | bold
+	}
+	return stylePlain
+}

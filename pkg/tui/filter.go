@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -35,15 +36,54 @@ func (f *filter) set(text string) {
 // on says that it chooses at all.
 func (f *filter) on() bool { return len(f.have)+len(f.lack) > 0 }
 
-// chooses says that a text, in lower case, is chosen.
-func (f *filter) chooses(lower string) bool {
+// chooses says that the texts of a row are chosen: each word is looked for in each of them.
+func (f *filter) chooses(texts ...string) bool {
 	for _, word := range f.have {
-		if !strings.Contains(lower, word) {
+		if !oneHas(texts, word) {
 			return false
 		}
 	}
 	for _, word := range f.lack {
-		if strings.Contains(lower, word) {
+		if oneHas(texts, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneHas(texts []string, word string) bool {
+	for _, text := range texts {
+		if hasFolded(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFolded says that a word in lower case occurs in a text, whatever its case. Thousands of
+// rows are asked for each frame, so that ASCII is not copied.
+func hasFolded(text, word string) bool {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf:
+			return strings.Contains(strings.ToLower(text), word)
+		case len(text)-i < len(word):
+			continue // Only to see whether all is ASCII: a capital may be longer than its small letter.
+		case foldedPrefix(text[i:], word):
+			return true
+		}
+	}
+	return word == ""
+}
+
+// foldedPrefix says that a text begins with a word in lower case.
+func foldedPrefix(text, word string) bool {
+	for i := range len(word) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
 			return false
 		}
 	}

@@ -98,7 +98,7 @@ func (b *testbed) press(keys ...string) tea.Cmd {
 // write types a text.
 func (b *testbed) write(text string) {
 	for _, r := range text {
-		b.press(string(r))
+		b.press(strings.ReplaceAll(string(r), " ", "space"))
 	}
 }
 

@@ -202,7 +202,6 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 		o.width = 0
 		return o.withoutMap(p, j)
 	}
-	o.cursor = m.Nearest(o.cursor)
 	head, g := o.layout(p, j, m)
 	cell := g.CellOf(o.cursor)
 	o.scrollTo(&g, cell)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -84,7 +85,7 @@ func manyJobs(n int) []explain.Outline {
 	return items
 }
 
-// names are the NAMEs on the screen, in order.
+// has fails unless texts are on the screen, in that order.
 func (b *testbed) has(t *testing.T, what ...string) {
 	t.Helper()
 	picture := b.picture()
@@ -98,6 +99,7 @@ func (b *testbed) has(t *testing.T, what ...string) {
 	}
 }
 
+// lacks fails if a text is on the screen.
 func (b *testbed) lacks(t *testing.T, what ...string) {
 	t.Helper()
 	for _, w := range what {
@@ -105,4 +107,228 @@ func (b *testbed) lacks(t *testing.T, what ...string) {
 			t.Fatalf("%q is on the screen:\n%s", w, b.picture())
 		}
 	}
+}
+
+// jobsInOrder are the names of the rows, top to bottom.
+func (b *testbed) jobsInOrder() []string {
+	s := b.top().(*jobsScreen)
+	b.View()
+	var out []string
+	for _, i := range s.rows.order {
+		out = append(out, b.data.snap.Jobs.Items[i].Name)
+	}
+	return out
+}
+
+func short(names []string) string {
+	var out []string
+	for _, name := range names {
+		first, _, _ := strings.Cut(name, "-")
+		out = append(out, first)
+	}
+	return strings.Join(out, " ")
+}
+
+// Issue 6, 1: s takes the next order, S reverses it; the column has a mark.
+func TestJobsSort(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
+	for _, c := range []struct{ key, want, mark string }{
+		{"", "import nightly queue evaluate sweep train validate", "NAME ▲"},
+		{"S", "validate train sweep evaluate queue nightly import", "NAME ▼"},
+		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
+		{"S", "evaluate validate queue import sweep nightly train", "STATUS ▼"},
+		{"s", "validate evaluate sweep nightly train import queue", "AGE ▲"},
+		{"s", "import train nightly evaluate validate queue sweep", "DURATION ▼"},
+		{"s", "train nightly import queue evaluate sweep validate", "FAILED ▼"},
+		{"s", "nightly queue sweep validate import train evaluate", "COMPLETIONS ▲"},
+		{"s", "import nightly queue evaluate sweep train validate", "NAME ▲"},
+	} {
+		if c.key != "" {
+			b.press(c.key)
+		}
+		if got := short(b.jobsInOrder()); got != c.want {
+			t.Errorf("%s: %s, want %s", c.mark, got, c.want)
+		}
+		b.has(t, c.mark)
+	}
+}
+
+// Issue 6, 1: the filter chooses while it is typed, by all its words; esc in the question
+// gives the one before back, and on the screen it clears it.
+func TestJobsFilter(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
+	all := "import nightly queue evaluate sweep train validate"
+	for _, c := range []struct{ text, want string }{
+		{"", all}, {"!", all}, {"ML/", "evaluate sweep train validate"}, {"ml/ !running", "evaluate train"}, {"outofmemory", "train"},
+		{"rule 0", "train"}, {"backofflimit", "nightly"}, {"not reconciled", "sweep"}, {"run etl", "import"}, {"zzz", ""},
+	} {
+		b.press("/")
+		b.write(c.text)
+		if got := short(b.jobsInOrder()); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+		b.press("esc")
+		if got := short(b.jobsInOrder()); got != all {
+			t.Errorf("after esc: %s", got)
+		}
+	}
+	b.press("/")
+	b.write("train")
+	b.press("enter")
+	b.has(t, "/train  1 of 7 Jobs")
+	b.press("/")
+	b.write("x")
+	b.press("esc")
+	b.has(t, "/train  1 of 7 Jobs")
+	b.press("esc")
+	b.lacks(t, "/train")
+	if cmd := b.press("esc"); cmd == nil {
+		t.Error("esc without a filter does not end the view")
+	}
+}
+
+// Issue 6, 1 and 5: enter opens a Job, e its explanation, on top of the Job; y copies.
+func TestJobsOpen(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
+	b.View()
+	b.press("j", "down", "k", "enter")
+	if want := (snapshot.JobKey{Namespace: "etl", Name: "nightly-report-29920576"}); b.looked.Job != want {
+		t.Errorf("looks at %v", b.looked)
+	}
+	b.press("q")
+	b.View()
+	b.press("G", "up", "e")
+	if len(b.stack) != 3 || b.stack[1].focus().Job.Name != "train-large-language-model-with-a-long-name" {
+		t.Errorf("%d screens, looks at %v", len(b.stack), b.looked)
+	}
+	if _, is := b.top().(*explainScreen); !is {
+		t.Errorf("the top is %T", b.top())
+	}
+	b.press("q", "q")
+	b.View()
+	if b.press("g", "y") == nil {
+		t.Error("y does not copy")
+	}
+	b.has(t, "copied: import-orders")
+}
+
+// Issue 6, 1: an empty list opens nothing, and nothing breaks.
+func TestJobsKeysWithoutJobs(t *testing.T) {
+	for _, s := range []*snapshot.Snapshot{{Time: testNow()}, jobsSnapshot()} {
+		b := open(t, s, size{60, 20}, nil)
+		b.View()
+		b.press("enter", "e", "y", "down", "G", "pgup", "s", "S")
+		b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+		b.View()
+		if len(b.stack) != 1 {
+			t.Error("something was opened")
+		}
+	}
+}
+
+// Issue 6, 1: the cursor stays with its Job while others come and go, and stays where it is
+// when the Job itself goes.
+func TestJobsCursorStays(t *testing.T) {
+	items := someJobs()
+	b := open(t, jobsSnapshot(items...), size{80, 24}, allNamespaces)
+	b.View()
+	b.press("down", "down", "down")
+	chosen := func() string {
+		b.View()
+		return b.top().(*jobsScreen).chosen(&b.data).Name
+	}
+	for seq, c := range []struct {
+		items []explain.Outline
+		want  string
+	}{
+		{items, "evaluate"}, {items[1:], "evaluate"}, {items[3:], "evaluate"}, {items, "evaluate"},
+		{append(items[:3:3], items[4:]...), "sweep"},
+	} {
+		next := jobsSnapshot(c.items...)
+		next.Seq = uint64(seq + 2)
+		b.send(snapshotMsg{snap: next})
+		if got := chosen(); got != c.want {
+			t.Errorf("%d: on %s, want %s", seq, got, c.want)
+		}
+	}
+	b.press("S")
+	if got := chosen(); got != "sweep" {
+		t.Errorf("after sorting on %s", got)
+	}
+}
+
+// Issue 6, 1: what is shown has the same columns at the same places wherever the list is.
+func TestJobsColumnsStay(t *testing.T) {
+	items := manyJobs(500)
+	for _, at := range sizes {
+		b := open(t, jobsSnapshot(items...), at, allNamespaces)
+		header := func() string {
+			for line := range strings.SplitSeq(b.picture(), "\n") {
+				if strings.Contains(line, "NAMESPACE") {
+					return line
+				}
+			}
+			t.Fatal("no header")
+			return ""
+		}
+		want := header()
+		for range 30 {
+			b.press("pgdown")
+			if got := header(); got != want {
+				t.Fatalf("%s: the header changed:\n%s\n%s", at, want, got)
+			}
+		}
+	}
+}
+
+// Issue 6, 1: the bar has its width, a part that is there has a column, and only what is all
+// fills it.
+func TestJobBarShares(t *testing.T) {
+	counts := []int64{0, 1, 3, 99, 100_000}
+	for n := range 5 * 5 * 5 * 5 * 5 {
+		var of [parts]int64
+		present := 0
+		for i, rest := 0, n; i < parts; i, rest = i+1, rest/5 {
+			if of[i] = counts[rest%5]; of[i] > 0 {
+				present++
+			}
+		}
+		for _, width := range []int{8, 12} {
+			cells, sum := share(of, width), 0
+			for i, c := range cells {
+				sum += c
+				if of[i] > 0 && c < 1 || c == width && present > 1 {
+					t.Fatalf("%v in %d: %v", of, width, cells)
+				}
+			}
+			if sum != width {
+				t.Fatalf("%v in %d: %v", of, width, cells)
+			}
+		}
+	}
+}
+
+// Issue 6: a frame of 5,000 Jobs is computed in under 10 ms; so is one with a new list.
+func BenchmarkJobsFrame(b *testing.B) {
+	bed := open(b, jobsSnapshot(manyJobs(5000)...), size{160, 50}, allNamespaces)
+	bed.View()
+	b.Run("tick", func(b *testing.B) {
+		for b.Loop() {
+			bed.send(tickMsg(bed.now))
+			bed.View()
+		}
+	})
+	b.Run("news", func(b *testing.B) {
+		for b.Loop() {
+			bed.send(snapshotMsg{snap: jobsSnapshot(bed.data.snap.Jobs.Items...)})
+			bed.View()
+		}
+	})
+	b.Run("sorted and filtered news", func(b *testing.B) {
+		bed.press("s", "s", "s", "/", "a", "enter")
+		for b.Loop() {
+			bed.send(snapshotMsg{snap: jobsSnapshot(bed.data.snap.Jobs.Items...)})
+			bed.View()
+		}
+	})
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,43 +53,52 @@ func (r *jobsRows) derive(s *jobsScreen, jobs *snapshot.Jobs, now time.Time) {
 	r.of = of
 	r.order = make([]int32, 0, len(jobs.Items))
 	for i := range jobs.Items {
-		if !s.filter.on() || s.filter.chooses(jobWords(&jobs.Items[i])) {
+		if !s.filter.on() || jobIsChosen(&s.filter, &jobs.Items[i]) {
 			r.order = append(r.order, int32(i))
 		}
 	}
-	compare := compareJobs(s.sorting.at, now)
-	if compare == nil {
+	value := jobValue(s.sorting.at, now)
+	if value == nil {
 		s.sorting.rows(r.order, nil)
 		return
 	}
-	s.sorting.rows(r.order, func(a, b int32) int { return compare(&jobs.Items[a], &jobs.Items[b]) })
+	values := make([]int64, len(jobs.Items))
+	for _, i := range r.order {
+		values[i] = value(&jobs.Items[i])
+	}
+	s.sorting.rows(r.order, func(a, b int32) int { return cmp.Compare(values[a], values[b]) })
 }
 
-// jobWords is what a filter looks at.
-func jobWords(o *explain.Outline) string {
-	words := []string{o.Namespace + "/" + o.Name, o.Status, o.Reason, o.ManagedBy}
+// jobIsChosen looks at what a row shows.
+func jobIsChosen(f *filter, o *explain.Outline) bool {
+	rule, neglected := "", ""
 	if o.Rule != nil {
-		words = append(words, ruleTitle(*o.Rule, o.RuleName))
+		rule = ruleTitle(*o.Rule, o.RuleName)
 	}
 	if o.Neglected {
-		words = append(words, notReconciled)
+		neglected = notReconciled
 	}
-	return strings.ToLower(strings.Join(words, " "))
+	return f.chooses(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
 }
 
-// compareJobs is nil for the order in which they are.
-func compareJobs(by int, now time.Time) func(a, b *explain.Outline) int {
+// jobValue is what Jobs are sorted by, nil for the order in which they are.
+func jobValue(by int, now time.Time) func(*explain.Outline) int64 {
 	switch by {
 	case jobsByStatus:
-		return func(a, b *explain.Outline) int { return cmp.Compare(kindOf(a), kindOf(b)) }
+		return func(o *explain.Outline) int64 { return int64(kindOf(o)) }
 	case jobsByAge:
-		return func(a, b *explain.Outline) int { return compareTimes(b.Created, a.Created) }
+		return func(o *explain.Outline) int64 {
+			if o.Created.IsZero() {
+				return 0
+			}
+			return int64(now.Sub(o.Created.Time))
+		}
 	case jobsByDuration:
-		return func(a, b *explain.Outline) int { return cmp.Compare(ranOf(a, now), ranOf(b, now)) }
+		return func(o *explain.Outline) int64 { return int64(ranOf(o, now)) }
 	case jobsByFailed:
-		return func(a, b *explain.Outline) int { return cmp.Compare(a.Failed, b.Failed) }
+		return func(o *explain.Outline) int64 { return int64(o.Failed) }
 	case jobsByProgress:
-		return func(a, b *explain.Outline) int { return cmp.Compare(progressOf(a), progressOf(b)) }
+		return progressOf
 	}
 	return nil
 }
@@ -123,10 +131,11 @@ func ranOf(o *explain.Outline, now time.Time) time.Duration {
 	return max(0, now.Sub(o.Started.Time))
 }
 
-// progressOf is the share that has succeeded.
-func progressOf(o *explain.Outline) float64 {
+// progressOf is the share that has succeeded, in millionths.
+func progressOf(o *explain.Outline) int64 {
+	const all = 1_000_000
 	if o.Completions == nil || *o.Completions <= 0 {
-		return float64(min(o.Succeeded, 1))
+		return int64(min(o.Succeeded, 1)) * all
 	}
-	return float64(o.Succeeded) / float64(*o.Completions)
+	return int64(o.Succeeded) * all / int64(*o.Completions)
 }

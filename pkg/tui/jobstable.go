@@ -67,10 +67,17 @@ func (f *jobsFacts) add(p *paint, o *explain.Outline) {
 	f.namespace = max(f.namespace, widthOf(o.Namespace))
 	f.name = max(f.name, widthOf(o.Name))
 	f.status = max(f.status, widthOf(o.Status)+len("x "))
-	f.completions = max(f.completions, widthOf(completionsOf(o)))
-	f.active = max(f.active, widthOf(activeOf(o)))
-	f.managedBy = max(f.managedBy, managedCell(p, o).Width())
-	f.reason = max(f.reason, reasonCell(o).Width())
+	f.completions = max(f.completions, completionsWidth(o))
+	f.active = max(f.active, activeWidth(o))
+	f.managedBy = max(f.managedBy, widthOf(o.ManagedBy))
+	if o.Neglected {
+		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
+	}
+	if o.Rule == nil && !o.Neglected {
+		f.reason = max(f.reason, widthOf(o.Reason))
+	} else {
+		f.reason = max(f.reason, reasonCell(o).Width())
+	}
 	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
 		f.indexes = true
 		f.failedIndexes = max(f.failedIndexes, widthOf(failedIndexesOf(p, o)))
@@ -251,6 +258,34 @@ func activeOf(o *explain.Outline) string {
 		return fmt.Sprint(o.Active)
 	}
 	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
+}
+
+// completionsWidth is that of completionsOf.
+func completionsWidth(o *explain.Outline) int {
+	if o.Completions != nil {
+		return digits(o.Succeeded) + len("/") + digits(*o.Completions)
+	}
+	return len(completionsOf(o))
+}
+
+// activeWidth is that of activeOf.
+func activeWidth(o *explain.Outline) int {
+	if o.Ready == nil || o.Active == 0 {
+		return digits(o.Active)
+	}
+	return digits(o.Active) + digits(*o.Ready) + len("()")
+}
+
+// digits is how many a number has.
+func digits(n int32) int {
+	width := 1
+	if n < 0 {
+		width++
+	}
+	for ; n >= 10 || n <= -10; n /= 10 {
+		width++
+	}
+	return width
 }
 
 // failedIndexesOf is how many there are, and the list, which may be cut.

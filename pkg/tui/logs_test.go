@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,4 +37,155 @@ func TestLogsGoldens(t *testing.T) {
 	goldens(t, "logs.ended", podSnapshot(podDetail(), ended), nil, "5", "l")
 	goldens(t, "logs.why", podSnapshot(podDetail(), &snapshot.Log{Container: "main", Why: "container \"main\" in pod \"train-large-model-1-zx9qk\" is waiting to start: ImagePullBackOff"}), nil, "5", "l")
 	goldens(t, "logs.waiting", podSnapshot(podDetail(), nil), nil, "5", "l")
+}
+
+// logsBed shows a log.
+func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
+	t.Helper()
+	b := open(t, podSnapshot(podDetail(), log), at, nil)
+	b.push(newPodScreen(trainKey(), "train-large-model-1-zx9qk", nil))
+	b.press("l")
+	b.View()
+	return b
+}
+
+// log sends the log as it is now.
+func (b *testbed) log(log *snapshot.Log) {
+	next := *b.data.snap
+	next.Seq++
+	next.Log = log
+	b.send(snapshotMsg{snap: &next})
+	b.View()
+}
+
+// Issue 6, 3: a log is followed until somebody scrolls up, and again from G or f on.
+func TestLogsFollow(t *testing.T) {
+	grow := func(n int) *snapshot.Log {
+		log := &snapshot.Log{Container: "main"}
+		for i := range n {
+			log.Lines = append(log.Lines, snapshot.LogLine{Text: fmt.Sprintf("line %d.", i)})
+		}
+		return log
+	}
+	n := 100
+	b := logsBed(t, grow(n), size{80, 24})
+	for _, c := range []struct {
+		key     string
+		follows bool
+	}{{"", true}, {"up", false}, {"G", true}, {"pgup", false}, {"end", true}, {"f", false}, {"f", true}, {"g", false}, {"f", true}, {"down", true}, {"k", false}, {"j", false}} {
+		if c.key != "" {
+			b.press(c.key)
+		}
+		n += 5
+		b.log(grow(n))
+		last := fmt.Sprintf("line %d.", n-1)
+		if c.follows {
+			b.has(t, "follows ▼", last)
+		} else {
+			b.has(t, "held, G follows")
+			b.lacks(t, last)
+		}
+	}
+}
+
+// Issue 6, 3: what is looked at stays while lines come, and while old ones are dropped.
+func TestLogsStayWhenLinesAreDropped(t *testing.T) {
+	b := logsBed(t, someLog(200), size{80, 24})
+	b.press("pgup", "pgup", "up")
+	text := func() string { _, text, _ := strings.Cut(b.picture(), "held, G follows"); return text }
+	want := text()
+	for _, drop := range []int{1, 50, 120} {
+		log := someLog(400)
+		log.Lines, log.Dropped = log.Lines[drop:], drop
+		for i := range log.Lines { // Times as in the first log.
+			log.Lines[i].Time = testNow()
+		}
+		b.log(log)
+		if got := text(); got != want {
+			t.Errorf("after %d were dropped:\n%s\nwant:\n%s", drop, got, want)
+		}
+	}
+	log := someLog(400)
+	log.Lines, log.Dropped = log.Lines[300:], 300
+	b.log(log)
+	b.has(t, "step 300: ")
+}
+
+// Issue 6, 3: line by line down and up again leads to the same pictures, wrapped or not.
+func TestLogsScrollEveryLine(t *testing.T) {
+	for _, wrap := range []bool{true, false} {
+		b := logsBed(t, someLog(60), size{60, 20})
+		if !wrap {
+			b.press("W")
+		}
+		b.press("g")
+		b.has(t, "step 0:")
+		var down []string
+		for {
+			down = append(down, b.picture())
+			b.press("down")
+			if b.picture() == down[len(down)-1] {
+				break
+			}
+		}
+		b.has(t, "step 59:")
+		if lines := len(down); wrap && lines < 55 || !wrap && lines < 40 {
+			t.Errorf("%d steps", lines)
+		}
+		for i := len(down) - 1; i > 0; i-- {
+			if b.picture() != down[i] {
+				t.Fatalf("%d steps up, wrapped %v:\n%s\nwant:\n%s", len(down)-1-i, wrap, b.picture(), down[i])
+			}
+			b.press("up")
+		}
+	}
+}
+
+// Issue 6, 3: the filter shows matching lines only, and marks what matches.
+func TestLogsFilter(t *testing.T) {
+	b := logsBed(t, someLog(200), size{160, 50})
+	b.press("/")
+	b.write("GRADIENT h.3. !step")
+	b.has(t, "/GRADIENT h.3. !step  0 of 200 lines")
+	b.press("esc", "/")
+	b.write("gradient h.3.")
+	b.press("enter")
+	b.has(t, "1 of 200 lines", "WARNING step 3:")
+	if m := b.marked(); strings.Count(m, "␛[7mgradient␛[m") == 0 || strings.Count(m, "␛[7mh.3.␛[m") == 0 {
+		t.Errorf("nothing is marked:\n%s", m)
+	}
+	b.press("esc")
+	b.has(t, "container main, 200 lines")
+}
+
+// Issue 6, 3: t shows times, W cuts lines, tabs are spaces, and a huge line is cut.
+func TestLogsLooks(t *testing.T) {
+	log := someLog(10)
+	log.Lines[9].Text = "a\tb\r"
+	b := logsBed(t, log, size{80, 24})
+	b.has(t, "was scaled down by a factor of 0.0312", "a       b")
+	b.lacks(t, `\r`, `\t`, "11:59:59.000")
+	b.press("W")
+	b.lacks(t, "0.0312")
+	b.press("t")
+	b.has(t, "11:59:50.000 step 0", "11:59:59.000 a       b")
+	b.press("W", "t")
+	b.has(t, "0.0312")
+	log = someLog(1)
+	log.Lines[0].Text = strings.Repeat("ж", longestLine)
+	b.log(log)
+	b.has(t, "(and 8192 more bytes)")
+	b.press("up", "up")
+	b.has(t, "ж")
+}
+
+// Issue 6, 3: c and p say what they cannot do.
+func TestLogsOneContainer(t *testing.T) {
+	b := logsBed(t, someLog(1), size{80, 24})
+	b.data.snap.Pod.Containers = b.data.snap.Pod.Containers[:1]
+	b.press("c")
+	b.has(t, "the pod has one container only")
+	b.data.snap.Pod = nil
+	b.press("c")
+	b.has(t, "the containers are not known yet")
 }

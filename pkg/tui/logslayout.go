@@ -36,7 +36,7 @@ func (l *logLines) derive(log *snapshot.Log, f *filter) {
 	}
 	*l = logLines{of: log, filter: f.text, shown: make([]int32, 0, len(log.Lines))}
 	for i := range log.Lines {
-		if !f.on() || f.chooses(strings.ToLower(log.Lines[i].Text)) {
+		if !f.on() || f.chooses(log.Lines[i].Text) {
 			l.shown = append(l.shown, int32(i))
 		}
 	}

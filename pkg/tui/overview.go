@@ -52,15 +52,22 @@ func (o *overviewPane) body(p *paint) []canvas.Line {
 
 func overviewLines(p *paint, j *jobData) []canvas.Line {
 	if p.width < columnsFrom {
-		return stack(append(append(storyBlocks(p, j), stateBlocks(p, j)...), adviceBlock(p, j)), p.height)
+		return stack(slices.Concat(storyBlocks(p, j), stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)}), p.height)
 	}
 	half := (p.width - columnGap) / 2
 	left, right := p.sized(half, p.height), p.sized(p.width-columnGap-half, p.height)
-	story := append(storyBlocks(left, j), adviceBlock(left, j))
-	if full := slices.Insert(slices.Clone(story), len(story)-1, chainBlock(left, j)); len(stack(full, p.height)) <= p.height {
+	story, state := storyBlocks(left, j), stateBlocks(right, j)
+	if full := append(slices.Clone(story), chainBlock(left, j)); len(stack(full, p.height)) <= p.height*3/4 {
 		story = full
 	}
-	return canvas.Beside(stack(story, p.height), half, columnGap, stack(stateBlocks(right, j), p.height), p.glyphs.ellipsis)
+	// What comes next goes where there is more room.
+	if len(stack(story, p.height)) < len(stack(state, p.height)) {
+		story = append(story, nextBlock(left, j))
+	} else {
+		state = append(state, nextBlock(right, j))
+	}
+	story = append(story, adviceBlock(left, j))
+	return canvas.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.ellipsis)
 }
 
 // block is a part with a heading.
@@ -114,9 +121,10 @@ func stateBlocks(p *paint, j *jobData) []block {
 		success,
 		titled(p.title("Failure policy", "the first rule that matches decides"), failurePolicyLines(p, j, true)),
 		limits,
-		titled(p.title("Next", ""), nextLines(p, j)),
 	}
 }
+
+func nextBlock(p *paint, j *jobData) block { return titled(p.title("Next", ""), nextLines(p, j)) }
 
 // verdictLines are the answer: how it begins stands out.
 func verdictLines(p *paint, j *jobData) block {

@@ -107,13 +107,7 @@ func (s *podScreen) choose(n int) {
 }
 
 func (s *podScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
-	at, several := s.attempts.at(s.pod), len(s.attempts.known) > 1
-	switch {
-	case matches(k, keyOlder), several && s.tabs.at != tabLogs && matches(k, keyDown):
-		s.choose(at + 1)
-		return none()
-	case matches(k, keyNewer), several && s.tabs.at != tabLogs && matches(k, keyUp):
-		s.choose(at - 1)
+	if s.attemptKey(k) {
 		return none()
 	}
 	if a, known := s.tabs.key(k, d); known {
@@ -130,6 +124,21 @@ func (s *podScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 		return action{}, false
 	}
 	return none()
+}
+
+// attemptKey changes the attempt: with the arrows too, where there are several and no log
+// needs them.
+func (s *podScreen) attemptKey(k tea.KeyPressMsg) bool {
+	arrows := len(s.attempts.known) > 1 && s.tabs.at != tabLogs
+	switch at := s.attempts.at(s.pod); {
+	case matches(k, keyOlder), arrows && matches(k, keyDown):
+		s.choose(at + 1)
+	case matches(k, keyNewer), arrows && matches(k, keyUp):
+		s.choose(at - 1)
+	default:
+		return false
+	}
+	return true
 }
 
 func (s *podScreen) wheel(lines int, d *data) { s.tabs.current().wheel(lines, d) }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -34,7 +35,7 @@ func podDetail() *explain.PodDetail {
 	}
 }
 
-// openPod opens the first pod of the tab Pods, as the Source answers it.
+// podSnapshot is what a Source answers when the first pod of the tab Pods is opened.
 func podSnapshot(detail *explain.PodDetail, log *snapshot.Log) *snapshot.Snapshot {
 	s := podsSnapshot(podReport())
 	s.Focus.Pod = "train-large-model-1-zx9qk"
@@ -57,8 +58,6 @@ func TestPodGoldens(t *testing.T) {
 	r.Pods = r.Pods[3:]
 	s := podSnapshot(gone, nil)
 	s.Job.Report = r
-	index := func(s *snapshot.Snapshot, at int32) func(*Options) { return nil }
-	_ = index
 	goldensOf(t, "pod.gone", s, func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](1))) })
 	goldensOf(t, "pod.index-gone", podsSnapshot(r), func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](5))) })
 	goldensOf(t, "pod.index-no-pod", podsSnapshot(r), func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](7))) })
@@ -83,4 +82,108 @@ func goldensOf(t *testing.T, name string, s *snapshot.Snapshot, lead func(*testb
 		golden(t, name+"."+at.String(), draw(at, false))
 	}
 	golden(t, name+".ascii", draw(size{80, 24}, true))
+}
+
+// Issue 6, 3: the cursor in the attempts changes the pod in focus, and the log is read only
+// while it is shown.
+func TestPodFocus(t *testing.T) {
+	b := open(t, podSnapshot(podDetail(), nil), size{80, 24}, nil)
+	b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+	pod := func(suffix string, log *snapshot.LogTarget) snapshot.Focus {
+		return snapshot.Focus{Job: trainKey(), Pod: "train-large-model-" + suffix, Log: log}
+	}
+	current, sidecar := &snapshot.LogTarget{}, &snapshot.LogTarget{Container: "proxy"}
+	for i, c := range []struct {
+		key  string
+		want snapshot.Focus
+	}{
+		{"", pod("1-zx9qk", nil)},
+		{"down", pod("1-abc12", nil)},
+		{"j", pod("1-q0q0q", nil)},
+		{"[", pod("1-q0q0q", nil)},
+		{"up", pod("1-abc12", nil)},
+		{"l", pod("1-abc12", current)},
+		{"]", pod("1-zx9qk", current)},
+		{"]", pod("1-zx9qk", current)},
+		{"down", pod("1-zx9qk", current)},
+		{"p", pod("1-zx9qk", &snapshot.LogTarget{Previous: true})},
+		{"p", pod("1-zx9qk", current)},
+		{"c", pod("1-zx9qk", sidecar)},
+		{"p", pod("1-zx9qk", &snapshot.LogTarget{Container: "proxy", Previous: true})},
+		{"c", pod("1-zx9qk", &snapshot.LogTarget{Container: "fetch", Previous: true})},
+		{"3", pod("1-zx9qk", nil)},
+		{"shift+tab", pod("1-zx9qk", &snapshot.LogTarget{Container: "fetch", Previous: true})},
+		{"[", pod("1-abc12", current)},
+		{"1", pod("1-abc12", nil)},
+		{"right", pod("1-abc12", current)},
+		{"tab", pod("1-abc12", nil)},
+		{"k", pod("1-zx9qk", nil)},
+	} {
+		if c.key != "" {
+			b.press(c.key)
+			b.View()
+		}
+		if !b.looked.Equal(c.want) {
+			t.Fatalf("%d: after %q it looks at %+v %+v, want %+v %+v", i, c.key, b.looked, b.looked.Log, c.want, c.want.Log)
+		}
+	}
+	b.press("e")
+	if _, is := b.top().(*explainScreen); !is {
+		t.Errorf("e opens %T", b.top())
+	}
+	b.press("q", "y")
+	b.has(t, "copied: train-large-model-1-zx9qk")
+}
+
+// Issue 6, 3: with one pod the arrows scroll, and other keys do.
+func TestPodScroll(t *testing.T) {
+	b := open(t, podSnapshot(podDetail(), nil), size{60, 20}, nil)
+	b.push(newPodScreen(trainKey(), "train-large-model-1-zx9qk", nil))
+	b.has(t, "train-large-model-1-zx9qk  ✗ OOMKilled", "Init container fetch")
+	b.press("down", "down", "down", "j", "j")
+	b.lacks(t, "Init container fetch")
+	b.press("G")
+	b.has(t, "ContainersReady")
+	b.press("g")
+	b.has(t, "Init container fetch")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	b.lacks(t, "Init container fetch")
+}
+
+// Issue 6, 3: what is known of another pod or Job than the one asked for is not shown.
+func TestPodOfAnotherFocus(t *testing.T) {
+	other := podDetail()
+	other.Name, other.Containers = "train-large-model-9-other", nil
+	b := open(t, podSnapshot(other, someLog(3)), size{80, 24}, nil)
+	b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+	b.has(t, "Reading pod train-large-model-1-zx9qk")
+	b.press("3")
+	b.has(t, "Reading the events of pod train-large-model-1-zx9qk")
+	b.press("[", "2")
+	b.has(t, "Reading the log of pod train-large-model-1-abc12")
+	b.lacks(t, "step 1")
+	b.push(newPodScreen(snapshot.JobKey{Namespace: "ml", Name: "other"}, "x", nil))
+	b.has(t, "Reading job ml/other")
+	b.press("down", "[", "c", "p", "2", "3", "1")
+	b.View()
+}
+
+// Issue 6, 3: a pod that goes while it is looked at stays in the list, marked; a new attempt
+// comes in above, and the cursor stays.
+func TestPodAttemptsComeAndGo(t *testing.T) {
+	b := open(t, podSnapshot(podDetail(), nil), size{160, 50}, nil)
+	b.push(newPodScreen(trainKey(), "train-large-model-1-abc12", ptr.To[int32](1)))
+	next := podSnapshot(podDetail(), nil)
+	next.Seq = 2
+	fresh := next.Job.Report.Pods[0]
+	fresh.Name, fresh.Attempt, fresh.Created, fresh.State, fresh.Phase = "train-large-model-1-fresh", 4, ago(0), "Running", "Running"
+	next.Job.Report.Pods = append([]explain.PodInfo{fresh, next.Job.Report.Pods[0]}, next.Job.Report.Pods[2:]...)
+	b.send(snapshotMsg{snap: next})
+	b.has(t, "1-fresh", "1-zx9qk", "▌   2  · gone, was Error", "1-abc12", "1-q0q0q")
+	if b.looked.Pod != "train-large-model-1-abc12" {
+		t.Errorf("looks at %s", b.looked.Pod)
+	}
+	b.press("1")
+	b.has(t, "The pod is gone.", "Causes of failures")
 }

@@ -31,32 +31,38 @@ func (a *podAttempts) learn(r *explain.Report, index *int32, pod string) {
 	}
 	a.of = r
 	var known []attempt
-	here := map[string]bool{}
+	here := map[string]bool{"": true}
 	for i := range r.Pods {
 		info := &r.Pods[i]
 		if info.Name == pod || index != nil && info.Index != nil && *info.Index == *index {
 			known, here[info.Name] = append(known, attempt{PodInfo: *info}), true
 		}
 	}
-	lost := func(info explain.PodInfo) {
-		if info.Name != "" && !here[info.Name] {
-			// What is left out of the Report may be there.
-			known, here[info.Name] = append(known, attempt{PodInfo: info, gone: r.PodsOmitted == 0 && len(podGaps(r)) == 0}), true
+	// What is left out of the Report may be there.
+	gone := r.PodsOmitted == 0 && len(podGaps(r)) == 0
+	for _, info := range a.lost(r, index, pod) {
+		if !here[info.Name] {
+			known, here[info.Name] = append(known, attempt{PodInfo: info, gone: gone}), true
 		}
 	}
-	for i := range a.known {
-		lost(a.known[i].PodInfo)
-	}
-	if index != nil {
-		if info := indexInfo(r, *index); info != nil {
-			lost(explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause})
-		}
-	}
-	lost(explain.PodInfo{Name: pod, Index: index})
 	slices.SortFunc(known, func(x, y attempt) int {
 		return cmp.Or(compareTimes(y.Created, x.Created), cmp.Compare(y.Attempt, x.Attempt), cmp.Compare(x.Name, y.Name))
 	})
 	a.known = known
+}
+
+// lost are the pods that are known of though they may not be in the Report.
+func (a *podAttempts) lost(r *explain.Report, index *int32, pod string) []explain.PodInfo {
+	var out []explain.PodInfo
+	for i := range a.known {
+		out = append(out, a.known[i].PodInfo)
+	}
+	if index != nil {
+		if info := indexInfo(r, *index); info != nil {
+			out = append(out, explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause})
+		}
+	}
+	return append(out, explain.PodInfo{Name: pod, Index: index})
 }
 
 // at is the place of a pod, 0 if it is not known.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -48,7 +47,7 @@ func (o *podsRows) derive(pane *podsPane, r *explain.Report) {
 	o.of = of
 	o.order = make([]int32, 0, len(r.Pods))
 	for i := range r.Pods {
-		if !pane.filter.on() || pane.filter.chooses(podWords(r, &r.Pods[i])) {
+		if !pane.filter.on() || podIsChosen(&pane.filter, r, &r.Pods[i]) {
 			o.order = append(o.order, int32(i))
 		}
 	}
@@ -60,10 +59,9 @@ func (o *podsRows) derive(pane *podsPane, r *explain.Report) {
 	pane.sorting.rows(o.order, func(a, b int32) int { return compare(&r.Pods[a], &r.Pods[b]) })
 }
 
-// podWords is what a filter looks at.
-func podWords(r *explain.Report, pod *explain.PodInfo) string {
-	words := []string{pod.Name, pod.State, pod.Cause, pod.Node, podRule(r, pod).String()}
-	return strings.ToLower(strings.Join(words, " "))
+// podIsChosen looks at what a row shows.
+func podIsChosen(f *filter, r *explain.Report, pod *explain.PodInfo) bool {
+	return f.chooses(pod.Name, pod.State, pod.Cause, shortCause(pod.Cause), pod.Node, podRule(r, pod).String())
 }
 
 // comparePods is nil for the order in which they are: those that say most first.

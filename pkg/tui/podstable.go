@@ -39,21 +39,19 @@ func (f *podsFacts) derive(r *explain.Report, p *paint) {
 	if f.of == r {
 		return
 	}
-	*f = podsFacts{of: r, oneContainer: true}
+	*f = podsFacts{of: r}
 	for i := range r.Pods {
-		f.add(p, &r.Pods[i])
+		f.add(&r.Pods[i])
 	}
 	f.rule = ruleWidth(r)
-	if f.oneContainer && f.container != "" {
-		f.cause -= widthOf(f.container + ": ")
-	}
+	f.readCauses(r)
 	f.when = [2]int{len("59m59s ago"), len("ends at ") + len(p.clock(p.now))}
 	if !f.earliest.IsZero() {
 		f.when[1] = max(f.when[1], len("since ")+len(p.clock(f.earliest)))
 	}
 }
 
-func (f *podsFacts) add(p *paint, pod *explain.PodInfo) {
+func (f *podsFacts) add(pod *explain.PodInfo) {
 	switch {
 	case pod.State == statePodTerminating:
 		f.ending++
@@ -73,14 +71,30 @@ func (f *podsFacts) add(p *paint, pod *explain.PodInfo) {
 	if pod.Ready {
 		f.state = max(f.state, len("x Running, ready"))
 	}
-	f.cause = max(f.cause, widthOf(shortCause(pod.Cause)))
-	if container, _, is := containerOf(pod.Cause); pod.Cause != "" && f.oneContainer {
-		f.oneContainer = is && (f.container == "" || f.container == container)
-		f.container = container
-	}
 	f.node = max(f.node, widthOf(pod.Node))
 	if !pod.Created.IsZero() && (f.earliest.IsZero() || pod.Created.Time.Before(f.earliest)) {
 		f.earliest = pod.Created.Time
+	}
+}
+
+// readCauses measures the causes, of which there are few different ones, and sees whether
+// they are all of one container.
+func (f *podsFacts) readCauses(r *explain.Report) {
+	f.oneContainer = true
+	seen := map[string]bool{"": true}
+	for i := range r.Pods {
+		cause := r.Pods[i].Cause
+		if seen[cause] {
+			continue
+		}
+		seen[cause] = true
+		f.cause = max(f.cause, widthOf(shortCause(cause)))
+		container, _, is := containerOf(cause)
+		f.oneContainer = f.oneContainer && is && (f.container == "" || f.container == container)
+		f.container = container
+	}
+	if f.oneContainer && f.container != "" {
+		f.cause -= widthOf(f.container + ": ")
 	}
 }
 
@@ -144,11 +158,15 @@ func (o *podsPane) columns(p *paint) []canvas.Column {
 	if o.cutsNames(p) {
 		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.ellipsis)
 	}
+	leastState := 18
+	if p.width < 80 {
+		leastState = 12
+	}
 	all := []canvas.Column{
 		{Header: head(columnName), Width: name, Min: leastName(p)},
-		{Header: head(columnState), Width: min(f.state, 28), Min: 12},
-		{Header: "CAUSE", Width: f.cause, Min: 8, Drop: 1},
-		{Header: "RULE", Width: f.rule, Min: 15, Drop: 3},
+		{Header: head(columnState), Width: min(f.state, 28), Min: leastState},
+		{Header: "CAUSE", Width: f.cause, Min: 10, Drop: 1},
+		{Header: "RULE", Width: f.rule, Min: 12, Drop: 3},
 		{Header: "COUNTED", Drop: 5},
 		{Header: head(columnWhen), Width: f.when[boolInt(p.absolute)], Drop: 2},
 		{Header: "NODE", Width: f.node, Min: 12, Drop: 6},

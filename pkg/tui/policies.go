@@ -21,4 +21,38 @@ func (o *policiesPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
 
 func (o *policiesPane) keys() []keyGroup { return nil }
 
-func (o *policiesPane) body(p *paint) []canvas.Line { return nil }
+func (o *policiesPane) body(p *paint) []canvas.Line {
+	j := p.data.job
+	lines := []canvas.Line{nil, p.title("Failure policy", "the first rule that matches a failed pod decides")}
+	if rules := failurePolicyLines(p, j, false); rules != nil {
+		lines = append(lines, rules...)
+	} else {
+		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)...)
+	}
+	lines = append(lines, nil, p.title("Success criteria", successNote(j)))
+	lines = append(lines, successLines(p, j)...)
+	if limits := limitLines(p, j); limits != nil {
+		lines = append(lines, nil, p.title("Limits", "used, and left before the Job or an index fails"))
+		lines = append(lines, limits...)
+	}
+	lines = append(lines, nil, p.title("Replacement", ""))
+	lines = append(lines, p.wrap(canvas.Plainly(replacement(j)), 0)...)
+	o.scroll.resize(len(lines), p.height)
+	first, end := rows(len(lines), o.scroll.top, p.height)
+	return lines[first:end]
+}
+
+func successNote(j *jobData) string {
+	if j.SuccessPolicy == nil {
+		return ""
+	}
+	return "the first rule of the successPolicy that is met ends the Job"
+}
+
+// replacement says when a pod gets a successor (KEP-3939).
+func replacement(j *jobData) string {
+	if j.Job.PodReplacementPolicy == "Failed" {
+		return "podReplacementPolicy Failed: a pod is replaced once it has ended; terminating ones hold their place."
+	}
+	return "podReplacementPolicy TerminatingOrFailed: a pod is replaced as soon as it is being deleted."
+}

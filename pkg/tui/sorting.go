@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,7 +46,7 @@ func (s *sorting) handle(k tea.KeyPressMsg) bool {
 // falling says that the highest value comes first.
 func (s *sorting) falling() bool { return s.by[s.at].falls != s.reversed }
 
-// rows sorts the numbers of rows, which are in the order that breaks ties. compare orders
+// rows sorts the numbers of rows; of equal ones the lower number comes first. compare orders
 // two of them by the values of the chosen column, the lowest first; nil keeps the
 // order, or reverses it.
 func (s *sorting) rows(rows []int32, compare func(a, b int32) int) {
@@ -54,9 +55,9 @@ func (s *sorting) rows(rows []int32, compare func(a, b int32) int) {
 		slices.Reverse(rows)
 	case compare == nil:
 	case s.falling():
-		slices.SortStableFunc(rows, func(a, b int32) int { return compare(b, a) })
+		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(compare(b, a), cmp.Compare(a, b)) })
 	default:
-		slices.SortStableFunc(rows, compare)
+		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
 	}
 }
 

@@ -27,6 +27,11 @@ type view struct {
 // and then the details.
 func Explanation(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
+	v.explanation()
+	return v.page.writeTo(w)
+}
+
+func (v *view) explanation() {
 	v.head()
 	v.about()
 	v.evidence()
@@ -38,7 +43,6 @@ func Explanation(w io.Writer, r explain.Report, o Options) error {
 		section()
 	}
 	v.gaps()
-	return v.page.writeTo(w)
 }
 
 func newView(r *explain.Report, o Options) *view {

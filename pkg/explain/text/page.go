@@ -47,6 +47,8 @@ type page struct {
 	ascii *strings.Replacer
 	// begun says that a blank line separates what follows.
 	begun bool
+	// lines takes what is drawn in place of the buffer, if it is not nil.
+	lines *[]Line
 }
 
 func newPage(o Options) *page {
@@ -79,6 +81,11 @@ func (p *page) writeTo(w io.Writer) error {
 
 // emit writes one line as it is: the only way into the buffer.
 func (p *page) emit(indent int, spans line) {
+	p.begun = true
+	if p.lines != nil {
+		*p.lines = append(*p.lines, p.exported(indent, spans))
+		return
+	}
 	var b strings.Builder
 	pad(&b, indent)
 	for _, s := range merge(spans) {
@@ -90,7 +97,6 @@ func (p *page) emit(indent int, spans line) {
 	}
 	p.buf.WriteString(strings.TrimRight(b.String(), " "))
 	p.buf.WriteByte('\n')
-	p.begun = true
 }
 
 // merge joins neighbours of the same style.
@@ -133,10 +139,15 @@ func (p *page) room(indent int) int {
 
 // blank separates from what was written before.
 func (p *page) blank() {
-	if p.begun {
-		p.buf.WriteByte('\n')
-		p.begun = false
+	if !p.begun {
+		return
 	}
+	p.begun = false
+	if p.lines != nil {
+		*p.lines = append(*p.lines, nil)
+		return
+	}
+	p.buf.WriteByte('\n')
 }
 
 // title begins a section; note stands behind it.
