@@ -15,7 +15,8 @@ import (
 // indexesPane is the map of the indexes, with a cursor.
 type indexesPane struct {
 	job snapshot.JobKey
-	// cursor is the chosen index, or one in the chosen cell: it stays when the map changes.
+	// cursor is the chosen index, or one in the chosen cell. It stays when the map changes,
+	// even if the map does not hold it for now.
 	cursor int32
 	// per is how many indexes a cell stands for, 0 for as few as fit.
 	per int
@@ -72,7 +73,6 @@ func (o *indexesPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	if m == nil {
 		return action{}, o.others.handle(k)
 	}
-	o.cursor = m.Nearest(o.cursor)
 	g := o.grid(m)
 	switch {
 	case o.move(k, &g), o.zoom(k, &g):

@@ -146,6 +146,12 @@ func TestIndexesCursorStays(t *testing.T) {
 	if b.at() != "9" {
 		t.Errorf("the Job was scaled down, and the cursor is at %s", b.at())
 	}
+	again := withIndexes(t, everyState())
+	again.Seq = 4
+	b.send(snapshotMsg{snap: again})
+	if b.at() != "231" {
+		t.Errorf("the Job was scaled up again, and the cursor is at %s", b.at())
+	}
 }
 
 // The wheel scrolls the map without the cursor; the next key brings it back.

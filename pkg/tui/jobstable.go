@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -34,68 +33,6 @@ const (
 	// timeWidth is that of a duration in two units.
 	timeWidth = 6
 )
-
-// jobsFacts are what is known of a list as a whole, derived once for each.
-type jobsFacts struct {
-	of     *snapshot.Jobs
-	counts [jobKinds]int
-	// namespaces says that there are several, managed that some are not run by the built-in
-	// controller, and indexes that indexes have failed.
-	namespaces, managed, indexes bool
-	namespace, name, status      int
-	completions, active          int
-	failedIndexes, reason        int
-	managedBy                    int
-	// earliest is when the first of them was created.
-	earliest time.Time
-}
-
-func (f *jobsFacts) derive(jobs *snapshot.Jobs, p *paint) {
-	if f.of == jobs {
-		return
-	}
-	*f = jobsFacts{of: jobs, earliest: p.now}
-	for i := range jobs.Items {
-		f.add(p, &jobs.Items[i])
-		f.namespaces = f.namespaces || jobs.Items[i].Namespace != jobs.Items[0].Namespace
-	}
-}
-
-func (f *jobsFacts) add(p *paint, o *explain.Outline) {
-	f.counts[kindOf(o)]++
-	f.managed = f.managed || o.ManagedBy != ""
-	f.namespace = max(f.namespace, widthOf(o.Namespace))
-	f.name = max(f.name, widthOf(o.Name))
-	f.status = max(f.status, widthOf(o.Status)+len("x "))
-	f.completions = max(f.completions, completionsWidth(o))
-	f.active = max(f.active, activeWidth(o))
-	f.managedBy = max(f.managedBy, widthOf(o.ManagedBy))
-	if o.Neglected {
-		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
-	}
-	if o.Rule == nil && !o.Neglected {
-		f.reason = max(f.reason, widthOf(o.Reason))
-	} else {
-		f.reason = max(f.reason, reasonCell(o).Width())
-	}
-	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		f.indexes = true
-		f.failedIndexes = max(f.failedIndexes, widthOf(failedIndexesOf(p, o)))
-	}
-	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
-		f.earliest = o.Created.Time
-	}
-}
-
-// widthOf is that of a text once it is safe.
-func widthOf(text string) int {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] >= 0x7f {
-			return canvas.Of(canvas.Text(stylePlain, text)).Width()
-		}
-	}
-	return len(text)
-}
 
 // table is the header, and the rows from first up to end.
 func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []canvas.Line {
@@ -258,34 +195,6 @@ func activeOf(o *explain.Outline) string {
 		return fmt.Sprint(o.Active)
 	}
 	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
-}
-
-// completionsWidth is that of completionsOf.
-func completionsWidth(o *explain.Outline) int {
-	if o.Completions != nil {
-		return digits(o.Succeeded) + len("/") + digits(*o.Completions)
-	}
-	return len(completionsOf(o))
-}
-
-// activeWidth is that of activeOf.
-func activeWidth(o *explain.Outline) int {
-	if o.Ready == nil || o.Active == 0 {
-		return digits(o.Active)
-	}
-	return digits(o.Active) + digits(*o.Ready) + len("()")
-}
-
-// digits is how many a number has.
-func digits(n int32) int {
-	width := 1
-	if n < 0 {
-		width++
-	}
-	for ; n >= 10 || n <= -10; n /= 10 {
-		width++
-	}
-	return width
 }
 
 // failedIndexesOf is how many there are, and the list, which may be cut.

@@ -189,3 +189,17 @@ func TestLogsOneContainer(t *testing.T) {
 	b.press("c")
 	b.has(t, "the containers are not known yet")
 }
+
+// Issue 6, 3: after c or p the log that was there is not shown as the one that is asked for.
+func TestLogsOfAnotherTarget(t *testing.T) {
+	for _, key := range []string{"c", "p"} {
+		b := logsBed(t, someLog(5), size{80, 24})
+		b.press(key)
+		b.has(t, "Reading the log of pod train-large-model-1-zx9qk")
+		b.lacks(t, "step 1")
+		log := someLog(5)
+		log.Target = *b.looked.Log
+		b.log(log)
+		b.has(t, "step 1")
+	}
+}

@@ -247,8 +247,8 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 }
 
 func (m *Model) show(s *snapshot.Snapshot) {
-	if m.o.Follow && !s.Focus.Equal(m.data.snap.Focus) {
-		m.follow(s.Focus)
+	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.snap.Looked()) {
+		m.follow(f)
 	}
 	m.held = nil
 	m.data.take(s)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -172,16 +173,14 @@ func (s *podScreen) title(p *paint, r *explain.Report) canvas.Line {
 		return p.cut(canvas.Of(canvas.Text(bold, "Pod "+s.pod)), p.width)
 	}
 	l := canvas.Of(canvas.Textf(bold, "Index %d", *s.index), canvas.Blank(2))
-	info := indexInfo(r, *s.index)
-	if info == nil {
-		return append(l, s.stateOnMap(p)...)
+	l = append(l, s.stateOnMap(p)...)
+	if info := indexInfo(r, *s.index); info != nil {
+		l = append(l, indexCounts(p, info)...)
 	}
-	mark, style := indexLook(p, info.State)
-	l = append(l, canvas.Text(style|bold, mark+" "+info.State))
-	return p.cut(append(l, indexCounts(p, info)...), p.width)
+	return p.cut(l, p.width)
 }
 
-// stateOnMap is the state of an index without failures.
+// stateOnMap is the state of the index, as on the map.
 func (s *podScreen) stateOnMap(p *paint) canvas.Line {
 	if p.data.job.indexes == nil {
 		return nil
@@ -190,7 +189,8 @@ func (s *podScreen) stateOnMap(p *paint) canvas.Line {
 	if !known {
 		return canvas.Of(canvas.Text(styleMuted, "the Job has no such index"))
 	}
-	return canvas.Of(canvas.Text(bold, state.Word()))
+	mark := indexmap.Mark(state)
+	return canvas.Of(canvas.Text(markStyle(mark)|bold, mark.Glyph(p.ascii)+" "+stateWord(p.data.job, state)))
 }
 
 // textPane is text that is scrolled.

@@ -185,5 +185,30 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 		t.Errorf("looks at %s", b.looked.Pod)
 	}
 	b.press("1")
-	b.has(t, "The pod is gone.", "Causes of failures")
+	b.has(t, "The pod is gone.", "Failures it is among")
+}
+
+// Issue 6, 3: a pod that is not in the Report is called gone only if the Report has all pods.
+func TestPodNotInReport(t *testing.T) {
+	for _, c := range []struct {
+		change func(*explain.Report)
+		gone   bool
+	}{
+		{func(*explain.Report) {}, true},
+		{func(r *explain.Report) { r.PodsOmitted = 3 }, false},
+		{func(r *explain.Report) { r.Gaps = []explain.Gap{{What: "pods", Text: "no"}} }, false},
+		{func(r *explain.Report) { r.Gaps = []explain.Gap{{What: "events", Text: "no"}} }, true},
+	} {
+		s := podSnapshot(nil, nil)
+		s.Job.Report.Pods = s.Job.Report.Pods[3:]
+		c.change(s.Job.Report)
+		b := open(t, s, size{80, 24}, nil)
+		b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+		if c.gone {
+			b.has(t, "· gone", "The pod is gone.", "Its last failure: Container main exited with code 137")
+		} else {
+			b.has(t, "not in the list", "Reading pod train-large-model-1-zx9qk")
+			b.lacks(t, "gone")
+		}
+	}
 }

@@ -105,7 +105,10 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int) []canvas.Line {
 	pod := &a.known[i]
 	state := podState(p, &pod.PodInfo)
 	when := podWhen(p, &pod.PodInfo)
-	if pod.gone {
+	switch {
+	case pod.State == "" && !pod.gone:
+		state = canvas.Of(canvas.Text(styleMuted, p.glyphs.dot+" not in the list"))
+	case pod.gone:
 		state = canvas.Of(canvas.Text(styleMuted, p.glyphs.dot+" gone"))
 		if pod.State != "" {
 			state = append(state, canvas.Text(styleMuted, ", was "+pod.State))

@@ -22,28 +22,14 @@ func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 	return nil
 }
 
-// indexLook is the mark and the style of the state of an index.
-func indexLook(p *paint, state string) (mark string, style styleOf) {
-	switch state {
-	case explain.IndexCompleted:
-		return p.glyphs.good, styleGood
-	case explain.IndexFailed:
-		return p.glyphs.bad, styleBad
-	case explain.IndexActive:
-		return p.glyphs.running, styleInfo
-	case explain.IndexTerminating:
-		return p.glyphs.ending, styleSpecial
-	case explain.IndexBackingOff:
-		return p.glyphs.paused, styleWarn
-	}
-	return p.glyphs.dot, styleMuted
-}
-
 // indexCounts are its attempts and failures, and its back-off.
 func indexCounts(p *paint, info *explain.IndexInfo) canvas.Line {
 	var l canvas.Line
 	part := func(style styleOf, format string, args ...any) {
 		l = append(l, canvas.Blank(2), canvas.Textf(style, format, args...))
+	}
+	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
+		part(styleWarn, "next pod %s", p.countdown(info.Until.Time))
 	}
 	switch {
 	case info.Attempt > 0 && info.Attempts > 0:
@@ -56,9 +42,6 @@ func indexCounts(p *paint, info *explain.IndexInfo) canvas.Line {
 	}
 	if info.Ignored > 0 {
 		part(styleMuted, "%d ignored", info.Ignored)
-	}
-	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
-		part(styleWarn, "next pod %s", p.countdown(info.Until.Time))
 	}
 	return l
 }
@@ -79,7 +62,7 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []can
 		}
 		if !title {
 			title = true
-			out = append(out, canvas.Of(canvas.Text(bold, "Causes of failures that it is among")))
+			out = append(out, canvas.Of(canvas.Text(bold, "Failures it is among")))
 		}
 		out = append(out, podCause(p, c)...)
 	}

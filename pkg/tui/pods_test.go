@@ -39,7 +39,7 @@ func podReport() *explain.Report {
 			{Index: 0, Name: "OutOfMemory", Action: "FailIndex"}, {Index: 1, Action: "Ignore"},
 		}},
 		Indexes: &explain.Indexes{
-			Total: 8, Completed: "0,6-7", Failed: "1", Active: "2-3", Terminating: "4", Pending: "5", CompletedCount: 3, FailedCount: 1, ActiveCount: 2, TerminatingCount: 1, PendingCount: 1,
+			Total: 8, Completed: "0,6-7", Failed: "1", Active: "2-3", Terminating: "4", BackingOff: "5", CompletedCount: 3, FailedCount: 1, ActiveCount: 2, TerminatingCount: 1, BackingOffCount: 1,
 			Details: []explain.IndexInfo{
 				{Index: 1, State: explain.IndexFailed, Attempt: 3, Attempts: 4, Failures: 2, Ignored: 1, Pod: "train-large-model-1-zx9qk", Cause: "Container main exited with code 137 (OOMKilled)"},
 				{Index: 5, State: explain.IndexBackingOff, Attempt: 1, Attempts: 4, Failures: 1, Until: ago(-25 * time.Second), Pod: "train-large-model-5-gone1", Cause: "Container main exited with code 1"},

@@ -2,7 +2,10 @@ package canvas
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -23,7 +26,49 @@ type Line []Span
 // escape.
 func Text(style Style, text string) Span {
 	text = sanitize.Line(text)
+	if !isASCII(text) {
+		text = selfContained(text)
+	}
 	return Span{text: text, style: style, width: Width(text)}
+}
+
+// selfContained makes the width of a text independent of what stands before it, so that the
+// widths of spans can be added: a mark at its begin, which would join the rune before, gets a
+// base of its own. Marks that take in what follows are shown as an escape, as terminals and
+// tables of widths do not agree on how wide the whole is.
+func selfContained(text string) string {
+	if strings.IndexFunc(text, isPrepended) >= 0 {
+		var b strings.Builder
+		for _, r := range text {
+			if isPrepended(r) {
+				fmt.Fprintf(&b, `\u%04x`, r)
+				continue
+			}
+			b.WriteRune(r)
+		}
+		text = b.String()
+	}
+	if joinsBefore(text) {
+		return "◌" + text
+	}
+	return text
+}
+
+func isPrepended(r rune) bool { return unicode.Is(unicode.Prepended_Concatenation_Mark, r) }
+
+// joinsBefore says that a text begins with a mark that takes no column of its own.
+func joinsBefore(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	return r >= utf8.RuneSelf && Width(text[:size]) == 0
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Textf is Text of a formatted string.
@@ -77,6 +122,7 @@ func (l Line) Cut(width int, ellipsis string) Line {
 	if l.Width() <= width {
 		return l
 	}
+	width = max(0, width)
 	room := max(0, width-Width(ellipsis))
 	out := make(Line, 0, len(l))
 	for _, s := range l {
@@ -91,13 +137,14 @@ func (l Line) Cut(width int, ellipsis string) Line {
 	return out
 }
 
-// Pad adds spaces up to width columns, in the style of the last span's attributes.
+// Pad adds plain spaces up to width columns. What is appended to the result does not write
+// into the line it was made of.
 func (l Line) Pad(width int) Line {
-	missing := width - l.Width()
-	if missing <= 0 {
-		return l
+	l = slices.Clip(l)
+	if missing := width - l.Width(); missing > 0 {
+		return append(l, Blank(missing))
 	}
-	return append(l[:len(l):len(l)], Blank(missing))
+	return l
 }
 
 // Fit makes the line exactly width columns wide.
@@ -111,16 +158,14 @@ func Blank(columns int) Span {
 
 // Width is how many columns safe text takes.
 func Width(text string) int {
-	for i := range len(text) {
-		if text[i] >= 0x80 {
-			return ansi.StringWidth(text)
-		}
+	if isASCII(text) {
+		return len(text)
 	}
-	return len(text)
+	return ansi.StringWidth(text)
 }
 
 // Spread puts left at the left and right at the right end of a line of width columns; left
-// is cut when there is not room for both.
+// is cut when there is not room for both, and right when there is not room for it alone.
 func Spread(width int, left, right Line, ellipsis string) Line {
 	room := width - right.Width()
 	if room <= 0 {
@@ -130,16 +175,16 @@ func Spread(width int, left, right Line, ellipsis string) Line {
 }
 
 // Beside puts blocks of lines beside each other: left is made leftWidth columns wide, gap
-// columns stay empty.
+// columns stay empty. The lines of right stay as they are.
 func Beside(left []Line, leftWidth, gap int, right []Line, ellipsis string) []Line {
 	out := make([]Line, max(len(left), len(right)))
 	for i := range out {
 		var l Line
 		if i < len(left) {
-			l = left[i]
+			l = left[i].Cut(leftWidth, ellipsis)
 		}
 		if i < len(right) {
-			l = append(l.Fit(leftWidth, ellipsis), Blank(gap))
+			l = append(l.Pad(leftWidth), Blank(gap))
 			l = append(l, right[i]...)
 		}
 		out[i] = l

@@ -19,8 +19,8 @@ type Column struct {
 const tableGap = 2
 
 // Table lays out cells, row by row; every row has a cell for each column. It returns the
-// header and the rows, none wider than width. Cells are cut where columns have a Min, and
-// columns are dropped, when there is not enough room.
+// header and the rows, none wider than width. When there is not enough room, cells are cut
+// where columns have a Min, columns are dropped, and at last the lines are cut.
 func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header Line, lines []Line) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -34,9 +34,9 @@ func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header 
 	for i, c := range columns {
 		cells[i] = Of(Text(Muted, c.Header))
 	}
-	header = tableRow(columns, widths, cells, ellipsis)
+	header = tableRow(columns, widths, cells, ellipsis).Cut(width, ellipsis)
 	for _, row := range rows {
-		lines = append(lines, tableRow(columns, widths, row, ellipsis))
+		lines = append(lines, tableRow(columns, widths, row, ellipsis).Cut(width, ellipsis))
 	}
 	return header, lines
 }

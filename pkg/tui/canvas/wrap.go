@@ -1,12 +1,22 @@
 package canvas
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// widest is how many columns a character takes at most.
+const widest = 2
 
 // Wrap breaks a line at spaces so that no part is wider than width; parts after the first
-// are indented by hang. A word that is wider than a line is broken anywhere.
+// are indented by hang. A word that is wider than a line is broken anywhere between
+// characters. Nothing but spaces is left out. A width below 2, which not every character
+// fits, is taken for 2.
 func Wrap(line Line, width, hang int) []Line {
-	width = max(width, 1)
-	if hang >= width {
+	width = max(width, widest)
+	if hang < 0 || hang > width-widest {
 		hang = 0
 	}
 	w := wrapper{width: width, hang: hang}
@@ -22,13 +32,18 @@ func Wrap(line Line, width, hang int) []Line {
 
 // nextWord is the text up to the end of its first word, or its leading spaces.
 func nextWord(text string) string {
-	if text[0] == ' ' {
-		return text[:len(text)-len(strings.TrimLeft(text, " "))]
-	}
-	if i := strings.IndexByte(text, ' '); i >= 0 {
-		return text[:i]
+	inSpaces := isSpace(text, 0)
+	for i := range len(text) {
+		if isSpace(text, i) != inSpaces {
+			return text[:i]
+		}
 	}
 	return text
+}
+
+// isSpace says that a space stands at i, which no mark behind it has made a character.
+func isSpace(text string, i int) bool {
+	return text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf || !joinsBefore(text[i+1:]))
 }
 
 type wrapper struct {
@@ -42,7 +57,7 @@ type wrapper struct {
 }
 
 func (w *wrapper) put(s Span) {
-	if s.text[0] != ' ' {
+	if !isSpace(s.text, 0) {
 		w.word, w.wordWidth = append(w.word, s), w.wordWidth+s.width
 		return
 	}
@@ -55,7 +70,7 @@ func (w *wrapper) put(s Span) {
 
 // flush places the collected word.
 func (w *wrapper) flush() {
-	if w.wordWidth == 0 {
+	if len(w.word) == 0 {
 		return
 	}
 	if w.used+w.wordWidth > w.room() && w.used > 0 {
@@ -72,27 +87,20 @@ func (w *wrapper) place(s Span) {
 	for w.used+s.width > w.room() {
 		var head Span
 		head, s = s.split(w.room() - w.used)
-		if head.width == 0 && w.used == 0 {
-			break // A rune wider than the line.
+		if head.text != "" {
+			w.line, w.used = append(w.line, head), w.used+head.width
 		}
-		w.line, w.used = append(w.line, head), w.used+head.width
 		w.next()
 	}
 	w.line, w.used = append(w.line, s), w.used+s.width
 }
 
-// split cuts after at most width columns.
+// split cuts between characters, after at most width columns.
 func (s Span) split(width int) (head, rest Span) {
-	columns := 0
-	for i, r := range s.text {
-		n := Width(string(r))
-		if columns+n > width {
-			head = Span{text: s.text[:i], style: s.style, width: columns}
-			return head, Span{text: s.text[i:], style: s.style, width: Width(s.text[i:])}
-		}
-		columns += n
-	}
-	return s, Span{style: s.style}
+	text := ansi.Truncate(s.text, width, "")
+	head = Span{text: text, style: s.style, width: Width(text)}
+	text = s.text[len(text):]
+	return head, Span{text: text, style: s.style, width: Width(text)}
 }
 
 func (w *wrapper) room() int {
@@ -121,7 +129,7 @@ func (w *wrapper) finished() Line {
 
 func (w *wrapper) end() []Line {
 	w.flush()
-	if w.used > 0 || len(w.out) == 0 {
+	if len(w.line) > 0 || len(w.out) == 0 {
 		w.out = append(w.out, w.finished())
 	}
 	return w.out

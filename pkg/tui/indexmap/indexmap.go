@@ -128,9 +128,6 @@ func (m *Map) First() int32 { return m.index(0) }
 // Last is the highest index; 0 for an empty Map.
 func (m *Map) Last() int32 { return m.index(len(m.states) - 1) }
 
-// Nearest is the index itself, or the one that the Map holds instead.
-func (m *Map) Nearest(index int32) int32 { return m.index(min(m.place(index), len(m.states)-1)) }
-
 // Next is the first index after another one whose state is in the set; it begins anew at
 // the first one, so that it may be the same index. False if there is none.
 func (m *Map) Next(after int32, in Set) (int32, bool) { return m.find(after, 1, in) }

@@ -258,8 +258,11 @@ func TestOutOfRangeIsCompact(t *testing.T) {
 	if _, there := m.State(50); there {
 		t.Error("50 is on the map")
 	}
-	if got := m.Nearest(50); got != 99998 {
-		t.Errorf("nearest to 50 is %d", got)
+	if got := g.First(g.CellOf(50)); got != 99998 {
+		t.Errorf("50 is shown at %d", got)
+	}
+	if got := g.First(g.CellOf(math.MaxInt32)); got != 99999 {
+		t.Errorf("the highest number is shown at %d", got)
 	}
 }
 

@@ -58,8 +58,8 @@ func NewPlayer(in io.Reader, clock Clock, speed float64) (*Player, error) {
 // What is the recorded set of Jobs in words.
 func (p *Player) What() string { return p.what }
 
-// First is the Focus at the beginning.
-func (p *Player) First() Focus { return p.next.Focus }
+// First is what was looked at in the beginning.
+func (p *Player) First() Focus { return p.next.Looked() }
 
 // Look does nothing: a recording shows what was looked at then.
 func (p *Player) Look(Focus) {}

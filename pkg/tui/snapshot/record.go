@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,12 +50,23 @@ type Recorder struct {
 	out  *json.Encoder
 	what string
 	last *Snapshot
+
+	mu     sync.Mutex
+	wanted *Focus // nil until somebody looked
 }
 
 // NewRecorder writes what source returns to out, as lines of JSON. what is the set of Jobs
 // in words.
 func NewRecorder(source Source, out io.Writer, what string) *Recorder {
 	return &Recorder{Source: source, out: json.NewEncoder(out), what: what}
+}
+
+// Look tells the other Source, and the recording.
+func (r *Recorder) Look(f Focus) {
+	r.mu.Lock()
+	r.wanted = &f
+	r.mu.Unlock()
+	r.Source.Look(f)
 }
 
 // Next returns what the other Source does, once it is written. A recording that cannot be
@@ -79,6 +91,11 @@ func (r *Recorder) write(s *Snapshot) error {
 		r.last = &Snapshot{}
 	}
 	e := entry{Snapshot: *s}
+	r.mu.Lock()
+	if r.wanted != nil && !r.wanted.Equal(s.Focus) {
+		e.Wanted = r.wanted
+	}
+	r.mu.Unlock()
 	if s.Jobs != nil && s.Jobs == r.last.Jobs {
 		e.Jobs, e.Same = nil, append(e.Same, partJobs)
 	}

@@ -132,6 +132,35 @@ func asJSON(t *testing.T, s *Snapshot) string {
 	return string(data)
 }
 
+// A recording knows what the user had asked to see when the source was not there yet.
+func TestRecordingKeepsWhatWasWanted(t *testing.T) {
+	var out bytes.Buffer
+	r := NewRecorder(&queue{left: tape()}, &out, "")
+	wanted := tape()[1].Focus
+	r.Look(wanted)
+	for range 2 {
+		if _, err := r.Next(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := NewPlayer(&out, &fakeClock{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.First().Equal(wanted) {
+		t.Errorf("it begins with %v", p.First())
+	}
+	for i, isWanted := range []bool{true, false} {
+		s, err := p.Next(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (s.Wanted != nil) != isWanted || !s.Looked().Equal(wanted) {
+			t.Errorf("snapshot %d: focus %v, wanted %v", i, s.Focus, s.Wanted)
+		}
+	}
+}
+
 // What did not change between two moments is written once.
 func TestRecordingDoesNotRepeat(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(record(t, tape()).String()), "\n")

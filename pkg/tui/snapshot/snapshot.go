@@ -51,6 +51,9 @@ type Snapshot struct {
 	Time time.Time `json:"time"`
 	// Focus is what it is about. It follows Source.Look with a delay.
 	Focus Focus `json:"focus"`
+	// Wanted is what was looked at when a recording took the Snapshot, if that was not yet
+	// the Focus; nil in others.
+	Wanted *Focus `json:"wanted,omitempty"`
 	// Link is the state of the connection.
 	Link Link `json:"link"`
 	// Jobs is the list of Jobs; nil until it was read.
@@ -114,6 +117,14 @@ type Source interface {
 	// paces itself: there are at most some ten a second. It returns an error when there
 	// will be no more: the context's, io.EOF at the end of a recording, or what ended it.
 	Next(ctx context.Context, seen uint64) (*Snapshot, error)
+}
+
+// Looked is what was looked at.
+func (s *Snapshot) Looked() Focus {
+	if s.Wanted != nil {
+		return *s.Wanted
+	}
+	return s.Focus
 }
 
 // IsShown says that there is something to look at.

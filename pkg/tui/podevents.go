@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// eventsText are the events of the chosen pod.
+func (s *podScreen) eventsText(p *paint) []canvas.Line {
+	pod := s.detail(p.data)
+	switch {
+	case s.pod == "":
+		return s.noPod(p, s.report(p.data))
+	case pod == nil:
+		return waitingFor(p, "Reading the events of pod "+s.pod)
+	}
+	lines := gapLines(p, pod.Gaps)
+	if len(pod.Events) == 0 {
+		return append(lines, nil, canvas.Of(canvas.Text(styleMuted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
+	}
+	when, reason := 0, 0
+	for i := range pod.Events {
+		when = max(when, len(p.when(&pod.Events[i].Last)))
+		reason = min(24, max(reason, widthOf(pod.Events[i].Reason)))
+	}
+	for i := range pod.Events {
+		lines = append(lines, eventLines(p, &pod.Events[i], when, reason)...)
+	}
+	return lines
+}
+
+func eventLines(p *paint, e *explain.PodEvent, when, reason int) []canvas.Line {
+	mark, style := p.glyphs.dot, stylePlain
+	if e.Warning {
+		mark, style = p.glyphs.warn, styleWarn
+	}
+	l := canvas.Of(canvas.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
+	l = append(l, canvas.Text(style, mark+" "))
+	l = append(l, canvas.Of(canvas.Text(style, e.Reason)).Pad(reason+2)...)
+	hang := when + reason + 6
+	if p.width < 100 {
+		hang = when + 4
+	}
+	if e.Count > 1 {
+		l = append(l, canvas.Textf(bold, "%d times: ", e.Count))
+	}
+	l = append(l, canvas.Text(stylePlain, strings.Join(strings.Fields(e.Message), " ")))
+	if e.Source != "" {
+		l = append(l, canvas.Text(styleMuted, "  "+e.Source))
+	}
+	return p.wrap(l, hang)
+}
