@@ -63,6 +63,7 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzLogReader -fuzztime $(FUZZTIME) ./internal/cli
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
 	$(GO) test -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
+	$(GO) test -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/tui/canvas
 	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
 
 .PHONY: mutants
@@ -78,7 +79,7 @@ fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain re
 	$(GO) run ./test/record
 
 .PHONY: bench
-bench: bench-decisions bench-start build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
+bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench
 
@@ -96,6 +97,11 @@ bench-decisions: ## Measure decisions, explanations, the cache, and a Job of 10^
 .PHONY: bench-start
 bench-start: build ## Measure how long the binary takes to start, and for 5,000 Jobs
 	BATCHJOB_BINARY=$(CURDIR)/bin/kubectl-batchjob $(GO) test ./internal/cli -run '^$$' -bench 'BenchmarkStart|BenchmarkStatus' -benchtime 10x
+
+.PHONY: bench-view
+bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest and in a storm of pod changes
+	$(GO) test ./pkg/tui/... -run '^$$' -bench . -benchtime 20x
+	$(GO) test ./internal/cli -run '^$$' -bench 'BenchmarkLiveStorm|BenchmarkView' -benchtime 1x
 
 .PHONY: lint
 lint: ## Run golangci-lint

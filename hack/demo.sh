@@ -58,4 +58,5 @@ watcher=''
 say 'kubectl batchjob status -o wide'
 "$binary" status -o wide
 say 'kubectl batchjob explain-failure over-backoff-limit'
-"$binary" explain-failure over-backoff-limit
+# On a terminal it would be interactive, and wait to be closed.
+"$binary" explain-failure over-backoff-limit --interactive=false

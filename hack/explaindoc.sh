@@ -41,7 +41,7 @@ grep -o '^<!-- output of: .* -->' "$doc" | sed 's/^<!-- output of: //; s/ -->$//
 	# As on a terminal of 100 columns: only there are lines wrapped.
 	{
 		printf '```\n$ kubectl batchjob %s\n' "$arguments"
-		NO_COLOR=1 script -qec "stty cols 100; '$binary' $arguments" /dev/null </dev/null | tr -d '\r'
+		NO_COLOR=1 script -qec "stty cols 100; '$binary' $arguments --interactive=false" /dev/null </dev/null | tr -d '\r'
 		printf '```\n'
 	} >"$dir/out/$n"
 done

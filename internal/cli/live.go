@@ -83,9 +83,9 @@ func connectLive(config *rest.Config, set jobSet, env environment) (*liveSource,
 func (s *liveSource) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
-	group.Go(func() error { return s.followJobs(ctx) })
-	group.Go(func() error { return s.attend(ctx) })
-	group.Go(func() error { return s.publishAll(ctx) })
+	group.Go(guarded(func() error { return s.followJobs(ctx) }))
+	group.Go(guarded(func() error { return s.attend(ctx) }))
+	group.Go(guarded(func() error { return s.publishAll(ctx) }))
 	err := group.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,13 +170,13 @@ func (t *liveTasks) start(ctx context.Context, group *errgroup.Group, tasks ...f
 	running := t.running
 	for _, task := range tasks {
 		running.Add(1)
-		group.Go(func() error {
+		group.Go(guarded(func() error {
 			defer running.Done()
 			if err := task(ctx); ctx.Err() == nil {
 				return err
 			}
 			return nil
-		})
+		}))
 	}
 }
 

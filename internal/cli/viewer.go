@@ -17,7 +17,6 @@ import (
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -164,12 +163,4 @@ func (c systemClock) Wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// safeError makes an error of a Source one that a user can read.
-func safeError(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) {
-		return err
-	}
-	return errors.New(sanitize.Line(explainError(err).Error()))
 }

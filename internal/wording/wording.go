@@ -34,11 +34,11 @@ func Duration(d time.Duration) string {
 // Fill is how many of width marks of a progress bar are full: whatever has begun shows a
 // first mark, and only all fills it.
 func Fill(have, total int64, width int) int {
-	if total <= 0 || have < 0 {
-		have, total = 0, 1
+	if total <= 0 || have <= 0 || width <= 0 {
+		return 0
 	}
 	full := int(min(have, total) * int64(width) / total)
-	if full == 0 && have > 0 {
+	if full == 0 {
 		full = 1
 	}
 	if full == width && have < total {

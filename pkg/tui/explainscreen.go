@@ -13,9 +13,10 @@ import (
 
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
-	keyNextCommand = bind("tab", "next command", "tab", "n")
-	keyPrevCommand = bind("shift+tab", "previous command", "shift+tab", "N")
-	keyFull        = bind("a", "all: do not cut lists", "a")
+	keyNextCommand = bind("tab/n", "next command", "tab", "n")
+	keyPrevCommand = bind("shift+tab/N", "previous command", "shift+tab", "N")
+	keyCopyCommand = bind("y", "copy the command", "y")
+	keyFull        = bind("a", "all of long lists", "a")
 )
 
 // explainScreen is the explanation of a Job, as explain-failure prints it. One of the
@@ -51,7 +52,7 @@ func (s *explainScreen) key(k tea.KeyPressMsg, _ *data) (action, bool) {
 		s.choose(s.command - 1)
 	case matches(k, keyFull):
 		s.full = !s.full
-	case matches(k, keyCopy):
+	case matches(k, keyCopyCommand):
 		if len(s.commands) == 0 {
 			return action{say: "there is no command to copy"}, true
 		}
@@ -88,7 +89,10 @@ func (s *explainScreen) chosen() string {
 func (s *explainScreen) wheel(lines int, _ *data) { s.scroll.move(lines) }
 
 func (s *explainScreen) keys() []keyGroup {
-	return []keyGroup{{title: "Explanation", bindings: []binding{keyCopy, keyNextCommand, keyPrevCommand, keyFull}}}
+	return []keyGroup{
+		{title: "Explanation", bindings: []binding{keyCopyCommand, keyNextCommand, keyFull}},
+		{bindings: []binding{keyPrevCommand}, helpOnly: true},
+	}
 }
 
 func (s *explainScreen) body(p *paint) []canvas.Line {
@@ -97,17 +101,15 @@ func (s *explainScreen) body(p *paint) []canvas.Line {
 		return waitingFor(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
 	}
 	s.draw(p, j)
-	s.scroll.resize(len(s.lines), p.height)
-	first, end := rows(len(s.lines), s.scroll.top, p.height)
-	out := make([]canvas.Line, 0, end-first)
-	for i := first; i < end; i++ {
-		l := p.fromText(s.lines[i])
+	out := make([]canvas.Line, 0, len(s.lines))
+	for i, l := range s.lines {
+		line := p.fromText(l)
 		if len(s.commands) > 0 && i == s.commands[s.command] {
-			l = l.With(reverse)
+			line = line.With(reverse)
 		}
-		out = append(out, l)
+		out = append(out, line)
 	}
-	return out
+	return s.scroll.page(p, out)
 }
 
 // draw makes the lines, unless they are there.

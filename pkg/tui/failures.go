@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,6 +51,9 @@ func (o *failuresPane) open(d *data) action {
 func (o *failuresPane) wheel(lines int, _ *data) { o.list.move(lines) }
 
 func (o *failuresPane) keys() []keyGroup {
+	if o.list.n == 0 {
+		return nil
+	}
 	open := bind("enter", "open a pod of it", "enter")
 	return []keyGroup{{title: "Failures", bindings: []binding{open}}}
 }
@@ -58,20 +62,27 @@ func (o *failuresPane) body(p *paint) []canvas.Line {
 	j := p.data.job
 	lines := []canvas.Line{nil, p.cut(failuresSummary(j), p.width)}
 	if len(j.Causes) == 0 {
+		o.list.resize(0, 1, nil)
 		return lines
 	}
-	detail := o.detail(p, j)
-	header, table := canvas.Table(causeColumns(p), causeCells(j), p.width-cursorWidth, p.glyphs.ellipsis)
+	// Which cause is chosen comes first: how long its detail is says how much room is left.
+	keyOf := func(i int) string { return j.Causes[i].Text + causeRule(&j.Causes[i]) }
+	o.list.resize(len(j.Causes), o.list.height, keyOf)
+	detail := causeDetail(p, &j.Causes[o.list.cursor])
+	header, table := canvas.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.ellipsis)
 	lines = append(lines, nil, header.Indent(cursorWidth))
-	room := max(3, p.height-len(lines)-len(detail)-1)
-	o.list.resize(len(table), room, func(i int) string { return j.Causes[i].Text + causeRule(&j.Causes[i]) })
+	room := max(minCauses, p.height-len(lines)-len(detail)-1)
+	o.list.resize(len(table), room, keyOf)
 	first, end := rows(len(table), o.list.top, room)
 	for i := first; i < end; i++ {
 		lines = append(lines, chosenRow(p, table[i], i == o.list.cursor))
 	}
-	lines = append(append(lines, nil), o.detail(p, j)...)
+	lines = append(append(lines, nil), detail...)
 	return lines[:min(len(lines), p.height)]
 }
+
+// minCauses is how many rows the list has, however long the detail is.
+const minCauses = 3
 
 // failuresSummary is "412 failures, 3 causes".
 func failuresSummary(j *jobData) canvas.Line {
@@ -90,42 +101,51 @@ func failuresSummary(j *jobData) canvas.Line {
 	return l
 }
 
-func causeColumns(p *paint) []canvas.Column {
-	return []canvas.Column{
-		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: 24}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "INDEXES", Min: 8, Drop: 2}, {Header: "LAST", Drop: 3},
+// causeColumns give the text of causes most of the room: its end tells them apart.
+func causeColumns(p *paint, j *jobData) []canvas.Column {
+	columns := []canvas.Column{
+		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: p.width/2 + 2}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
 	}
+	if hasIndexes(j) {
+		columns = append(columns, canvas.Column{Header: "INDEXES", Min: 16, Drop: 3})
+	}
+	return columns
 }
 
-func causeCells(j *jobData) [][]canvas.Line {
+// hasIndexes says that causes tell of indexes.
+func hasIndexes(j *jobData) bool {
+	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
+}
+
+// maxIndexList is how many bytes of a list of indexes stand in the table.
+const maxIndexList = 40
+
+func causeCells(p *paint, j *jobData) [][]canvas.Line {
 	cells := make([][]canvas.Line, 0, len(j.Causes))
+	indexes := hasIndexes(j)
 	for i := range j.Causes {
 		c := &j.Causes[i]
 		rule, style := causeRule(c), styleAccent
 		if rule == "" {
-			rule, style = "no rule: counted", styleMuted
+			rule, style = "no rule", styleMuted
 		}
 		if c.Consequence {
 			rule, style = "the Job was ending", styleMuted
 		}
-		cells = append(cells, []canvas.Line{
+		row := []canvas.Line{
 			canvas.Of(canvas.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), canvas.Plainly(wording.Sentence(c.Text)),
-			canvas.Of(canvas.Text(style, rule)), canvas.Plainly(explain.Crop(c.Indexes, 20)), canvas.Of(canvas.Text(styleMuted, lastOf(j, c))),
-		})
+			canvas.Of(canvas.Text(style, rule)), canvas.Of(canvas.Text(styleMuted, p.when(c.Last))),
+		}
+		if indexes {
+			row = append(row, canvas.Plainly(explain.Crop(c.Indexes, maxIndexList)))
+		}
+		cells = append(cells, row)
 	}
 	return cells
 }
 
-// lastOf is how long before the Report a cause was seen last.
-func lastOf(j *jobData, c *explain.Cause) string {
-	if c.Last.IsZero() {
-		return "-"
-	}
-	return wording.Duration(max(0, j.ObservedAt.Sub(c.Last.Time))) + " ago"
-}
-
-// detail is the chosen cause in full.
-func (o *failuresPane) detail(p *paint, j *jobData) []canvas.Line {
-	c := &j.Causes[max(0, min(o.list.cursor, len(j.Causes)-1))]
+// causeDetail is a cause in full.
+func causeDetail(p *paint, c *explain.Cause) []canvas.Line {
 	lines := []canvas.Line{p.title("Cause", "")}
 	lines = append(lines, p.wrap(causeText(c), 2)...)
 	for _, note := range causeNotes(p, c, true) {

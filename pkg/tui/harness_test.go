@@ -255,3 +255,8 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	}
 	return s
 }
+
+// windowSize is the message of a new size.
+func windowSize(width, height int) tea.WindowSizeMsg {
+	return tea.WindowSizeMsg{Width: width, Height: height}
+}

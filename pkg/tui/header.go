@@ -34,7 +34,15 @@ func fateLine(p *paint, j *jobData) canvas.Line {
 	if v.Rule != nil {
 		l = append(l, canvas.Text(styleMuted, "  by "), canvas.Text(styleAccent, ruleTitle(*v.Rule, v.RuleName)))
 	}
-	return canvas.Spread(p.width, l, runBy(p, &j.Reconciler), p.glyphs.ellipsis)
+	for _, words := range []string{"  run by ", "  "} {
+		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.width {
+			return canvas.Spread(p.width, l, by, p.glyphs.ellipsis)
+		}
+	}
+	if j.Reconciler.Alive == explain.NotAlive {
+		return canvas.Spread(p.width, l, canvas.Of(canvas.Text(styleBad|bold, "  controller not alive")), p.glyphs.ellipsis)
+	}
+	return p.cut(l, p.width)
 }
 
 // ruleTitle is `rule 0 "OutOfMemory"`.
@@ -45,12 +53,13 @@ func ruleTitle(index int32, name string) string {
 	return fmt.Sprintf("rule %d %q", index, name)
 }
 
-func runBy(p *paint, r *explain.Reconciler) canvas.Line {
+// runBy is who reconciles the Job, after some words, and whether it is alive.
+func runBy(p *paint, r *explain.Reconciler, words string) canvas.Line {
 	name := r.ManagedBy
 	if name == "" {
 		name = "built-in"
 	}
-	l := canvas.Of(canvas.Text(styleMuted, "  run by "+name))
+	l := canvas.Of(canvas.Text(styleMuted, words+name))
 	switch r.Alive {
 	case explain.Alive:
 		l = append(l, canvas.Text(styleGood, " "+p.glyphs.good))
@@ -75,11 +84,16 @@ func progressLine(p *paint, j *jobData) canvas.Line {
 	} else {
 		l = canvas.Of(canvas.Textf(stylePlain, "%d succeeded", done))
 	}
-	return append(l, countsOf(p, j)...)
+	counts := countsOf(p, j, true)
+	if l.Width()+counts.Width() > p.width {
+		counts = countsOf(p, j, false)
+	}
+	return append(l, counts...)
 }
 
-// countsOf are the numbers that are not 0, each in its colour.
-func countsOf(p *paint, j *jobData) canvas.Line {
+// countsOf are the numbers that are not 0, each in its colour; in full says how many pods
+// are ready.
+func countsOf(p *paint, j *jobData, full bool) canvas.Line {
 	c := &j.Counts
 	var l canvas.Line
 	add := func(n int32, word string, style styleOf) {
@@ -88,7 +102,7 @@ func countsOf(p *paint, j *jobData) canvas.Line {
 		}
 	}
 	active := "active"
-	if c.Ready != nil {
+	if full && c.Ready != nil {
 		active = fmt.Sprintf("active (%d ready)", *c.Ready)
 	}
 	add(c.Active, active, styleInfo)
@@ -97,18 +111,21 @@ func countsOf(p *paint, j *jobData) canvas.Line {
 	}
 	if x := j.Indexes; x != nil {
 		add(x.BackingOffCount, "in back-off", styleWarn)
-		add(x.FailedCount, wording.Plural(int64(x.FailedCount), "index failed", "indexes failed")[len(fmt.Sprint(x.FailedCount))+1:], styleBad)
+		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), styleBad)
 	}
-	add(c.Failed+c.UncountedFailed, failures(c.Failed+c.UncountedFailed), styleBad)
+	failed := c.Failed + c.UncountedFailed
+	add(failed, failures(failed), styleBad)
 	return l
 }
 
-func failures(n int32) string {
+func oneOrMany(n int32, one, many string) string {
 	if n == 1 {
-		return "failure"
+		return one
 	}
-	return "failures"
+	return many
 }
+
+func failures(n int32) string { return oneOrMany(n, "failure", "failures") }
 
 // clockLine is how long the Job ran, when it may be done, and its deadline.
 func clockLine(p *paint, j *jobData) canvas.Line {
@@ -136,7 +153,7 @@ func etaSpans(p *paint, eta *explain.ETA, at time.Time) []canvas.Span {
 	left := max(0, eta.Remaining-p.now.Sub(at))
 	return []canvas.Span{
 		canvas.Text(styleMuted, "ETA "), canvas.Text(bold, wording.Duration(left)),
-		canvas.Textf(styleMuted, " %s (%s/min)", eta.Method, rate(eta.PerMinute)),
+		canvas.Textf(styleMuted, " (%s/min) %s", rate(eta.PerMinute), eta.Method),
 	}
 }
 

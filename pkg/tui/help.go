@@ -26,30 +26,39 @@ func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
 	return !h.scroll.handle(k)
 }
 
+// hints are for the last line.
+func (h *helpScreen) hints(p *paint) canvas.Line {
+	l := canvas.Of(canvas.Text(styleMuted, "any other key closes the help"))
+	if h.scroll.n > h.scroll.height {
+		return append(p.keyHints(bind("↑/↓", "scroll", "up", "down")), l...)
+	}
+	return canvas.Of(canvas.Text(styleMuted, "any key closes the help"))
+}
+
 // helpColumn is how wide the keys are.
 const helpColumn = 12
 
 func (h *helpScreen) body(p *paint) []canvas.Line {
 	var lines []canvas.Line
 	for _, g := range h.groups {
-		if len(lines) > 0 {
+		if len(lines) > 0 && g.title != "" {
 			lines = append(lines, nil)
 		}
-		lines = append(lines, canvas.Of(canvas.Text(bold, g.title)))
+		if g.title != "" {
+			lines = append(lines, canvas.Of(canvas.Text(bold, g.title)))
+		}
 		for _, b := range g.bindings {
 			if !b.Enabled() {
 				continue
 			}
-			key := canvas.Of(canvas.Text(styleAccent, b.Help().Key)).Pad(helpColumn)
+			key := canvas.Of(canvas.Text(styleAccent, p.keyName(b))).Pad(helpColumn)
 			lines = append(lines, append(key, canvas.Text(stylePlain, b.Help().Desc)).Indent(2))
 		}
 	}
 	if p.width >= 2*minColumn && len(lines) > p.height {
 		lines = h.inColumns(lines, p)
 	}
-	h.scroll.resize(len(lines), p.height)
-	first, end := rows(len(lines), h.scroll.top, p.height)
-	return lines[first:end]
+	return h.scroll.page(p, lines)
 }
 
 // minColumn is the narrowest column of the help.

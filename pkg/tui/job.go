@@ -56,7 +56,7 @@ func (s *jobScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 func (s *jobScreen) wheel(lines int, d *data) { s.tabs.current().wheel(lines, d) }
 
 func (s *jobScreen) keys() []keyGroup {
-	return append(s.tabs.current().keys(), keyGroup{title: "Job", bindings: []binding{keyExplain, keyTabs, keyNextTab, keyPrevTab}})
+	return append(s.tabs.keys(), keyGroup{title: "Job", bindings: []binding{keyExplain, keyTabs}})
 }
 
 func (s *jobScreen) body(p *paint) []canvas.Line {
@@ -113,21 +113,30 @@ func (t *tabs) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	return none()
 }
 
-// line shows the names of the tabs, or only the chosen one's where there is no room.
+// keys are those of the pane, and those that change the tab.
+func (t *tabs) keys() []keyGroup {
+	return append(t.current().keys(), keyGroup{title: "Tabs", bindings: []binding{keyNextTab, keyPrevTab}, helpOnly: true})
+}
+
+// line shows the names of the tabs: closer to each other where there is little room, and
+// only the chosen one's where there is less.
 func (t *tabs) line(p *paint) canvas.Line {
-	full, short := canvas.Line{}, canvas.Line{}
+	var wide, tight, short canvas.Line
 	for i, pane := range t.panes {
 		number := strconv.Itoa(i + 1)
 		if i != t.at {
-			full = append(full, canvas.Text(styleMuted, " "+number+" "+pane.name+" "))
+			wide = append(wide, canvas.Text(styleMuted, " "+number+" "+pane.name+" "))
+			tight = append(tight, canvas.Text(styleMuted, number+pane.name+" "))
 			short = append(short, canvas.Text(styleMuted, " "+number+" "))
 			continue
 		}
 		chosen := canvas.Text(bold|reverse, " "+number+" "+pane.name+" ")
-		full, short = append(full, chosen), append(short, chosen)
+		wide, tight, short = append(wide, chosen), append(append(tight, chosen), canvas.Blank(1)), append(short, chosen)
 	}
-	if full.Width() > p.width {
-		full = short
+	for _, l := range []canvas.Line{wide, tight} {
+		if l.Width() <= p.width {
+			return l
+		}
 	}
-	return full
+	return short
 }

@@ -23,7 +23,7 @@ var (
 	keyPause   = bind("space", "pause", "space")
 	keyTimes   = bind("r", "times relative/of day", "r")
 	keySave    = bind("w", "write snapshot", "w")
-	keyMouse   = bind("m", "mouse on/off, to select text", "m")
+	keyMouse   = bind("m", "mouse wheel/select text", "m")
 	keyExplain = bind("e", "explain", "e")
 	keyLogs    = bind("l", "logs", "l")
 	keyCopy    = bind("y", "copy", "y")

@@ -16,8 +16,11 @@ func bind(label, help string, keys ...string) binding {
 // matches says that a key press is one of the binding.
 func matches(k tea.KeyPressMsg, b binding) bool { return key.Matches(k, b) }
 
-// keyGroup is a column of the help.
+// keyGroup is a part of the help.
 type keyGroup struct {
+	// title is "" for more of the group before.
 	title    string
 	bindings []binding
+	// helpOnly keeps them out of the last line.
+	helpOnly bool
 }

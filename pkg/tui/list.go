@@ -1,6 +1,12 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
 
 // list is a cursor in n rows, of which some are on the screen.
 type list struct {
@@ -75,6 +81,18 @@ type scroll struct {
 func (s *scroll) resize(n, height int) {
 	s.n, s.height = n, max(1, height)
 	s.top = max(0, min(s.top, n-s.height))
+}
+
+// page is the part of lines that is on the screen. Its last line says how many are below.
+func (s *scroll) page(p *paint, lines []canvas.Line) []canvas.Line {
+	s.resize(len(lines), p.height)
+	first, end := rows(len(lines), s.top, p.height)
+	shown := slices.Clone(lines[first:end])
+	if rest := len(lines) - end; rest > 0 && len(shown) > 0 {
+		more := canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, rest))
+		shown[len(shown)-1] = canvas.Spread(p.width, shown[len(shown)-1], more, p.glyphs.ellipsis)
+	}
+	return shown
 }
 
 func (s *scroll) move(by int) { s.top = max(0, min(s.top+by, s.n-s.height)) }

@@ -69,17 +69,17 @@ type Model struct {
 	help     *helpScreen
 	prompt   *prompt
 	notice   notice
-	// paused holds what is shown; held is the Snapshot that came since.
-	paused bool
-	held   *snapshot.Snapshot
+	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
+	paused   bool
+	pausedAt time.Time
+	held     *snapshot.Snapshot
 	// over is why the Source has ended.
 	over error
 	quit bool
 
-	// frame is the last one, drawn for the state before the next message.
-	frame  tea.View
-	drawn  bool
-	finals string
+	// frame is the last one; drawn says that it still shows what is.
+	frame tea.View
+	drawn bool
 }
 
 // notice is a line that stands for a while.
@@ -195,6 +195,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
+	drawn := m.drawn
 	m.drawn = false
 	switch msg := msg.(type) {
 	case tickMsg:
@@ -215,7 +216,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case savedMsg:
 		m.saved(msg)
 	default:
-		m.drawn = true // Nothing that shows.
+		m.drawn = drawn // Nothing that shows.
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (m *Model) say(text string) {
 
 // pause holds what is shown, or shows what has come since.
 func (m *Model) pause() {
-	m.paused = !m.paused
+	m.paused, m.pausedAt = !m.paused, m.now
 	if !m.paused && m.held != nil {
 		m.show(m.held)
 	}

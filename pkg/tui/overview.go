@@ -52,7 +52,10 @@ func (o *overviewPane) body(p *paint) []canvas.Line {
 
 func overviewLines(p *paint, j *jobData) []canvas.Line {
 	if p.width < columnsFrom {
-		return stack(slices.Concat(storyBlocks(p, j), stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)}), p.height)
+		story := storyBlocks(p, j)
+		blocks := slices.Concat(story, stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)})
+		growMap(p, j, blocks, len(story))
+		return stack(blocks, p.height)
 	}
 	half := (p.width - columnGap) / 2
 	left, right := p.sized(half, p.height), p.sized(p.width-columnGap-half, p.height)
@@ -67,6 +70,7 @@ func overviewLines(p *paint, j *jobData) []canvas.Line {
 		state = append(state, nextBlock(right, j))
 	}
 	story = append(story, adviceBlock(left, j))
+	growMap(right, j, state, 0)
 	return canvas.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.ellipsis)
 }
 
@@ -117,7 +121,7 @@ func stateBlocks(p *paint, j *jobData) []block {
 		success, limits = nil, titled(p.title("Completions and limits", ""), meters(p, append(successMeters(p, j), limitMeters(p, j)...)))
 	}
 	return []block{
-		mapBlock(p, j),
+		mapBlock(p, j, mapRowsAtFirst(p)),
 		success,
 		titled(p.title("Failure policy", "the first rule that matches decides"), failurePolicyLines(p, j, true)),
 		limits,
@@ -161,12 +165,24 @@ func causesNote(j *jobData) string {
 	return note
 }
 
-// mapBlock is the map of the indexes, small; its legend stands in the heading if it fits.
-func mapBlock(p *paint, j *jobData) block {
+// mapRowsAtFirst is how many rows the map has among the other blocks.
+func mapRowsAtFirst(p *paint) int { return max(2, min(20, p.height/4+1)) }
+
+// growMap gives the map, which is one of the blocks, the lines that they leave empty.
+func growMap(p *paint, j *jobData, blocks []block, at int) {
+	free := p.height - len(stack(blocks, p.height))
+	if free > 0 && len(blocks[at]) > 0 {
+		blocks[at] = mapBlock(p, j, mapRowsAtFirst(p)+free)
+	}
+}
+
+// mapBlock is the map of the indexes in at most so many rows; its legend stands in the
+// heading if it fits.
+func mapBlock(p *paint, j *jobData, rows int) block {
 	if j.indexes == nil || j.indexes.Len() == 0 {
 		return nil
 	}
-	g := j.indexes.Fit(p.width, max(2, min(20, p.height/4+1)))
+	g := j.indexes.Fit(p.width, rows)
 	items := legend(p, j, hasHalf(j, &g))
 	const gap = 2
 	name := canvas.Text(bold, "Indexes")

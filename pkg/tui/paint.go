@@ -95,8 +95,9 @@ func (p *paint) title(title, note string) canvas.Line {
 }
 
 // rows is the part of n rows from top on that fits into height lines, as the indexes of
-// its first row and of the one behind its last.
+// its first row and of the one behind its last. A height below 0 is that of 0.
 func rows(n, top, height int) (first, end int) {
+	height = max(0, height)
 	top = max(0, min(top, n-height))
 	return top, min(n, top+height)
 }

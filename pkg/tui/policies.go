@@ -23,7 +23,7 @@ func (o *policiesPane) keys() []keyGroup { return nil }
 
 func (o *policiesPane) body(p *paint) []canvas.Line {
 	j := p.data.job
-	lines := []canvas.Line{nil, p.title("Failure policy", "the first rule that matches a failed pod decides")}
+	lines := []canvas.Line{nil, p.title("Failure policy", "the first rule that matches decides")}
 	if rules := failurePolicyLines(p, j, false); rules != nil {
 		lines = append(lines, rules...)
 	} else {
@@ -32,21 +32,19 @@ func (o *policiesPane) body(p *paint) []canvas.Line {
 	lines = append(lines, nil, p.title("Success criteria", successNote(j)))
 	lines = append(lines, successLines(p, j)...)
 	if limits := limitLines(p, j); limits != nil {
-		lines = append(lines, nil, p.title("Limits", "used, and left before the Job or an index fails"))
+		lines = append(lines, nil, p.title("Limits", "used, and left"))
 		lines = append(lines, limits...)
 	}
 	lines = append(lines, nil, p.title("Replacement", ""))
 	lines = append(lines, p.wrap(canvas.Plainly(replacement(j)), 0)...)
-	o.scroll.resize(len(lines), p.height)
-	first, end := rows(len(lines), o.scroll.top, p.height)
-	return lines[first:end]
+	return o.scroll.page(p, lines)
 }
 
 func successNote(j *jobData) string {
 	if j.SuccessPolicy == nil {
 		return ""
 	}
-	return "the first rule of the successPolicy that is met ends the Job"
+	return "the first that is met ends the Job"
 }
 
 // replacement says when a pod gets a successor (KEP-3939).

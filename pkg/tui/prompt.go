@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"unicode/utf8"
+
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
@@ -46,10 +48,19 @@ func (m *Model) answer(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// insert puts a text where the cursor is.
 func (p *prompt) insert(text string) {
-	p.input.SetValue(p.input.Value() + text)
-	p.input.CursorEnd()
+	before, behind := p.halves()
+	p.input.SetValue(before + text + behind)
+	p.input.SetCursor(len([]rune(before)) + len([]rune(text)))
 	p.change(p.input.Value())
+}
+
+// halves are what stands before the cursor, and from it on.
+func (p *prompt) halves() (before, behind string) {
+	text := []rune(p.input.Value())
+	at := min(p.input.Position(), len(text))
+	return string(text[:at]), string(text[at:])
 }
 
 func (p *prompt) change(text string) {
@@ -58,14 +69,22 @@ func (p *prompt) change(text string) {
 	}
 }
 
-// line is the question with a block for the cursor.
-func (p *prompt) line() canvas.Line {
-	text := []rune(p.input.Value())
-	at := min(p.input.Position(), len(text))
-	l := canvas.Of(canvas.Text(styleAccent|bold, p.label), canvas.Text(stylePlain, string(text[:at])))
+// line is the question with a block for the cursor, which is always on the screen: of a
+// long answer the begin is left out.
+func (p *prompt) line(width int, ellipsis string) canvas.Line {
+	before, behind := p.halves()
 	under, rest := " ", ""
-	if at < len(text) {
-		under, rest = string(text[at]), string(text[at+1:])
+	if behind != "" {
+		_, size := utf8.DecodeRuneInString(behind)
+		under, rest = behind[:size], behind[size:]
 	}
-	return append(l, canvas.Text(reverse, under), canvas.Text(stylePlain, rest))
+	label, cursor := canvas.Text(styleAccent|bold, p.label), canvas.Text(reverse, under)
+	room := width - canvas.Of(label, cursor).Width()
+	shown := canvas.Text(stylePlain, before)
+	for len(before) > 0 && canvas.Of(shown).Width() > room {
+		_, size := utf8.DecodeRuneInString(before)
+		before = before[size:]
+		shown = canvas.Text(stylePlain, ellipsis+before)
+	}
+	return canvas.Of(label, shown, cursor, canvas.Text(stylePlain, rest))
 }

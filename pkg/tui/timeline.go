@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strconv"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,7 +11,7 @@ import (
 )
 
 //nolint:gochecknoglobals // constants, as those of the key map
-var keyWarnings = bind("x", "warnings only/all", "x")
+var keyWarnings = bind("x", "warnings only", "x")
 
 // timelinePane tells what happened, in order: conditions, pods and events. It begins at
 // the end, and stays there until it is scrolled.
@@ -52,14 +51,40 @@ func (o *timelinePane) keys() []keyGroup {
 
 func (o *timelinePane) body(p *paint) []canvas.Line {
 	j := p.data.job
-	var lines []canvas.Line
-	shown := 0
+	moments := o.chosen(j)
+	lines := timelineLines(p, j, moments)
+	head := o.head(p, j, len(moments))
+	if len(lines) == 0 {
+		return append(head, canvas.Of(canvas.Text(styleMuted, "Nothing to tell.")))
+	}
+	rest := p.sized(p.width, p.height-len(head))
+	o.scroll.resize(len(lines), rest.height)
+	if !o.left {
+		o.scroll.move(len(lines))
+	}
+	return append(head, o.scroll.page(rest, lines)...)
+}
+
+// chosen are the moments to be shown.
+func (o *timelinePane) chosen(j *jobData) []*explain.Moment {
+	var moments []*explain.Moment
 	for i := range j.Timeline {
 		if m := &j.Timeline[i]; o.wants(m) {
-			shown++
-			lines = append(lines, momentLines(p, j, m)...)
+			moments = append(moments, m)
 		}
 	}
+	return moments
+}
+
+func (o *timelinePane) wants(m *explain.Moment) bool {
+	if o.warnings && !m.Warning {
+		return false
+	}
+	return !o.filter.on() || o.filter.chooses(m.What, m.Text)
+}
+
+// head says what is left out.
+func (o *timelinePane) head(p *paint, j *jobData, shown int) []canvas.Line {
 	head := []canvas.Line{nil}
 	if l := o.filter.line(p, shown, len(j.Timeline), "moments"); l != nil {
 		head = append(head, l)
@@ -67,48 +92,55 @@ func (o *timelinePane) body(p *paint) []canvas.Line {
 	if o.warnings {
 		head = append(head, p.cut(canvas.Of(canvas.Text(styleWarn, p.glyphs.warn+" warnings only"), canvas.Text(styleMuted, "  x shows all")), p.width))
 	}
-	if len(lines) == 0 {
-		return append(head, canvas.Of(canvas.Text(styleMuted, "Nothing to tell.")))
-	}
-	o.scroll.resize(len(lines), p.height-len(head))
-	if !o.left {
-		o.scroll.move(len(lines))
-	}
-	first, end := rows(len(lines), o.scroll.top, p.height-len(head))
-	return append(head, lines[first:end]...)
+	return head
 }
 
-func (o *timelinePane) wants(m *explain.Moment) bool {
-	if o.warnings && !m.Warning {
-		return false
+// timelineLines are moments below each other, aligned.
+func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Line {
+	times := make([]string, len(moments))
+	timeWidth, whatWidth := 0, 0
+	for i, m := range moments {
+		if times[i] = p.offset(j, m); p.absolute {
+			times[i] = p.clock(m.Time.Time)
+		}
+		timeWidth = max(timeWidth, canvas.Width(times[i]))
+		whatWidth = max(whatWidth, canvas.Of(canvas.Text(styleMuted, m.What)).Width())
 	}
-	return !o.filter.on() || o.filter.chooses(strings.ToLower(m.What+" "+m.Text))
+	whatWidth = min(whatWidth, maxWhat)
+	if p.width < whatFrom {
+		whatWidth = 0
+	}
+	var lines []canvas.Line
+	for i, m := range moments {
+		lines = append(lines, momentLines(p, m, times[i], timeWidth, whatWidth)...)
+	}
+	return lines
 }
 
-// The columns of the time and of what it is about.
 const (
-	momentTime = 12
-	momentWhat = 11
+	// maxWhat is how wide the column of what a moment is about may be.
+	maxWhat = 24
+	// whatFrom is from how many columns on it is there: the texts say most of it.
+	whatFrom = 72
 )
 
 // momentLines are one thing that happened.
-func momentLines(p *paint, j *jobData, m *explain.Moment) []canvas.Line {
-	at := p.clock(m.Time.Time)
-	if !p.absolute {
-		at = p.offset(j, m)
-	}
-	mark, style := canvas.Text(stylePlain, "  "), stylePlain
+func momentLines(p *paint, m *explain.Moment, at string, timeWidth, whatWidth int) []canvas.Line {
+	mark, style := canvas.Blank(2), stylePlain
 	if m.Warning {
 		mark, style = canvas.Text(styleWarn|bold, p.glyphs.warn+" "), styleWarn
 	}
-	l := canvas.Of(canvas.Text(styleMuted, at)).Pad(momentTime)
-	l = append(append(l, mark), canvas.Text(styleMuted, m.What))
-	l = l.Pad(momentTime + 2 + momentWhat)
+	l := canvas.Of(canvas.Text(styleMuted, at)).Pad(timeWidth + 2)
+	l = append(l, mark)
+	if whatWidth > 0 {
+		l = append(append(l, canvas.Of(canvas.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.ellipsis)...), canvas.Blank(2))
+	}
+	hang := l.Width()
 	l = append(l, canvas.Text(style, m.Text))
 	if m.Count > 1 {
 		l = append(l, canvas.Text(styleMuted, " ("+strconv.Itoa(int(m.Count))+p.times()+")"))
 	}
-	return p.wrap(l, min(momentTime+2+momentWhat, p.width/2))
+	return p.wrap(l, min(hang, p.width/2))
 }
 
 // offset is how long after the Job's creation something happened.

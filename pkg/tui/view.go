@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,9 +25,7 @@ func (m *Model) View() tea.View {
 	if m.drawn {
 		return m.frame
 	}
-	lines := m.lines()
-	m.finals = m.theme.RenderAll(trimmed(lines[:len(lines)-1]))
-	m.frame = tea.NewView(m.theme.RenderAll(lines))
+	m.frame = tea.NewView(m.theme.RenderAll(m.lines()))
 	m.frame.AltScreen = true
 	m.frame.WindowTitle = m.windowTitle()
 	m.frame.ProgressBar = m.progressBar()
@@ -37,8 +36,16 @@ func (m *Model) View() tea.View {
 	return m.frame
 }
 
-// LastPicture is the last frame without the line of keys: what stays on the terminal.
-func (m *Model) LastPicture() string { return m.finals }
+// LastPicture is the screen without the line of keys: what stays on the terminal. It is ""
+// if nothing came to be shown.
+func (m *Model) LastPicture() string {
+	if !m.data.snap.IsShown() {
+		return ""
+	}
+	m.help, m.prompt = nil, nil
+	lines := m.lines()
+	return m.theme.RenderAll(trimmed(lines[:max(1, len(lines)-1)]))
+}
 
 func trimmed(lines []canvas.Line) []canvas.Line {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
@@ -51,23 +58,30 @@ func trimmed(lines []canvas.Line) []canvas.Line {
 func (m *Model) lines() []canvas.Line {
 	p := m.paint()
 	body := p.sized(p.width, max(1, p.height-2))
-	var middle []canvas.Line
-	switch {
-	case m.help != nil:
-		middle = m.help.body(body)
-	default:
-		middle = m.top().body(body)
+	if m.paused {
+		body.now = m.pausedAt
 	}
+	middle := m.body(body)
 	out := make([]canvas.Line, 0, p.height)
 	out = append(out, m.pathLine(p))
 	for i := range body.height {
+		var l canvas.Line
 		if i < len(middle) {
-			out = append(out, p.cut(middle[i], p.width))
-			continue
+			l = p.cut(middle[i], m.width)
 		}
-		out = append(out, nil)
+		out = append(out, l)
 	}
-	return append(out, p.cut(m.bottomLine(p), p.width))
+	out = append(out, m.bottomLine(p))
+	out[0], out[len(out)-1] = p.cut(out[0], m.width), p.cut(out[len(out)-1], m.width)
+	return out[:min(len(out), m.height)]
+}
+
+// body is the help or the top screen.
+func (m *Model) body(p *paint) []canvas.Line {
+	if m.help != nil {
+		return m.help.body(p)
+	}
+	return m.top().body(p)
 }
 
 func (m *Model) paint() *paint {
@@ -93,73 +107,109 @@ func (m *Model) pathLine(p *paint) canvas.Line {
 	return canvas.Spread(p.width, path, m.freshness(p), m.glyphs.ellipsis)
 }
 
+// freshness are the marks of what is not live, and the time.
 func (m *Model) freshness(p *paint) canvas.Line {
 	l := canvas.Line{canvas.Text(stylePlain, " ")}
+	mark := func(style styleOf, text string) {
+		l = append(l, canvas.Text(style, text), canvas.Blank(2))
+	}
 	link := m.latest().Link
 	switch {
-	case m.over != nil && !isEOF(m.over):
-		l = append(l, canvas.Text(styleBad|bold, "ended: "+m.over.Error()), canvas.Text(stylePlain, "  "))
+	case m.Err() != nil:
+		ended := canvas.Of(canvas.Text(styleBad|bold, "ended: "+m.over.Error()))
+		l = append(append(l, p.cut(ended, p.width/2)...), canvas.Blank(2))
 	case link.StaleSince != nil:
-		l = append(l, canvas.Textf(styleBad|bold, "%s stale since %s", m.glyphs.warn, p.clock(*link.StaleSince)), canvas.Text(stylePlain, "  "))
+		mark(styleBad|bold, p.glyphs.warn+" stale since "+p.clock(*link.StaleSince))
 	}
 	if m.paused {
-		l = append(l, canvas.Text(styleWarn|bold, m.glyphs.paused+" paused"), canvas.Text(stylePlain, "  "))
+		mark(styleWarn|bold, m.glyphs.paused+" paused")
 	}
-	if m.o.Replay > 0 {
-		word := fmt.Sprintf("replay %gx", m.o.Replay)
-		if isEOF(m.over) {
-			word = "end of the recording"
-		}
-		l = append(l, canvas.Text(styleSpecial, word), canvas.Text(stylePlain, "  "))
+	switch {
+	case m.o.Replay > 0 && errors.Is(m.over, io.EOF):
+		mark(styleSpecial, "end of the recording")
+	case m.o.Replay > 0:
+		mark(styleSpecial, fmt.Sprintf("replay %gx", m.o.Replay))
 	}
 	return append(l, canvas.Text(styleMuted, p.now.In(p.location).Format("15:04:05")))
 }
-
-func isEOF(err error) bool { return err == io.EOF } //nolint:errorlint // Sources return it as it is
 
 // bottomLine is a question, something to say, why the connection is lost, or the keys.
 func (m *Model) bottomLine(p *paint) canvas.Line {
 	link := m.latest().Link
 	switch {
 	case m.prompt != nil:
-		return m.prompt.line()
+		return m.prompt.line(p.width, p.glyphs.ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return canvas.Of(canvas.Text(styleAccent, m.notice.text))
-	case link.StaleSince != nil && link.Why != "":
+	case m.over == nil && link.StaleSince != nil && link.Why != "":
 		return canvas.Of(canvas.Text(styleBad, "The connection is lost, trying again: "+link.Why))
 	}
 	return m.keyLine(p)
 }
 
-// keyLine are the keys that fit, those of the screen first.
+// keyLine are the keys that fit, those of the screen first. Help and the way back always do.
 func (m *Model) keyLine(p *paint) canvas.Line {
-	var groups []keyGroup
-	if m.help == nil {
-		groups = m.top().keys()
+	tail := p.keyHints(keyHelp, m.backHint())
+	if m.help != nil {
+		tail = m.help.hints(p)
 	}
-	tail := keyHints([]binding{keyHelp, keyBack})
 	var l canvas.Line
-	for _, g := range groups {
-		for _, b := range g.bindings {
-			if !b.Enabled() {
-				continue
-			}
-			hint := keyHints([]binding{b})
-			if l.Width()+hint.Width()+tail.Width() > p.width {
-				continue
-			}
+	for _, b := range m.hints() {
+		hint := p.keyHints(b)
+		if l.Width()+hint.Width()+tail.Width() <= p.width {
 			l = append(l, hint...)
 		}
 	}
 	return append(l, tail...)
 }
 
-func keyHints(bindings []binding) canvas.Line {
+// hints are the keys for the last line, those that matter most first.
+func (m *Model) hints() []binding {
+	if m.help != nil {
+		return nil
+	}
+	var all []binding
+	for _, g := range m.top().keys() {
+		if g.helpOnly {
+			continue
+		}
+		for _, b := range g.bindings {
+			if b.Enabled() {
+				all = append(all, b)
+			}
+		}
+	}
+	pause := bind("space", "pause", "space")
+	if m.paused {
+		pause = bind("space", "go on", "space")
+	}
+	return append(all, pause, bind("r", "times", "r"), bind("w", "write", "w"))
+}
+
+// backHint says that going back from the first screen is the end.
+func (m *Model) backHint() binding {
+	if len(m.stack) > 1 {
+		return keyBack
+	}
+	return bind("q", "quit", "q")
+}
+
+// keyHints are keys with what they do.
+func (p *paint) keyHints(bindings ...binding) canvas.Line {
 	var l canvas.Line
 	for _, b := range bindings {
-		l = append(l, canvas.Text(bold, b.Help().Key), canvas.Text(styleMuted, " "+b.Help().Desc+"  "))
+		l = append(l, canvas.Text(bold, p.keyName(b)), canvas.Text(styleMuted, " "+b.Help().Desc+"  "))
 	}
 	return l
+}
+
+// keyName is what a key is called, in ASCII where there is nothing else.
+func (p *paint) keyName(b binding) string {
+	name := b.Help().Key
+	if p.ascii {
+		name = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right").Replace(name)
+	}
+	return name
 }
 
 func (m *Model) windowTitle() string {
@@ -190,8 +240,8 @@ func (m *Model) progressBar() *tea.ProgressBar {
 	case explain.FateComplete:
 		return nil
 	}
-	if j.Job.Suspend || j.Verdict.Stalled {
+	if state == tea.ProgressBarDefault && (j.Job.Suspend || j.Verdict.Stalled) {
 		state = tea.ProgressBarWarning
 	}
-	return tea.NewProgressBar(state, int(int64(done)*100/int64(total)))
+	return tea.NewProgressBar(state, int(min(100, int64(done)*100/int64(total))))
 }

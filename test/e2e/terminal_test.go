@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // terminal is a real one, of tmux, with a shell in it.
@@ -95,6 +96,17 @@ func (term *terminal) shows(texts ...string) {
 			}
 		}
 		return true, nil
+	})
+}
+
+// resize gives the terminal another size, and waits until what is drawn fills it: the clock
+// at the right end of the first line, the keys on the last.
+func (term *terminal) resize(width, height int) {
+	term.t.Helper()
+	term.tmux("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
+	eventually(term.t, fmt.Sprintf("a picture of %dx%d", width, height), func(context.Context) (bool, error) {
+		lines := strings.Split(strings.TrimRight(term.screen(), "\n"), "\n")
+		return len(lines) == height && utf8.RuneCountInString(lines[0]) == width, nil
 	})
 }
 

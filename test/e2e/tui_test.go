@@ -51,6 +51,7 @@ func TestWatchInATerminal(t *testing.T) {
 	term.press("e")
 	term.shows("Explain", "42")
 	term.press("Escape")
+	term.shows("2 Indexes", "Index 4")
 	term.press("5")
 	term.shows("5 Pods")
 	term.press("Enter")
@@ -58,10 +59,10 @@ func TestWatchInATerminal(t *testing.T) {
 	term.press("l")
 	term.shows("Logs")
 
-	term.tmux("resize-window", "-x", "60", "-y", "20")
-	term.shows("Logs", "? help")
-	term.tmux("resize-window", "-x", "160", "-y", "50")
-	term.shows("Logs", "? help")
+	for _, at := range [][2]int{{60, 20}, {160, 50}} {
+		term.resize(at[0], at[1])
+		term.shows("Logs", "? help")
+	}
 	term.press("w")
 	term.shows("written to batchjob-" + ns + "-" + job.Name)
 	written, err := filepath.Glob(filepath.Join(term.dir, "batchjob-*.json"))
@@ -77,7 +78,7 @@ func TestWatchInATerminal(t *testing.T) {
 	}
 	term.press("q", "q", "q")
 	term.run("echo code $?")
-	term.shows("code 0", job.Name, "over-backoff-limit")
+	term.shows("code 0", "3 Jobs in namespace "+ns, job.Name)
 	term.restored()
 }
 

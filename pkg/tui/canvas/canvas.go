@@ -62,6 +62,20 @@ func joinsBefore(text string) bool {
 	return r >= utf8.RuneSelf && Width(text[:size]) == 0
 }
 
+// split cuts between characters, after at most width columns. (ansi.Truncate cuts an ASCII
+// character from the marks on it.)
+func (s Span) split(width int) (head, rest Span) {
+	at, columns := 0, 0
+	for at < len(s.text) {
+		character, n := ansi.FirstGraphemeCluster(s.text[at:], ansi.GraphemeWidth)
+		if columns+n > width {
+			break
+		}
+		at, columns = at+len(character), columns+n
+	}
+	return Span{text: s.text[:at], style: s.style, width: columns}, Span{text: s.text[at:], style: s.style, width: s.width - columns}
+}
+
 func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -130,9 +144,9 @@ func (l Line) Cut(width int, ellipsis string) Line {
 			out, room = append(out, s), room-s.width
 			continue
 		}
-		s.text = ansi.Truncate(s.text, room, "")
-		s.width = Width(s.text)
-		return append(out, s, Span{text: ansi.Truncate(ellipsis, width, ""), style: s.style, width: min(width, Width(ellipsis))})
+		s, _ = s.split(room)
+		mark, _ := Text(s.style, ellipsis).split(width)
+		return append(out, s, mark)
 	}
 	return out
 }

@@ -34,8 +34,6 @@ const (
 	attributeEnd
 )
 
-const roleMask = Bold - 1
-
 // Background says what the terminal's looks like.
 type Background uint8
 

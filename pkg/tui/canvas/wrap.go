@@ -3,8 +3,6 @@ package canvas
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // widest is how many columns a character takes at most.
@@ -87,20 +85,15 @@ func (w *wrapper) place(s Span) {
 	for w.used+s.width > w.room() {
 		var head Span
 		head, s = s.split(w.room() - w.used)
+		if head.text == "" && w.used == 0 {
+			break // A character that fits no line.
+		}
 		if head.text != "" {
 			w.line, w.used = append(w.line, head), w.used+head.width
 		}
 		w.next()
 	}
 	w.line, w.used = append(w.line, s), w.used+s.width
-}
-
-// split cuts between characters, after at most width columns.
-func (s Span) split(width int) (head, rest Span) {
-	text := ansi.Truncate(s.text, width, "")
-	head = Span{text: text, style: s.style, width: Width(text)}
-	text = s.text[len(text):]
-	return head, Span{text: text, style: s.style, width: Width(text)}
 }
 
 func (w *wrapper) room() int {

@@ -1,0 +1,86 @@
+package wording
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Durations have two units at most.
+func TestDuration(t *testing.T) {
+	for seconds, want := range map[int64]string{
+		0: "0s", 59: "59s", 60: "1m", 80: "1m20s", 120: "2m", 3599: "59m59s", 3600: "1h", 3601: "1h", 11045: "3h4m", 86399: "23h59m", 86400: "1d", 183600: "2d3h", -5: "-5s", -80: "-1m20s",
+	} {
+		if got := Duration(time.Duration(seconds) * time.Second); got != want {
+			t.Errorf("%d seconds are %s, want %s", seconds, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{999 * time.Millisecond: "0s", math.MaxInt64: "106751d23h", math.MinInt64 + 1: "-106751d23h"} {
+		if got := Duration(d); got != want {
+			t.Errorf("%d ns are %s, want %s", d, got, want)
+		}
+	}
+}
+
+// A share is 0 % of nothing only, and 100 % of all only.
+func TestPercent(t *testing.T) {
+	for _, tc := range []struct {
+		have, total int64
+		want        string
+	}{
+		{0, 1000, "0%"}, {1, 1000, "1%"}, {500, 1000, "50%"}, {1, 1, "100%"}, {999, 1000, "99%"}, {9, 5, "100%"}, {-1, 5, "0%"}, {0, 0, "0%"}, {1, 0, "0%"},
+		{1, 3, "33%"}, {2, 3, "67%"},
+	} {
+		if got := Percent(tc.have, tc.total); got != tc.want {
+			t.Errorf("Percent(%d, %d) = %s, want %s", tc.have, tc.total, got, tc.want)
+		}
+	}
+}
+
+// A bar is empty for nothing only, full for all only, and never out of its width.
+func TestFill(t *testing.T) {
+	for _, tc := range []struct {
+		have, total int64
+		width, want int
+	}{
+		{0, 1000, 4, 0}, {1, 1000, 4, 1}, {500, 1000, 4, 2}, {999, 1000, 4, 3}, {1, 1, 4, 4}, {9, 5, 4, 4}, {-1, 5, 4, 0}, {0, 0, 4, 0}, {3, 0, 4, 0}, {1, 2, 0, 0},
+	} {
+		if got := Fill(tc.have, tc.total, tc.width); got != tc.want {
+			t.Errorf("Fill(%d, %d, %d) = %d, want %d", tc.have, tc.total, tc.width, got, tc.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.Int64Range(1, math.MaxInt32).Draw(t, "total")
+		have := rapid.Int64Range(0, total).Draw(t, "have")
+		width := rapid.IntRange(2, 200).Draw(t, "width")
+		got := Fill(have, total, width)
+		if got < 0 || got > width || (got == 0) != (have == 0) || (got == width) != (have == total) {
+			t.Fatalf("Fill(%d, %d, %d) = %d", have, total, width, got)
+		}
+		if have < total && Fill(have+1, total, width) < got {
+			t.Fatalf("Fill(%d, %d, %d) goes back", have+1, total, width)
+		}
+	})
+}
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 pods", 1: "1 pod", 2: "2 pods", -1: "-1 pods"} {
+		if got := Plural(n, "pod", "pods"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// Names of fields, pods and programs keep their letters.
+func TestSentence(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "pods are gone": "Pods are gone", "pods, and more": "Pods, and more", "note: x": "Note: x", "backoffLimit was reached": "backoffLimit was reached",
+		"train-0 failed": "train-0 failed", "Already": "Already", "über alles": "über alles", " leading": " leading", "x": "X", "3 pods": "3 pods", "\xff": "\xff",
+	} {
+		if got := Sentence(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}

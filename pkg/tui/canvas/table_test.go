@@ -1,0 +1,77 @@
+package canvas
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Tables fit, whatever is in them and however little room there is.
+func TestTableIsNotTooWide(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := make([]Column, rapid.IntRange(1, 5).Draw(t, "columns"))
+		for i := range columns {
+			columns[i] = Column{
+				Header: rapid.SampledFrom([]string{"", "NAME", "INDEXES"}).Draw(t, "header"), Right: rapid.Bool().Draw(t, "right"),
+				Drop: rapid.IntRange(0, 3).Draw(t, "drop"), Min: rapid.IntRange(0, 8).Draw(t, "min"), Width: rapid.IntRange(0, 10).Draw(t, "width"),
+			}
+		}
+		rows := make([][]Line, rapid.IntRange(0, 3).Draw(t, "rows"))
+		for i := range rows {
+			for range columns {
+				rows[i] = append(rows[i], anyLine().Draw(t, "cell"))
+			}
+		}
+		width, ellipsis := anyWidth().Draw(t, "width"), anyEllipsis().Draw(t, "ellipsis")
+		header, lines := Table(columns, rows, width, ellipsis)
+		if len(lines) != len(rows) {
+			t.Fatalf("%d lines for %d rows", len(lines), len(rows))
+		}
+		for _, l := range append(lines, header) {
+			checkWidth(t, "Table", l, width)
+		}
+	})
+}
+
+// Columns are narrowed first, then dropped in the order of their numbers; the others stay
+// aligned.
+func TestTableMakesRoom(t *testing.T) {
+	columns := []Column{{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: 6}, {Header: "RULE", Drop: 1}, {Header: "LAST", Drop: 2}}
+	rows := [][]Line{
+		{Plainly("1"), Plainly("out of memory"), Plainly("rule 0"), Plainly("3s ago")},
+		{Plainly("12"), Plainly("exit"), Plainly("none"), Plainly("9s")},
+	}
+	for _, tc := range []struct {
+		width int
+		want  string
+	}{
+		{40, "COUNT  CAUSE          RULE    LAST|    1  out of memory  rule 0  3s ago|   12  exit           none    9s"},
+		{33, "COUNT  CAUSE       RULE    LAST|    1  out of me…  rule 0  3s ago|   12  exit        none    9s"},
+		{28, "COUNT  CAUSE          RULE|    1  out of memory  rule 0|   12  exit           none"},
+		{22, "COUNT  CAUSE    RULE|    1  out of…  rule 0|   12  exit     none"},
+		{20, "COUNT  CAUSE|    1  out of memory|   12  exit"},
+		{13, "COUNT  CAUSE|    1  out o…|   12  exit"},
+		{8, "COUNT  …|    1  …|   12  …"},
+	} {
+		header, lines := Table(columns, rows, tc.width, "…")
+		got := []string{strings.TrimRight(header.String(), " ")}
+		for _, l := range lines {
+			got = append(got, strings.TrimRight(l.String(), " "))
+		}
+		if s := strings.Join(got, "|"); s != tc.want {
+			t.Errorf("%d columns:\n%q, want\n%q", tc.width, s, tc.want)
+		}
+	}
+}
+
+// A table that is drawn in part is as wide as the whole.
+func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
+	header, lines := Table([]Column{{Header: "N", Width: 6}, {Header: "TEXT"}}, [][]Line{{Plainly("1"), Plainly("x")}}, 80, "…")
+	if header.String() != "N       TEXT" || lines[0].String() != "1       x" {
+		t.Errorf("%q, %q", header.String(), lines[0].String())
+	}
+	if header, lines = Table(nil, nil, 10, "…"); header.Width() != 0 || len(lines) != 0 {
+		t.Errorf("a table of nothing: %q, %v", header.String(), lines)
+	}
+}

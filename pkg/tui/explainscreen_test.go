@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Issue 6, 4: the Report of explain-failure in every size and look.
+func TestExplain(t *testing.T) {
+	for _, fixture := range []string{"failure-policy-named", "three-causes", "quota", "completions"} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "explain."+fixture, load(t, fixture), nil, "e") })
+	}
+}
+
+// marks is the line in reverse: the chosen command.
+func marks(b *testbed) string {
+	for line := range strings.SplitSeq(b.marked(), "\n") {
+		if strings.Contains(line, "␛[7") || strings.Contains(line, ";7m") || strings.Contains(line, ";7;") {
+			return line
+		}
+	}
+	return ""
+}
+
+// tab goes through the commands and brings them into view; y copies the chosen one.
+func TestExplainCommands(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 16}, nil)
+	b.press("e")
+	if got := copied(t, b.press("y")); got != "kubectl logs three-causes-6-rc9d4 -n three-causes" {
+		t.Errorf("copied %q", got)
+	}
+	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
+	const second = "kubectl batchjob logs three-causes -n three-causes --failed"
+	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"n"}, {"N"}, {"tab"}} {
+		b.press(keys...)
+		if !strings.Contains(marks(b), "$") {
+			t.Errorf("after %v no command is marked:\n%s", keys, b.marked())
+		}
+	}
+	if got := copied(t, b.press("y")); got != second {
+		t.Errorf("copied %q", got)
+	}
+	b.press("n")
+	if got := copied(t, b.press("y")); got == second {
+		t.Error("n stays")
+	}
+}
+
+// copied is what a command puts into the clipboard.
+func copied(t *testing.T, cmd tea.Cmd) string {
+	t.Helper()
+	if cmd == nil {
+		t.Fatal("nothing is copied")
+	}
+	got := fmt.Sprint(cmd())
+	if want := fmt.Sprint(tea.SetClipboard(got)()); want != got {
+		if text, err := base64.StdEncoding.DecodeString(got); err == nil {
+			return string(text)
+		}
+	}
+	return got
+}
+
+// Without a command there is nothing to copy; the screen scrolls by every key.
+func TestExplainKeys(t *testing.T) {
+	b := open(t, load(t, "completions"), size{80, 24}, nil)
+	b.press("e", "tab", "shift+tab", "y")
+	shows(b, "there is no command to copy")
+
+	b = open(t, load(t, "three-causes"), size{80, 16}, nil)
+	b.press("e")
+	first := b.picture()
+	for _, key := range []string{"down", "j", "pgdown", "f", "ctrl+f", "ctrl+d", "G", "end"} {
+		b.press("g", key)
+		if b.picture() == first {
+			t.Errorf("%q does not scroll", key)
+		}
+	}
+	hides(b, "▼")
+	for _, key := range []string{"up", "k", "pgup", "b", "ctrl+b", "ctrl+u", "g", "home"} {
+		b.press("G", key)
+		shows(b, "▼")
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if b.picture() == first {
+		t.Error("the wheel does not scroll")
+	}
+	b.press("esc")
+	shows(b, "1 Overview")
+}
+
+// a shows long lists in full.
+func TestExplainFull(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	b.press("e", "G")
+	short := b.top().(*explainScreen).scroll.n
+	b.press("a")
+	if full := b.top().(*explainScreen).scroll.n; full <= short {
+		t.Errorf("%d lines in full, %d else", full, short)
+	}
+	b.press("a")
+	if n := b.top().(*explainScreen).scroll.n; n != short {
+		t.Errorf("%d lines after both, %d before", n, short)
+	}
+}
+
+// Until the Report is there, the screen says what it waits for, and how long.
+func TestExplainWaits(t *testing.T) {
+	s := load(t, "quota")
+	s.Job = nil
+	b := open(t, s, size{80, 24}, func(o *Options) { o.Start = StartExplain })
+	shows(b, "quota/quota › Explain", "Reading job quota/quota…")
+	b.now = b.now.Add(5e9)
+	b.send(tickMsg(b.now))
+	shows(b, "Reading job quota/quota… (5s)")
+	b.press("down", "tab", "y", "a", "G")
+}

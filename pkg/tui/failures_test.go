@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Issue 6: "412 failures, 3 causes", in every size and look.
+func TestFailures(t *testing.T) {
+	for _, fixture := range []string{"three-causes", "failure-policy-named", "backoff-limit-oom", "pods-gone", "completions", "failed-indexes"} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "failures."+fixture, load(t, fixture), nil, "4") })
+	}
+}
+
+// The chosen cause is told in full below; every key of lists moves.
+func TestFailuresKeys(t *testing.T) {
+	const first, second, third = "indexes 0,2,3,6", "indexes 1,4,7", "indexes 5,11,17"
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	b.press("4")
+	for _, step := range []struct{ key, want string }{
+		{"down", second}, {"j", third}, {"down", third}, {"up", second}, {"k", first}, {"up", first}, {"G", third}, {"g", first}, {"end", third}, {"home", first},
+		{"pgdown", third}, {"pgup", first}, {"f", third}, {"b", first},
+	} {
+		b.press(step.key)
+		shows(b, "Cause ─", step.want)
+		if t.Failed() {
+			t.Fatalf("after %q", step.key)
+		}
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	shows(b, third)
+	b.press("r")
+	shows(b, "first 04:21:35, last 04:21:37", "no rule  04:21:37")
+}
+
+// enter opens a pod that failed so; without one, it says so.
+func TestFailuresOpen(t *testing.T) {
+	s := load(t, "three-causes")
+	b := open(t, s, size{80, 24}, nil)
+	b.press("4", "enter")
+	shows(b, "three-causes/three-causes › index 6")
+	if f := b.top().focus(); f.Pod != "three-causes-6-rc9d4" || f.Job != s.Focus.Job {
+		t.Errorf("focus %v", f)
+	}
+	b.press("esc")
+	shows(b, "60 failures, 3 causes")
+
+	r := *s.Job.Report
+	s.Job.Report = &r
+	r.Causes = []explain.Cause{{Text: "it was lost", Count: 1}}
+	b = open(t, s, size{80, 24}, nil)
+	b.press("4", "enter")
+	shows(b, "no pod is known for this cause", "It was lost")
+
+	b = open(t, load(t, "completions"), size{80, 24}, nil)
+	b.press("4", "enter", "down", "G")
+	shows(b, "No failures are known.")
+	hides(b, "enter open")
+}
+
+// The cursor stays with its cause when others come before it.
+func TestFailuresCursorStays(t *testing.T) {
+	s := load(t, "three-causes")
+	b := open(t, s, size{80, 24}, nil)
+	b.press("4", "down")
+	shows(b, "indexes 1,4,7")
+	r := *s.Job.Report
+	r.Causes = append([]explain.Cause{{Text: "a new one", Count: 99}}, r.Causes...)
+	news := *s
+	job := *s.Job
+	news.Seq, news.Job, job.Report = 2, &job, &r
+	b.send(snapshotMsg{snap: &news})
+	shows(b, "A new one", "indexes 1,4,7")
+}
+
+// A list that is longer than the screen leaves room for the cause, and the other way round.
+func TestFailuresManyCauses(t *testing.T) {
+	s := load(t, "three-causes")
+	r := *s.Job.Report
+	s.Job.Report = &r
+	one := r.Causes[0]
+	r.Causes = nil
+	for i := range 50 {
+		c := one
+		c.Text = "cause " + string(rune('A'+i))
+		r.Causes = append(r.Causes, c)
+	}
+	for _, at := range sizes {
+		b := open(t, s, at, nil)
+		b.press("4", "G")
+		shows(b, "Cause r", "Cause ─")
+		checkFrame(t, b, at)
+	}
+}

@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6, 2: the header says the fate, the progress and the clocks, whatever the Job does.
+func TestHeader(t *testing.T) {
+	for _, at := range sizes {
+		var all strings.Builder
+		for _, fixture := range []string{
+			"running", "running-success-policy", "completions", "work-queue", "failure-policy-named", "failure-target", "success-criteria-met", "suspended",
+			"suspended-kueue", "deadline-running", "deadline", "controller-gone", "unknown-managed-by", "terminating-holds-slot", "index-backoff", "quota", "deleting",
+		} {
+			b := open(t, load(t, fixture), at, nil)
+			all.WriteString("# " + fixture + "\n")
+			for _, l := range jobHeader(b.paint(), b.data.job) {
+				if l.Width() > at.width {
+					l = b.paint().cut(l, at.width)
+				}
+				all.WriteString(l.String() + "\n")
+			}
+		}
+		golden(t, "header."+at.String(), all.String())
+	}
+}
+
+// changed is a Snapshot of a fixture with its Report changed.
+func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapshot.Snapshot {
+	t.Helper()
+	s := load(t, fixture)
+	r := *s.Job.Report
+	change(&r)
+	s.Job = &snapshot.Job{Report: &r}
+	return s
+}
+
+// The words of the header.
+func TestHeaderWords(t *testing.T) {
+	s := changed(t, "running-success-policy", func(r *explain.Report) {
+		soon := metav1.NewTime(r.ObservedAt.Add(time.Minute))
+		r.Waits = []explain.Wait{{Kind: explain.WaitDeadline, Until: soon}, {Kind: explain.WaitTTL, Until: soon}}
+		terminating := int32(2)
+		r.Counts.Terminating = &terminating
+		r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed = 3, 1, 1
+		r.Reconciler.Alive = explain.NotAlive
+	})
+	b := open(t, s, size{160, 50}, nil)
+	shows(b, "30%  3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 1 failure", "deadline in 1m · deleted in 1m · ETA 4s (90/min) at the mean rate",
+		"run by batchjob.dev/controller ✗ not alive")
+	b.now = b.now.Add(3 * time.Second)
+	b.send(tickMsg(b.now))
+	shows(b, "runs for 5s", "deadline in 57s", "ETA 1s")
+	b.press("r")
+	shows(b, "deadline at 04:22:")
+	// A Job that was deleted has no ETA.
+	gone := *s
+	gone.Seq, gone.Job = 2, &snapshot.Job{Report: s.Job.Report, Gone: true}
+	b.send(snapshotMsg{snap: &gone})
+	shows(b, "▶ Running  deleted")
+	hides(b, "ETA")
+}
+
+// Where there is no room for who runs the Job, there is for the reason, and for an alarm.
+func TestHeaderMakesRoom(t *testing.T) {
+	s := load(t, "failure-policy-named")
+	b := open(t, s, size{60, 20}, nil)
+	shows(b, "PodFailurePolicy_SchemaTooOld  by rule 1")
+	hides(b, "batchjob.dev/controller")
+	b = open(t, changed(t, "failure-policy-named", func(r *explain.Report) { r.Reconciler.Alive = explain.NotAlive }), size{60, 20}, nil)
+	shows(b, "controller not alive")
+	// The names of the tabs come closer, and go.
+	shows(b, " 1 Overview  2Indexes 3Policies 4Failures 5Pods 6Timeline")
+	b.send(windowSize(50, 20))
+	shows(b, " 1 Overview  2  3  4  5  6 ")
+	b.send(windowSize(80, 24))
+	shows(b, " 1 Overview  2 Indexes  3 Policies  4 Failures  5 Pods  6 Timeline ")
+}
+
+// Issue 6: nothing from the cluster reaches the terminal as it is, on no tab.
+func TestHostileTextOnTabs(t *testing.T) {
+	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, fixture := range []string{"failure-policy-named", "running-success-policy", "quota", "three-causes", "image-pull", "invalid-rule-names", "suspended-kueue"} {
+		s := load(t, fixture)
+		infect(reflect.ValueOf(s.Job.Report).Elem())
+		s.Link = snapshot.Link{StaleSince: &s.Time, Why: hostile}
+		for _, key := range []string{"1", "3", "4", "6", "e", "?"} {
+			for _, at := range sizes {
+				b := open(t, s, at, nil)
+				b.press(key)
+				for range 6 {
+					view := b.View()
+					if rest := sgr.ReplaceAllString(view.Content, "") + view.WindowTitle; strings.ContainsAny(rest, "\x1b\x07\r\u202e\u2028\u009b") {
+						t.Fatalf("%s, key %s, %s: %q", fixture, key, at, rest)
+					}
+					checkFrame(t, b, at)
+					b.press("down", "tab")
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// everyScreen opens each screen and tab, with rows in it, and with a filter where there is one.
+func everyScreen(t *testing.T) map[string]func() *testbed {
+	t.Helper()
+	all := map[string]func() *testbed{}
+	add := func(name string, s *snapshot.Snapshot, pod bool, keys ...string) {
+		all[name] = func() *testbed {
+			b := open(t, s, size{160, 50}, nil)
+			if pod {
+				b.stack = append(b.stack, newPodScreen(s.Focus.Job, s.Focus.Pod, nil))
+			}
+			b.press(keys...)
+			return b
+		}
+	}
+	s := load(t, "three-causes")
+	for name, keys := range map[string][]string{
+		"overview": {"1"}, "indexes": {"2"}, "policies": {"3"}, "failures": {"4"}, "pods": {"5"}, "pods filtered": {"5", "/", "t", "enter"}, "timeline": {"6"},
+		"timeline filtered": {"6", "/", "p", "enter"}, "explain": {"e"},
+	} {
+		add(name, s, false, keys...)
+	}
+	pod := loadPod(t, "failure-policy-named", 0)
+	for name, keys := range map[string][]string{"pod": {"1"}, "logs": {"2"}, "logs filtered": {"2", "/", "x", "enter"}, "events": {"3"}} {
+		add(name, pod, true, keys...)
+	}
+	list := *s
+	list.Focus, list.Job = snapshot.Focus{}, nil
+	add("jobs", &list, false)
+	add("jobs filtered", &list, false, "/", "t", "enter")
+	return all
+}
+
+// globals are the keys of all screens, in the order that they are asked.
+func globals() []binding {
+	return []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}
+}
+
+// Issue 6, 5: the help has every key of its screen, and those of all.
+func TestHelpIsComplete(t *testing.T) {
+	for name, opened := range everyScreen(t) {
+		b := opened()
+		var want []string
+		for _, g := range b.top().keys() {
+			for _, k := range g.bindings {
+				if k.Enabled() {
+					want = append(want, k.Help().Desc)
+				}
+			}
+		}
+		for _, k := range append(globals(), keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom) {
+			want = append(want, k.Help().Desc)
+		}
+		b.press("?")
+		for _, desc := range want {
+			if !strings.Contains(b.picture(), desc) {
+				t.Errorf("%s: %q is not in the help:\n%s", name, desc, b.picture())
+			}
+		}
+	}
+}
+
+// sharedKeys are claimed twice, on purpose: who is asked first, and why that is right.
+func sharedKeys() map[string]string {
+	return map[string]string{
+		// A filter is cleared first; the next esc goes back.
+		"esc": "clear the filter, back",
+	}
+}
+
+// No key means two things on one screen.
+func TestKeysDoNotClash(t *testing.T) {
+	for name, opened := range everyScreen(t) {
+		b := opened()
+		claimed := map[string]string{}
+		claim := func(k binding) {
+			for _, key := range k.Keys() {
+				before, twice := claimed[key]
+				if twice && sharedKeys()[key] != before+", "+k.Help().Desc {
+					t.Errorf("%s: %q is %q and %q", name, key, before, k.Help().Desc)
+				}
+				if !twice {
+					claimed[key] = k.Help().Desc
+				}
+			}
+		}
+		for _, g := range b.top().keys() {
+			for _, k := range g.bindings {
+				claim(k)
+			}
+		}
+		for _, k := range globals() {
+			claim(k)
+		}
+	}
+}
+
+// Each key that a screen lists is known to it: none is left over from an older one.
+func TestListedKeysAreKnown(t *testing.T) {
+	for name, opened := range everyScreen(t) {
+		for _, g := range opened().top().keys() {
+			for _, k := range g.bindings {
+				if !slices.ContainsFunc(k.Keys(), func(key string) bool { return known(t, opened(), key) }) {
+					t.Errorf("%s: no key of %q does anything", name, k.Help().Desc)
+				}
+			}
+		}
+	}
+}
+
+// known says that the top screen takes a key.
+func known(t *testing.T, b *testbed, key string) bool {
+	t.Helper()
+	_, is := b.top().key(keyPress(t, key), &b.data)
+	return is
+}
+
+// ? and F1 open the help; it scrolls, and any other key closes it without doing anything else.
+func TestHelpOpensAndCloses(t *testing.T) {
+	s := load(t, "three-causes")
+	for _, opens := range []string{"?", "f1"} {
+		for _, closes := range []string{"?", "f1", "esc", "q", "backspace", "enter", "4", "e", "space", "r", "w", "m", "x", "tab"} {
+			b := open(t, s, size{80, 24}, nil)
+			before := b.picture()
+			b.press(opens)
+			shows(b, "Everywhere", "any")
+			hides(b, "1 Overview")
+			if cmd := b.press(closes); cmd != nil {
+				t.Errorf("%q gives %s", closes, gives(cmd))
+			}
+			if b.picture() != before {
+				t.Errorf("%q leaves\n%s", closes, b.picture())
+			}
+		}
+	}
+}
+
+// The help scrolls by every key and by the wheel, and says so.
+func TestHelpScrolls(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
+	b.press("?")
+	first := b.picture()
+	shows(b, "▼", "↑/↓ scroll  any other key closes the help")
+	for _, key := range []string{"down", "j", "pgdown", "f", "G", "end"} {
+		b.press("g", key)
+		if b.picture() == first {
+			t.Errorf("%q does not scroll", key)
+		}
+	}
+	shows(b, "suspend")
+	for _, key := range []string{"up", "k", "pgup", "b", "g", "home"} {
+		b.press("G", key)
+		shows(b, "▼")
+	}
+	if b.picture() != first {
+		t.Error("home is not the first line")
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if b.picture() == first {
+		t.Error("the wheel does not scroll")
+	}
+}
+
+// The help in every size and look, of the screen with the most keys.
+func TestHelp(t *testing.T) {
+	goldens(t, "help.indexes", load(t, "three-causes"), nil, "2", "?")
+	goldens(t, "help.timeline", load(t, "three-causes"), nil, "6", "?")
+}
+
+// In ASCII, keys have names in ASCII.
+func TestHelpInASCII(t *testing.T) {
+	for _, keys := range [][]string{{"1"}, {"2"}, {"?"}, {"2", "?"}} {
+		b := open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.ASCII = true })
+		b.press(keys...)
+		if i := strings.IndexFunc(b.picture(), func(r rune) bool { return r > 0x7e }); i >= 0 {
+			t.Errorf("after %v there is %q:\n%s", keys, b.picture()[i:i+3], b.picture())
+		}
+	}
+}

@@ -1,0 +1,615 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// gives is what a command gives at once, by the name of its type; "" for no command.
+func gives(cmd tea.Cmd) string {
+	if cmd == nil {
+		return ""
+	}
+	return fmt.Sprintf("%T", cmd())
+}
+
+const (
+	quits      = "tea.QuitMsg"
+	interrupts = "tea.InterruptMsg"
+)
+
+// jobs opens the list, and the Job of a fixture from it.
+func jobs(t *testing.T, fixture string) (*testbed, *snapshot.Snapshot) {
+	t.Helper()
+	s := load(t, fixture)
+	list := *s
+	list.Focus, list.Job = snapshot.Focus{}, nil
+	b := open(t, &list, size{80, 24}, nil)
+	return b, s
+}
+
+// Issue 6, 5: esc, q and backspace go back, and end the program from the first screen.
+func TestBack(t *testing.T) {
+	for _, key := range []string{"esc", "q", "backspace"} {
+		b, s := jobs(t, "three-causes")
+		shows(b, "q quit")
+		b.press("enter")
+		shows(b, "Reading job three-causes/three-causes", "esc/q back")
+		b.send(snapshotMsg{snap: s})
+		shows(b, "Jobs › three-causes/three-causes", "1 Overview")
+		b.press("e")
+		shows(b, "› Explain")
+		for _, screen := range []string{"1 Overview", "q quit"} {
+			if got := gives(b.press(key)); got != "" {
+				t.Errorf("%q gives %s", key, got)
+			}
+			shows(b, screen)
+		}
+		if got := gives(b.press(key)); got != quits {
+			t.Errorf("%q on the first screen gives %q", key, got)
+		}
+		// The Source is told of each screen, once.
+		var looked []string
+		for _, f := range b.source.looked {
+			looked = append(looked, f.Job.Name+"/"+f.Pod)
+		}
+		if got := strings.Join(looked, " "); got != "three-causes/ /" {
+			t.Errorf("looked at %q", got)
+		}
+	}
+}
+
+// ctrl+c ends the program from everywhere, also from a question and the help.
+func TestInterrupt(t *testing.T) {
+	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
+		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+		b.press(keys...)
+		if got := gives(b.press("ctrl+c")); got != interrupts {
+			t.Errorf("after %v it gives %q", keys, got)
+		}
+	}
+}
+
+// space holds the picture, with its clocks; what came since is shown afterwards.
+func TestPause(t *testing.T) {
+	s := load(t, "running-success-policy")
+	b := open(t, s, size{80, 24}, nil)
+	shows(b, "3/10", "runs for 2s", "space pause")
+	b.press("space")
+	shows(b, "‖ paused", "space go on")
+	for i := range 3 {
+		done := int32(4 + i)
+		news := changed(t, "running-success-policy", func(r *explain.Report) {
+			x := *r.Indexes
+			x.CompletedCount = done
+			r.Indexes = &x
+		})
+		news.Seq = uint64(2 + i)
+		if cmd := b.send(snapshotMsg{snap: news}); cmd == nil {
+			t.Error("it stops asking for news")
+		}
+	}
+	b.now = b.now.Add(10 * time.Second)
+	b.send(tickMsg(b.now))
+	shows(b, "3/10", "runs for 2s", "‖ paused", b.now.Format("15:04:05"))
+	if got := b.latest().Seq; got != 4 {
+		t.Errorf("the newest is %d", got)
+	}
+	b.press("space")
+	shows(b, "6/10", "runs for 12s")
+	hides(b, "paused")
+	// Nothing new: nothing changes.
+	b.press("space", "space")
+	shows(b, "6/10")
+}
+
+// r changes between "3s ago" and the time of day.
+func TestTimes(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	shows(b, "ended 0s ago")
+	b.press("r")
+	shows(b, "ended 04:21:37")
+	b.press("r")
+	shows(b, "ended 0s ago")
+}
+
+// w writes what is shown, and says where, or why not.
+func TestSave(t *testing.T) {
+	s := load(t, "quota")
+	b := open(t, s, size{80, 24}, nil)
+	cmd := b.press("w")
+	if b.saved != nil {
+		t.Fatal("the file is written while keys wait")
+	}
+	b.send(cmd())
+	if b.saved != s {
+		t.Error("something else is written")
+	}
+	shows(b, "written to batchjob-default-train.json")
+
+	b = open(t, s, size{80, 24}, func(o *Options) {
+		o.Save = func(*snapshot.Snapshot) (string, error) { return "", errors.New("no space left\x1b[2J") }
+	})
+	b.send(b.press("w")())
+	shows(b, `not written: no space left\x1b[2J`)
+
+	for _, change := range []func(*Options){func(o *Options) { o.Save = nil }, nil} {
+		nothing := &snapshot.Snapshot{Seq: 1, Time: s.Time}
+		if change != nil {
+			nothing = s
+		}
+		b = open(t, nothing, size{80, 24}, change)
+		if cmd := b.press("w"); cmd != nil {
+			t.Error("something is written")
+		}
+		shows(b, "there is nothing to write yet")
+	}
+}
+
+// m leaves the mouse to the terminal, and takes it again.
+func TestMouse(t *testing.T) {
+	b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Mouse = true })
+	if b.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("no mouse")
+	}
+	b.press("m")
+	shows(b, "mouse off: text can be selected")
+	if b.View().MouseMode != tea.MouseModeNone {
+		t.Error("still a mouse")
+	}
+	b.press("m")
+	shows(b, "mouse on: the wheel scrolls")
+	if b.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("no mouse again")
+	}
+}
+
+// ctrl+l draws anew, ctrl+z suspends.
+func TestTerminalKeys(t *testing.T) {
+	b := open(t, load(t, "quota"), size{80, 24}, nil)
+	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
+		t.Errorf("ctrl+l gives %s, want %s", got, want)
+	}
+	if got := gives(b.press("ctrl+z")); got != "tea.SuspendMsg" {
+		t.Errorf("ctrl+z gives %s", got)
+	}
+}
+
+// chosenTab is the name of the tab in reverse.
+func chosenTab(b *testbed) string {
+	return b.stack[0].(*jobScreen).tabs.panes[b.stack[0].(*jobScreen).tabs.at].name
+}
+
+// 1..6, tab, shift+tab and the arrows change the tab; a pane that needs a key keeps it.
+func TestTabs(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	for _, step := range []struct{ key, want string }{
+		{"6", "Timeline"}, {"5", "Pods"}, {"4", "Failures"}, {"3", "Policies"}, {"2", "Indexes"}, {"1", "Overview"}, {"7", "Overview"}, {"9", "Overview"},
+		{"shift+tab", "Timeline"}, {"tab", "Overview"}, {"left", "Timeline"}, {"right", "Overview"}, {"h", "Timeline"}, {"tab", "Overview"}, {"tab", "Indexes"},
+		{"right", "Indexes"}, {"tab", "Policies"}, {"right", "Failures"}, {"left", "Policies"},
+	} {
+		b.press(step.key)
+		if got := chosenTab(b); got != step.want {
+			t.Fatalf("%q leads to %s, want %s", step.key, got, step.want)
+		}
+		shows(b, " "+step.want+" ")
+	}
+}
+
+// The size may change in the middle, and be too small for anything.
+func TestSizes(t *testing.T) {
+	for _, fixture := range []string{"three-causes", "failure-policy-named", "running-success-policy", "quota", "work-queue"} {
+		b := open(t, load(t, fixture), size{160, 50}, nil)
+		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"?"}, {"?"}, {"/"}, {"x", "enter"}, {"esc", "e"}, {"esc", "5", "enter"}, {"2"}, {"3"}} {
+			b.press(keys...)
+			for _, at := range []size{{1, 1}, {10, 3}, {20, 4}, {200, 2}, {3, 60}, {60, 20}, {0, 0}, {160, 50}} {
+				b.send(windowSize(at.width, at.height))
+				checkFrame(t, b, size{max(1, at.width), max(1, at.height)})
+				b.press("down", "pgdown", "up")
+			}
+		}
+	}
+}
+
+// Keys that nothing knows do nothing, and messages that show nothing are not drawn for.
+func TestUnknownKeys(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	before := b.View().Content
+	for _, key := range []string{"z", "X", "ctrl+a", "7", "&", "ж", "shift+up"} {
+		if cmd := b.press(key); cmd != nil {
+			t.Errorf("%q gives %s", key, gives(cmd))
+		}
+		if b.View().Content != before {
+			t.Errorf("%q changes the screen", key)
+		}
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelLeft})
+	b.send(tea.PasteMsg{Content: "q"})
+	if b.View().Content != before {
+		t.Error("the screen has changed")
+	}
+}
+
+// View is made once for each message that may show.
+func TestViewIsMadeOnce(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	c := &counting{screen: b.top()}
+	b.stack[0] = c
+	for range 3 {
+		b.View()
+		b.send(tea.KeyReleaseMsg{})
+	}
+	if c.drawn != 1 {
+		t.Errorf("the first frame is drawn %d times", c.drawn)
+	}
+	c.drawn = 0
+	b.send(tickMsg(b.now))
+	b.send(tea.KeyReleaseMsg{}) // Shows nothing, yet the tick is still to be drawn.
+	b.View()
+	b.View()
+	if c.drawn != 1 {
+		t.Errorf("drawn %d times for a tick", c.drawn)
+	}
+	if a, b := b.View(), b.View(); !reflect.DeepEqual(a, b) {
+		t.Error("two frames of one state differ")
+	}
+}
+
+// counting counts how often a screen is drawn.
+type counting struct {
+	screen
+	drawn int
+}
+
+func (c *counting) body(p *paint) []canvas.Line {
+	c.drawn++
+	return c.screen.body(p)
+}
+
+// A message that shows nothing, before the first frame, does not keep it away.
+func TestFirstFrame(t *testing.T) {
+	s := load(t, "quota")
+	m := New(Options{Source: &still{snap: s}, Now: func() time.Time { return s.Time }, What: "namespace default"})
+	m.Update(tea.EnvMsg{})
+	if got := m.View().Content; !strings.Contains(got, "Jobs") {
+		t.Errorf("the first frame is %q", got)
+	}
+	if m.LastPicture() != "" {
+		t.Error("a last picture of nothing")
+	}
+}
+
+// Issue 6, 5: a question is edited, answered with enter, and dropped with esc.
+func TestPrompt(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	bottom := func() string {
+		lines := strings.Split(b.picture(), "\n")
+		return strings.TrimRight(lines[len(lines)-1], " ")
+	}
+	b.press("6", "/")
+	b.write("failed x")
+	if got := bottom(); got != "/failed x" {
+		t.Errorf("the question is %q", got)
+	}
+	b.press("backspace", "backspace", "left", "left")
+	b.send(tea.PasteMsg{Content: " one\r\n two\t"})
+	if got := bottom(); got != "/failone twoed" {
+		t.Errorf("after a paste in the middle it is %q", got)
+	}
+	b.press("Z")
+	if got := bottom(); got != "/failone twoZed" {
+		t.Errorf("typed behind the paste it is %q", got)
+	}
+	b.press("esc")
+	hides(b, "/failone", "of 4 moments")
+	b.press("/")
+	b.write("pods")
+	b.press("enter")
+	shows(b, "/pods  4 of")
+	b.press("/")
+	b.write(" q")
+	shows(b, "0 of")
+	b.press("esc")
+	shows(b, "/pods  4 of")
+	if len(b.stack) != 1 || b.prompt != nil {
+		t.Error("keys of a question did something else")
+	}
+}
+
+// The cursor of a long answer stays on the screen.
+func TestPromptIsLong(t *testing.T) {
+	for _, at := range []size{{20, 10}, {60, 20}} {
+		b := open(t, load(t, "three-causes"), at, nil)
+		b.press("6", "/")
+		b.write("日本" + strings.Repeat("abcdefghij", 40) + "END")
+		b.send(tea.PasteMsg{Content: "\x1b]0;x\x07"})
+		checkFrame(t, b, at)
+		b.press("esc", "/")
+		b.write(strings.Repeat("0123456789", 10) + "END")
+		lines := strings.Split(b.picture(), "\n")
+		if got := strings.TrimRight(lines[len(lines)-1], " "); !strings.HasPrefix(got, "/…") || !strings.HasSuffix(got, "789END") {
+			t.Errorf("the question is %q", got)
+		}
+		b.press("home")
+		lines = strings.Split(b.picture(), "\n")
+		if got := lines[len(lines)-1]; !strings.HasPrefix(got, "/0123") {
+			t.Errorf("at its begin the question is %q", got)
+		}
+	}
+}
+
+// Issue 6, 5: the wheel scrolls what is in front.
+func TestWheel(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
+	down, up := tea.MouseWheelMsg{Button: tea.MouseWheelDown}, tea.MouseWheelMsg{Button: tea.MouseWheelUp}
+	for _, keys := range [][]string{{"1"}, {"3"}, {"4"}, {"6", "g"}, {"e"}, {"?"}} {
+		b.press(keys...)
+		before := b.picture()
+		b.send(down)
+		if b.picture() == before {
+			t.Errorf("after %v the wheel does nothing", keys)
+		}
+		b.send(up)
+		if b.picture() != before {
+			t.Errorf("after %v the wheel does not scroll back:\n%s\n%s", keys, before, b.picture())
+		}
+	}
+}
+
+// The colours follow the background; without colours nothing does.
+func TestBackground(t *testing.T) {
+	s := load(t, "three-causes")
+	dark := open(t, s, size{80, 24}, nil)
+	light := open(t, s, size{80, 24}, func(o *Options) { o.Light = true })
+	plain := open(t, s, size{80, 24}, func(o *Options) { o.Colour = false })
+	a, z, none := dark.marked(), light.marked(), plain.marked()
+	if a == z || a == none || strings.Contains(none, "38;2;") {
+		t.Fatal("the looks are not what they are called")
+	}
+	white, black := tea.BackgroundColorMsg{Color: rgb(0xffffff)}, tea.BackgroundColorMsg{Color: rgb(0)}
+	for _, b := range []*testbed{dark, light} {
+		b.send(white)
+		if b.marked() != z {
+			t.Error("not light on white")
+		}
+		b.send(black)
+		if b.marked() != a {
+			t.Error("not dark on black")
+		}
+	}
+	plain.send(white)
+	if plain.marked() != none {
+		t.Error("colours came")
+	}
+}
+
+// rgb is an opaque colour.
+type rgb uint32
+
+func (c rgb) RGBA() (r, g, b, a uint32) {
+	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
+}
+
+// The end of the Source: before anything was shown, later, and at the end of a recording.
+func TestSourceEnds(t *testing.T) {
+	s := load(t, "three-causes")
+	broken := errors.New("unauthorized\x1b[2J: " + strings.Repeat("very ", 40) + "long")
+
+	nothing := open(t, &snapshot.Snapshot{Time: s.Time}, size{80, 24}, nil)
+	if got := gives(nothing.send(snapshotMsg{err: broken})); got != quits || !errors.Is(nothing.Err(), broken) || nothing.LastPicture() != "" {
+		t.Errorf("before the first Snapshot: %q, error %v, picture %q", got, nothing.Err(), nothing.LastPicture())
+	}
+
+	for _, at := range sizes {
+		b := open(t, s, at, nil)
+		if got := gives(b.send(snapshotMsg{err: broken})); got != "" || !errors.Is(b.Err(), broken) {
+			t.Errorf("later: %q, error %v", got, b.Err())
+		}
+		shows(b, `ended: unauthorized\x1b[2J`, "three-causes", "04:21:37", "? help")
+		checkFrame(t, b, at)
+		b.press("4")
+		shows(b, "60 failures, 3 causes")
+	}
+
+	replay := func(o *Options) { o.Replay = 4 }
+	b := open(t, s, size{80, 24}, replay)
+	shows(b, "replay 4x")
+	if got := gives(b.send(snapshotMsg{err: io.EOF})); got != "" || b.Err() != nil {
+		t.Errorf("at the end of a recording: %q, error %v", got, b.Err())
+	}
+	shows(b, "end of the recording")
+	hides(b, "replay 4x", "ended:")
+
+	b = open(t, s, size{80, 24}, nil)
+	b.send(snapshotMsg{err: context.Canceled})
+	hides(b, "ended:")
+	if b.Err() != nil {
+		t.Errorf("error %v", b.Err())
+	}
+}
+
+// Issue 6, 6: a lost connection shows since when and why, until it is back.
+func TestStale(t *testing.T) {
+	s := load(t, "three-causes")
+	since := s.Time.Add(-90 * time.Second)
+	for _, paused := range []bool{false, true} {
+		b := open(t, s, size{80, 24}, nil)
+		if paused {
+			b.press("space")
+		}
+		lost := *s
+		lost.Seq, lost.Link = 2, snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"}
+		b.send(snapshotMsg{snap: &lost})
+		shows(b, "! stale since "+since.Format("15:04:05"), `The connection is lost, trying again: connection refused\r\n`)
+		b.press("r")
+		b.press("m")
+		shows(b, "! stale since", "mouse on")
+		back := *s
+		back.Seq = 3
+		b.send(snapshotMsg{snap: &back})
+		hides(b, "stale", "connection")
+	}
+}
+
+// The view ends by itself when it is told to, with the last state shown, paused or not.
+func TestEndWhen(t *testing.T) {
+	for _, keys := range [][]string{nil, {"space"}} {
+		s := load(t, "running")
+		b := open(t, s, size{80, 24}, func(o *Options) {
+			o.EndWhen = func(s *snapshot.Snapshot) bool { return s.Job.Report.Verdict.Fate == explain.FateComplete }
+		})
+		b.press(keys...)
+		if b.quit {
+			t.Fatal("ended too soon")
+		}
+		end := load(t, "completions")
+		end.Seq = 2
+		if got := gives(b.send(snapshotMsg{snap: end})); got != quits || b.Shown() != end {
+			t.Errorf("at its end it gives %q, shown is %d", got, b.Shown().Seq)
+		}
+	}
+}
+
+// A recording goes to the screens that were looked at, and leaves those of the user alone.
+func TestFollow(t *testing.T) {
+	s := load(t, "three-causes")
+	list, pod, other := *s, *s, *s
+	list.Focus, list.Job, list.Seq = snapshot.Focus{}, nil, 2
+	pod.Focus.Pod, pod.Seq = "three-causes-6-rc9d4", 3
+	other.Focus, other.Seq = snapshot.Focus{Job: snapshot.JobKey{Namespace: "a", Name: "b"}, Pod: "p"}, 4
+	again := *s
+	again.Seq = 5
+	b := open(t, &list, size{160, 50}, func(o *Options) { o.Follow, o.Replay = true, 1 })
+	for _, step := range []struct {
+		snap *snapshot.Snapshot
+		path string
+	}{
+		{s, "Jobs › three-causes/three-causes "}, {&pod, "Jobs › three-causes/three-causes › three-causes-6-rc9d4 "}, {s, "Jobs › three-causes/three-causes "},
+		{&other, "Jobs › a/b › p "}, {&list, "Jobs "}, {s, "Jobs › three-causes/three-causes "},
+	} {
+		b.send(snapshotMsg{snap: step.snap})
+		if got, _, _ := strings.Cut(b.picture(), "\n"); !strings.HasPrefix(got, step.path) || strings.Count(got, "›") != strings.Count(step.path, "›") {
+			t.Errorf("the path is %q, want %q", got, step.path)
+		}
+	}
+	b.press("e")
+	b.send(snapshotMsg{snap: &again})
+	shows(b, "› Explain")
+	// A recording of one Job that is opened with it.
+	b = open(t, s, size{160, 50}, func(o *Options) { o.Follow = true })
+	b.send(snapshotMsg{snap: &pod})
+	shows(b, "three-causes/three-causes › three-causes-6")
+	b.send(snapshotMsg{snap: &list})
+	if len(b.stack) != 1 {
+		t.Errorf("%d screens", len(b.stack))
+	}
+}
+
+// What is said vanishes after four seconds, or with the next key.
+func TestNotices(t *testing.T) {
+	b := open(t, load(t, "quota"), size{80, 24}, nil)
+	const said = "mouse on"
+	b.press("m")
+	for range 3 {
+		b.now = b.now.Add(time.Second)
+		b.send(tickMsg(b.now))
+		shows(b, said)
+	}
+	b.now = b.now.Add(time.Second)
+	if cmd := b.send(tickMsg(b.now)); cmd == nil {
+		t.Error("the clock stops")
+	}
+	hides(b, said)
+	b.press("m", "m")
+	shows(b, said)
+	b.press("z")
+	hides(b, said)
+}
+
+// The title of the window has the name, the status and the progress, and nothing to obey.
+func TestWindowTitle(t *testing.T) {
+	if got := open(t, load(t, "completions"), size{80, 24}, nil).View().WindowTitle; got != "completions Complete 100%" {
+		t.Errorf("title %q", got)
+	}
+	b, _ := jobs(t, "completions")
+	if got := b.View().WindowTitle; got != "kubectl batchjob" {
+		t.Errorf("title %q", got)
+	}
+	s := changed(t, "running", func(r *explain.Report) { r.Job.Name, r.Verdict.Status = "a\x1b]0;x\x07\u202e", "\u009b\n" })
+	if got := open(t, s, size{80, 24}, nil).View().WindowTitle; got != `a\x1b]0;x\x07\u202e \u009b\n 33%` {
+		t.Errorf("title %q", got)
+	}
+}
+
+// The terminal's own progress bar says the state, and goes away at the end.
+func TestProgressBar(t *testing.T) {
+	for fixture, want := range map[string]*tea.ProgressBar{
+		"running": tea.NewProgressBar(tea.ProgressBarDefault, 33), "failure-policy-named": tea.NewProgressBar(tea.ProgressBarError, 33),
+		"failure-target": tea.NewProgressBar(tea.ProgressBarError, 0), "suspended": tea.NewProgressBar(tea.ProgressBarWarning, 0),
+		"image-pull": tea.NewProgressBar(tea.ProgressBarWarning, 0), "completions": nil, "work-queue": nil,
+	} {
+		if got := open(t, load(t, fixture), size{80, 24}, nil).View().ProgressBar; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", fixture, got, want)
+		}
+	}
+	b, _ := jobs(t, "running")
+	if got := b.View().ProgressBar; got != nil {
+		t.Errorf("the list: %+v", got)
+	}
+	over := changed(t, "running", func(r *explain.Report) {
+		x := *r.Indexes
+		x.CompletedCount = 1000
+		r.Indexes = &x
+	})
+	if got := open(t, over, size{80, 24}, nil).View().ProgressBar; got.Value != 100 {
+		t.Errorf("more than all: %+v", got)
+	}
+}
+
+// On exit the screen stays, without keys, questions and help.
+func TestLastPicture(t *testing.T) {
+	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
+	b.press("4")
+	whole := b.View().Content
+	last := b.LastPicture()
+	if !strings.HasPrefix(whole, last) || strings.Contains(last, "help") || strings.HasSuffix(last, "\n") || !strings.Contains(last, "3 causes") {
+		t.Errorf("the last picture is\n%s", last)
+	}
+	b.press("?")
+	b.press("ctrl+c")
+	if got := b.LastPicture(); got != last {
+		t.Errorf("with help it is\n%s", got)
+	}
+	b.press("5", "/", "x")
+	if got := b.LastPicture(); strings.Contains(got, "write") || !strings.Contains(got, "Pods") {
+		t.Errorf("with a question it is\n%s", got)
+	}
+}
+
+// The first messages: news, the time, and the background where there are colours.
+func TestInit(t *testing.T) {
+	for _, colour := range []bool{true, false} {
+		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Colour = colour })
+		batch, ok := b.Init()().(tea.BatchMsg)
+		if want := map[bool]int{true: 3, false: 2}[colour]; !ok || len(batch) != want {
+			t.Errorf("colour %v: %d commands, want %d", colour, len(batch), want)
+		}
+	}
+	s := load(t, "quota")
+	m := New(Options{Source: &still{snap: s}, Now: func() time.Time { return s.Time }})
+	if got := m.next()().(snapshotMsg); got.snap != s || got.err != nil {
+		t.Errorf("the first news are %v", got)
+	}
+}

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Issue 6, 2: failure policy, success criteria and limits, in every size and look.
+func TestPolicies(t *testing.T) {
+	for _, fixture := range []string{"failure-policy-named", "running-success-policy", "max-failed-indexes", "failed-indexes-rule", "invalid-rule-names", "backoff", "work-queue"} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "policies."+fixture, load(t, fixture), nil, "3") })
+	}
+}
+
+// What does not fit is scrolled to, and the last line says that it is there.
+func TestPoliciesScroll(t *testing.T) {
+	for _, there := range []string{"down", "j", "pgdown", "f", "G", "end"} {
+		b := open(t, load(t, "failure-policy-named"), size{60, 18}, nil)
+		b.press("3")
+		shows(b, "▼ 6 more", "Failure policy")
+		hides(b, "podReplacementPolicy")
+		before := b.picture()
+		b.press(there)
+		if b.picture() == before {
+			t.Errorf("%q does not scroll", there)
+		}
+		b.press("G")
+		shows(b, "terminating ones hold")
+		hides(b, "▼", "Failure policy")
+		b.press("g")
+		if b.picture() != before {
+			t.Errorf("after G and g:\n%s", b.picture())
+		}
+	}
+	b := open(t, load(t, "failure-policy-named"), size{60, 18}, nil)
+	b.press("3")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	hides(b, "Failure policy")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	shows(b, "Failure policy")
+}
+
+// KEP-3939: when a pod gets its successor.
+func TestPoliciesTellOfReplacement(t *testing.T) {
+	s := load(t, "running")
+	r := *s.Job.Report
+	s.Job.Report = &r
+	r.Job.PodReplacementPolicy = "Failed"
+	b := open(t, s, size{160, 50}, nil)
+	b.press("3")
+	shows(b, "podReplacementPolicy Failed: a pod is replaced once it has ended")
+	r.Job.PodReplacementPolicy = "TerminatingOrFailed"
+	b = open(t, s, size{160, 50}, nil)
+	b.press("3")
+	shows(b, "podReplacementPolicy TerminatingOrFailed: a pod is replaced as soon as it is being deleted")
+}

@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6, 2: the timeline in every size and look.
+func TestTimeline(t *testing.T) {
+	for _, fixture := range []string{"failure-policy-named", "three-causes", "image-pull", "success-policy"} {
+		t.Run(fixture, func(t *testing.T) { goldens(t, "timeline."+fixture, load(t, fixture), nil, "6") })
+	}
+}
+
+// long is a Job with n moments.
+func long(t *testing.T, n int) *snapshot.Snapshot {
+	s := load(t, "running")
+	r := *s.Job.Report
+	s.Job = &snapshot.Job{Report: &r}
+	r.Timeline = nil
+	for i := range n {
+		r.Timeline = append(r.Timeline, explain.Moment{
+			Time: metav1.NewTime(r.Job.Created.Add(time.Duration(i) * time.Second)), What: "Event", Text: fmt.Sprintf("moment %d.", i), Warning: i%10 == 0,
+		})
+	}
+	return s
+}
+
+// more is a Snapshot with n moments, after another.
+func more(t *testing.T, s *snapshot.Snapshot, n int) snapshotMsg {
+	news := long(t, n)
+	news.Seq = s.Seq + 1
+	return snapshotMsg{snap: news}
+}
+
+// The end is in view and stays there, until somebody scrolls away from it, and again when
+// he is back.
+func TestTimelineStaysAtItsEnd(t *testing.T) {
+	s := long(t, 100)
+	b := open(t, s, size{80, 24}, nil)
+	b.press("6")
+	shows(b, "moment 99.")
+	b.send(more(t, s, 120))
+	shows(b, "moment 119.")
+	b.press("up")
+	shows(b, "▼ 1 more", "moment 118.")
+	b.send(more(t, s, 150))
+	hides(b, "moment 149.")
+	shows(b, "▼ 31 more", "moment 118.")
+	b.press("G")
+	b.send(more(t, s, 160))
+	shows(b, "moment 159.")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	shows(b, "▼ 3 more")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	b.send(more(t, s, 170))
+	shows(b, "moment 169.")
+	for _, key := range []string{"k", "pgup", "b", "g", "home"} {
+		b.press("G", key)
+		shows(b, "▼")
+	}
+	b.press("g", "down", "j", "pgdown", "f")
+	hides(b, "moment 0.")
+	b.press("end")
+	hides(b, "▼")
+}
+
+// x leaves warnings only, / filters, esc clears the filter before it goes back.
+func TestTimelineFilters(t *testing.T) {
+	b := open(t, long(t, 100), size{80, 24}, nil)
+	b.press("6", "x")
+	shows(b, "! warnings only  x shows all", "moment 90.", "moment 0.")
+	hides(b, "moment 99.")
+	b.press("/")
+	b.write("nt 5")
+	shows(b, "/nt 5  1 of 100 moments", "moment 50.")
+	b.press("enter", "x")
+	shows(b, "19 of 100 moments", "moment 59.", "esc clear the filter")
+	b.press("esc")
+	shows(b, "moment 99.")
+	hides(b, "of 100 moments")
+	b.press("/")
+	b.write("NOTHING like it")
+	shows(b, "0 of 100 moments", "Nothing to tell.")
+	b.press("esc")
+	shows(b, "moment 99.")
+}
+
+// Times are aligned, relative to the creation or of the day, with a date on other days.
+func TestTimelineTimes(t *testing.T) {
+	s := long(t, 3)
+	s.Job.Report.Timeline[0].Time = metav1.NewTime(s.Time.Add(-72 * time.Hour))
+	s.Job.Report.Timeline[1].Count = 7
+	b := open(t, s, size{80, 24}, nil)
+	b.press("6", "r")
+	at := func(text string) int {
+		for line := range strings.SplitSeq(b.picture(), "\n") {
+			if i := strings.Index(line, text); i >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	shows(b, s.Time.Add(-72*time.Hour).Format("2006-01-02 15:04:05")+"  ! Event  moment 0.", "moment 1. (7×)")
+	if at("moment 0.") != at("moment 2.") {
+		t.Errorf("not aligned:\n%s", b.picture())
+	}
+	b.press("r")
+	shows(b, "+0s  ! Event  moment 0.", "+2s    Event  moment 2.")
+	s.Job.Report.Job.Created, s.Job.Report.Job.Started = nil, nil
+	shows(open(t, s, size{80, 24}, nil), "Running")
+	b = open(t, s, size{80, 24}, nil)
+	b.press("6")
+	shows(b, "3d ago  ! Event")
+}

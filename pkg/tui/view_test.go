@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// bottom is the last line.
+func bottom(b *testbed) string {
+	lines := strings.Split(b.picture(), "\n")
+	return strings.TrimRight(lines[len(lines)-1], " ")
+}
+
+// The last line has the keys of the screen first, then those of all, as far as there is
+// room; help and the way back are always there.
+func TestKeyLine(t *testing.T) {
+	s := load(t, "quota")
+	for _, tc := range []struct {
+		width int
+		want  string
+	}{
+		{160, "e explain  1-6 tab  space pause  r times  w write  ? help  q quit"}, {60, "e explain  1-6 tab  space pause  r times  ? help  q quit"},
+		{40, "e explain  1-6 tab  ? help  q quit"}, {20, "? help  q quit"},
+	} {
+		b := open(t, s, size{tc.width, 20}, nil)
+		b.press("1")
+		if got := bottom(b); got != tc.want {
+			t.Errorf("%d columns: %q, want %q", tc.width, got, tc.want)
+		}
+	}
+	b := open(t, s, size{80, 24}, nil)
+	b.press("space", "e")
+	if got, want := bottom(b), "y copy the command  tab/n next command  space go on  ? help  esc/q back"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Keys that are for the help only are not in the last line.
+func TestHelpOnlyKeys(t *testing.T) {
+	b := open(t, load(t, "quota"), size{160, 50}, nil)
+	hides(b, "next tab", "previous tab")
+	b.press("?")
+	shows(b, "next tab", "previous tab")
+	b.press("?", "e")
+	hides(b, "previous command")
+}
+
+// The path is cut before the time and the marks are.
+func TestPathLine(t *testing.T) {
+	b := open(t, load(t, "failure-policy-named"), size{60, 20}, func(o *Options) { o.Replay = 0.5 })
+	b.press("e", "space")
+	first, _, _ := strings.Cut(b.picture(), "\n")
+	if !strings.HasPrefix(first, "failure-policy-named/") || !strings.HasSuffix(first, "… ‖ paused  replay 0.5x  04:21:38") {
+		t.Errorf("the path is %q", first)
+	}
+}
