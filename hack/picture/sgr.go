@@ -64,44 +64,55 @@ func (l look) apply(parameters string) look {
 		return look{}
 	}
 	for i := 0; i < len(codes); i++ {
-		switch c := codes[i]; {
-		case c == 0:
-			l = look{}
-		case c == 1:
-			l.bold = true
-		case c == 2:
-			l.faint = true
-		case c == 4:
-			l.underline = true
-		case c == 7:
-			l.reverse = true
-		case c == 22:
-			l.bold, l.faint = false, false
-		case c == 24:
-			l.underline = false
-		case c == 27:
-			l.reverse = false
-		case c == 39:
-			l.fg = ""
-		case c == 49:
-			l.bg = ""
-		case c == 38 || c == 48:
-			colour, used := extended(codes[i+1:])
-			i += used
-			if c == 38 {
-				l.fg = colour
-			} else {
-				l.bg = colour
-			}
-		case c >= 30 && c <= 37:
-			l.fg = basic[c-30]
-		case c >= 90 && c <= 97:
-			l.fg = basic[c-90+8]
-		case c >= 40 && c <= 47:
-			l.bg = basic[c-40]
+		c := codes[i]
+		if c != 38 && c != 48 {
+			l.attribute(c)
+			continue
+		}
+		colour, used := extended(codes[i+1:])
+		i += used
+		if c == 38 {
+			l.fg = colour
+		} else {
+			l.bg = colour
 		}
 	}
 	return l
+}
+
+// attribute is a parameter that stands alone.
+func (l *look) attribute(c int) {
+	switch {
+	case c >= 30 && c <= 37:
+		l.fg = basic[c-30]
+	case c >= 90 && c <= 97:
+		l.fg = basic[c-90+8]
+	case c >= 40 && c <= 47:
+		l.bg = basic[c-40]
+	default:
+		l.mode(c)
+	}
+}
+
+func (l *look) mode(c int) {
+	switch c {
+	case 0:
+		*l = look{}
+	case 1:
+		l.bold = true
+	case 22:
+		l.bold, l.faint = false, false
+	case 2:
+		l.faint = true
+	case 4, 24:
+		l.underline = c == 4
+	case 7, 27:
+		l.reverse = c == 7
+	case 39:
+		l.fg = ""
+	case 49:
+		l.bg = ""
+	}
 }
 
 // basic are the 16 colours.

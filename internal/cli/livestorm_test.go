@@ -22,9 +22,18 @@ import (
 type liveStorm struct {
 	source *liveSource
 	watch  *livePodWatch
-	pods   []*corev1.Pod
+	pods   []stormPod
 	now    time.Time
 	next   int // index
+}
+
+// stormPod is what a pod was last. Its object is made for each change, as a decoder makes it.
+type stormPod struct {
+	name    string
+	index   int
+	phase   corev1.PodPhase
+	created time.Time
+	code    int32 // of its container, 0 while that runs
 }
 
 func newLiveStorm(pods int) *liveStorm {
@@ -46,48 +55,55 @@ func newLiveStorm(pods int) *liveStorm {
 	s.job.facts.podsRead, s.job.facts.podsTried = true, true
 	storm.source, storm.watch = s, &livePodWatch{source: s, facts: s.job.facts, job: &s.job.job.Job}
 	for range pods {
-		storm.pods = append(storm.pods, storm.pod(corev1.PodPending))
-		_ = storm.watch.event(watch.Added, storm.pods[len(storm.pods)-1])
+		pod := storm.pod()
+		storm.pods = append(storm.pods, pod)
+		_ = storm.watch.event(watch.Added, pod.object())
 	}
 	return storm
 }
 
-func (s *liveStorm) pod(phase corev1.PodPhase) *corev1.Pod {
+func (s *liveStorm) pod() stormPod {
 	index := s.next % 100_000
 	s.next++
-	name := fmt.Sprintf("huge-%d-%05d", index, s.next)
-	return &corev1.Pod{
+	return stormPod{name: fmt.Sprintf("huge-%d-%05d", index, s.next), index: index, phase: corev1.PodPending, created: s.now}
+}
+
+func (p *stormPod) object() *corev1.Pod {
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns1", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(s.now), Finalizers: []string{batchv1.JobTrackingFinalizer},
-			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index), batchv1.JobIndexFailureCountAnnotation: "0"},
+			Namespace: "ns1", Name: p.name, UID: types.UID("uid-" + p.name), CreationTimestamp: metav1.NewTime(p.created), Finalizers: []string{batchv1.JobTrackingFinalizer},
+			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(p.index), batchv1.JobIndexFailureCountAnnotation: "0"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "huge", UID: "huge", Controller: ptr.To(true)}},
 		},
 		Spec:   corev1.PodSpec{NodeName: "node-1"},
-		Status: corev1.PodStatus{Phase: phase},
+		Status: corev1.PodStatus{Phase: p.phase},
 	}
+	if p.code != 0 {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: p.code, Reason: "Error", FinishedAt: metav1.NewTime(p.created)},
+		}}}
+	}
+	return pod
 }
 
 // change is the next step of a pod's life: it runs, ends, goes, and another comes.
 func (s *liveStorm) change(i int) {
-	pod := s.pods[i]
-	switch pod.Status.Phase {
+	pod := &s.pods[i]
+	switch pod.phase {
 	case corev1.PodPending:
-		pod.Status.Phase = corev1.PodRunning
+		pod.phase = corev1.PodRunning
 	case corev1.PodRunning:
-		pod.Status.Phase = corev1.PodSucceeded
+		pod.phase = corev1.PodSucceeded
 		if i%4 == 0 {
-			pod.Status.Phase = corev1.PodFailed
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(1 + i%3), Reason: "Error", FinishedAt: metav1.NewTime(s.now)},
-			}}}
+			pod.phase, pod.code = corev1.PodFailed, int32(1+i%3)
 		}
 	default:
-		_ = s.watch.event(watch.Deleted, pod)
-		s.pods[i] = s.pod(corev1.PodPending)
-		_ = s.watch.event(watch.Added, s.pods[i])
+		_ = s.watch.event(watch.Deleted, pod.object())
+		*pod = s.pod()
+		_ = s.watch.event(watch.Added, pod.object())
 		return
 	}
-	_ = s.watch.event(watch.Modified, pod)
+	_ = s.watch.event(watch.Modified, pod.object())
 }
 
 // BenchmarkLiveStorm is a second in which each of 10,000 pods changes once, of a Job of 100,000 indexes. Time is virtual
@@ -177,7 +193,7 @@ func TestLiveStorm_Issue6(t *testing.T) {
 	}
 	want := map[string]int{}
 	for _, pod := range storm.pods {
-		want[string(pod.Status.Phase)]++
+		want[string(pod.phase)]++
 	}
 	if fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", counts, want)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -176,7 +177,7 @@ func TestGuarded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `crashed: boom\x1b[2J (viewer_linux_test.go:`) || ExitCode(err) != exitError {
 		t.Errorf("error %v", err)
 	}
-	if err := guarded(func() error { return io.EOF })(); err != io.EOF {
+	if err := guarded(func() error { return io.EOF })(); !errors.Is(err, io.EOF) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -113,23 +112,34 @@ func (o *watchOptions) Validate(args []string) error {
 	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
 		return err
 	}
-	switch {
-	case o.replay != "" && (len(args) > 0 || o.allNamespaces || o.selector != ""):
-		return usageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
-	case o.replay != "" && o.record != "":
-		return usageErrorf("--record and --replay exclude each other")
-	case o.replay != "" && o.exitStatus:
-		return usageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
-	case o.replay == "" && o.speedGiven:
-		return usageErrorf("--speed is for --replay")
-	case o.speed < 0 || o.speed > 1e6:
-		return usageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+	if err := o.validateReplay(args); err != nil {
+		return err
 	}
 	var err error
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
+}
+
+func (o *watchOptions) validateReplay(args []string) error {
+	if o.replay == "" {
+		if o.speedGiven {
+			return usageErrorf("--speed is for --replay")
+		}
+		return nil
+	}
+	switch {
+	case len(args) > 0 || o.allNamespaces || o.selector != "":
+		return usageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
+	case o.record != "":
+		return usageErrorf("--record and --replay exclude each other")
+	case o.exitStatus:
+		return usageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
+	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
+		return usageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+	}
+	return nil
 }
 
 // isPlain says that lines are printed.
@@ -140,7 +150,7 @@ func (o *watchOptions) Run(ctx context.Context) error {
 	if o.replay != "" {
 		return o.play(ctx)
 	}
-	warnings := io.Writer(o.ErrOut)
+	warnings := o.ErrOut
 	if !o.isPlain() {
 		warnings = o.held
 		defer o.held.release(o.ErrOut)

@@ -28,14 +28,14 @@ func marks(b *testbed) string {
 
 // tab goes through the commands and brings them into view; y copies the chosen one.
 func TestExplainCommands(t *testing.T) {
-	b := open(t, load(t, "three-causes"), size{80, 16}, nil)
+	b := open(t, load(t, "three-causes"), size{80, 10}, nil)
 	b.press("e")
 	if got := copied(t, b.press("y")); got != "kubectl logs three-causes-6-rc9d4 -n three-causes" {
 		t.Errorf("copied %q", got)
 	}
 	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
 	const second = "kubectl batchjob logs three-causes -n three-causes --failed"
-	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"n"}, {"N"}, {"tab"}} {
+	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
 		b.press(keys...)
 		if !strings.Contains(marks(b), "$") {
 			t.Errorf("after %v no command is marked:\n%s", keys, b.marked())

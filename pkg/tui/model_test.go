@@ -110,9 +110,16 @@ func TestPause(t *testing.T) {
 	b.press("space")
 	shows(b, "6/10", "runs for 12s")
 	hides(b, "paused")
+	after := *s
+	after.Seq = 9
+	b.send(snapshotMsg{snap: &after})
+	if got := b.latest().Seq; got != 9 {
+		t.Errorf("the newest is %d, not 9", got)
+	}
+	shows(b, "3/10")
 	// Nothing new: nothing changes.
 	b.press("space", "space")
-	shows(b, "6/10")
+	shows(b, "3/10")
 }
 
 // r changes between "3s ago" and the time of day.

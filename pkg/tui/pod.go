@@ -149,7 +149,7 @@ func (s *podScreen) keys() []keyGroup {
 	if len(s.attempts.known) > 1 {
 		own = append([]binding{keyOlder, keyNewer}, own...)
 	}
-	return append(s.tabs.current().keys(), keyGroup{title: "Pod", bindings: own})
+	return append(s.tabs.keys(), keyGroup{title: "Pod", bindings: own})
 }
 
 func (s *podScreen) body(p *paint) []canvas.Line {

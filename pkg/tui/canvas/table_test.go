@@ -65,6 +65,14 @@ func TestTableMakesRoom(t *testing.T) {
 	}
 }
 
+// The widest of the columns that can be narrowed gives first.
+func TestTableNarrowsTheWidest(t *testing.T) {
+	header, lines := Table([]Column{{Header: "A", Min: 2}, {Header: "B", Min: 2}}, [][]Line{{Plainly("abcd"), Plainly("abcdefghij")}}, 12, "…")
+	if header.String() != "A     B" || lines[0].String() != "abcd  abcde…" {
+		t.Errorf("%q, %q", header.String(), lines[0].String())
+	}
+}
+
 // A table that is drawn in part is as wide as the whole.
 func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
 	header, lines := Table([]Column{{Header: "N", Width: 6}, {Header: "TEXT"}}, [][]Line{{Plainly("1"), Plainly("x")}}, 80, "…")

@@ -60,9 +60,6 @@ func (w *wrapper) put(s Span) {
 		return
 	}
 	w.flush()
-	if w.used == 0 && len(w.out) > 0 {
-		return // Spaces at a break are dropped.
-	}
 	w.line, w.used = append(w.line, s), w.used+s.width
 }
 

@@ -64,7 +64,7 @@ func TestWrap(t *testing.T) {
 		{"", 10, 0, ""}, {"one two three", 8, 0, "one two|three"}, {"one two three", 8, 2, "one two|  three"}, {"one  two", 4, 0, "one|two"},
 		{"abcdefgh", 3, 1, "abc| de| fg| h"}, {"a bcdefgh", 4, 0, "a|bcde|fgh"}, {"  indented text", 10, 0, "  indented|text"}, {"ends   ", 10, 0, "ends"},
 		{"      far in", 4, 0, "|far|in"}, {"日本語", 3, 0, "日|本|語"}, {"日本語", 1, 0, "日|本|語"}, {"ab cd", 3, 3, "ab|cd"}, {"ab cd", 3, 2, "ab|cd"},
-		{"a \u0301b c", 4, 0, "a \u0301b|c"}, {"❤\ufe0f❤\ufe0f", 3, 0, "❤\ufe0f|❤\ufe0f"},
+		{"a \u0301b", 2, 0, "a \u0301|b"}, {"a \u0301b c", 4, 0, "a \u0301b|c"}, {"❤\ufe0f❤\ufe0f", 3, 0, "❤\ufe0f|❤\ufe0f"},
 	} {
 		var got []string
 		for _, l := range Wrap(Plainly(tc.text), tc.width, tc.hang) {

@@ -121,16 +121,7 @@ func (p *Player) read() error {
 	}
 	s := e.Snapshot
 	for _, part := range e.Same {
-		switch part {
-		case partJobs:
-			s.Jobs = p.last.Jobs
-		case partJob:
-			s.Job = p.last.Job
-		case partPod:
-			s.Pod = p.last.Pod
-		case partLog:
-			s.Log = p.last.Log
-		}
+		s.take(part, p.last)
 	}
 	p.next, p.last = &s, &s
 	return nil

@@ -90,26 +90,53 @@ func (r *Recorder) write(s *Snapshot) error {
 		}
 		r.last = &Snapshot{}
 	}
-	e := entry{Snapshot: *s}
+	e := entry{Snapshot: *s, Same: s.same(r.last)}
+	for _, part := range e.Same {
+		e.drop(part)
+	}
 	r.mu.Lock()
 	if r.wanted != nil && !r.wanted.Equal(s.Focus) {
 		e.Wanted = r.wanted
 	}
 	r.mu.Unlock()
-	if s.Jobs != nil && s.Jobs == r.last.Jobs {
-		e.Jobs, e.Same = nil, append(e.Same, partJobs)
-	}
-	if s.Job != nil && r.last.Job != nil && *s.Job == *r.last.Job {
-		e.Job, e.Same = nil, append(e.Same, partJob)
-	}
-	if s.Pod != nil && s.Pod == r.last.Pod {
-		e.Pod, e.Same = nil, append(e.Same, partPod)
-	}
-	if s.Log != nil && s.Log == r.last.Log {
-		e.Log, e.Same = nil, append(e.Same, partLog)
-	}
 	r.last = s
 	return r.out.Encode(e)
+}
+
+// same are the parts that are there, and as in another Snapshot.
+func (s *Snapshot) same(last *Snapshot) []string {
+	var same []string
+	for _, part := range []struct {
+		name string
+		same bool
+	}{
+		{partJobs, s.Jobs != nil && s.Jobs == last.Jobs},
+		{partJob, s.Job != nil && last.Job != nil && *s.Job == *last.Job},
+		{partPod, s.Pod != nil && s.Pod == last.Pod},
+		{partLog, s.Log != nil && s.Log == last.Log},
+	} {
+		if part.same {
+			same = append(same, part.name)
+		}
+	}
+	return same
+}
+
+// drop takes a part out.
+func (s *Snapshot) drop(part string) { s.take(part, &Snapshot{}) }
+
+// take is the part as another Snapshot has it.
+func (s *Snapshot) take(part string, of *Snapshot) {
+	switch part {
+	case partJobs:
+		s.Jobs = of.Jobs
+	case partJob:
+		s.Job = of.Job
+	case partPod:
+		s.Pod = of.Pod
+	case partLog:
+		s.Log = of.Log
+	}
 }
 
 // Write writes a single Snapshot as a JSON object of kind WatchSnapshot.
