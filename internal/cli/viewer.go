@@ -44,6 +44,13 @@ func onTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// A terminal keeps its title on a stack (xterm's window operations); those that cannot
+// ignore both.
+const (
+	pushTitle = "\x1b[22;2t"
+	popTitle  = "\x1b[23;2t"
+)
+
 // viewer runs the interactive view on a terminal.
 type viewer struct {
 	genericiooptions.IOStreams
@@ -68,7 +75,9 @@ func (v *viewer) show(ctx context.Context, o tui.Options) error {
 	// The signals end ctx; a view that quits restores the terminal.
 	stop := context.AfterFunc(ctx, program.Quit)
 	defer stop()
+	fmt.Fprint(v.Out, pushTitle)
 	_, err := program.Run()
+	fmt.Fprint(v.Out, popTitle)
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return newUserError(kindOther, err, "the interactive view has crashed; this is a bug, please report it with what is above", "until then use --interactive=false")
 	}

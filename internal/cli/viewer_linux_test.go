@@ -158,6 +158,9 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 					t.Errorf("mode %s is left on", mode)
 				}
 			}
+			if push, pop := strings.Index(out.String(), pushTitle), strings.LastIndex(out.String(), popTitle); push < 0 || pop < strings.LastIndex(out.String(), "\x1b]2;") {
+				t.Error("the title is not what it was")
+			}
 			if hidden, shown := strings.LastIndex(out.String(), "\x1b[?25l"), strings.LastIndex(out.String(), "\x1b[?25h"); hidden > shown {
 				t.Error("the cursor is left hidden")
 			}

@@ -133,6 +133,11 @@ func clockLine(p *paint, j *jobData) canvas.Line {
 	part := func(spans ...canvas.Span) {
 		l = append(append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" ")), spans...)
 	}
+	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
+		if retry := waitOf(j.Report, kind); retry != nil {
+			part(canvas.Text(styleMuted, "next retry "), canvas.Text(styleWarn, p.countdown(retry.Until.Time)))
+		}
+	}
 	if deadline := waitOf(j.Report, explain.WaitDeadline); deadline != nil {
 		part(canvas.Text(styleMuted, "deadline "), canvas.Text(styleWarn, p.countdown(deadline.Until.Time)))
 	}

@@ -165,3 +165,26 @@ func hides(b *testbed, texts ...string) {
 		}
 	}
 }
+
+// Issue 6.2: the small map takes the lines that nothing else needs, and no more.
+func TestOverviewMapGrows(t *testing.T) {
+	s := load(t, "failed-indexes")
+	s.Job.Report.Indexes = &explain.Indexes{Total: 100_000, Pending: "0-99999", PendingCount: 100_000}
+	for _, at := range []size{{160, 50}, {80, 50}} {
+		b := open(t, s, at, nil)
+		checkFrame(t, b, at)
+		var labels, empty int
+		for _, line := range strings.Split(b.picture(), "\n") {
+			if strings.Contains(line, "0 ··········") {
+				labels++
+			}
+			if strings.TrimSpace(line) == "" {
+				empty++
+			}
+		}
+		if labels < 15 {
+			t.Errorf("%s: the map has %d rows, and %d lines are empty:\n%s", at, labels, empty, b.picture())
+		}
+		hides(b, "more")
+	}
+}
