@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"strings"
@@ -257,7 +258,10 @@ func explainNotFound(err error, status metav1.Status, call apiCall) *userError {
 func explainTransport(err error) *userError {
 	var failed *url.Error
 	var network net.Error
+	var file *fs.PathError // It looks like a network's.
 	switch {
+	case errors.As(err, &file):
+		return nil
 	case errors.As(err, &failed):
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
 		failed = &url.Error{Err: err}

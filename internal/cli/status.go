@@ -27,7 +27,7 @@ FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
 --full.
 
 With the name of one Job on a terminal the summary is an interactive view, see
-kubectl batchjob watch --help; --interactive=false prints it.
+kubectl batchjob watch --help; --interactive=false and --full print it.
 
 With --watch a row follows for every visible change, until Ctrl-C (exit code
 130). A Job that is gone shows its last row once, with STATUS Deleted; so does
@@ -171,7 +171,7 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
 		return newFollower(o).run(ctx)
-	case o.summarizes() && o.interactive.possible(o.IOStreams):
+	case o.summarizes() && !o.full && o.interactive.possible(o.IOStreams):
 		return viewJob(ctx, o.names[0], tui.StartJob, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	case o.summarizes():
 		return o.printSummary(ctx)

@@ -64,7 +64,7 @@ func (v *viewer) show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.display.color, v.display.ascii, v.env.now().Location()
-	o.Save, o.Mouse = v.save, true
+	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
 	if o.Now == nil {
 		o.Now = v.env.now
 	}
@@ -110,14 +110,35 @@ func (v *viewer) environ() []string {
 func (v *viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
 	if !s.Focus.Job.IsZero() {
-		name += "-" + s.Focus.Job.Namespace + "-" + s.Focus.Job.Name
+		name += "-" + fileWord(s.Focus.Job.Namespace) + "-" + fileWord(s.Focus.Job.Name)
 	}
-	name += "-" + s.Time.UTC().Format("20060102T150405Z") + ".json"
+	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
 	file, err := createFile(name)
 	if err != nil {
 		return "", err
 	}
 	return name, errors.Join(snapshot.Write(file, s), file.Close())
+}
+
+// fileWord is a name as a part of a file's name: a recording may hold any.
+func fileWord(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// explained is a Source whose errors are for users.
+type explained struct{ snapshot.Source }
+
+func (e explained) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
+	s, err := e.Source.Next(ctx, seen)
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		return s, err
+	}
+	return s, explainError(err)
 }
 
 // createFile makes a file that is not there yet.

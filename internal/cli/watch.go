@@ -26,7 +26,7 @@ Without a terminal, or with --plain, a line tells each change: for CI logs and
 screen readers.
 
 With --exit-status the command ends as soon as all Jobs have: with 0 if they are
-complete, with 3 if one has failed.
+complete, with 3 if one has failed. Where there are none yet, it waits for them.
 
 --record writes what was shown to a file, --replay plays such a file without a
 cluster. Both hold what the API server said, logs included.
@@ -70,6 +70,7 @@ type watchOptions struct {
 	replay        string
 	speed         float64
 	speedGiven    bool
+	replayGiven   bool
 
 	names []string
 	held  *heldLines
@@ -84,7 +85,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 		Example:           watchExample,
 		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.speedGiven = cmd.Flags().Changed("speed")
+			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
 			if err := o.Validate(args); err != nil {
 				return err
 			}
@@ -123,10 +124,12 @@ func (o *watchOptions) Validate(args []string) error {
 }
 
 func (o *watchOptions) validateReplay(args []string) error {
-	if o.replay == "" {
-		if o.speedGiven {
-			return usageErrorf("--speed is for --replay")
-		}
+	switch {
+	case o.replayGiven && o.replay == "":
+		return usageErrorf("--replay: name a file")
+	case o.replay == "" && o.speedGiven:
+		return usageErrorf("--speed is for --replay")
+	case o.replay == "":
 		return nil
 	}
 	switch {

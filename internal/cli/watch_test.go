@@ -192,6 +192,10 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 			s.Job.Report.Verdict = explain.Verdict{Fate: explain.FateFailed, Sentence: "It failed."}
 		}),
 	}}
+	// Another Job of the name is told of from the beginning, also in what looks the same.
+	again := moment(1300*time.Millisecond, 5, cause(1))
+	again.Jobs.Items[0].UID, again.Job.Report.Job.UID = "another", "another"
+	source.left = append(source.left, again)
 	var out, errOut strings.Builder
 	v := &plainView{out: &out, errOut: &errOut, now: testNow, job: snapshot.JobKey{Namespace: "ns", Name: "a"}}
 	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
@@ -203,7 +207,10 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 12:00:01  a  Running, 4 of 1 done, 1 active
 12:00:01  a  condition Failed: R: m
 12:00:01  a  It failed.
+12:00:01  a  Deleted
 12:00:01  a  Running, 5 of 1 done, 1 active
+12:00:01  a  problem: 1 pod waits
+12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM" matched: FailIndex
 `
 	if out.String() != want {
 		t.Errorf("stdout\n%s\nwant\n%s", out.String(), want)
@@ -224,6 +231,10 @@ func TestWatchedEnd(t *testing.T) {
 	list := func(jobs ...explain.Outline) *snapshot.Snapshot {
 		return &snapshot.Snapshot{Jobs: &snapshot.Jobs{Items: jobs}}
 	}
+	gone := func(s *snapshot.Snapshot, jobs ...explain.Outline) *snapshot.Snapshot {
+		s.Jobs.Gone = jobs
+		return s
+	}
 	for _, tc := range []struct {
 		name  string
 		names []string
@@ -237,7 +248,15 @@ func TestWatchedEnd(t *testing.T) {
 		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailing))}, false, exitInterrupted},
 		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, exitDone},
 		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateFailed))}, true, exitJobFailed},
-		{"a name has not come", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, false, exitInterrupted},
+		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, exitError},
+		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", explain.FateComplete)), job("b", "2", explain.FateFailed))}, true, exitJobFailed},
+		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, exitDone},
+		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateFailed))}, true, exitJobFailed},
+		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, exitError},
+		{"failed, and complete when made anew", nil, []*snapshot.Snapshot{
+			list(job("a", "1", explain.FateFailed), job("b", "3", explain.FateOpen)),
+			list(job("a", "2", explain.FateComplete), job("b", "3", explain.FateComplete)),
+		}, true, exitJobFailed},
 		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list()}, true, exitJobFailed},
 		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list()}, true, exitError},
 		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, exitError},

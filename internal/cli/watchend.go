@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -15,9 +17,11 @@ type watchedEnd struct {
 	names []string
 	label func(snapshot.JobKey) string
 
-	jobs map[snapshot.JobKey]*explain.Outline
-	lost []string
-	list *snapshot.Jobs
+	jobs map[snapshot.JobKey]*explain.Outline // as they were seen last
+	// failed only grows: that another Job of the name is complete later mends nothing.
+	failed sets.Set[string]
+	lost   []string
+	list   *snapshot.Jobs
 }
 
 // observe takes what is shown, and says that nothing more is waited for.
@@ -25,30 +29,66 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	if s.Jobs == nil || s.Jobs == e.list {
 		return e.done()
 	}
+	first := e.list == nil
 	e.list = s.Jobs
-	if e.jobs == nil {
-		e.jobs = map[snapshot.JobKey]*explain.Outline{}
+	if first {
+		e.jobs, e.failed = map[snapshot.JobKey]*explain.Outline{}, sets.New[string]()
 	}
-	present := map[snapshot.JobKey]bool{}
+	present := map[snapshot.JobKey]*explain.Outline{}
 	for i := range s.Jobs.Items {
-		job := &s.Jobs.Items[i]
-		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
-		present[key] = true
-		if before := e.jobs[key]; before != nil && before.UID != job.UID && !isEnd(before.Fate) {
-			e.lose(key, "was deleted before it was seen to end, and another was created")
-		}
-		e.jobs[key] = job
+		present[keyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
 	}
-	for key, job := range e.jobs {
-		if !present[key] && !isEnd(job.Fate) {
-			e.lose(key, "was deleted before it was seen to end")
+	for key, before := range e.jobs {
+		if now := present[key]; !isEnd(before.Fate) && (now == nil || now.UID != before.UID) {
+			e.leave(key, before.UID)
 		}
+	}
+	for key, job := range present {
+		e.take(key, job)
+	}
+	if first {
+		e.missing()
 	}
 	return e.done()
 }
 
-func (e *watchedEnd) lose(key snapshot.JobKey, how string) {
-	e.lost = append(e.lost, e.label(key)+" "+how)
+// take notes the state of a Job.
+func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
+	e.jobs[key] = job
+	if job.Fate == explain.FateFailed {
+		e.failed.Insert(e.label(key))
+	}
+}
+
+// leave notes that a Job is gone, and how: it may have ended with the change that took it.
+func (e *watchedEnd) leave(key snapshot.JobKey, uid string) {
+	for i := range e.list.Gone {
+		if g := &e.list.Gone[i]; g.UID == uid && isEnd(g.Fate) {
+			e.take(key, g)
+			return
+		}
+	}
+	e.lose(key)
+}
+
+// missing looks for Jobs that were named, and went before the first list.
+func (e *watchedEnd) missing() {
+	for _, name := range e.names {
+		is := func(o explain.Outline) bool { return o.Name == name }
+		if slices.ContainsFunc(e.list.Items, is) {
+			continue
+		}
+		key := snapshot.JobKey{Name: name}
+		if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && isEnd(e.list.Gone[i].Fate) {
+			e.take(key, &e.list.Gone[i])
+			continue
+		}
+		e.lose(key)
+	}
+}
+
+func (e *watchedEnd) lose(key snapshot.JobKey) {
+	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to end")
 	delete(e.jobs, key)
 }
 
@@ -58,35 +98,24 @@ func (e *watchedEnd) done() bool {
 	if len(e.lost) > 0 {
 		return true
 	}
-	if len(e.jobs) < max(1, len(e.names)) {
-		return false
-	}
 	for _, job := range e.jobs {
 		if !isEnd(job.Fate) {
 			return false
 		}
 	}
-	return true
+	return len(e.jobs) > 0
 }
 
 // result is nil if all are complete.
 func (e *watchedEnd) result() error {
-	if len(e.lost) > 0 {
+	switch {
+	case len(e.lost) > 0:
 		slices.Sort(e.lost)
 		return newUserError(kindNotFound, nil, strings.Join(e.lost, "; "), "")
-	}
-	var failed []string
-	for key, job := range e.jobs {
-		if job.Fate == explain.FateFailed {
-			failed = append(failed, e.label(key))
-		}
-	}
-	switch {
 	case !e.done():
 		return fmt.Errorf("left before the end: %w", context.Canceled)
-	case len(failed) > 0:
-		slices.Sort(failed)
-		return jobFailed(failed)
+	case len(e.failed) > 0:
+		return jobFailed(sets.List(e.failed))
 	}
 	return nil
 }

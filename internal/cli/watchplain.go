@@ -30,6 +30,7 @@ type plainView struct {
 
 	jobs   map[snapshot.JobKey]*toldJob
 	told   map[string]bool // of the one Job
+	of     string          // which that is
 	stale  bool
 	listed *snapshot.Jobs
 	report *explain.Report
@@ -38,6 +39,7 @@ type plainView struct {
 
 // toldJob is what was printed of a Job.
 type toldJob struct {
+	uid          string
 	line, status string
 	at           time.Time
 }
@@ -129,6 +131,10 @@ func (v *plainView) flush(s *snapshot.Snapshot) {
 func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	key := keyOfOutline(o)
 	job := v.jobs[key]
+	if job != nil && job.uid != o.UID {
+		v.print(at, key, statusDeleted)
+		job = nil
+	}
 	if job == nil {
 		job = &toldJob{}
 		v.jobs[key] = job
@@ -137,7 +143,7 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	if line == job.line || !now && o.Status == job.status && at.Sub(job.at) < plainPause {
 		return
 	}
-	*job = toldJob{line: line, status: o.Status, at: at}
+	*job = toldJob{uid: o.UID, line: line, status: o.Status, at: at}
 	v.print(at, key, line)
 }
 
@@ -205,6 +211,9 @@ func orBuiltIn(managedBy string) string {
 // once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
+	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
+		v.of, v.told = of, map[string]bool{}
+	}
 	for _, p := range r.Problems {
 		v.once(at, key, string(p.Kind), "problem: "+p.Text)
 	}

@@ -82,7 +82,13 @@ func (j *jobData) estimate() {
 		}
 		j.samples = kept
 	}
-	if total > 0 && !j.Job.Started.IsZero() && j.Verdict.Fate == explain.FateOpen {
+	if j.Indexes != nil {
+		total -= j.Indexes.FailedCount // They will not succeed any more.
+	}
+	if total > 0 && !j.Job.Started.IsZero() && j.Verdict.Fate == explain.FateOpen && !j.Job.Suspend {
 		j.eta = explain.Estimate(j.samples, j.Job.Started.Time, total, j.ObservedAt.Time)
+		if j.SuccessPolicy != nil {
+			j.eta.Method += ", for all indexes"
+		}
 	}
 }

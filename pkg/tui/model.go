@@ -225,7 +225,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.err != nil {
 		m.over = msg.err
-		if !errors.Is(msg.err, io.EOF) && !m.data.snap.IsShown() {
+		// Nobody may be there to see it, if the view is to end by itself.
+		if !errors.Is(msg.err, io.EOF) && (!m.data.snap.IsShown() || m.o.EndWhen != nil) {
 			m.quit = true
 			return tea.Quit
 		}

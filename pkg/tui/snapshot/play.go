@@ -71,11 +71,12 @@ func (p *Player) Now() time.Time {
 	if p.speed == 0 {
 		return p.until
 	}
-	now := p.from.Add(time.Duration(float64(p.clock.Now().Sub(p.started)) * p.speed))
-	if now.After(p.until) {
+	// In floats, as a fast recording may be beyond the longest Duration.
+	played := float64(p.clock.Now().Sub(p.started)) * p.speed
+	if played >= float64(p.until.Sub(p.from)) {
 		return p.until
 	}
-	return now
+	return p.from.Add(time.Duration(played))
 }
 
 // Next waits until it is time for the next Snapshot. All are returned, whatever was seen.

@@ -78,6 +78,9 @@ type Link struct {
 type Jobs struct {
 	// Items are sorted by namespace and name.
 	Items []explain.Outline `json:"items"`
+	// Gone are Jobs of the list that were deleted, as they were seen last, the latest last;
+	// at most 1,000.
+	Gone []explain.Outline `json:"gone,omitempty"`
 }
 
 // Job is the open one.
