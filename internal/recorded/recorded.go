@@ -4,6 +4,7 @@ package recorded
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func Load(file string) (Case, error) {
 		return Case{}, fmt.Errorf("%s: %w", file, err)
 	}
 	var list struct {
-		Items []map[string]any `json:"items"`
+		Items []json.RawMessage `json:"items"`
 	}
 	if err := yaml.Unmarshal(data, &list); err != nil {
 		return Case{}, fmt.Errorf("%s: %w", file, err)
@@ -92,27 +93,24 @@ type objects struct {
 	lease  *coordinationv1.Lease
 }
 
-func (o *objects) add(item map[string]any) error {
-	data, err := yaml.Marshal(item)
-	if err != nil {
+func (o *objects) add(data json.RawMessage) error {
+	var head struct{ Kind string }
+	if err := json.Unmarshal(data, &head); err != nil {
 		return err
 	}
-	if data, err = yaml.YAMLToJSON(data); err != nil {
-		return err
-	}
-	switch item["kind"] {
+	switch head.Kind {
 	case "Job":
 		o.jobs = append(o.jobs, observe.NamedJob{})
 		return o.jobs[len(o.jobs)-1].UnmarshalJSON(data)
 	case "Pod":
 		o.pods = append(o.pods, corev1.Pod{})
-		return yaml.Unmarshal(data, &o.pods[len(o.pods)-1])
+		return json.Unmarshal(data, &o.pods[len(o.pods)-1])
 	case "Event":
 		o.events = append(o.events, corev1.Event{})
-		return yaml.Unmarshal(data, &o.events[len(o.events)-1])
+		return json.Unmarshal(data, &o.events[len(o.events)-1])
 	case "Lease":
 		o.lease = &coordinationv1.Lease{}
-		return yaml.Unmarshal(data, o.lease)
+		return json.Unmarshal(data, o.lease)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,13 +213,32 @@ func checkFrame(t *testing.T, b *testbed, at size) {
 	}
 }
 
+// cases are the files that were read.
+var cases sync.Map
+
+// recordedCase reads a case once. What it returns may be changed but for the pods.
+func recordedCase(t testing.TB, name string) recorded.Case {
+	t.Helper()
+	known, ok := cases.Load(name)
+	if !ok {
+		c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, _ = cases.LoadOrStore(name, c)
+	}
+	c := known.(recorded.Case)
+	c.Facts = slices.Clone(c.Facts)
+	for i := range c.Facts {
+		c.Facts[i].Job = c.Facts[i].Job.DeepCopy()
+	}
+	return c
+}
+
 // load makes a Snapshot of a recorded case, see pkg/explain/testdata/recorded.
 func load(t testing.TB, name string) *snapshot.Snapshot {
 	t.Helper()
-	c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := recordedCase(t, name)
 	f := c.Facts[0]
 	r := explain.Explain(f, explain.Options{MaxPods: -1})
 	s := &snapshot.Snapshot{
@@ -235,10 +255,7 @@ func load(t testing.TB, name string) *snapshot.Snapshot {
 func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, name)
-	c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := recordedCase(t, name)
 	s.Focus.Pod = s.Job.Report.Pods[n].Name
 	i := slices.IndexFunc(c.Facts[0].Pods, func(p explain.Pod) bool { return p.Name == s.Focus.Pod })
 	var events []explain.Event
