@@ -193,7 +193,7 @@ func (o *explainOptions) parseIndex() (int32, error) {
 // the others.
 func (o *explainOptions) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		return viewJob(ctx, o.names[0], tui.StartExplain, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
+		return viewJob(ctx, o.names[0], tui.StartExplain, o.logLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// liveLogLines is how many last lines of the logs that tell most belong to the evidence.
+// liveLogLines is how many last lines of the logs that tell most belong to the evidence, if nobody says otherwise.
 const liveLogLines = 10
 
 // liveConfig is what a liveSource works with.
@@ -64,7 +64,8 @@ func newLiveSource(config liveConfig) *liveSource {
 }
 
 // connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
-func connectLive(config *rest.Config, set jobSet, env environment) (*liveSource, error) {
+// logLines is how many last lines of logs belong to the evidence, 0 for none.
+func connectLive(config *rest.Config, set jobSet, logLines int64, env environment) (*liveSource, error) {
 	typed, err := newExplainer(config, env.now)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func connectLive(config *rest.Config, set jobSet, env environment) (*liveSource,
 	if err != nil {
 		return nil, err
 	}
-	return newLiveSource(liveConfig{set: set, jobs: all.in, client: typed.client, env: env, logLines: liveLogLines}), nil
+	return newLiveSource(liveConfig{set: set, jobs: all.in, client: typed.client, env: env, logLines: logLines}), nil
 }
 
 // run keeps up until the context ends, or until something that no retry mends: the first list of Jobs fails, none of the

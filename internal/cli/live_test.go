@@ -266,7 +266,7 @@ func TestLiveForbiddenWatch_CLI_08(t *testing.T) {
 	s := startLive(t, api)
 	s.open("train")
 	s.until("there is a gap", func(got *snapshot.Snapshot) bool {
-		return strings.Contains(gapsOf(got), "no permission to watch pods") && podNames(got) == "train-a"
+		return gapsOf(got) == "pods may not be watched: they are read again every 30s" && podNames(got) == "train-a"
 	})
 	api.pods.put(endedPod(train, "train-b", 1, ""))
 	s.until("they are listed again", func(got *snapshot.Snapshot) bool { return podNames(got) == "train-a train-b" })

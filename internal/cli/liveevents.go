@@ -23,13 +23,17 @@ const maxLiveEvents = gather.MaxEvents
 
 // liveEvents are events by their name. All of it is under source.mu.
 type liveEvents struct {
-	rows *liveRows[explain.Event]
-	read bool
-	cut  bool // old ones are forgotten
-	gap  *explain.Gap
+	rows      *liveRows[explain.Event]
+	early     []earlyEvent
+	read      bool
+	cut       bool // old ones are forgotten
+	gap       *explain.Gap
+	unwatched *explain.Gap // nil if they are watched
 }
 
-func (e *liveEvents) reset() { *e = liveEvents{rows: newLiveRows[explain.Event](), gap: e.gap} }
+func (e *liveEvents) reset() {
+	*e = liveEvents{rows: newLiveRows[explain.Event](), gap: e.gap, unwatched: e.unwatched}
+}
 
 // whole says that these are all the events that are there.
 func (e *liveEvents) whole() bool { return e.read && !e.cut }
@@ -38,6 +42,14 @@ func (e *liveEvents) put(name string, event explain.Event) {
 	e.rows.put(name, event)
 	if len(e.rows.rows) > maxLiveEvents+maxLiveEvents/4 {
 		e.forget()
+	}
+}
+
+// found says that nothing is missing but what is forgotten.
+func (e *liveEvents) found() {
+	e.unwatched = nil
+	if !e.cut {
+		e.gap = nil
 	}
 }
 
@@ -88,15 +100,14 @@ func (w *liveEventWatch) call(verb string) apiCall {
 func (w *liveEventWatch) watchCall() apiCall { return w.call("watch") }
 
 func (w *liveEventWatch) list(ctx context.Context) (string, error) {
-	type named struct {
-		name  string
-		event explain.Event
+	if err := w.podsAnswer(ctx); err != nil {
+		return "", err
 	}
-	var all []named
+	var all []earlyEvent
 	begin := func() { all = nil }
 	// Pods may become known while this is read, so all are kept for a moment.
 	version, complete, err := gather.EachEvent(ctx, w.source.client, w.job.Namespace, w.about, begin, func(event *corev1.Event) {
-		all = append(all, named{name: event.Name, event: explain.EventOf(event)})
+		all = append(all, earlyEvent{name: event.Name, event: explain.EventOf(event)})
 	})
 	if err != nil {
 		return "", w.call("list").wrap(err)
@@ -104,11 +115,15 @@ func (w *liveEventWatch) list(ctx context.Context) (string, error) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	w.events.reset()
+	var early []earlyEvent
 	for i := range all {
 		if w.wants(&all[i].event) {
 			w.events.put(all[i].name, all[i].event)
+		} else {
+			early = append(early, all[i])
 		}
 	}
+	w.events.setEarly(w.source.env.now(), early)
 	w.events.read = true
 	if !complete {
 		w.events.cut, w.events.gap = true, ptr.To(gather.ManyEvents())
@@ -117,9 +132,22 @@ func (w *liveEventWatch) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
+// podsAnswer waits until the pods are known, by which their events are told from others.
+func (w *liveEventWatch) podsAnswer(ctx context.Context) error {
+	if !w.ofPods {
+		return nil
+	}
+	select {
+	case <-w.facts.podsFirst:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // wants says whether the event is about the Job, or about a pod of it. source.mu is held.
 func (w *liveEventWatch) wants(e *explain.Event) bool {
-	return !w.ofPods || w.facts.hasPod(e.Pod) || gather.MayBeOfJob(w.job, e)
+	return !w.ofPods || w.facts.hasPod(e.Pod) || gather.MayBeOfJob(w.facts.job, e)
 }
 
 func (w *liveEventWatch) watch(ctx context.Context, version string) (watch.Interface, error) {
@@ -140,7 +168,9 @@ func (w *liveEventWatch) event(kind watch.EventType, object runtime.Object) erro
 	switch {
 	case kind == watch.Deleted: // It has expired.
 		w.events.rows.remove(event.Name)
+		w.events.forgetEarly(event.Name)
 	case !w.wants(&row):
+		w.events.putEarly(w.source.env.now(), event.Name, row)
 		return nil
 	default:
 		w.events.put(event.Name, row)
@@ -153,19 +183,18 @@ func (w *liveEventWatch) event(kind watch.EventType, object runtime.Object) erro
 func (w *liveEventWatch) missed(err error) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
-	if err == nil {
-		if w.events.gap != nil && !w.events.cut {
-			w.events.gap = nil
-			w.facts.touch(w.source)
+	switch {
+	case err == nil:
+		if w.events.unwatched == nil && (w.events.gap == nil || w.events.cut) {
+			return
 		}
-		return
-	}
-	verb := callOf(err).verb
-	if verb != "watch" {
+		w.events.found()
+	case mayNotWatch(err):
+		w.events.found()
+		w.events.unwatched = ptr.To(gather.UnwatchedGap(w.job.Namespace, "events", refusedPause))
+	default:
 		w.events.reset()
-		verb = "list"
+		w.events.gap, w.events.unwatched = ptr.To(gather.GapOf(w.job.Namespace, "list", "events", err)), nil
 	}
-	w.events.cut = false
-	w.events.gap = ptr.To(gather.GapOf(w.job.Namespace, verb, "events", err))
 	w.facts.touch(w.source)
 }

@@ -245,7 +245,7 @@ func startLive(t *testing.T, api *fakeLive, names ...string) *liveSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := connectLive(config, jobSet{client: jobs, names: names}, env)
+	source, err := connectLive(config, jobSet{client: jobs, names: names}, liveLogLines, env)
 	if err != nil {
 		t.Fatal(err)
 	}

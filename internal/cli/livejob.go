@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -23,9 +27,12 @@ type liveJob struct {
 	job   *observe.NamedJob // nil until it was read
 	facts *liveFacts        // of job
 	gone  bool
-	shown *snapshot.Job // nil until a report was made
+	shown *snapshot.Job // nil until there was an answer
 	of    *liveFacts    // what shown was made of
 	clock bool          // time changes shown
+
+	unwatchedGap *explain.Gap // nil if the Job is watched
+	unread       *explain.Gap // nil if job is its latest state
 }
 
 func newLiveJob(s *liveSource, key snapshot.JobKey) *liveJob { return &liveJob{source: s, key: key} }
@@ -34,10 +41,20 @@ func (j *liveJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.belongings.stop()
 	set := jobSet{client: j.source.jobs(j.key.Namespace), names: []string{j.key.Name}}
-	link := newLink(&j.source.link, j.source.env)
-	defer link.connected()
-	loop := watchLoop{target: watchedJobs{set: set, sink: j}, link: link}
-	return loop.run(ctx, "")
+	return j.source.keepUpJobs(ctx, watchedJobs{set: set, sink: j}, "", j.unwatched)
+}
+
+// unwatched notes that the Job may not be watched; nil that it is.
+func (j *liveJob) unwatched(gap *explain.Gap) {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	if (gap == nil) == (j.unwatchedGap == nil) {
+		return
+	}
+	j.unwatchedGap = gap
+	if j.facts != nil {
+		j.facts.touch(j.source)
+	}
 }
 
 func (j *liveJob) reconcile(jobs []*unstructured.Unstructured) error {
@@ -51,7 +68,8 @@ func (j *liveJob) changed(jobs ...*unstructured.Unstructured) error {
 	for _, object := range jobs {
 		job, err := namedJob(object)
 		if err != nil {
-			return err
+			j.misread(object, err)
+			continue
 		}
 		if j.take(job) {
 			j.belongings.stop()
@@ -81,9 +99,39 @@ func (j *liveJob) take(job *observe.NamedJob) (another bool) {
 	if another {
 		j.facts, j.gone = newLiveFacts(), false
 	}
-	j.job = job
+	j.job, j.facts.job, j.unread = job, &job.Job, nil
 	j.facts.touch(j.source)
 	return another
+}
+
+// misread notes that the Job is there and makes no sense: what is known of it is told still, with a gap. The next change
+// may mend it.
+func (j *liveJob) misread(object *unstructured.Unstructured, err error) {
+	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
+	if j.isKnown(object.GetUID()) {
+		j.source.mu.Lock()
+		defer j.source.mu.Unlock()
+		j.unread = gap
+		j.facts.touch(j.source)
+		return
+	}
+	j.belongings.stop()
+	report := j.unseen()
+	report.Job.UID = string(object.GetUID())
+	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "The Job makes no sense to this program."}
+	report.Gaps = []explain.Gap{*gap}
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	j.job, j.facts, j.of, j.gone = nil, nil, nil, false
+	j.shown = &snapshot.Job{Report: report}
+	j.source.touch()
+}
+
+// isKnown says that the Job of the UID is the one that was read.
+func (j *liveJob) isKnown(uid types.UID) bool {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	return j.facts != nil && !j.gone && j.job.UID == uid
 }
 
 // lose notes that the Job is not there. What belonged to it is not watched any more.
@@ -95,10 +143,11 @@ func (j *liveJob) lose() {
 		return
 	}
 	j.gone = true
-	if j.facts == nil {
-		j.shown = &snapshot.Job{Gone: true, Report: j.unseen()}
-	} else {
+	switch {
+	case j.facts != nil:
 		j.facts.touch(j.source)
+	case j.shown == nil:
+		j.shown = &snapshot.Job{Gone: true, Report: j.unseen()}
 	}
 	j.source.touch()
 }

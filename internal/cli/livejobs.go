@@ -17,12 +17,19 @@ import (
 // doubtEvery is how often Jobs that nobody has worked on yet are looked at again.
 const doubtEvery = 10 * time.Second
 
+// unreadable is the status of a Job that makes no sense to this program.
+const unreadable = "Unreadable"
+
+// maxGoneJobs is how many Jobs that were deleted are kept.
+const maxGoneJobs = 1000
+
 // liveJobs is the list of Jobs; of each it keeps what a row shows.
 type liveJobs struct {
 	source *liveSource
 
 	// under source.mu
-	rows    []liveRow // by namespace and name
+	rows    []liveRow         // by namespace and name
+	gone    []explain.Outline // only appended to and cut in front: Snapshots share it
 	read    bool
 	dirty   bool           // since shown was made
 	shown   *snapshot.Jobs // nil until the list was read
@@ -48,10 +55,7 @@ func (s *liveSource) followJobs(ctx context.Context) error {
 	if err := s.list.reconcile(jobs); err != nil {
 		return err
 	}
-	link := newLink(&s.link, s.env)
-	defer link.connected()
-	loop := watchLoop{target: watchedJobs{set: s.set, sink: &s.list}, link: link}
-	return loop.run(ctx, version)
+	return s.keepUpJobs(ctx, watchedJobs{set: s.set, sink: &s.list}, version, func(*explain.Gap) {})
 }
 
 // reconcile takes all Jobs that there are, by namespace and name. Those that have not changed are not read again.
@@ -72,19 +76,36 @@ func (l *liveJobs) reconcile(jobs []*unstructured.Unstructured) error {
 	}
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
+	before := l.rows
 	l.rows, l.read = rows, true
+	for i := range before {
+		if now, found := l.find(before[i].key()); !found || l.rows[now].outline.UID != before[i].outline.UID {
+			l.bury(before[i].outline)
+		}
+	}
 	l.touch()
 	return nil
+}
+
+// bury notes a Job that was deleted, as it was last. source.mu is held.
+func (l *liveJobs) bury(job explain.Outline) {
+	l.gone = append(l.gone, job)
+	l.gone = l.gone[max(0, len(l.gone)-maxGoneJobs):]
 }
 
 func (l *liveJobs) changed(jobs ...*unstructured.Unstructured) error {
 	for _, job := range jobs {
 		row := l.rowOf(job)
 		l.source.mu.Lock()
-		if i, found := l.find(row.key()); found {
-			l.rows[i] = row
-		} else {
+		i, found := l.find(row.key())
+		switch {
+		case !found:
 			l.rows = slices.Insert(l.rows, i, row)
+		case l.rows[i].outline.UID != row.outline.UID: // The deletion was not seen.
+			l.bury(l.rows[i].outline)
+			l.rows[i] = row
+		default:
+			l.rows[i] = row
 		}
 		l.touch()
 		l.source.mu.Unlock()
@@ -92,13 +113,21 @@ func (l *liveJobs) changed(jobs ...*unstructured.Unstructured) error {
 	return nil
 }
 
+// removed takes a Job as it was when it was deleted: it may have ended just before.
 func (l *liveJobs) removed(job *unstructured.Unstructured) error {
+	last := l.rowOf(job)
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
-	if i, found := l.find(snapshotKey(job)); found {
-		l.rows = slices.Delete(l.rows, i, i+1)
-		l.touch()
+	i, found := l.find(snapshotKey(job))
+	if !found {
+		return nil
 	}
+	if before := l.rows[i].outline; before.UID != last.outline.UID {
+		l.bury(before)
+	}
+	l.bury(last.outline)
+	l.rows = slices.Delete(l.rows, i, i+1)
+	l.touch()
 	return nil
 }
 
@@ -107,7 +136,7 @@ func (l *liveJobs) rowOf(object *unstructured.Unstructured) liveRow {
 	now := l.source.env.now()
 	job, err := namedJob(object)
 	if err != nil {
-		return liveRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: "Unreadable"}}
+		return liveRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
 	}
 	row := liveRow{outline: explain.OutlineOf(&job.Job, job.RuleNames, now), version: job.ResourceVersion}
 	if !row.outline.Neglected && explain.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
@@ -142,7 +171,7 @@ func (l *liveJobs) snapshot(now time.Time) *snapshot.Jobs {
 		items[i] = l.rows[i].outline
 		l.running = l.running || items[i].Finished == nil
 	}
-	l.shown = &snapshot.Jobs{Items: items}
+	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)]}
 	return l.shown
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type liveLog struct {
 	dropped   int
 	ended     bool
 	why       string
+	again     bool          // the lines are those of a reading that failed, until another has one
+	shown     *snapshot.Log // nil if something has changed
 }
 
 func newLiveLog(s *liveSource, pod *livePod, target snapshot.LogTarget) *liveLog {
@@ -76,6 +79,9 @@ func (l *liveLog) choose() (logSource, bool) {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	if !l.pod.read {
+		if l.pod.gap != "" {
+			l.tell(l.pod.gap, false)
+		}
 		return logSource{}, false
 	}
 	pod := l.pod.book
@@ -83,9 +89,8 @@ func (l *liveLog) choose() (logSource, bool) {
 		l.tell("the pod is gone, and its log with it", true)
 		return logSource{}, false
 	}
-	l.container = l.target.Container
-	if l.container == "" {
-		l.container = pod.first
+	if name := cmp.Or(l.target.Container, pod.first); name != l.container {
+		l.container, l.shown = name, nil
 	}
 	container := pod.container(l.container)
 	switch {
@@ -106,7 +111,7 @@ func (l *liveLog) choose() (logSource, bool) {
 
 // follow reads until the container has ended, over any number of connections.
 func (l *liveLog) follow(ctx context.Context, source logSource) error {
-	l.clear()
+	l.restart()
 	client := &podLogClient{namespace: l.pod.namespace, pods: l.source.client.CoreV1().Pods(l.pod.namespace)}
 	log := &followedLog{
 		o: &logsOptions{env: l.source.env, pods: client, follow: true, tail: maxLiveLines}, to: l,
@@ -120,11 +125,18 @@ func (l *liveLog) follow(ctx context.Context, source logSource) error {
 	return err
 }
 
-// clear forgets what a reading before has found.
-func (l *liveLog) clear() {
+// restart has what a reading before has found forgotten, as soon as this one finds something.
+func (l *liveLog) restart() {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
-	l.lines, l.bytes, l.dropped = nil, 0, 0
+	l.again = true
+}
+
+// forget drops what a reading before has found, once. source.mu is held.
+func (l *liveLog) forget() {
+	if l.again {
+		l.again, l.lines, l.bytes, l.dropped, l.shown = false, nil, 0, 0, nil
+	}
 }
 
 // errGone is a log that was not there when it was asked for.
@@ -141,7 +153,7 @@ func (l *liveLog) hasEnded(source logSource) bool {
 	return container == nil || container.ended
 }
 
-// finish says how the reading ended, and whether no other is of any use.
+// finish says how the reading ended, and whether no other is of any use: all was read, or there is nothing to be read.
 func (l *liveLog) finish(source logSource, err error) bool {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
@@ -151,19 +163,24 @@ func (l *liveLog) finish(source logSource, err error) bool {
 	}
 	switch {
 	case err == nil:
+		l.forget()
 		l.tell("", true)
 		return true
 	case apierrors.IsForbidden(err):
 		l.tell(gather.GapOf(l.pod.namespace, "get", "pods/log", err).Text, false)
 		return false
 	}
-	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.pod.name, gather.WhyNoLog(l.pod.node, err)), true)
-	return true
+	isGone := errors.Is(err, errGone) || apierrors.IsNotFound(err)
+	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.pod.name, gather.WhyNoLog(l.pod.node, err)), isGone)
+	return isGone
 }
 
 // tell notes what there is to say beside the lines. source.mu is held.
 func (l *liveLog) tell(why string, ended bool) {
-	l.answered, l.why, l.ended = true, why, ended
+	if l.answered && l.why == why && l.ended == ended {
+		return
+	}
+	l.answered, l.why, l.ended, l.shown = true, why, ended, nil
 	l.source.touch()
 }
 
@@ -201,6 +218,7 @@ func (l *liveLog) print(_ logSource, line logLine) error {
 func (l *liveLog) add(at time.Time, text string) {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
+	l.forget()
 	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
 	l.bytes += len(text)
 	for len(l.lines) > maxLiveLines || l.bytes > maxLiveLog {
@@ -208,15 +226,16 @@ func (l *liveLog) add(at time.Time, text string) {
 		l.lines = l.lines[1:]
 		l.dropped++
 	}
+	l.shown = nil
 	l.source.touch()
 }
 
-// snapshot is the log as it is now. source.mu is held.
+// snapshot is the log as it is now: the one of before if nothing in it has changed. source.mu is held.
 func (l *liveLog) snapshot() *snapshot.Log {
-	if !l.answered {
-		return nil
+	if l.answered && l.shown == nil {
+		l.shown = &snapshot.Log{
+			Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,
+		}
 	}
-	return &snapshot.Log{
-		Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,
-	}
+	return l.shown
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,11 +27,13 @@ type livePod struct {
 	news            chan struct{}
 
 	// under source.mu
-	detail *explain.PodDetail // nil until it was read
+	detail *explain.PodDetail // nil until there was an answer
+	last   *explain.PodDetail // what the last good answer told, nil for none
 	seen   bool               // it was there
 	book   *podLog            // what is known of its logs; nil if it is not there
 	node   string
-	read   bool // there was an answer
+	read   bool   // it is known whether it is there
+	gap    string // why it is not, or not any more, kept up with; "" if it is
 }
 
 func newLivePod(s *liveSource, namespace, name string) *livePod {
@@ -69,8 +73,8 @@ func (p *livePod) readOnce(ctx context.Context) error {
 	detail.Gaps = append(detail.Gaps, gaps...)
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	p.detail, p.seen, p.book, p.node, p.read = &detail, true, newPodLog(pod), pod.Spec.NodeName, true
-	p.tell()
+	p.last, p.seen, p.book, p.node, p.read, p.gap = &detail, true, newPodLog(pod), pod.Spec.NodeName, true, ""
+	p.tell(detail)
 	return nil
 }
 
@@ -92,11 +96,11 @@ func (p *livePod) events(ctx context.Context, uid string) ([]explain.Event, []ex
 // lose keeps what was read before, or else what events tell.
 func (p *livePod) lose(ctx context.Context) {
 	p.source.mu.Lock()
-	before, seen := p.detail, p.seen
+	last, seen := p.last, p.seen
 	p.source.mu.Unlock()
 	var detail explain.PodDetail
 	if seen {
-		detail = *before
+		detail = *last
 	} else {
 		events, gaps := p.events(ctx, "")
 		told := explain.PodDetailOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name}}, events)
@@ -105,23 +109,30 @@ func (p *livePod) lose(ctx context.Context) {
 	detail.Gone = true
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	p.detail, p.book, p.read = &detail, nil, true
-	p.tell()
+	p.last, p.book, p.read, p.gap = &detail, nil, true, ""
+	p.tell(detail)
 }
 
-// miss says why there is nothing, if there is nothing. What was read before stays; the link tells that it is old.
+// miss says why there is nothing, or nothing newer. What was read before stays.
 func (p *livePod) miss(gap explain.Gap) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	if !p.seen {
-		p.detail = &explain.PodDetail{Name: p.name, Gaps: []explain.Gap{gap}}
-		p.source.touch()
+	detail := explain.PodDetail{Name: p.name}
+	if p.last != nil {
+		detail = *p.last
 	}
+	detail.Gaps = append(slices.Clone(detail.Gaps), gap)
+	p.gap = gap.Text
+	p.tell(detail)
 }
 
-// tell passes on that the pod was read. source.mu is held.
-func (p *livePod) tell() {
-	p.source.touch()
+// tell shows what is known now, and tells the log. It is the detail of before if nothing in it has changed. source.mu is
+// held.
+func (p *livePod) tell(detail explain.PodDetail) {
+	if p.detail == nil || !reflect.DeepEqual(*p.detail, detail) {
+		p.detail = &detail
+		p.source.touch()
+	}
 	if log := p.source.log; log != nil && log.pod == p {
 		notify(log.news)
 	}

@@ -41,9 +41,10 @@ func (w *livePodWatch) list(ctx context.Context) (string, error) {
 	}
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
-	w.facts.podsTried = true
+	w.facts.triedPods()
 	if err == nil {
 		w.facts.pods, w.facts.podsRead = rows, true
+		w.facts.events[1].match(w.source.env.now(), w.facts.hasPod)
 		notify(w.facts.overdue)
 		if w.source.pod != nil {
 			notify(w.source.pod.news)
@@ -80,7 +81,11 @@ func (w *livePodWatch) event(kind watch.EventType, object runtime.Object) error 
 	row := explain.PodOf(pod)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
+	known := w.facts.hasPod(pod.Name)
 	w.facts.pods.put(pod.Name, row)
+	if !known {
+		w.facts.events[1].match(w.source.env.now(), func(name string) bool { return name == pod.Name })
+	}
 	w.source.podChanged(pod.Name)
 	w.facts.touch(w.source)
 	return nil
@@ -107,10 +112,17 @@ func (w *livePodWatch) missed(err error) {
 		}
 		return
 	}
-	verb := callOf(err).verb
-	if verb != "watch" {
-		verb, w.facts.podsRead, w.facts.pods = "list", false, newLiveRows[explain.Pod]()
+	w.facts.podsGap = ptr.To(w.gapOf(err))
+	if callOf(err).verb != "watch" {
+		w.facts.podsRead, w.facts.pods = false, newLiveRows[explain.Pod]()
 	}
-	w.facts.podsTried, w.facts.podsGap = true, ptr.To(gather.GapOf(w.job.Namespace, verb, "pods", err))
+	w.facts.triedPods()
 	w.facts.touch(w.source)
+}
+
+func (w *livePodWatch) gapOf(err error) explain.Gap {
+	if mayNotWatch(err) {
+		return gather.UnwatchedGap(w.job.Namespace, "pods", refusedPause)
+	}
+	return gather.GapOf(w.job.Namespace, "list", "pods", err)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
@@ -24,24 +26,59 @@ type liveTails struct {
 }
 
 func (t *liveTails) run(ctx context.Context) error {
+	var pods []explain.Pod // those of targets
+	var targets []explain.LogTarget
+	failed := false
 	for {
-		select {
-		case facts := <-t.facts.wantTails:
+		facts, err := t.wait(ctx, failed)
+		if err != nil {
+			return err
+		}
+		pause := tailsPause
+		if facts != nil {
 			began := t.source.env.now()
-			targets := explain.LogTargets(facts, explain.Options{}, gather.MaxLogs)
-			took := t.source.env.now().Sub(began)
-			t.take(ctx, facts.Pods, targets)
-			if err := t.source.pause(ctx, max(tailsPause, idleDuty*took), nil); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+			targets = explain.LogTargets(*facts, explain.Options{}, gather.MaxLogs)
+			pods = podsOf(facts.Pods, targets)
+			pause = max(pause, idleDuty*t.source.env.now().Sub(began))
+		}
+		failed = t.take(ctx, pods, targets)
+		if err := t.source.pause(ctx, pause, nil); err != nil {
+			return err
 		}
 	}
 }
 
-// take reads the targets, until one cannot be read.
-func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) {
+// wait returns the facts for which logs are asked for next; nil if those that failed are to be read again.
+func (t *liveTails) wait(ctx context.Context, failed bool) (*explain.Facts, error) {
+	var again <-chan time.Time
+	if failed {
+		beats, stop := t.source.env.ticks(refusedPause)
+		defer stop()
+		again = beats
+	}
+	select {
+	case facts := <-t.facts.wantTails:
+		return &facts, nil
+	case <-again:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// podsOf are the pods of the targets, without the memory of the others.
+func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
+	var of []explain.Pod
+	for i := range pods {
+		if slices.ContainsFunc(targets, func(t explain.LogTarget) bool { return t.Pod == pods[i].Name }) {
+			of = append(of, pods[i])
+		}
+	}
+	return of
+}
+
+// take reads the targets, until one cannot be read. failed says that another attempt may read it.
+func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail
 	var gap *explain.Gap
@@ -50,11 +87,11 @@ func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []expl
 		if !known {
 			lines, err := gather.Tail(ctx, t.source.client, t.namespace, target, t.source.logLines)
 			if ctx.Err() != nil {
-				return
+				return false
 			}
 			if err != nil {
 				because := gather.LogGap(t.namespace, pods, target, err)
-				gap = &because
+				gap, failed = &because, !apierrors.IsNotFound(err)
 				break
 			}
 			tail = explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}
@@ -69,6 +106,7 @@ func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []expl
 	defer t.source.mu.Unlock()
 	t.facts.tails, t.facts.tailsGap = tails, gap
 	t.facts.touch(t.source)
+	return failed
 }
 
 // evidenceOf names what failed according to a report, so that logs are looked for again when that is something else; ""

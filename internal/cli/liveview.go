@@ -28,6 +28,11 @@ type liveView struct {
 
 // openLive makes the clients. Warnings of the API server go to warnings.
 func openLive(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
+	return openLiveWith(liveLogLines, kube, choice, warnings, env)
+}
+
+// openLiveWith is openLive with so many last lines of logs in the evidence, 0 for none.
+func openLiveWith(logLines int64, kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
 	config, err := restConfig(kube, warnings)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func openLive(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io
 		return nil, err
 	}
 	v := &liveView{choice: choice, set: jobSet{client: client, selector: choice.selector, names: choice.names}}
-	v.source, err = connectLive(config, v.set, env)
+	v.source, err = connectLive(config, v.set, logLines, env)
 	return v, err
 }
 
@@ -91,11 +96,12 @@ func (v *liveView) label(key snapshot.JobKey) string {
 	return "job.batch/" + key.Name
 }
 
-// viewJob is the interactive view of one Job, in place of printing it.
-func viewJob(ctx context.Context, name string, start tui.Start, kube *genericclioptions.ConfigFlags, v viewer) error {
+// viewJob is the interactive view of one Job, in place of printing it. logLines is how many last lines of logs belong to
+// the evidence, 0 for none.
+func viewJob(ctx context.Context, name string, start tui.Start, logLines int64, kube *genericclioptions.ConfigFlags, v viewer) error {
 	held := &heldLines{}
 	defer held.release(v.ErrOut)
-	live, err := openLive(kube, jobChoice{names: []string{name}}, held, v.env)
+	live, err := openLiveWith(logLines, kube, jobChoice{names: []string{name}}, held, v.env)
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	case o.watch:
 		return newFollower(o).run(ctx)
 	case o.summarizes() && !o.full && o.interactive.possible(o.IOStreams):
-		return viewJob(ctx, o.names[0], tui.StartJob, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
+		return viewJob(ctx, o.names[0], tui.StartJob, liveLogLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	case o.summarizes():
 		return o.printSummary(ctx)
 	case len(o.names) > 0:

@@ -22,7 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// viewVariable makes TestViewHelper show a view, in a process of its own.
+// viewVariable makes the test binary show a view in place of running tests.
 const viewVariable = "BATCHJOB_TEST_VIEW"
 
 // faulty is a Source that shows a list of Jobs, and does what its name says when the test
@@ -48,12 +48,15 @@ func (f *faulty) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 	return &snapshot.Snapshot{Seq: seen + 1, Time: testNow(), Jobs: &snapshot.Jobs{Items: []explain.Outline{{Namespace: "ns", Name: "the-job", Status: "Running"}}}}, nil
 }
 
-// TestViewHelper is no test: it is the process that the tests below look at.
-func TestViewHelper(t *testing.T) {
-	name := os.Getenv(viewVariable)
-	if name == "" {
-		t.Skip("it runs in a process of its own")
+func TestMain(m *testing.M) {
+	if name := os.Getenv(viewVariable); name != "" {
+		showFaulty(name)
 	}
+	os.Exit(m.Run())
+}
+
+// showFaulty is the process that TestViewRestoresTheTerminal looks at.
+func showFaulty(name string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	v := viewer{IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, env: testEnvironment(), display: display{terminal: true, color: true, width: 80}}
@@ -126,7 +129,7 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(os.Args[0], "-test.run=^TestViewHelper$")
+			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), viewVariable+"="+tc.name, "TERM=xterm-256color")
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -3,6 +3,8 @@ package tui
 import (
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -91,4 +93,21 @@ func (j *jobData) estimate() {
 			j.eta.Method += ", for all indexes"
 		}
 	}
+}
+
+// failureTotals are the failures of a Job: all that are told by cause or whose pods are
+// gone, and of those how many its status counts, how many are counted with the next pod of
+// their index (KEP-3850), and how many its podFailurePolicy ignores. The parts need not add
+// up to all: what just failed is in none yet.
+func failureTotals(j *jobData) (all, counted, awaiting, ignored int32) {
+	c := &j.Counts
+	counted, awaiting = c.Failed+c.UncountedFailed, c.AwaitReplacement
+	all = j.FailuresWithoutPod
+	for i := range j.Causes {
+		all += j.Causes[i].Count
+		if j.Causes[i].Action == string(batchv1.PodFailurePolicyActionIgnore) {
+			ignored += j.Causes[i].Count
+		}
+	}
+	return max(all, counted), counted, awaiting, max(ignored, c.IgnoredFailures)
 }

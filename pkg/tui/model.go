@@ -235,10 +235,11 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if m.o.Now().After(m.now) {
 		m.now = m.o.Now()
 	}
-	if m.paused {
+	if m.paused && m.isFilled() {
 		m.held = msg.snap
 	} else {
 		m.show(msg.snap)
+		m.pausedAt = m.now
 	}
 	if m.o.EndWhen != nil && m.o.EndWhen(msg.snap) {
 		m.show(msg.snap)
@@ -246,6 +247,13 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 		return tea.Quit
 	}
 	return m.next()
+}
+
+// isFilled says that there is something to hold: the shown Snapshot is about what is looked
+// at now, which may have been opened while all stood still.
+func (m *Model) isFilled() bool {
+	s, f := m.data.snap, m.looked
+	return s.Focus.Equal(f) && (f.Job.IsZero() || s.Job != nil) && (f.Pod == "" || s.Pod != nil) && (f.Log == nil || s.Log != nil)
 }
 
 func (m *Model) show(s *snapshot.Snapshot) {

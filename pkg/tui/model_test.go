@@ -620,3 +620,54 @@ func TestInit(t *testing.T) {
 		t.Errorf("the first news are %v", got)
 	}
 }
+
+// A Job that is opened while all stands still is shown, as it was then.
+func TestOpenWhilePaused(t *testing.T) {
+	s := load(t, "running-success-policy")
+	listed := *s
+	listed.Focus, listed.Job = snapshot.Focus{}, nil
+	b := open(t, &listed, size{80, 24}, nil)
+	b.press("space", "enter")
+	shows(b, "Reading job")
+	opened := *s
+	opened.Seq = 2
+	opened.Job = nil
+	b.send(snapshotMsg{snap: &opened})
+	shows(b, "Reading job", "paused")
+	read := *s
+	read.Seq = 3
+	b.send(snapshotMsg{snap: &read})
+	shows(b, "3/10", "paused")
+	later := changed(t, "running-success-policy", func(r *explain.Report) {
+		x := *r.Indexes
+		x.CompletedCount = 7
+		r.Indexes = &x
+	})
+	later.Seq = 4
+	b.send(snapshotMsg{snap: later})
+	shows(b, "3/10", "paused")
+}
+
+// What is shown of a deleted Job is marked on each of its screens, and its clocks stand still.
+func TestDeletedJob(t *testing.T) {
+	s := load(t, "running-success-policy")
+	s.Job.Gone = true
+	b := open(t, s, size{100, 24}, nil)
+	at := s.Job.Report.ObservedAt.UTC().Format("15:04:05")
+	b.now = b.now.Add(time.Hour)
+	b.send(tickMsg(b.now))
+	shows(b, "✗ deleted, as it was at "+at, "runs for 2s")
+	b.press("e")
+	shows(b, "Explain", "✗ deleted, as it was at "+at)
+}
+
+// A long path keeps its end, and a lost connection leaves the keys on the screen.
+func TestCrowdedLines(t *testing.T) {
+	s := load(t, "running-success-policy")
+	since := s.Time.Add(-time.Minute)
+	s.Link = snapshot.Link{StaleSince: &since, Why: strings.Repeat("connection refused; ", 10)}
+	b := open(t, s, size{60, 20}, nil)
+	b.press("e")
+	shows(b, "… › Explain", "stale since", "Trying again: connection refused", "? help")
+	checkFrame(t, b, size{60, 20})
+}

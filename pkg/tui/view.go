@@ -61,6 +61,9 @@ func (m *Model) lines() []canvas.Line {
 	if m.paused {
 		body.now = m.pausedAt
 	}
+	if m.isGone() {
+		body.now = m.data.job.ObservedAt.Time // Its clocks stand still.
+	}
 	middle := m.body(body)
 	out := make([]canvas.Line, 0, p.height)
 	out = append(out, m.pathLine(p))
@@ -91,20 +94,31 @@ func (m *Model) paint() *paint {
 	}
 }
 
+// isGone says that the screen is about a Job that was deleted.
+func (m *Model) isGone() bool {
+	j := m.data.job
+	return j != nil && j.gone && !m.top().focus().Job.IsZero()
+}
+
+// leastCrumb is how far the earlier parts of the path are shortened, so that the last one
+// can be read.
+const leastCrumb = 8
+
 // pathLine is where we are, and how fresh it is.
 func (m *Model) pathLine(p *paint) canvas.Line {
+	fresh := m.freshness(p)
+	between := canvas.Text(styleMuted, " "+m.glyphs.into+" ")
+	last := len(m.stack) - 1
+	room := p.width - fresh.Width() - canvas.Plainly(m.top().crumb()).Width() - last*canvas.Of(between).Width()
 	var path canvas.Line
-	for i, s := range m.stack {
-		if i > 0 {
-			path = append(path, canvas.Text(styleMuted, " "+m.glyphs.into+" "))
-		}
-		style := styleMuted
-		if i == len(m.stack)-1 {
-			style = bold
-		}
-		path = append(path, canvas.Text(style, s.crumb()))
+	for i, s := range m.stack[:last] {
+		crumb := canvas.Of(canvas.Text(styleMuted, s.crumb()))
+		crumb = p.cut(crumb, max(leastCrumb, room/(last-i)))
+		room -= crumb.Width()
+		path = append(append(path, crumb...), between)
 	}
-	return canvas.Spread(p.width, path, m.freshness(p), m.glyphs.ellipsis)
+	path = append(path, canvas.Text(bold, m.top().crumb()))
+	return canvas.Spread(p.width, path, fresh, m.glyphs.ellipsis)
 }
 
 // freshness are the marks of what is not live, and the time.
@@ -120,6 +134,9 @@ func (m *Model) freshness(p *paint) canvas.Line {
 		l = append(append(l, p.cut(ended, p.width/2)...), canvas.Blank(2))
 	case link.StaleSince != nil:
 		mark(styleBad|bold, p.glyphs.warn+" stale since "+p.clock(*link.StaleSince))
+	}
+	if m.isGone() {
+		mark(styleBad|bold, p.glyphs.bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
 	}
 	if m.paused {
 		mark(styleWarn|bold, m.glyphs.paused+" paused")
@@ -142,17 +159,23 @@ func (m *Model) bottomLine(p *paint) canvas.Line {
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return canvas.Of(canvas.Text(styleAccent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
-		return canvas.Of(canvas.Text(styleBad, "The connection is lost, trying again: "+link.Why))
+		why := canvas.Of(canvas.Text(styleBad, "Trying again: "+link.Why+" "))
+		return canvas.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.ellipsis)
 	}
 	return m.keyLine(p)
 }
 
+// tailHints are the keys that are always told.
+func (m *Model) tailHints(p *paint) canvas.Line {
+	if m.help != nil {
+		return m.help.hints(p)
+	}
+	return p.keyHints(keyHelp, m.backHint())
+}
+
 // keyLine are the keys that fit, those of the screen first. Help and the way back always do.
 func (m *Model) keyLine(p *paint) canvas.Line {
-	tail := p.keyHints(keyHelp, m.backHint())
-	if m.help != nil {
-		tail = m.help.hints(p)
-	}
+	tail := m.tailHints(p)
 	var l canvas.Line
 	for _, b := range m.hints() {
 		hint := p.keyHints(b)

@@ -119,6 +119,15 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	return g
 }
 
+// UnwatchedGap says that what can be read of a namespace may not be watched, and how often it
+// is read instead.
+func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
+	return explain.Gap{
+		What: resource, Text: fmt.Sprintf("%s may not be watched: they are read again every %s", resource, every),
+		Command: fmt.Sprintf("kubectl auth can-i watch %s -n %s", resource, namespace),
+	}
+}
+
 // lease finds that of the controller, which may be in any namespace. Few may read leases,
 // and it is no more than a sign of life: without it there is no gap.
 func (r *reading) lease(ctx context.Context) {
