@@ -459,7 +459,7 @@ func TestStale(t *testing.T) {
 		lost := *s
 		lost.Seq, lost.Link = 2, snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"}
 		b.send(snapshotMsg{snap: &lost})
-		shows(b, "! stale since "+since.Format("15:04:05"), `The connection is lost, trying again: connection refused\r\n`)
+		shows(b, "! stale since "+since.Format("15:04:05"), `Trying again: connection refused\r\n`)
 		b.press("r")
 		b.press("m")
 		shows(b, "! stale since", "mouse on")
