@@ -237,6 +237,12 @@ type liveSession struct {
 // startLive looks at all Jobs of ns1, or at those of the names.
 func startLive(t *testing.T, api *fakeLive, names ...string) *liveSession {
 	t.Helper()
+	return startLiveWith(t, api, liveLogLines, names...)
+}
+
+// startLiveWith is startLive with so many lines of logs in the evidence.
+func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string) *liveSession {
+	t.Helper()
 	clock := newLiveClock()
 	env := testEnvironment()
 	env.now, env.ticker = clock.read, clock.ticker
@@ -245,7 +251,7 @@ func startLive(t *testing.T, api *fakeLive, names ...string) *liveSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := connectLive(config, jobSet{client: jobs, names: names}, liveLogLines, env)
+	source, err := connectLive(config, jobSet{client: jobs, names: names}, logLines, env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,11 @@ func (l *liveLog) tell(why string, ended bool) {
 func (l *liveLog) down(failure error) {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
-	l.tell("the connection is lost, trying again: "+cause(failure), false)
+	what := "the connection is lost"
+	if len(l.lines) == 0 {
+		what = "the log cannot be read"
+	}
+	l.tell(what+", trying again: "+cause(failure), false)
 }
 
 func (l *liveLog) up() {

@@ -124,13 +124,8 @@ func (o *watchOptions) Validate(args []string) error {
 }
 
 func (o *watchOptions) validateReplay(args []string) error {
-	switch {
-	case o.replayGiven && o.replay == "":
-		return usageErrorf("--replay: name a file")
-	case o.replay == "" && o.speedGiven:
-		return usageErrorf("--speed is for --replay")
-	case o.replay == "":
-		return nil
+	if o.replay == "" {
+		return o.validateNoReplay()
 	}
 	switch {
 	case len(args) > 0 || o.allNamespaces || o.selector != "":
@@ -141,6 +136,16 @@ func (o *watchOptions) validateReplay(args []string) error {
 		return usageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
 		return usageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+	}
+	return nil
+}
+
+func (o *watchOptions) validateNoReplay() error {
+	switch {
+	case o.replayGiven:
+		return usageErrorf("--replay: name a file")
+	case o.speedGiven:
+		return usageErrorf("--speed is for --replay")
 	}
 	return nil
 }

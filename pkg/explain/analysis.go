@@ -43,6 +43,8 @@ type analysis struct {
 	byCause []*causeGroup
 	// late are the pods that a controller should have recorded by now, see overdue.
 	late *latePods
+	// recorded are the pods that the status lists as ended and not counted, see notRecorded.
+	recorded map[types.UID]bool
 	// warnings are the latest by pod, see lastWarning.
 	warnings map[string]*Event
 	// r is the report as far as it is made.

@@ -101,7 +101,7 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 		if !again {
 			seen.at = len(causes)
 		}
-		seen.pods += int32(len(g.failures))
+		seen.pods += a.toldOf(g)
 		texts[text] = seen
 		causes = append(causes, a.causeOf(g))
 	}
@@ -109,9 +109,9 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 		return causes, 0
 	}
 	untold = a.job.Status.Failed + int32(a.uncountedFailed())
-	for i := range causes {
-		if !causes[i].ignored() {
-			untold -= causes[i].Count
+	for _, g := range a.groups() {
+		if !g.ignored() {
+			untold -= a.toldOf(g)
 		}
 	}
 	causes, untold = a.addEvents(causes, texts, untold)
@@ -120,6 +120,27 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 		untold--
 	}
 	return causes, max(untold, 0)
+}
+
+// toldOf is how many pods of a cause the controller counts, and tells of by events: all
+// that are ignored, and else those that are recorded at least. A failed pod of an index
+// waits for that until the next pod is there (KEP-3850).
+func (a *analysis) toldOf(g *causeGroup) int32 {
+	if g.ignored() {
+		return int32(len(g.failures))
+	}
+	n := int32(0)
+	for _, f := range g.failures {
+		if !a.notRecorded(f.pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// ignored says that the failures do not count.
+func (g *causeGroup) ignored() bool {
+	return g.cause.Action == batchv1.PodFailurePolicyActionIgnore
 }
 
 func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }

@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -51,9 +50,9 @@ func (a *analysis) indexDetails(sets *indexSets) ([]IndexInfo, int32) {
 			d.again(p)
 		}
 	}
-	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
-		if d.wants(f.Index) {
-			d.at(f.Index).Until = timeOf(f.Until)
+	for _, w := range a.indexWaits() {
+		if d.wants(w.index) && sets.backingOff.Contains(w.index) {
+			d.at(w.index).Until = timeOf(w.until)
 		}
 	}
 	d.withoutPods()

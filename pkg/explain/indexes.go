@@ -62,20 +62,17 @@ func (a *analysis) indexSets() indexSets {
 	active, beyond := indexesBelow(a.active, total)
 	terminating, more := indexesBelow(a.terminating, total)
 	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(a.active), func(p *Pod) bool { return !p.Ready }), total)
-	var waiting []int32
-	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
-		waiting = append(waiting, f.Index)
-	}
+	_, waiting := a.indexBackoff()
 	rest := indexset.Below(total).Difference(s.completed).Difference(s.failed)
-	take := func(indexes []int32) indexset.Set {
-		taken := indexset.Of(indexes...).Intersection(rest)
+	take := func(indexes indexset.Set) indexset.Set {
+		taken := indexes.Intersection(rest)
 		rest = rest.Difference(taken)
 		return taken
 	}
-	s.active = take(active)
+	s.active = take(indexset.Of(active...))
 	s.ready = indexset.Of(ready...).Intersection(s.active)
 	s.outOfRange = indexset.Of(slices.Concat(beyond, more)...)
-	s.terminating = take(terminating)
+	s.terminating = take(indexset.Of(terminating...))
 	s.backingOff = take(waiting)
 	if a.PodsRead {
 		s.pending = rest

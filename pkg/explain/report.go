@@ -359,7 +359,8 @@ type PodInfo struct {
 
 // Gap is something that could not be read.
 type Gap struct {
-	// What is pods, events, pods/log, logs or nodes.
+	// What is pods, events, pods/log, logs or nodes; or, in the interactive view, "watch"
+	// and what may be read but not watched.
 	What string `json:"what"`
 	// Text is one line: what is missing, and why.
 	Text string `json:"text"`

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -21,8 +20,8 @@ type ETA struct {
 	Remaining time.Duration
 	// PerMinute is the rate behind Remaining, 0 if Known is false.
 	PerMinute float64
-	// Method says where the rate is from, or why there is none, in words for the end of a
-	// sentence: "at the rate of the last 4m".
+	// Method says where the rate is from ("mean", "last 4m"), or why there is none, in a few
+	// words.
 	Method string
 	// Known says that Remaining means something.
 	Known bool
@@ -31,20 +30,24 @@ type ETA struct {
 const (
 	// rateWindow is how old the samples may be that a rate of late is made of.
 	rateWindow = 10 * time.Minute
-	// minSpan and minDone are how long, and of how many successes, a rate of late has to
-	// be: less is chance.
+	// minSpan and minDone are how long, and of how many successes, a rate has to be: less is
+	// chance.
 	minSpan = 30 * time.Second
 	minDone = 3
 )
 
 // Estimate says when total is reached. The samples are what was seen, the oldest first,
 // taken at each change or more often: no sample for a while means that nothing happened.
-// Those after now are left out. started is zero if nobody knows, and total negative for a
-// Job that has no such number (a work queue).
+// Those after now are left out. total is negative for a Job that has no such number (a work
+// queue).
+//
+// started is the Job's startTime: nothing had succeeded then, unless a sample from before
+// says how much had, as of a Job that was resumed. It is zero if nobody knows how much was
+// done by then; only what was seen counts in that case.
 //
 // A Job whose count went back was changed: what was before that says nothing of late.
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
-	samples = until(samples, now)
+	samples = sinceStart(until(samples, now), started)
 	if total < 0 {
 		return ETA{Method: "the Job does not say how many successes it needs"}
 	}
@@ -56,11 +59,11 @@ func Estimate(samples []Progress, started time.Time, total int32, now time.Time)
 		done = max(samples[len(samples)-1].Done, 0)
 	}
 	if done >= total {
-		return ETA{Known: true, Method: "nothing is left to do"}
+		return ETA{Known: true, Method: "nothing left to do"}
 	}
 	perSecond, method := recentRate(samples, now)
 	if perSecond == 0 {
-		perSecond, method = meanRate(done, started, now)
+		perSecond, method = meanRate(samples, started, now)
 	}
 	if perSecond == 0 {
 		return ETA{Method: method}
@@ -97,20 +100,41 @@ func recentRate(samples []Progress, now time.Time) (perSecond float64, method st
 	if span < minSpan || span > rateWindow || done < minDone {
 		return 0, ""
 	}
-	return float64(done) / span.Seconds(), fmt.Sprintf("at the rate of the last %s", age(span))
+	return float64(done) / span.Seconds(), "last " + age(span)
 }
 
-// meanRate is how much was done in a second since the start, 0 if that cannot be told.
-func meanRate(done int32, started, now time.Time) (perSecond float64, method string) {
-	switch {
-	case done == 0:
-		return 0, "nothing has succeeded yet"
-	case started.IsZero():
-		return 0, "nobody knows when the Job started"
-	case !started.Before(now):
-		return 0, "the Job has only just started"
+// sinceStart leaves out what was seen before the start, but for how much was done by then.
+func sinceStart(samples []Progress, started time.Time) []Progress {
+	first := -1
+	for first+1 < len(samples) && !samples[first+1].Time.After(started) {
+		first++
 	}
-	return float64(done) / now.Sub(started).Seconds(), "at the mean rate since the start"
+	if first < 0 || started.IsZero() {
+		return samples
+	}
+	kept := slices.Clone(samples[first:])
+	kept[0].Time = started
+	return kept
+}
+
+// meanRate is how much was done in a second since the start, or since the first sample if
+// nobody knows how much was done by then; 0 if that cannot be told. There are samples.
+func meanRate(samples []Progress, started, now time.Time) (perSecond float64, method string) {
+	first, last := samples[0], samples[len(samples)-1]
+	from, before := started, int64(0)
+	if started.IsZero() || first.Time.Equal(started) {
+		from, before = first.Time, int64(max(first.Done, 0))
+	}
+	done, span := int64(last.Done)-before, now.Sub(from)
+	switch {
+	case last.Done <= 0:
+		return 0, "nothing has succeeded yet"
+	case !started.IsZero() && span < minSpan:
+		return 0, "just begun"
+	case done < minDone || span < minSpan:
+		return 0, "not enough has succeeded to tell"
+	}
+	return float64(done) / span.Seconds(), "mean"
 }
 
 // inSeconds is so many seconds, or the longest Duration if they are more.

@@ -23,7 +23,7 @@ func TestEstimate_TUI(t *testing.T) {
 	known := func(left time.Duration, perMinute float64, method string) explain.ETA {
 		return explain.ETA{Remaining: left, PerMinute: perMinute, Method: method, Known: true}
 	}
-	const mean = "at the mean rate since the start"
+	const mean = "mean"
 	for _, tc := range []struct {
 		name    string
 		samples []explain.Progress
@@ -31,26 +31,33 @@ func TestEstimate_TUI(t *testing.T) {
 		total   int32
 		want    explain.ETA
 	}{
-		{"the rate of late", []explain.Progress{seen(4*time.Minute, 10), seen(2*time.Minute, 20), seen(0, 30)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
-		{"old samples say nothing of late", []explain.Progress{seen(50*time.Minute, 0), seen(5*time.Minute, 20), seen(0, 30)}, hour, 50, known(10*time.Minute, 2, "at the rate of the last 5m")},
-		{"a sample of ten minutes ago counts", []explain.Progress{seen(10*time.Minute, 20), seen(0, 30)}, hour, 50, known(20*time.Minute, 1, "at the rate of the last 10m")},
+		{"the rate of late", []explain.Progress{seen(4*time.Minute, 10), seen(2*time.Minute, 20), seen(0, 30)}, hour, 60, known(6*time.Minute, 5, "last 4m")},
+		{"old samples say nothing of late", []explain.Progress{seen(50*time.Minute, 0), seen(5*time.Minute, 20), seen(0, 30)}, hour, 50, known(10*time.Minute, 2, "last 5m")},
+		{"a sample of ten minutes ago counts", []explain.Progress{seen(10*time.Minute, 20), seen(0, 30)}, hour, 50, known(20*time.Minute, 1, "last 10m")},
 		{"one that is older does not", []explain.Progress{seen(10*time.Minute+time.Second, 20), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
-		{"half a minute is enough", []explain.Progress{seen(30*time.Second, 27), seen(0, 30)}, hour, 33, known(30*time.Second, 6, "at the rate of the last 30s")},
+		{"half a minute is enough", []explain.Progress{seen(30*time.Second, 27), seen(0, 30)}, hour, 33, known(30*time.Second, 6, "last 30s")},
 		{"less is not", []explain.Progress{seen(29*time.Second, 20), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
 		{"two successes are not", []explain.Progress{seen(5*time.Minute, 28), seen(0, 30)}, hour, 60, known(time.Hour, 0.5, mean)},
-		{"no news is a rate that falls", []explain.Progress{seen(4*time.Minute, 10), seen(3*time.Minute, 30)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
-		{"it was scaled down", []explain.Progress{seen(4*time.Minute, 90), seen(2*time.Minute, 20), seen(0, 30)}, hour, 40, known(2*time.Minute, 5, "at the rate of the last 2m")},
-		{"a clock that is ahead", []explain.Progress{seen(4*time.Minute, 10), seen(0, 30), seen(-time.Hour, 60)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
-		{"another order", []explain.Progress{seen(0, 30), seen(4*time.Minute, 10)}, hour, 60, known(6*time.Minute, 5, "at the rate of the last 4m")},
-		{"finished", []explain.Progress{seen(0, 60)}, hour, 60, known(0, 0, "nothing is left to do")},
-		{"more than asked for", []explain.Progress{seen(0, 61)}, hour, 60, known(0, 0, "nothing is left to do")},
-		{"nothing was asked for", nil, hour, 0, known(0, 0, "nothing is left to do")},
+		{"no news is a rate that falls", []explain.Progress{seen(4*time.Minute, 10), seen(3*time.Minute, 30)}, hour, 60, known(6*time.Minute, 5, "last 4m")},
+		{"it was scaled down", []explain.Progress{seen(4*time.Minute, 90), seen(2*time.Minute, 20), seen(0, 30)}, hour, 40, known(2*time.Minute, 5, "last 2m")},
+		{"a clock that is ahead", []explain.Progress{seen(4*time.Minute, 10), seen(0, 30), seen(-time.Hour, 60)}, hour, 60, known(6*time.Minute, 5, "last 4m")},
+		{"another order", []explain.Progress{seen(0, 30), seen(4*time.Minute, 10)}, hour, 60, known(6*time.Minute, 5, "last 4m")},
+		{"finished", []explain.Progress{seen(0, 60)}, hour, 60, known(0, 0, "nothing left to do")},
+		{"more than asked for", []explain.Progress{seen(0, 61)}, hour, 60, known(0, 0, "nothing left to do")},
+		{"nothing was asked for", nil, hour, 0, known(0, 0, "nothing left to do")},
 		{"none so far", []explain.Progress{seen(5*time.Minute, 0), seen(0, 0)}, hour, 60, explain.ETA{Method: "nothing has succeeded yet"}},
 		{"nothing seen", nil, hour, 60, explain.ETA{Method: "nothing has been seen of it yet"}},
-		{"no start", []explain.Progress{seen(0, 30)}, time.Time{}, 60, explain.ETA{Method: "nobody knows when the Job started"}},
-		{"it starts now", []explain.Progress{seen(0, 30)}, noon, 60, explain.ETA{Method: "the Job has only just started"}},
+		{"no start", []explain.Progress{seen(0, 30)}, time.Time{}, 60, explain.ETA{Method: "not enough has succeeded to tell"}},
+		{"it starts now", []explain.Progress{seen(0, 30)}, noon, 60, explain.ETA{Method: "just begun"}},
+		{"a mean of half a minute", []explain.Progress{seen(0, 3)}, noon.Add(-30 * time.Second), 6, known(30*time.Second, 6, mean)},
+		{"a mean of less", []explain.Progress{seen(0, 3)}, noon.Add(-29 * time.Second), 6, explain.ETA{Method: "just begun"}},
+		{"a mean of two", []explain.Progress{seen(0, 2)}, hour, 6, explain.ETA{Method: "not enough has succeeded to tell"}},
+		{"resumed, and seen before", []explain.Progress{seen(3*time.Hour, 2), seen(2*time.Hour, 8), seen(0, 68)}, hour, 70, known(2*time.Minute, 1, mean)},
+		{"resumed, and too little since", []explain.Progress{seen(2*time.Hour, 8), seen(0, 10)}, hour, 70, explain.ETA{Method: "not enough has succeeded to tell"}},
+		{"what was done before is not of late", []explain.Progress{seen(8*time.Minute, 8), seen(0, 11)}, noon.Add(-3 * time.Minute), 13, known(2*time.Minute, 1, "last 3m")},
+		{"resumed, and not seen before", []explain.Progress{seen(30*time.Minute, 8), seen(20*time.Minute, 38), seen(0, 38)}, time.Time{}, 40, known(2*time.Minute, 1, mean)},
 		{"a work queue", []explain.Progress{seen(0, 30)}, hour, -1, explain.ETA{Method: "the Job does not say how many successes it needs"}},
-		{"for ever", []explain.Progress{seen(0, 1)}, noon.AddDate(-200, 0, 0), math.MaxInt32, known(math.MaxInt64, 60/(noon.Sub(noon.AddDate(-200, 0, 0)).Seconds()), mean)},
+		{"for ever", []explain.Progress{seen(0, 3)}, noon.AddDate(-200, 0, 0), math.MaxInt32, known(math.MaxInt64, 180/(noon.Sub(noon.AddDate(-200, 0, 0)).Seconds()), mean)},
 	} {
 		if got := explain.Estimate(tc.samples, tc.started, tc.total, noon); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)

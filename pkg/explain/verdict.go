@@ -248,23 +248,23 @@ func (a *analysis) whyComplete() string {
 
 // whatRuns is the verdict on a Job that goes on.
 func (a *analysis) whatRuns() string {
-	s := &a.job.Status
 	if a.job.DeletionTimestamp != nil {
 		return "The Job is being deleted"
 	}
-	failed := ""
-	if s.Failed > 0 {
-		failed = fmt.Sprintf(", %d failed%s", s.Failed, a.mostly())
-	}
-	if f := a.finding(reconcile.FindingBackoff); f != nil && s.Active == 0 {
+	active, failed := a.activeNow(), a.failedNow()
+	if f := a.finding(reconcile.FindingBackoff); f != nil && active == 0 {
 		return fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed)
 	}
-	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(s.Active, "pod is", "pods are"), failed)
+	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed)
 	if a.doomed() {
 		text += fmt.Sprintf("; it will fail in the end, as %s failed", times(a.r.Indexes.FailedCount, "index has", "indexes have"))
 	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
-		text += fmt.Sprintf("; %s in back-off, the first goes on in %s", times(int32(waiting.Len()), "index is", "indexes are"), age(until.Sub(a.Now)))
+		goes := "goes on"
+		if !a.roomForRetries() {
+			goes = "may go on"
+		}
+		text += fmt.Sprintf("; %s in back-off, the first %s in %s", times(int32(waiting.Len()), "index is", "indexes are"), goes, age(until.Sub(a.Now)))
 	}
 	for i := range a.r.Problems {
 		if a.r.Problems[i].Blocks {
@@ -275,7 +275,7 @@ func (a *analysis) whatRuns() string {
 }
 
 func (a *analysis) progress() string {
-	succeeded := a.job.Status.Succeeded
+	succeeded := a.succeededNow()
 	switch {
 	case a.indexed():
 		return fmt.Sprintf("%d of %s succeeded", succeeded, times(deref(a.spec.Completions, 0), "index", "indexes"))

@@ -25,12 +25,8 @@ func (a *analysis) waits() []Wait {
 	if f := a.finding(reconcile.FindingBackoff); f != nil {
 		add(WaitBackoff, f.Until, fmt.Sprintf("pods are created again, after %s", times(f.Count, "failure in a row", "failures in a row"))).Failures = f.Count
 	}
-	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
-		text := fmt.Sprintf("index %s gets its next pod", waiting)
-		if waiting.Len() > 1 {
-			text = fmt.Sprintf("the first of %d indexes in back-off gets its next pod", waiting.Len())
-		}
-		add(WaitIndexBackoff, until, text).Indexes = waiting.String()
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() && !deref(a.spec.Suspend, false) {
+		add(WaitIndexBackoff, until, a.retryText(waiting)).Indexes = waiting.String()
 	}
 	if f := a.finding(reconcile.FindingDeadline); f != nil && !a.fate.decided() && !deref(a.spec.Suspend, false) {
 		add(WaitDeadline, f.Until, fmt.Sprintf("the Job fails if it is not finished (activeDeadlineSeconds %d)", *a.spec.ActiveDeadlineSeconds))
@@ -45,17 +41,16 @@ func (a *analysis) waits() []Wait {
 	return out
 }
 
-// indexBackoff is when the first of the indexes in back-off may go on, and which they are.
-func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
-	var first time.Time
-	var waiting []int32
-	for _, f := range a.findings(reconcile.FindingIndexBackoff) {
-		waiting = append(waiting, f.Index)
-		if first.IsZero() || f.Until.Before(first) {
-			first = f.Until
-		}
+// retryText is what happens when the first of the indexes that wait may go on.
+func (a *analysis) retryText(waiting indexset.Set) string {
+	who := fmt.Sprintf("index %s", waiting)
+	if waiting.Len() > 1 {
+		who = fmt.Sprintf("the first of %d indexes in back-off", waiting.Len())
 	}
-	return first, indexset.Of(waiting...)
+	if a.roomForRetries() {
+		return who + " gets its next pod"
+	}
+	return who + " may get its next pod, when there is room for it"
 }
 
 // lastGrace is when the last terminating pod should have ended, and how many there are.

@@ -164,7 +164,7 @@ func causeRule(c *explain.Cause) string {
 const briefDetails = 2
 
 // problemLines are what keeps the Job from going on first, then what else is wrong, and
-// what could not be read: at most so many problems, 0 for all in full.
+// what could not be read: at most so many problems, without missing logs; 0 for all in full.
 func problemLines(p *paint, j *jobData, most int) []canvas.Line {
 	var lines []canvas.Line
 	n := 0
@@ -184,11 +184,18 @@ func problemLines(p *paint, j *jobData, most int) []canvas.Line {
 		lines = append(lines, canvas.Of(canvas.Textf(styleMuted, "  and %s", wording.Plural(int64(n-most), "other problem", "other problems"))))
 	}
 	for i := range j.Gaps {
-		text := canvas.Of(canvas.Text(styleWarn|bold, p.glyphs.warn+" "), canvas.Text(styleWarn, "Not read: "), canvas.Text(stylePlain, j.Gaps[i].Text))
+		if most > 0 && j.Gaps[i].What == gapLogs {
+			continue
+		}
+		text := canvas.Of(canvas.Text(styleWarn|bold, p.glyphs.warn+" "), canvas.Text(stylePlain, wording.Sentence(j.Gaps[i].Text)))
 		lines = append(lines, p.wrap(text, 2)...)
 	}
 	return lines
 }
+
+// gapLogs is what a Gap says of a log that could not be read. It may be gone for good without
+// anything being wrong with the Job; the explanation tells of it.
+const gapLogs = "logs"
 
 // isTold says that the verdict has the text of a problem already.
 func isTold(j *jobData, problem *explain.Problem) bool {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -28,23 +27,24 @@ func TestETA(t *testing.T) {
 	}
 	d := &data{snap: &snapshot.Snapshot{}}
 	show(d, 0, 590, nil)
-	if e := d.job.eta; !e.Known || e.Remaining.Round(time.Second) != 20*time.Second || !strings.Contains(e.Method, "mean rate since the start") {
+	if e := d.job.eta; !e.Known || e.Remaining.Round(time.Second) != 20*time.Second || e.Method != "mean" {
 		t.Errorf("59 a minute and 20 to go: %+v", e)
 	}
 	for i := range 5 {
 		show(d, time.Duration(i+1)*time.Minute, 591+int32(i), nil)
 	}
-	if e := d.job.eta; !e.Known || e.Remaining.Round(time.Minute) != 15*time.Minute || !strings.Contains(e.Method, "rate of the last") {
+	if e := d.job.eta; !e.Known || e.Remaining.Round(time.Minute) != 15*time.Minute || e.Method != "last 5m" {
 		t.Errorf("one a minute and 15 to go: %+v", e)
 	}
 	show(d, 6*time.Minute, 596, func(r *explain.Report) { r.SuccessPolicy = &explain.SuccessPolicy{} })
-	if !strings.HasSuffix(d.job.eta.Method, ", for all indexes") {
+	if d.job.etaTo != 610 {
 		t.Errorf("with a success policy: %+v", d.job.eta)
 	}
 	for name, change := range map[string]func(*explain.Report){
 		"suspended":   func(r *explain.Report) { r.Job.Suspend = true },
 		"failing":     func(r *explain.Report) { r.Verdict.Fate = explain.FateFailing },
 		"complete":    func(r *explain.Report) { r.Verdict.Fate = explain.FateComplete },
+		"stalled":     func(r *explain.Report) { r.Verdict.Stalled = true },
 		"not started": func(r *explain.Report) { r.Job.Started = nil },
 		"a queue":     func(r *explain.Report) { r.Indexes = nil },
 	} {

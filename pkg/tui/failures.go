@@ -16,7 +16,13 @@ import (
 type failuresPane struct {
 	screen *jobScreen
 	list   list
+	// detail is scrolled where the cause that is told has more lines than there is room.
+	detail scroll
+	told   int
 }
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var keyDetail = bind("J/K", "scroll the cause", "J", "K")
 
 func newFailuresPane(s *jobScreen) *failuresPane { return &failuresPane{screen: s} }
 
@@ -24,10 +30,16 @@ func (o *failuresPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	switch {
 	case o.list.handle(k):
 		return none()
+	case matches(k, keyDetail) && k.Text == "J":
+		o.detail.move(1)
+	case matches(k, keyDetail):
+		o.detail.move(-1)
 	case matches(k, keyOpen):
 		return o.open(d), true
+	default:
+		return action{}, false
 	}
-	return action{}, false
+	return none()
 }
 
 // open shows an example of the chosen cause.
@@ -55,12 +67,15 @@ func (o *failuresPane) keys() []keyGroup {
 		return nil
 	}
 	open := bind("enter", "open a pod of it", "enter")
-	return []keyGroup{{title: "Failures", bindings: []binding{open}}}
+	if o.detail.n <= o.detail.height {
+		return []keyGroup{{title: "Failures", bindings: []binding{open}}}
+	}
+	return []keyGroup{{title: "Failures", bindings: []binding{open, keyDetail}}}
 }
 
 func (o *failuresPane) body(p *paint) []canvas.Line {
 	j := p.data.job
-	lines := []canvas.Line{nil, p.cut(failuresSummary(j), p.width)}
+	lines := append([]canvas.Line{nil}, p.wrap(failuresSummary(j), 2)...)
 	if len(j.Causes) == 0 {
 		o.list.resize(0, 1, nil)
 		return lines
@@ -68,43 +83,95 @@ func (o *failuresPane) body(p *paint) []canvas.Line {
 	// Which cause is chosen comes first: how long its detail is says how much room is left.
 	keyOf := func(i int) string { return j.Causes[i].Text + causeRule(&j.Causes[i]) }
 	o.list.resize(len(j.Causes), o.list.height, keyOf)
-	detail := causeDetail(p, &j.Causes[o.list.cursor])
-	header, table := canvas.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.ellipsis)
-	lines = append(lines, nil, header.Indent(cursorWidth))
-	room := max(minCauses, p.height-len(lines)-len(detail)-1)
-	o.list.resize(len(table), room, keyOf)
-	first, end := rows(len(table), o.list.top, room)
-	for i := first; i < end; i++ {
-		lines = append(lines, chosenRow(p, table[i], i == o.list.cursor))
+	if at := o.list.cursor; at != o.told {
+		o.told, o.detail = at, scroll{}
 	}
-	lines = append(append(lines, nil), detail...)
-	return lines[:min(len(lines), p.height)]
+	detail := causeDetail(p, &j.Causes[o.list.cursor])
+	// The header, and a blank line before and behind the table, are there too; without room
+	// only the last one is.
+	const around = 3
+	blank := []canvas.Line{nil}
+	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.height {
+		lines, blank = lines[1:], nil
+	}
+	header, table := canvas.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.ellipsis)
+	lines = append(append(lines, blank...), header.Indent(cursorWidth))
+	left := p.height - len(lines) - 1
+	o.list.resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
+	first, end := rows(len(table), o.list.top, o.list.height)
+	for i := first; i < end; i++ {
+		row := chosenRow(p, table[i], i == o.list.cursor)
+		if more := len(table) - end; i == end-1 && more > 0 {
+			row = canvas.Spread(p.width, row, canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, more)), p.glyphs.ellipsis)
+		}
+		lines = append(lines, row)
+	}
+	rest := p.sized(p.width, p.height-len(lines)-1)
+	if rest.height <= 0 {
+		return lines[:min(len(lines), p.height)]
+	}
+	title := detail[0]
+	if len(detail) > rest.height {
+		title = p.title("Cause", keyDetail.Help().Key+" scroll")
+	}
+	lines = append(append(lines, nil), title)
+	return append(lines, o.detail.page(p.sized(p.width, rest.height-1), detail[1:])...)
 }
 
 // minCauses is how many rows the list has, however long the detail is.
 const minCauses = 3
 
-// failuresSummary is "412 failures, 3 causes".
+// failuresSummary is "14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes".
 func failuresSummary(j *jobData) canvas.Line {
-	var told int64
-	for i := range j.Causes {
-		told += int64(j.Causes[i].Count)
-	}
-	all := told + int64(j.FailuresWithoutPod)
+	all, counted, awaiting, ignored := failureTotals(j)
 	if all == 0 {
 		return canvas.Of(canvas.Text(styleMuted, "No failures are known."))
 	}
-	l := canvas.Of(canvas.Text(bold, wording.Plural(all, "failure", "failures")), canvas.Text(stylePlain, ", "+wording.Plural(int64(len(j.Causes)), "cause", "causes")))
+	l := canvas.Of(canvas.Text(bold, wording.Plural(int64(all), "failure", "failures")))
+	between := ": "
+	part := func(n int32, what string) {
+		if n > 0 {
+			l = append(l, canvas.Textf(stylePlain, "%s%d %s", between, n, what))
+			between = ", "
+		}
+	}
+	if awaiting > 0 || ignored > 0 || counted != all {
+		part(counted, "counted")
+		part(awaiting, "with the next pod")
+		part(ignored, "ignored")
+	}
+	separator := "; "
+	if between == ": " {
+		separator = ", "
+	}
+	l = append(l, canvas.Text(stylePlain, separator+wording.Plural(int64(len(j.Causes)), "cause", "causes")))
 	if n := j.FailuresWithoutPod; n > 0 {
 		l = append(l, canvas.Text(styleMuted, fmt.Sprintf("; %d %s", n, withoutPod(j, n))))
 	}
 	return l
 }
 
+// causeTexts are the causes for a table: in short where one of the sentences has no room,
+// as its end is what tells it from the others.
+func causeTexts(p *paint, j *jobData) []string {
+	full, texts := make([]string, len(j.Causes)), make([]string, len(j.Causes))
+	for i := range j.Causes {
+		texts[i] = j.Causes[i].Text
+		full[i] = wording.Sentence(texts[i])
+	}
+	if slices.ContainsFunc(full, func(text string) bool { return widthOf(text) > leastCause(p) }) {
+		return briefCauses(texts)
+	}
+	return full
+}
+
+// leastCause is how narrow the column of causes may be.
+func leastCause(p *paint) int { return p.width/2 + 2 }
+
 // causeColumns give the text of causes most of the room: its end tells them apart.
 func causeColumns(p *paint, j *jobData) []canvas.Column {
 	columns := []canvas.Column{
-		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: p.width/2 + 2}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
+		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
 	}
 	if hasIndexes(j) {
 		columns = append(columns, canvas.Column{Header: "INDEXES", Min: 16, Drop: 3})
@@ -122,7 +189,7 @@ const maxIndexList = 40
 
 func causeCells(p *paint, j *jobData) [][]canvas.Line {
 	cells := make([][]canvas.Line, 0, len(j.Causes))
-	indexes := hasIndexes(j)
+	indexes, texts := hasIndexes(j), causeTexts(p, j)
 	for i := range j.Causes {
 		c := &j.Causes[i]
 		rule, style := causeRule(c), styleAccent
@@ -133,7 +200,7 @@ func causeCells(p *paint, j *jobData) [][]canvas.Line {
 			rule, style = "the Job was ending", styleMuted
 		}
 		row := []canvas.Line{
-			canvas.Of(canvas.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), canvas.Plainly(wording.Sentence(c.Text)),
+			canvas.Of(canvas.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), canvas.Plainly(texts[i]),
 			canvas.Of(canvas.Text(style, rule)), canvas.Of(canvas.Text(styleMuted, p.when(c.Last))),
 		}
 		if indexes {

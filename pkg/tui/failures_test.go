@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -91,7 +93,84 @@ func TestFailuresManyCauses(t *testing.T) {
 	for _, at := range sizes {
 		b := open(t, s, at, nil)
 		b.press("4", "G")
-		shows(b, "Cause r", "Cause ─")
+		shows(b, "Cause r", "Cause ", " ──")
 		checkFrame(t, b, at)
+	}
+}
+
+// Issue 6, 2: on a narrow screen causes are told apart by what they begin with, and with
+// several containers by these too.
+func TestFailuresShortCauses(t *testing.T) {
+	s := load(t, "three-causes")
+	b := open(t, s, size{60, 20}, nil)
+	b.press("4")
+	shows(b, "▌    30  exit 1 ", "     20  exit 137 OOMKilled ", "     10  exit 42 ")
+	b = open(t, s, size{160, 50}, nil)
+	b.press("4")
+	shows(b, "20  Container main exited with code 137 (OOMKilled)  no rule")
+	r := *s.Job.Report
+	s.Job.Report = &r
+	r.Causes = slices.Clone(r.Causes)
+	r.Causes[2].Text = "Container sidecar exited with code 42"
+	b = open(t, s, size{60, 20}, nil)
+	b.press("4")
+	shows(b, "exit 137 OOMKilled (main)", "exit 42 (sidecar)")
+}
+
+// Issue 6, 2: what there is no room for is counted, in the list and in the cause, which is
+// scrolled by keys of its own.
+func TestFailuresSayWhatIsBelow(t *testing.T) {
+	s := load(t, "three-causes")
+	r := *s.Job.Report
+	s.Job.Report = &r
+	one := r.Causes[0]
+	one.Message = strings.Repeat("the parameter is not known; ", 20) + "the end."
+	r.Causes = []explain.Cause{one}
+	b := open(t, s, size{60, 20}, nil)
+	b.press("4")
+	shows(b, "Cause  J/K scroll ─", "▼ ", " more")
+	hides(b, "the end.")
+	for range 30 {
+		b.press("J")
+	}
+	shows(b, "first 3s ago, last 0s ago")
+	hides(b, "▼")
+	b.press("K")
+	shows(b, "▼ 1 more")
+	for range 20 {
+		c := one
+		c.Text += "x"
+		one = c
+		r.Causes = append(r.Causes, c)
+	}
+	b = open(t, s, size{60, 20}, nil)
+	b.press("4")
+	shows(b, "▼ 18 more")
+	b.press("J", "down")
+	shows(b, "▼ 18 more", "Container main exited with code 1x")
+	b.press("G")
+	hides(b, "▼ 18 more")
+}
+
+// KEP-3850, KEP-3329: how many failures count is said where it is not all of them.
+func TestFailuresSummary(t *testing.T) {
+	cause := func(n int32, action string) explain.Cause {
+		return explain.Cause{Text: "x" + action, Count: n, Action: action}
+	}
+	for _, c := range []struct {
+		counts explain.Counts
+		causes []explain.Cause
+		want   string
+	}{
+		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures: 6 counted, 6 with the next pod, 2 ignored; 2 causes"},
+		{explain.Counts{Failed: 3}, []explain.Cause{cause(3, "")}, "3 failures, 1 cause"},
+		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure, 1 cause"},
+		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures: 1 counted; 1 cause"},
+		{explain.Counts{}, nil, "No failures are known."},
+	} {
+		got := failuresSummary(&jobData{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()
+		if got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

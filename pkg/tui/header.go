@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -69,53 +68,96 @@ func runBy(p *paint, r *explain.Reconciler, words string) canvas.Line {
 	return l
 }
 
-// progressLine is the bar and what the pods or indexes do.
+// brevity is how much is left out of the line of progress, for the lack of room.
+type brevity int
+
+const (
+	allWords brevity = iota
+	// noReady leaves out how many of the active pods are ready.
+	noReady
+	// fewWords says things in fewer words, and no more how many failures are counted.
+	fewWords
+	// noEnding leaves out what is terminating, noBackoff also what waits.
+	noEnding
+	noBackoff
+)
+
+// progressLine is the bar and what the pods or indexes do, in as many words as there is
+// room for: the bar gets smaller and goes before a number does.
 func progressLine(p *paint, j *jobData) canvas.Line {
+	bar := min(barWidth, p.width/4)
+	var l canvas.Line
+	for _, try := range []struct {
+		bar int
+		brevity
+	}{{bar, allWords}, {bar, noReady}, {bar, fewWords}, {bar / 2, fewWords}, {0, fewWords}, {0, noEnding}, {0, noBackoff}} {
+		l = append(barOf(p, j, try.bar), countsOf(p, j, try.brevity)...)
+		if l.Width() <= p.width {
+			break
+		}
+	}
+	return l
+}
+
+// barOf is how much has succeeded, with a bar so wide.
+func barOf(p *paint, j *jobData, width int) canvas.Line {
 	done, total := j.done()
+	if total <= 0 {
+		return canvas.Of(canvas.Textf(stylePlain, "%d succeeded", done))
+	}
 	style := styleGood
 	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
 		style = styleBad
 	}
 	var l canvas.Line
-	if total > 0 {
-		l = append(p.bar(int64(done), int64(total), min(barWidth, p.width/4), style),
-			canvas.Textf(bold, " %s ", wording.Percent(int64(done), int64(total))),
-			canvas.Textf(stylePlain, " %d/%d", done, total))
-	} else {
-		l = canvas.Of(canvas.Textf(stylePlain, "%d succeeded", done))
+	percent := wording.Percent(int64(done), int64(total)) + " "
+	if width > 0 {
+		l, percent = p.bar(int64(done), int64(total), width, style), " "+percent
 	}
-	counts := countsOf(p, j, true)
-	if l.Width()+counts.Width() > p.width {
-		counts = countsOf(p, j, false)
-	}
-	return append(l, counts...)
+	return append(l, canvas.Text(bold, percent), canvas.Textf(stylePlain, " %d/%d", done, total))
 }
 
-// countsOf are the numbers that are not 0, each in its colour; in full says how many pods
-// are ready.
-func countsOf(p *paint, j *jobData, full bool) canvas.Line {
-	c := &j.Counts
+// countsOf are the numbers that are not 0, each in its colour.
+func countsOf(p *paint, j *jobData, brief brevity) canvas.Line {
 	var l canvas.Line
 	add := func(n int32, word string, style styleOf) {
 		if n > 0 {
 			l = append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" "), canvas.Textf(style, "%d %s", n, word))
 		}
 	}
-	active := "active"
-	if full && c.Ready != nil {
-		active = fmt.Sprintf("active (%d ready)", *c.Ready)
+	now := &j.standing
+	active, ending, waiting := "active", "terminating", "in back-off"
+	if brief < noReady && now.ready >= 0 {
+		active = fmt.Sprintf("active (%d ready)", now.ready)
 	}
-	add(c.Active, active, styleInfo)
-	if c.Terminating != nil {
-		add(*c.Terminating, "terminating", styleSpecial)
+	if brief >= fewWords {
+		ending, waiting = "ending", "back-off"
+	}
+	add(now.active, active, styleInfo)
+	if brief < noEnding {
+		add(now.terminating, ending, styleSpecial)
 	}
 	if x := j.Indexes; x != nil {
-		add(x.BackingOffCount, "in back-off", styleWarn)
+		if brief < noBackoff {
+			add(x.BackingOffCount, waiting, styleWarn)
+		}
 		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), styleBad)
 	}
-	failed := c.Failed + c.UncountedFailed
-	add(failed, failures(failed), styleBad)
+	all, words := failureWords(j, brief)
+	add(all, words, styleBad)
 	return l
+}
+
+// failureWords are how many failures there are, and "failures" or "failures (6 counted)".
+func failureWords(j *jobData, brief brevity) (all int32, words string) {
+	all, counted, _, _ := failureTotals(j)
+	switch {
+	case brief >= fewWords:
+		return all, "failed"
+	case all != counted:
+		return all, fmt.Sprintf("%s (%d counted)", failures(all), counted)
+	}
+	return all, failures(all)
 }
 
 func oneOrMany(n int32, one, many string) string {
@@ -126,67 +168,3 @@ func oneOrMany(n int32, one, many string) string {
 }
 
 func failures(n int32) string { return oneOrMany(n, "failure", "failures") }
-
-// clockLine is how long the Job ran, when it may be done, and its deadline.
-func clockLine(p *paint, j *jobData) canvas.Line {
-	l := canvas.Of(canvas.Text(stylePlain, ranFor(p, j)))
-	part := func(spans ...canvas.Span) {
-		l = append(append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" ")), spans...)
-	}
-	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
-		if retry := waitOf(j.Report, kind); retry != nil {
-			part(canvas.Text(styleMuted, "next retry "), canvas.Text(styleWarn, p.countdown(retry.Until.Time)))
-		}
-	}
-	if deadline := waitOf(j.Report, explain.WaitDeadline); deadline != nil {
-		part(canvas.Text(styleMuted, "deadline "), canvas.Text(styleWarn, p.countdown(deadline.Until.Time)))
-	}
-	if ttl := waitOf(j.Report, explain.WaitTTL); ttl != nil {
-		part(canvas.Text(styleMuted, "deleted "), canvas.Text(styleWarn, p.countdown(ttl.Until.Time)))
-	}
-	if j.Verdict.Fate == explain.FateOpen && j.eta.Method != "" && !j.gone {
-		part(etaSpans(p, &j.eta, j.ObservedAt.Time)...)
-	}
-	return l
-}
-
-// etaSpans tell the time left with how it is known.
-func etaSpans(p *paint, eta *explain.ETA, at time.Time) []canvas.Span {
-	if !eta.Known {
-		return []canvas.Span{canvas.Text(styleMuted, "no ETA: "+eta.Method)}
-	}
-	left := max(0, eta.Remaining-p.now.Sub(at))
-	return []canvas.Span{
-		canvas.Text(styleMuted, "ETA "), canvas.Text(bold, wording.Duration(left)),
-		canvas.Textf(styleMuted, " (%s/min) %s", rate(eta.PerMinute), eta.Method),
-	}
-}
-
-func rate(perMinute float64) string {
-	if perMinute >= 10 {
-		return fmt.Sprintf("%.0f", perMinute)
-	}
-	return fmt.Sprintf("%.1f", perMinute)
-}
-
-func ranFor(p *paint, j *jobData) string {
-	switch {
-	case j.Job.Started.IsZero() && j.Job.Suspend:
-		return "not started: suspended"
-	case j.Job.Started.IsZero():
-		return "not started"
-	case !j.Job.Finished.IsZero():
-		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.when(j.Job.Finished))
-	}
-	return "runs for " + wording.Duration(max(0, p.now.Sub(j.Job.Started.Time)))
-}
-
-// waitOf is the clock of a kind, nil if none runs.
-func waitOf(r *explain.Report, kind explain.WaitKind) *explain.Wait {
-	for i := range r.Waits {
-		if r.Waits[i].Kind == kind {
-			return &r.Waits[i]
-		}
-	}
-	return nil
-}

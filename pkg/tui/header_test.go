@@ -49,17 +49,17 @@ func TestHeaderWords(t *testing.T) {
 	s := changed(t, "running-success-policy", func(r *explain.Report) {
 		soon := metav1.NewTime(r.ObservedAt.Add(time.Minute))
 		r.Waits = []explain.Wait{{Kind: explain.WaitDeadline, Until: soon}, {Kind: explain.WaitTTL, Until: soon}}
-		terminating := int32(2)
-		r.Counts.Terminating = &terminating
+		started := metav1.NewTime(r.ObservedAt.Add(-30 * time.Second))
+		r.Job.Started, r.Indexes.TerminatingCount = &started, 2
 		r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed = 3, 1, 1
 		r.Reconciler.Alive = explain.NotAlive
 	})
 	b := open(t, s, size{160, 50}, nil)
-	shows(b, "30%  3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 1 failure", "deadline in 1m · deleted in 1m · ETA 4s (90/min) at the mean rate",
+	shows(b, "30%  3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 1 failure", "deadline in 1m · deleted in 1m · ETA 1m to all 9 (6.0/min, mean)",
 		"run by batchjob.dev/controller ✗ not alive")
 	b.now = b.now.Add(3 * time.Second)
 	b.send(tickMsg(b.now))
-	shows(b, "runs for 5s", "deadline in 57s", "ETA 1s")
+	shows(b, "runs for 33s", "deadline in 57s", "ETA 57s")
 	b.press("r")
 	shows(b, "deadline at 04:22:")
 	// A Job that was deleted has no ETA.

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
@@ -14,22 +17,75 @@ type helpScreen struct {
 
 func newHelpScreen(s screen) *helpScreen {
 	groups := append([]keyGroup(nil), s.keys()...)
-	groups = append(groups,
-		keyGroup{title: "Move", bindings: []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom}},
+	taken := keysOf(groups)
+	move := keyGroup{title: "Move"}
+	for _, b := range []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom} {
+		move.bindings = append(move.bindings, without(b, taken))
+	}
+	groups = append(groups, move,
 		keyGroup{title: "Everywhere", bindings: []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}},
 	)
 	return &helpScreen{groups: groups}
 }
 
-// key says that the help is closed.
-func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
-	return !h.scroll.handle(k)
+// keysOf are the keys that groups of bindings act on.
+func keysOf(groups []keyGroup) map[string]bool {
+	keys := map[string]bool{}
+	for _, g := range groups {
+		for _, b := range g.bindings {
+			if b.Enabled() {
+				for _, name := range b.Keys() {
+					keys[name] = true
+				}
+			}
+		}
+	}
+	return keys
 }
+
+// without is a binding with the keys that are not taken, in its label too. It is not enabled
+// if there are none.
+func without(b binding, taken map[string]bool) binding {
+	keys := slices.DeleteFunc(slices.Clone(b.Keys()), func(name string) bool { return taken[name] })
+	if len(keys) == len(b.Keys()) {
+		return b
+	}
+	if len(keys) == 0 {
+		b.SetEnabled(false)
+		return b
+	}
+	labels := slices.DeleteFunc(strings.Split(b.Help().Key, "/"), func(label string) bool { return taken[keyOfLabel(label)] })
+	if len(labels) == 0 {
+		labels = keys[:1]
+	}
+	return bind(strings.Join(labels, "/"), b.Help().Desc, keys...)
+}
+
+// keyOfLabel is the name of a key that the help calls otherwise.
+func keyOfLabel(label string) string {
+	switch label {
+	case "↑":
+		return "up"
+	case "↓":
+		return "down"
+	case "pgdn":
+		return "pgdown"
+	}
+	return label
+}
+
+// key says that the help is closed: by any key if there is nothing to scroll.
+func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
+	return !h.scrolls() || !h.scroll.handle(k)
+}
+
+// scrolls says that there is more than fits on the screen.
+func (h *helpScreen) scrolls() bool { return h.scroll.n > h.scroll.height }
 
 // hints are for the last line.
 func (h *helpScreen) hints(p *paint) canvas.Line {
 	l := canvas.Of(canvas.Text(styleMuted, "any other key closes the help"))
-	if h.scroll.n > h.scroll.height {
+	if h.scrolls() {
 		return append(p.keyHints(bind("↑/↓", "scroll", "up", "down")), l...)
 	}
 	return canvas.Of(canvas.Text(styleMuted, "any key closes the help"))
@@ -41,6 +97,9 @@ const helpColumn = 12
 func (h *helpScreen) body(p *paint) []canvas.Line {
 	var lines []canvas.Line
 	for _, g := range h.groups {
+		if !slices.ContainsFunc(g.bindings, binding.Enabled) {
+			continue // All of its keys mean something else on this screen.
+		}
 		if len(lines) > 0 && g.title != "" {
 			lines = append(lines, nil)
 		}

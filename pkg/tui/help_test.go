@@ -188,3 +188,78 @@ func TestHelpInASCII(t *testing.T) {
 		}
 	}
 }
+
+// helped is a screen with keys.
+type helped struct {
+	screen
+	bindings []binding
+}
+
+func (h helped) keys() []keyGroup { return []keyGroup{{title: "Screen", bindings: h.bindings}} }
+
+// Issue 6.5: a key that means something else on a screen is not among those that move.
+func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
+	off := bind("g", "off", "g", "home")
+	off.SetEnabled(false)
+	for _, c := range []struct {
+		name string
+		own  []binding
+		want string
+	}{
+		{"none", nil, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
+		{"follow", []binding{keyFollow}, "↑/k up, ↓/j down, pgup/b page up, pgdn page down, g first, G last"},
+		{"cursor", []binding{keyCursor}, "pgup/b page up, pgdn/f page down, g first, G last"},
+		{"arrows", []binding{bind("[/↓", "older", "[", "down", "j"), bind("]/↑", "newer", "]", "up", "k")}, "pgup/b page up, pgdn/f page down, g first, G last"},
+		{"one arrow", []binding{bind("↓", "older", "down")}, "↑/k up, j down, pgup/b page up, pgdn/f page down, g first, G last"},
+		{"other name", []binding{bind("g", "go", "g")}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, home first, G last"},
+		{"page", []binding{bind("pgdn", "next", "pgdown")}, "↑/k up, ↓/j down, pgup/b page up, f page down, g first, G last"},
+		{"not enabled", []binding{off}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
+	} {
+		var got []string
+		for _, g := range newHelpScreen(helped{bindings: c.own}).groups {
+			for _, b := range g.bindings {
+				if g.title == "Move" && b.Enabled() {
+					got = append(got, b.Help().Key+" "+b.Help().Desc)
+				}
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %s", c.name, strings.Join(got, ", "))
+		}
+	}
+	all := []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom}
+	h := newHelpScreen(helped{bindings: all})
+	for _, l := range h.body(&paint{width: 80, height: 50, glyphs: newGlyphs(false)}) {
+		if l.String() == "Move" {
+			t.Error("a heading without keys")
+		}
+	}
+}
+
+// Issue 6.5: no screen lists a key twice in its help.
+func TestHelpListsKeysOnce(t *testing.T) {
+	for name, opened := range everyScreen(t) {
+		b, seen := opened(), map[string]string{}
+		for _, g := range newHelpScreen(b.top()).groups {
+			for _, k := range g.bindings {
+				for _, key := range k.Keys() {
+					before, twice := seen[key]
+					if seen[key] = k.Help().Desc; twice && k.Enabled() && sharedKeys()[key] == "" {
+						t.Errorf("%s: %q is %q and %q", name, key, before, k.Help().Desc)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Issue 6.5: where all of the help fits, any key closes it, those that would scroll too.
+func TestHelpThatFitsClosesByAnyKey(t *testing.T) {
+	for _, key := range []string{"j", "f", "down", "up", "pgdown", "g", "G", "b", "x"} {
+		b := open(t, load(t, "three-causes"), size{160, 50}, nil)
+		b.press("?")
+		shows(b, "Everywhere", "any key closes the help")
+		b.press(key)
+		hides(b, "Everywhere")
+	}
+}

@@ -214,7 +214,7 @@ func troubledIndexes(p *paint, j *jobData, height int) []canvas.Line {
 	all := int64(len(details)) + int64(j.Indexes.DetailsOmitted)
 	note := wording.Plural(all, "index", "indexes")
 	if int64(len(shown)) < all {
-		note = fmt.Sprintf("%d of %s", len(shown), note)
+		note = fmt.Sprintf("%d of %s: %s goes through them", len(shown), note, p.keyName(keyLook))
 	}
 	cells := make([][]canvas.Line, 0, len(shown))
 	for i := range shown {

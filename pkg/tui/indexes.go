@@ -37,7 +37,7 @@ func (o *indexesPane) keys() []keyGroup {
 		return nil // There is no map.
 	}
 	return []keyGroup{{title: "Indexes", bindings: []binding{
-		keyLook, keyOpen, keyZoomIn, keyZoomOut, keyGoTo, keyZoomFit, keyLookUp, keyLeft, keyMapRight,
+		keyLook, keyOpen, keyZoomIn, keyZoomOut, keyGoTo, keyZoomFit, keyLookUp, keyCursor,
 	}}}
 }
 
@@ -75,8 +75,10 @@ func (o *indexesPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	}
 	g := o.grid(m)
 	switch {
-	case o.move(k, &g), o.zoom(k, &g):
+	case o.move(k, &g):
 		return none()
+	case matches(k, keyZoomIn), matches(k, keyZoomOut), matches(k, keyZoomFit):
+		return o.zoom(k, m, &g), true
 	case matches(k, keyOpen):
 		return o.enter(&g), true
 	case matches(k, keyLook):
@@ -120,20 +122,23 @@ func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
 	return true
 }
 
-// zoom acts on the keys that change how many indexes a cell stands for.
-func (o *indexesPane) zoom(k tea.KeyPressMsg, g *indexmap.Grid) bool {
-	switch {
-	case matches(k, keyZoomIn):
+// zoom acts on the keys that change how many indexes a cell stands for, and says why they
+// change nothing.
+func (o *indexesPane) zoom(k tea.KeyPressMsg, m *indexmap.Map, g *indexmap.Grid) action {
+	o.free = false
+	switch in := matches(k, keyZoomIn); {
+	case in && g.Per == 1:
+		return action{say: "each cell is one index already: enter opens it"}
+	case in:
 		o.per = indexmap.Finer(g.Per)
+	case matches(k, keyZoomOut) && g.Per >= m.Fit(o.width, o.rows).Per:
+		return action{say: "all indexes are on the screen already"}
 	case matches(k, keyZoomOut):
 		o.per = indexmap.Coarser(g.Per)
-	case matches(k, keyZoomFit):
-		o.per = 0
 	default:
-		return false
+		o.per = 0
 	}
-	o.free = false
-	return true
+	return action{}
 }
 
 // enter opens the index, or looks closer at the cell of several.
@@ -218,10 +223,10 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 // layout shares the room between the legend, the map and what is said below it.
 func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []canvas.Line, g indexmap.Grid) {
 	o.width = p.width
-	for _, half := range []bool{false, true} {
-		head = flow(legend(p, j, half), p.width, 3)
+	for _, mixed := range []bool{false, true} {
+		head = flow(legend(p, j, mixed), p.width, 3)
 		o.rows = max(leastRows, p.height-1-len(head)-detailLines)
-		if g = o.grid(m); !hasHalf(j, &g) {
+		if g = o.grid(m); !isMixed(&g, m) {
 			break
 		}
 	}

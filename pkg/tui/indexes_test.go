@@ -242,3 +242,54 @@ func TestIndexesBeyondTheMap(t *testing.T) {
 	b.press("2", "G")
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "Indexes 1048000 to 1048575  576 in this cell")
 }
+
+// Issue 6.2: the heading counts the indexes of the Job, and those out of range apart.
+func TestIndexesHeadingCountsOutOfRange(t *testing.T) {
+	for _, c := range []struct {
+		x    explain.Indexes
+		want string
+	}{
+		{explain.Indexes{Total: 12, OutOfRange: "12-29"}, "12 indexes, 18 out of range  1 index per cell"},
+		{explain.Indexes{Total: 1, OutOfRange: "3"}, "1 index, 1 out of range"},
+		{explain.Indexes{Total: 1}, "1 index  1 index per cell"},
+		{explain.Indexes{Total: 0, OutOfRange: "3-4"}, "0 indexes, 2 out of range"},
+	} {
+		b := open(t, withIndexes(t, &c.x), size{80, 24}, nil)
+		b.press("2")
+		shows(b, c.want)
+	}
+}
+
+// Issue 6.2: where zoom ends the last line says why nothing changes.
+func TestIndexesZoomSaysItsEnds(t *testing.T) {
+	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
+	const closest, all = "each cell is one index already: enter opens it", "all indexes are on the screen already"
+	b.press("2", "-")
+	shows(b, all, "200 indexes per cell")
+	b.press("+")
+	hides(b, all, closest)
+	b.press("-")
+	hides(b, all)
+	b.press("+", "+", "+", "+", "+", "+", "+")
+	hides(b, closest)
+	shows(b, "1 index per cell")
+	b.press("+")
+	shows(b, closest)
+	b.press("-")
+	shows(b, "2 indexes per cell")
+}
+
+// Issue 6.2: the table says how to see those that do not fit.
+func TestIndexesTableSaysWhereTheRestIs(t *testing.T) {
+	x := &explain.Indexes{Total: 40, Failed: "0-19", FailedCount: 20}
+	for i := range int32(20) {
+		x.Details = append(x.Details, explain.IndexInfo{Index: i, State: explain.IndexFailed, Failures: 1})
+	}
+	b := open(t, withIndexes(t, x), size{80, 24}, nil)
+	b.press("2")
+	shows(b, " of 20 indexes: n goes through them")
+	b = open(t, withIndexes(t, x), size{80, 60}, nil)
+	b.press("2")
+	shows(b, "20 indexes")
+	hides(b, "goes through them")
+}

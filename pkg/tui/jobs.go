@@ -33,7 +33,7 @@ func (s *jobsScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	if a, known := s.filter.handle(k); known {
 		return a, true
 	}
-	if s.list.handle(k) || s.sorting.handle(k) {
+	if s.sorting.rowKeys(k, &s.list) {
 		return none()
 	}
 	job := s.chosen(d)
@@ -52,7 +52,7 @@ func (s *jobsScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	return action{}, false
 }
 
-func (s *jobsScreen) wheel(lines int, _ *data) { s.list.move(lines) }
+func (s *jobsScreen) wheel(lines int, _ *data) { s.sorting.wheel(lines, &s.list) }
 
 func (s *jobsScreen) keys() []keyGroup {
 	return []keyGroup{{title: "Jobs", bindings: append([]binding{keyOpen, keyExplain}, append(s.filter.keys(), keySort, keyReverse, keyCopy)...)}}
@@ -112,7 +112,7 @@ func (s *jobsScreen) empty(p *paint, jobs *snapshot.Jobs) []canvas.Line {
 }
 
 // summary is what Jobs these are, how many there are of each kind, those that need a look
-// first, and the order: on one line, or on two.
+// first, and the order.
 func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []canvas.Line {
 	title := canvas.Of(canvas.Text(bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
 	if len(jobs.Items) == 0 {
@@ -121,17 +121,13 @@ func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []canvas.Line {
 	if s.what != "" {
 		title = append(title, canvas.Text(styleMuted, " in "), canvas.Text(stylePlain, s.what))
 	}
-	counts, by := s.counts(p), s.sorting.line(p)
-	if len(counts) == 0 {
+	if len(jobs.Items) == 0 {
 		return []canvas.Line{p.cut(title, p.width)}
 	}
-	if title.Width()+2+counts.Width()+by.Width() <= p.width {
-		title = append(append(title, canvas.Text(styleMuted, ": ")), counts...)
-		return []canvas.Line{canvas.Spread(p.width, title, by, p.glyphs.ellipsis)}
-	}
-	return []canvas.Line{canvas.Spread(p.width, title, by, p.glyphs.ellipsis), p.cut(counts, p.width)}
+	return s.sorting.titled(p, title, ": ", s.counts(p))
 }
 
+// counts are how many Jobs there are of each kind.
 func (s *jobsScreen) counts(p *paint) canvas.Line {
 	counts := s.facts.counts
 	counts[jobRuns] += counts[jobTroubled]
@@ -140,9 +136,6 @@ func (s *jobsScreen) counts(p *paint) canvas.Line {
 	for kind, n := range counts {
 		if n == 0 {
 			continue
-		}
-		if len(l) > 0 {
-			l = append(l, canvas.Blank(2))
 		}
 		mark, style := jobKind(kind).look(p)
 		l = append(l, canvas.Textf(style, "%s %d %s", mark, n, jobKind(kind)))

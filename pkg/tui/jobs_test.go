@@ -133,15 +133,15 @@ func short(names []string) string {
 func TestJobsSort(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
 	for _, c := range []struct{ key, want, mark string }{
-		{"", "import nightly queue evaluate sweep train validate", "NAME ▲"},
-		{"S", "validate train sweep evaluate queue nightly import", "NAME ▼"},
-		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
+		{"", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
 		{"S", "evaluate validate queue import sweep nightly train", "STATUS ▼"},
+		{"s", "import nightly queue evaluate sweep train validate", "NAME ▲"},
+		{"S", "validate train sweep evaluate queue nightly import", "NAME ▼"},
 		{"s", "validate evaluate sweep nightly train import queue", "AGE ▲"},
 		{"s", "import train nightly evaluate validate queue sweep", "DURATION ▼"},
 		{"s", "train nightly import queue evaluate sweep validate", "FAILED ▼"},
 		{"s", "nightly queue sweep validate import train evaluate", "COMPLETIONS ▲"},
-		{"s", "import nightly queue evaluate sweep train validate", "NAME ▲"},
+		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
 	} {
 		if c.key != "" {
 			b.press(c.key)
@@ -157,9 +157,9 @@ func TestJobsSort(t *testing.T) {
 // gives the one before back, and on the screen it clears it.
 func TestJobsFilter(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
-	all := "import nightly queue evaluate sweep train validate"
+	all := "train nightly sweep import queue validate evaluate"
 	for _, c := range []struct{ text, want string }{
-		{"", all}, {"!", all}, {"ML/", "evaluate sweep train validate"}, {"ml/ !running", "evaluate train"}, {"outofmemory", "train"},
+		{"", all}, {"!", all}, {"ML/", "train sweep validate evaluate"}, {"ml/ !running", "train evaluate"}, {"outofmemory", "train"},
 		{"rule 0", "train"}, {"backofflimit", "nightly"}, {"not reconciled", "sweep"}, {"run etl", "import"}, {"zzz", ""},
 	} {
 		b.press("/")
@@ -191,7 +191,7 @@ func TestJobsFilter(t *testing.T) {
 func TestJobsOpen(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
-	b.press("j", "down", "k", "enter")
+	b.press("s", "j", "down", "k", "enter")
 	if want := (snapshot.JobKey{Namespace: "etl", Name: "nightly-report-29920576"}); b.looked.Job != want {
 		t.Errorf("looks at %v", b.looked)
 	}
@@ -232,7 +232,7 @@ func TestJobsCursorStays(t *testing.T) {
 	items := someJobs()
 	b := open(t, jobsSnapshot(items...), size{80, 24}, allNamespaces)
 	b.View()
-	b.press("down", "down", "down")
+	b.press("s", "down", "down", "down")
 	chosen := func() string {
 		b.View()
 		return b.top().(*jobsScreen).chosen(&b.data).Name
@@ -254,6 +254,90 @@ func TestJobsCursorStays(t *testing.T) {
 	b.press("S")
 	if got := chosen(); got != "sweep" {
 		t.Errorf("after sorting on %s", got)
+	}
+}
+
+// headers are the columns of the table on the screen.
+func (b *testbed) headers(t *testing.T) string {
+	t.Helper()
+	for line := range strings.SplitSeq(b.picture(), "\n") {
+		if strings.Contains(line, "NAME") && !strings.Contains(line, "namespace") {
+			return strings.Join(strings.Fields(line), " ")
+		}
+	}
+	t.Fatalf("no header:\n%s", b.picture())
+	return ""
+}
+
+// Issue 6, 1: failed indexes, the matched rule and managedBy are in the table wherever there
+// is room, and the age nearly always.
+func TestJobsColumns(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		items []explain.Outline
+		want  string
+	}{
+		{60, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS"},
+		{80, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS FAILED REASON AGE"},
+		{80, someJobs()[3:], "NAME STATUS ▲ COMPLETIONS FAILED FAILED IDX REASON AGE"},
+		{120, someJobs()[3:], "NAME STATUS ▲ COMPLETIONS ACTIVE FAILED FAILED IDX REASON MANAGED BY RAN AGE"},
+		{120, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS ACTIVE FAILED FAILED IDX REASON MANAGED BY AGE"},
+		{160, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS ACTIVE TERM FAILED FAILED IDX REASON MANAGED BY DURATION AGE"},
+		{200, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS ACTIVE TERM FAILED FAILED INDEXES REASON MANAGED BY DURATION AGE"},
+	} {
+		b := open(t, jobsSnapshot(c.items...), size{c.width, 24}, allNamespaces)
+		if got := b.headers(t); got != c.want {
+			t.Errorf("%d columns: %s, want %s\n%s", c.width, got, c.want, b.picture())
+		}
+		// No kind of Job is lost from the summary.
+		b.has(t, "1 failing", " running", "✓ 1 complete")
+		if c.width >= 160 {
+			b.has(t, "batchjob.dev/controller")
+		} else if c.width == 120 {
+			b.has(t, "batchjob/co")
+		}
+	}
+}
+
+// Issue 6, 1: what needs a look first is on top from the begin; what failed long ago is not
+// that any more.
+func TestJobsUrgency(t *testing.T) {
+	items := someJobs()
+	old := items[1]
+	old.Name, old.Finished = "ancient-report", ago(25*time.Hour)
+	b := open(t, jobsSnapshot(append(items, old)...), size{80, 24}, allNamespaces)
+	if got, want := short(b.jobsInOrder()), "train nightly sweep import queue validate ancient evaluate"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Issue 6, 1: another order is shown from its first row; a row that somebody has chosen
+// stays chosen.
+func TestJobsSortShowsTheTop(t *testing.T) {
+	at := func(b *testbed) int { b.View(); return b.top().(*jobsScreen).list.cursor }
+	b := open(t, jobsSnapshot(manyJobs(100)...), size{80, 24}, allNamespaces)
+	b.View()
+	for _, key := range []string{"S", "s", "s", "S"} {
+		b.press(key)
+		if got := at(b); got != 0 || b.top().(*jobsScreen).list.top != 0 {
+			t.Errorf("after %s in row %d", key, got)
+		}
+	}
+	b.press("down", "down")
+	name := b.top().(*jobsScreen).chosen(&b.data).Name
+	b.press("S")
+	b.View()
+	if got := b.top().(*jobsScreen).chosen(&b.data).Name; got != name || at(b) == 0 {
+		t.Errorf("%s was chosen, and now %s", name, got)
+	}
+	b.press("g", "S")
+	if got := at(b); got != 0 {
+		t.Errorf("after g and S in row %d", got)
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	b.View()
+	if b.press("S"); at(b) == 0 {
+		t.Error("a row chosen by the wheel is not kept")
 	}
 }
 

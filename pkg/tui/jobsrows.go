@@ -12,8 +12,8 @@ import (
 
 // The ways to sort Jobs, in the order of jobOrders.
 const (
-	jobsByName = iota
-	jobsByStatus
+	jobsByStatus = iota
+	jobsByName
 	jobsByAge
 	jobsByDuration
 	jobsByFailed
@@ -22,8 +22,8 @@ const (
 
 func jobOrders() []order {
 	return []order{
+		jobsByStatus:   {column: columnStatus, name: "urgency"},
 		jobsByName:     {column: columnName, name: "name"},
-		jobsByStatus:   {column: columnStatus, name: "status"},
 		jobsByAge:      {column: columnAge, name: "age"},
 		jobsByDuration: {column: columnDuration, name: "duration", falls: true},
 		jobsByFailed:   {column: columnFailed, name: "failed pods", falls: true},
@@ -81,11 +81,24 @@ func jobIsChosen(f *filter, o *explain.Outline) bool {
 	return f.chooses(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
 }
 
+// oldFailure is how long ago a Job has failed that is no news any more: it stands before
+// what is complete, and behind what goes on.
+const oldFailure = 24 * time.Hour
+
+// urgencyOf orders Jobs by what needs a look first: the lower the more.
+func urgencyOf(o *explain.Outline, now time.Time) int64 {
+	kind := kindOf(o)
+	if kind == jobFailed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
+		return 2*int64(jobComplete) - 1
+	}
+	return 2 * int64(kind)
+}
+
 // jobValue is what Jobs are sorted by, nil for the order in which they are.
 func jobValue(by int, now time.Time) func(*explain.Outline) int64 {
 	switch by {
 	case jobsByStatus:
-		return func(o *explain.Outline) int64 { return int64(kindOf(o)) }
+		return func(o *explain.Outline) int64 { return urgencyOf(o, now) }
 	case jobsByAge:
 		return func(o *explain.Outline) int64 {
 			if o.Created.IsZero() {

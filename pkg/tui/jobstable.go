@@ -36,10 +36,7 @@ const (
 
 // table is the header, and the rows from first up to end.
 func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []canvas.Line {
-	bar := 8
-	if p.width >= 120 {
-		bar = 12
-	}
+	bar := s.barWidth(p)
 	columns := s.columns(p, bar)
 	var cells [][]canvas.Line
 	for row := first; row < end; row++ {
@@ -53,38 +50,86 @@ func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []canv
 	return out
 }
 
+// barWidth leaves room for columns that say what the bar does not, and uses what the header
+// takes anyway.
+func (s *jobsScreen) barWidth(p *paint) int {
+	least := 4
+	switch {
+	case p.width >= 180:
+		return 12
+	case p.width >= 140:
+		least = 6
+	}
+	return max(least, len(columnCompletions)-1-s.facts.completions)
+}
+
 // columns are those that there is something to show in; the narrowest screen has the name,
 // the status and the progress.
 func (s *jobsScreen) columns(p *paint, bar int) []canvas.Column {
 	f := &s.facts
 	head := func(name string) string { return s.sorting.header(p, name) }
 	cut := func(width int) int { return min(width, widestCell) }
-	age, created := timeWidth, columnAge
-	if p.absolute {
-		age, created = len(p.clock(f.earliest)), "CREATED"
-	}
-	if s.sorting.at == jobsByAge {
-		created += " " + s.sorting.mark(p)
-	}
-	leastStatus := 0
-	if p.width < 100 {
-		leastStatus = 10
-	}
+	least := jobsLeastOf(p)
 	all := []canvas.Column{
-		{Header: "NAMESPACE", Width: cut(f.namespace), Min: leastName(p) / 2},
-		{Header: head(columnName), Width: f.name, Min: leastName(p)},
-		{Header: head(columnStatus), Width: cut(f.status), Min: leastStatus},
+		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
+		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
+		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
 		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
 		{Header: "ACTIVE", Width: f.active, Right: true, Drop: 6},
-		{Header: "TERM", Width: 5, Right: true, Drop: 9},
-		{Header: head(columnFailed), Right: true, Drop: 2},
-		{Header: "FAILED INDEXES", Width: cut(f.failedIndexes), Min: 14, Drop: 5},
-		{Header: "REASON", Width: cut(f.reason), Min: leastReason(p), Drop: 1},
-		{Header: "MANAGED BY", Width: cut(f.managedBy), Min: 14, Drop: 8},
-		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 7},
-		{Header: created, Width: age, Right: true, Drop: 3},
+		{Header: "TERM", Right: true, Drop: 9},
+		{Header: head(columnFailed), Right: true, Drop: 3},
+		{Header: failedIndexesHeader(p), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
+		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
+		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
+		{Header: s.durationHeader(p), Width: timeWidth, Right: true, Drop: 8},
+		s.ageColumn(p),
 	}
 	return s.pick(all)
+}
+
+// jobsLeast is how narrow columns may be cut.
+type jobsLeast struct{ name, status, reason, managedBy int }
+
+func jobsLeastOf(p *paint) jobsLeast {
+	switch {
+	case p.width < 80:
+		return jobsLeast{name: 16, status: 10, reason: 10, managedBy: 10}
+	case p.width < 100:
+		return jobsLeast{name: 14, status: 10, reason: 10, managedBy: 10}
+	case p.width < 140:
+		return jobsLeast{name: 16, status: 10, reason: 12, managedBy: 12}
+	}
+	return jobsLeast{name: 20, status: 12, reason: 14, managedBy: 23}
+}
+
+func failedIndexesHeader(p *paint) string {
+	if p.width < 180 {
+		return "FAILED IDX"
+	}
+	return "FAILED INDEXES"
+}
+
+func (s *jobsScreen) durationHeader(p *paint) string {
+	if p.width < 140 && s.sorting.at != jobsByDuration {
+		return "RAN"
+	}
+	return s.sorting.header(p, columnDuration)
+}
+
+// ageColumn is there longer than most: it tells the Jobs of tonight from those of last week.
+func (s *jobsScreen) ageColumn(p *paint) canvas.Column {
+	c := canvas.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
+	switch {
+	case p.absolute:
+		c.Header, c.Width = "CREATED", len(p.clock(s.facts.earliest))
+		c.Drop = 7 // With a date it takes the room of two others.
+	case p.width < 100:
+		c.Width = 0
+	}
+	if s.sorting.at == jobsByAge {
+		c.Header += " " + s.sorting.mark(p)
+	}
+	return c
 }
 
 // pick leaves out what no Job has.
@@ -115,24 +160,6 @@ func (s *jobsScreen) hasColumn(i int) bool {
 		return s.facts.managed
 	}
 	return true
-}
-
-// leastName is how much of a name stays on a narrow screen.
-func leastName(p *paint) int {
-	switch {
-	case p.width < 80:
-		return 16
-	case p.width < 100:
-		return 20
-	}
-	return 32
-}
-
-func leastReason(p *paint) int {
-	if p.width < 120 {
-		return 14
-	}
-	return 24
 }
 
 func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []canvas.Line {
@@ -175,7 +202,11 @@ func ageCell(p *paint, created *metav1.Time) canvas.Line {
 	case p.absolute:
 		return canvas.Plainly(p.clock(created.Time))
 	}
-	return canvas.Plainly(wording.Duration(max(0, p.now.Sub(created.Time))))
+	age := wording.Duration(max(0, p.now.Sub(created.Time)))
+	if p.width < 100 {
+		age = age[:strings.IndexAny(age, "smhd")+1] // The first of its units.
+	}
+	return canvas.Plainly(age)
 }
 
 // completionsOf is n/m, or as kubectl has it for a work queue.
@@ -216,7 +247,7 @@ func failedIndexesOf(p *paint, o *explain.Outline) string {
 func reasonCell(o *explain.Outline) canvas.Line {
 	switch {
 	case o.Rule != nil:
-		return canvas.Of(canvas.Text(styleAccent, ruleTitle(*o.Rule, o.RuleName)))
+		return canvas.Of(canvas.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
 	case o.Reason != "":
 		return canvas.Plainly(o.Reason)
 	case o.Neglected:
@@ -225,10 +256,24 @@ func reasonCell(o *explain.Outline) canvas.Line {
 	return nil
 }
 
+// managerOf is the controller of managedBy: on a narrow screen the first label of its domain
+// stands for that.
+func managerOf(p *paint, managedBy string) string {
+	if p.width >= 140 {
+		return managedBy
+	}
+	domain, path, has := strings.Cut(managedBy, "/")
+	label, _, _ := strings.Cut(domain, ".")
+	if !has {
+		return managedBy
+	}
+	return label + "/" + path
+}
+
 // managedCell is who runs the Job, and that it does not if there is no room for that in the
 // reason.
 func managedCell(p *paint, o *explain.Outline) canvas.Line {
-	name := canvas.Text(stylePlain, o.ManagedBy)
+	name := canvas.Text(stylePlain, managerOf(p, o.ManagedBy))
 	if o.ManagedBy == "" {
 		name = canvas.Text(styleMuted, "built-in")
 	}

@@ -10,6 +10,7 @@ var (
 	keyRight = bind("→", "right", "right")
 	// On the map, where all four directions are needed, l is one of them.
 	keyMapRight = bind("→/l", "right", "right", "l")
+	keyCursor   = bind("arrows/hjkl", "move the cursor", "up", "down", "left", "right", "h", "j", "k", "l")
 	keyPageUp   = bind("pgup/b", "page up", "pgup", "b", "ctrl+b", "ctrl+u")
 	keyPageDown = bind("pgdn/f", "page down", "pgdown", "f", "ctrl+f", "ctrl+d")
 	keyTop      = bind("g", "first", "g", "home")

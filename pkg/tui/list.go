@@ -88,10 +88,18 @@ func (s *scroll) page(p *paint, lines []canvas.Line) []canvas.Line {
 	s.resize(len(lines), p.height)
 	first, end := rows(len(lines), s.top, p.height)
 	shown := slices.Clone(lines[first:end])
-	if rest := len(lines) - end; rest > 0 && len(shown) > 0 {
-		more := canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, rest))
-		shown[len(shown)-1] = canvas.Spread(p.width, shown[len(shown)-1], more, p.glyphs.ellipsis)
+	rest, last := len(lines)-end, len(shown)-1
+	if rest == 0 || last < 0 {
+		return shown
 	}
+	more := func(n int) canvas.Line {
+		return canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, n))
+	}
+	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.width {
+		shown[last] = canvas.Spread(p.width, shown[last], note, p.glyphs.ellipsis)
+		return shown
+	}
+	shown[last] = canvas.Spread(p.width, nil, more(rest+1), p.glyphs.ellipsis)
 	return shown
 }
 

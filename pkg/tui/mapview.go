@@ -23,6 +23,8 @@ func markStyle(mark indexmap.Mark) styleOf {
 		return styleSpecial
 	case indexmap.Mark(indexmap.Failed):
 		return styleBad | bold
+	case indexmap.SomeFailed:
+		return styleBad
 	}
 	return styleMuted
 }
@@ -82,9 +84,9 @@ func legendOrder() []indexmap.State {
 	}
 }
 
-// legend names the states that occur, with their counts. half says that a glyph for cells
-// that are partly done is on the map.
-func legend(p *paint, j *jobData, half bool) []canvas.Line {
+// legend names the states that occur, with their counts. mixed says that cells may have
+// indexes in several states.
+func legend(p *paint, j *jobData, mixed bool) []canvas.Line {
 	var items []canvas.Line
 	for _, state := range legendOrder() {
 		n := j.indexes.Count(state)
@@ -94,8 +96,14 @@ func legend(p *paint, j *jobData, half bool) []canvas.Line {
 		mark := indexmap.Mark(state)
 		items = append(items, canvas.Of(canvas.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ascii), thousands(n)), canvas.Text(stylePlain, " "+stateWord(j, state))))
 	}
-	if half {
-		items = append(items, canvas.Of(canvas.Text(markStyle(indexmap.Half), indexmap.Half.Glyph(p.ascii)), canvas.Text(styleMuted, " partly succeeded")))
+	part := func(mark indexmap.Mark, text string) {
+		items = append(items, canvas.Of(canvas.Text(markStyle(mark), mark.Glyph(p.ascii)), canvas.Text(styleMuted, " "+text)))
+	}
+	if mixed && mixesDone(j.indexes) {
+		part(indexmap.Half, "partly succeeded")
+	}
+	if mixed && mixesFailed(j.indexes) {
+		part(indexmap.SomeFailed, "some failed")
 	}
 	return items
 }
@@ -108,10 +116,21 @@ func stateWord(j *jobData, state indexmap.State) string {
 	return state.Word()
 }
 
-// hasHalf says that some cell is partly done, as far as that can be told without looking at
-// all of them.
-func hasHalf(j *jobData, g *indexmap.Grid) bool {
-	return g.Per > 1 && j.indexes.Count(indexmap.Succeeded) > 0 && j.indexes.Count(indexmap.Pending) > 0
+// isMixed says that some cell may have a mark for several states, as far as that can be told
+// without looking at all of them.
+func isMixed(g *indexmap.Grid, m *indexmap.Map) bool {
+	return g.Per > 1 && (mixesDone(m) || mixesFailed(m))
+}
+
+// mixesDone says that there are indexes for a cell that is partly done.
+func mixesDone(m *indexmap.Map) bool {
+	return m.Count(indexmap.Succeeded) > 0 && m.Count(indexmap.Pending) > 0
+}
+
+// mixesFailed says that there are indexes for a cell of which a part has failed.
+func mixesFailed(m *indexmap.Map) bool {
+	failed := m.Count(indexmap.Failed)
+	return failed > 0 && failed < int64(m.Len())+m.Hidden()
 }
 
 // flow puts items beside each other, as many as fit into a line.
@@ -136,15 +155,22 @@ func perCell(g *indexmap.Grid) string {
 	return thousands(int64(g.Per)) + " indexes per cell"
 }
 
-// howMany is how many indexes there are, and how many of them are on the map.
+// howMany is how many indexes the Job has, and how many of them are on the map; those out of
+// range are not its own any more.
 func howMany(m *indexmap.Map) string {
-	switch {
-	case m.Hidden() > 0:
+	if m.Hidden() > 0 {
 		return fmt.Sprintf("The first %s of %s indexes", thousands(int64(m.Len())), thousands(int64(m.Len())+m.Hidden()))
-	case m.Len() == 1:
-		return "1 index"
 	}
-	return thousands(int64(m.Len())) + " indexes"
+	beyond := m.Count(indexmap.OutOfRange)
+	own := int64(m.Len()) - beyond
+	text := thousands(own) + " indexes"
+	if own == 1 {
+		text = "1 index"
+	}
+	if beyond > 0 {
+		text += ", " + thousands(beyond) + " out of range"
+	}
+	return text
 }
 
 // thousands is a number with commas: 100,000.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
 
 // overviewPane is what matters of a Job on one screen.
@@ -39,15 +41,7 @@ const (
 )
 
 func (o *overviewPane) body(p *paint) []canvas.Line {
-	lines := overviewLines(p, p.data.job)
-	o.scroll.resize(len(lines), p.height)
-	first, end := rows(len(lines), o.scroll.top, p.height)
-	shown := lines[first:end:end]
-	if rest := len(lines) - end; rest > 0 && len(shown) > 0 {
-		more := canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, rest))
-		shown[len(shown)-1] = canvas.Spread(p.width, shown[len(shown)-1], more, p.glyphs.ellipsis)
-	}
-	return shown
+	return o.scroll.page(p, overviewLines(p, p.data.job))
 }
 
 func overviewLines(p *paint, j *jobData) []canvas.Line {
@@ -152,15 +146,26 @@ func firstClause(text string) (first, rest string) {
 	return text[:at], text[at:]
 }
 
-// causesNote is "412 failures, 3 causes".
+// causesNote is "412 failures, 3 causes", or what stands behind the number if not all of them
+// are counted: "14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes".
 func causesNote(j *jobData) string {
-	n := int64(j.FailuresWithoutPod)
-	for i := range j.Causes {
-		n += int64(j.Causes[i].Count)
+	all, counted, awaiting, ignored := failureTotals(j)
+	note, between := wording.Plural(int64(all), "failure", "failures"), ", "
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		word string
+	}{{counted, "counted"}, {awaiting, "with the next pod"}, {ignored, "ignored"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
 	}
-	note := wording.Plural(n, "failure", "failures")
+	if awaiting > 0 || ignored > 0 {
+		note += ": " + strings.Join(parts, ", ")
+		between = "; "
+	}
 	if len(j.Causes) > 1 {
-		note += ", " + wording.Plural(int64(len(j.Causes)), "cause", "causes")
+		note += between + wording.Plural(int64(len(j.Causes)), "cause", "causes")
 	}
 	return note
 }
@@ -168,36 +173,57 @@ func causesNote(j *jobData) string {
 // mapRowsAtFirst is how many rows the map has among the other blocks.
 func mapRowsAtFirst(p *paint) int { return max(2, min(20, p.height/4+1)) }
 
-// growMap gives the map, which is one of the blocks, the lines that they leave empty.
+// growMap gives the map, which is one of the blocks, the lines that they leave empty: no more,
+// lest something else is cut.
 func growMap(p *paint, j *jobData, blocks []block, at int) {
 	free := p.height - len(stack(blocks, p.height))
-	if free > 0 && len(blocks[at]) > 0 {
-		blocks[at] = mapBlock(p, j, mapRowsAtFirst(p)+free)
+	if free <= 0 || len(blocks[at]) == 0 {
+		return
+	}
+	// The rows that the map has by now may be fewer than it may have, and with fewer indexes
+	// in a cell the legend may need other lines.
+	most := len(blocks[at]) + free
+	for rows := most - 1; rows > 0; rows-- {
+		head, g := mapHead(p, j, rows)
+		if n := len(head) + g.Rows; n > most {
+			continue
+		} else if n > len(blocks[at]) {
+			blocks[at] = append(head, mapRows(p, &g, 0, g.Rows, -1)...)
+		}
+		return
 	}
 }
 
-// mapBlock is the map of the indexes in at most so many rows; its legend stands in the
-// heading if it fits.
+// mapBlock is the map of the indexes in at most so many rows.
 func mapBlock(p *paint, j *jobData, rows int) block {
 	if j.indexes == nil || j.indexes.Len() == 0 {
 		return nil
 	}
+	head, g := mapHead(p, j, rows)
+	return append(head, mapRows(p, &g, 0, g.Rows, -1)...)
+}
+
+// mapHead is what stands above a map of at most so many rows: the scale, if a cell is several
+// indexes, and the legend, in the heading if it fits.
+func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
 	g := j.indexes.Fit(p.width, rows)
-	items := legend(p, j, hasHalf(j, &g))
+	items := legend(p, j, isMixed(&g, j.indexes))
 	const gap = 2
-	name := canvas.Text(bold, "Indexes")
-	heading, all := p.rule(canvas.Of(name)), flow(items, p.width, gap)
-	one := flow(append([]canvas.Line{canvas.Of(name)}, items...), p.width, gap)
-	switch {
-	case j.indexes.Hidden() > 0:
-		heading = p.title(howMany(j.indexes), perCell(&g))
-	case len(one) == 1:
-		heading, all = p.rule(one[0]), nil
-	case g.Per > 1:
-		heading = p.title("Indexes", perCell(&g))
+	name, note := "Indexes", ""
+	if g.Per > 1 {
+		note = perCell(&g)
 	}
-	b := append(block{heading}, all...)
-	return append(b, mapRows(p, &g, 0, g.Rows, -1)...)
+	if j.indexes.Hidden() > 0 {
+		name = howMany(j.indexes)
+	}
+	begin := canvas.Of(canvas.Text(bold, name))
+	if note != "" {
+		begin = append(begin, canvas.Text(styleMuted, "  "+note))
+	}
+	if one := flow(append([]canvas.Line{begin}, items...), p.width, gap); len(one) == 1 {
+		return block{p.rule(one[0])}, g
+	}
+	return append(block{p.title(name, note)}, flow(items, p.width, gap)...), g
 }
 
 // nextLines are the clocks that run, the first to end first, and what comes without one.

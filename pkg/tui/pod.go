@@ -147,7 +147,12 @@ func (s *podScreen) wheel(lines int, d *data) { s.tabs.current().wheel(lines, d)
 func (s *podScreen) keys() []keyGroup {
 	own := []binding{keyPodTabs, keyLogs, keyExplain, keyCopy}
 	if len(s.attempts.known) > 1 {
-		own = append([]binding{keyOlder, keyNewer}, own...)
+		older, newer := keyOlder, keyNewer
+		if s.tabs.at != tabLogs { // There the arrows scroll.
+			older = bind("[/↓/j", "older attempt", "[", "down", "j")
+			newer = bind("]/↑/k", "newer attempt", "]", "up", "k")
+		}
+		own = append([]binding{older, newer}, own...)
 	}
 	return append(s.tabs.keys(), keyGroup{title: "Pod", bindings: own})
 }

@@ -81,13 +81,18 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 	}
 	a.list.resize(len(a.known), min(len(a.known), most), nil)
 	a.list.move(at - a.list.cursor)
+	causes := make([]string, len(a.known))
+	for i := range a.known {
+		causes[i] = a.known[i].Cause
+	}
+	causes = briefCauses(causes)
 	var cells [][]canvas.Line
 	for i := range a.known {
-		cells = append(cells, a.cells(p, r, i))
+		cells = append(cells, a.cells(p, r, i, causes[i]))
 	}
 	columns := []canvas.Column{
 		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
-		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4},
+		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
 	header, lines := canvas.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
 	out := []canvas.Line{header.Indent(cursorWidth)}
@@ -101,7 +106,7 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 	return out
 }
 
-func (a *podAttempts) cells(p *paint, r *explain.Report, i int) []canvas.Line {
+func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []canvas.Line {
 	pod := &a.known[i]
 	state := podState(p, &pod.PodInfo)
 	when := podWhen(p, &pod.PodInfo)
@@ -124,7 +129,7 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int) []canvas.Line {
 		try = fmt.Sprint(len(a.known) - i)
 	}
 	return []canvas.Line{
-		canvas.Plainly(try), state, canvas.Plainly(shortCause(pod.Cause)), when, podVerdict(r, &pod.PodInfo),
+		canvas.Plainly(try), state, canvas.Plainly(cause), when, podVerdict(r, &pod.PodInfo),
 		canvas.Of(canvas.Text(styleMuted, pod.Name)),
 	}
 }

@@ -27,7 +27,7 @@ func (o *podsPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	if a, known := o.filter.handle(k); known {
 		return a, true
 	}
-	if o.list.handle(k) || o.sorting.handle(k) {
+	if o.sorting.rowKeys(k, &o.list) {
 		return none()
 	}
 	pod := o.chosen(d)
@@ -47,7 +47,7 @@ func (o *podsPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	return action{}, false
 }
 
-func (o *podsPane) wheel(lines int, _ *data) { o.list.move(lines) }
+func (o *podsPane) wheel(lines int, _ *data) { o.sorting.wheel(lines, &o.list) }
 
 func (o *podsPane) keys() []keyGroup {
 	return []keyGroup{{title: "Pods", bindings: append([]binding{keyOpen, keyLogs}, append(o.filter.keys(), keySort, keyReverse, keyCopy)...)}}
@@ -88,10 +88,7 @@ func (o *podsPane) above(p *paint, r *explain.Report) []canvas.Line {
 	if r.PodsOmitted > 0 {
 		title = append(title, canvas.Textf(styleWarn, ", and %d more that are left out", r.PodsOmitted))
 	}
-	for _, n := range o.facts.counts(p) {
-		title = append(append(title, canvas.Blank(2)), n)
-	}
-	lines := []canvas.Line{canvas.Spread(p.width, title, o.sorting.line(p), p.glyphs.ellipsis)}
+	lines := o.sorting.titled(p, title, "  ", o.facts.counts(p))
 	for i, l := range gapLines(p, podGaps(r)) {
 		if i < 3 {
 			lines = append(lines, l)

@@ -83,6 +83,66 @@ func TestPodsGoldens(t *testing.T) {
 	goldens(t, "pods.none", podsSnapshot(none), nil, "5")
 }
 
+// longNamed is podReport for a Job with a name of 63 characters, of which those of pods have
+// only the begin; another cause names no container.
+func longNamed() *explain.Report {
+	r := podReport()
+	r.Job.Name = strings.Repeat("extraordinarily-", 4)[:63]
+	for i := range r.Pods {
+		r.Pods[i].Name = r.Job.Name[:50] + strings.TrimPrefix(r.Pods[i].Name, "train-large-model")
+	}
+	r.Pods[1].Cause = "Pod has condition DisruptionTarget"
+	r.FailurePolicy.Rules[0].Name = "UnknownParameter"
+	return r
+}
+
+// Issue 6, 2 and 3: the exit code and the rule are whole where NODE, COUNTED and TRY would
+// take their room, a cause without a container does not make the others longer, and the
+// suffix of a long name is there.
+func TestPodsKeepWhatOneLooksFor(t *testing.T) {
+	for _, c := range []struct {
+		width   int
+		header  string
+		in, out []string
+	}{
+		{60, "NAME STATE CAUSE RULE", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 Unknown", "no rule"}, nil},
+		{80, "NAME STATE CAUSE RULE", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "condition Disruption", "no rule"}, nil},
+		{120, "NAME INDEX STATE CAUSE RULE ACTION WHEN", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "condition DisruptionTarget", "FailIndex"}, nil},
+		{160, "NAME INDEX TRY STATE CAUSE RULE ACTION COUNTED WHEN NODE", []string{"extraordinarily-ext", "-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "node-a-7"}, nil},
+	} {
+		b := open(t, podsSnapshot(longNamed()), size{c.width, 24}, nil)
+		b.press("5")
+		if got := b.headers(t); got != c.header {
+			t.Errorf("%d columns: %s, want %s\n%s", c.width, got, c.header, b.picture())
+		}
+		shows(b, append(c.in, "1 succeeded")...)
+		hides(b, "(main)", "rule matc", "…ext")
+	}
+	short := podReport()
+	short.Pods[1].Cause = "Container sidecar exited with code 3 (Error) while its pod was being deleted"
+	for _, width := range []int{60, 80, 120, 160} {
+		b := open(t, podsSnapshot(short), size{width, 24}, nil)
+		b.press("5")
+		shows(b, "exit 137 OOMKill", "0 OutOf", "no rule", "exit 3 Error")
+		if width >= 120 {
+			shows(b, "exit 137 OOMKilled (main)")
+		}
+	}
+}
+
+// A cause in short: what tells it from others comes first.
+func TestShortCause(t *testing.T) {
+	for cause, want := range map[string]string{
+		"": "", "Container main exited with code 1": "exit 1 (main)", "Container main exited with code 137 (OOMKilled)": "exit 137 OOMKilled (main)",
+		"Container main exited with code 143 (OOMKilled) while its pod was being deleted, and the pod has condition DisruptionTarget": "exit 143 OOMKilled, deleted, DisruptionTarget (main)",
+		"Pod has condition DisruptionTarget": "condition DisruptionTarget", "Pod failed: Evicted": "Pod failed: Evicted", "Container main was lost": "Container main was lost",
+	} {
+		if got := shortCause(cause); got != want {
+			t.Errorf("%q: %q, want %q", cause, got, want)
+		}
+	}
+}
+
 func (b *testbed) podsInOrder() string {
 	b.View()
 	pane := b.top().(*jobScreen).tabs.current().(*podsPane)
@@ -191,5 +251,20 @@ func BenchmarkPodsFrame(b *testing.B) {
 		next := *r
 		bed.send(snapshotMsg{snap: podsSnapshot(&next)})
 		bed.View()
+	}
+}
+
+// Issue 6, 2: pods in another order are shown from the first, unless one was chosen.
+func TestPodsSortShowsTheTop(t *testing.T) {
+	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
+	b.press("5")
+	at := func() int { return b.top().(*jobScreen).tabs.current().(*podsPane).list.cursor }
+	b.press("S", "s")
+	if at() != 0 {
+		t.Errorf("in row %d", at())
+	}
+	b.press("down", "S")
+	if at() == 1 || at() == 0 {
+		t.Errorf("the chosen pod is not followed: row %d", at())
 	}
 }

@@ -3,6 +3,8 @@ package tui
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -61,7 +63,18 @@ func (o *podsRows) derive(pane *podsPane, r *explain.Report) {
 
 // podIsChosen looks at what a row shows.
 func podIsChosen(f *filter, r *explain.Report, pod *explain.PodInfo) bool {
-	return f.chooses(pod.Name, pod.State, pod.Cause, shortCause(pod.Cause), pod.Node, podRule(r, pod).String())
+	return f.chooses(pod.Name, pod.State, pod.Cause, shortCause(pod.Cause), pod.Node, podRuleWords(r, pod), pod.Action)
+}
+
+// podRuleWords are the rule as it is named elsewhere too.
+func podRuleWords(r *explain.Report, pod *explain.PodInfo) string {
+	switch {
+	case pod.Rule != nil:
+		return ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))
+	case pod.Phase == string(corev1.PodFailed) && r.FailurePolicy != nil:
+		return "no rule matched"
+	}
+	return podRule(r, pod).String()
 }
 
 // comparePods is nil for the order in which they are: those that say most first.

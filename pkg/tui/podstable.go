@@ -24,8 +24,11 @@ type podsFacts struct {
 	// failed, waiting, ending, running and succeeded count pods.
 	failed, waiting, ending, running, succeeded int
 
-	indexed, attempts              bool
+	indexed, attempts, actions     bool
 	name, state, cause, rule, node int
+	// prefixed says that all names begin with that of the Job: of one that is very long,
+	// pods have but the beginning.
+	prefixed bool
 	// oneContainer says that all causes are of container, which then need not be named.
 	oneContainer bool
 	container    string
@@ -39,9 +42,10 @@ func (f *podsFacts) derive(r *explain.Report, p *paint) {
 	if f.of == r {
 		return
 	}
-	*f = podsFacts{of: r}
+	*f = podsFacts{of: r, prefixed: true}
 	for i := range r.Pods {
 		f.add(&r.Pods[i])
+		f.notice(&r.Pods[i], r.Job.Name)
 	}
 	f.rule = ruleWidth(r)
 	f.readCauses(r)
@@ -64,8 +68,6 @@ func (f *podsFacts) add(pod *explain.PodInfo) {
 	default:
 		f.waiting++
 	}
-	f.indexed = f.indexed || pod.Index != nil
-	f.attempts = f.attempts || pod.Attempt > 0
 	f.name = max(f.name, widthOf(pod.Name))
 	f.state = max(f.state, widthOf(pod.State)+len("x "))
 	if pod.Ready {
@@ -77,24 +79,35 @@ func (f *podsFacts) add(pod *explain.PodInfo) {
 	}
 }
 
+// notice sees which columns there is something for.
+func (f *podsFacts) notice(pod *explain.PodInfo, job string) {
+	f.indexed = f.indexed || pod.Index != nil
+	f.attempts = f.attempts || pod.Attempt > 0
+	f.actions = f.actions || pod.Action != ""
+	f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, job)
+}
+
 // readCauses measures the causes, of which there are few different ones, and sees whether
-// they are all of one container.
+// all that name a container name the same one.
 func (f *podsFacts) readCauses(r *explain.Report) {
 	f.oneContainer = true
 	seen := map[string]bool{"": true}
+	full, brief := 0, 0
 	for i := range r.Pods {
 		cause := r.Pods[i].Cause
 		if seen[cause] {
 			continue
 		}
 		seen[cause] = true
-		f.cause = max(f.cause, widthOf(shortCause(cause)))
-		container, _, is := containerOf(cause)
-		f.oneContainer = f.oneContainer && is && (f.container == "" || f.container == container)
-		f.container = container
+		container, rest, is := containerOf(cause)
+		full, brief = max(full, widthOf(shortCause(cause))), max(brief, widthOf(rest))
+		if is {
+			f.oneContainer = f.oneContainer && (f.container == "" || f.container == container)
+			f.container = container
+		}
 	}
-	if f.oneContainer && f.container != "" {
-		f.cause -= widthOf(f.container + ": ")
+	if f.cause = full; f.oneContainer {
+		f.cause = brief
 	}
 }
 
@@ -151,6 +164,8 @@ func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []canvas.L
 	return out
 }
 
+// columns give way in the order of what one looks for: the exit code and the rule stay whole
+// while there are others to leave out.
 func (o *podsPane) columns(p *paint) []canvas.Column {
 	f := &o.facts
 	head := func(name string) string { return o.sorting.header(p, name) }
@@ -158,53 +173,84 @@ func (o *podsPane) columns(p *paint) []canvas.Column {
 	if o.cutsNames(p) {
 		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.ellipsis)
 	}
-	leastState := 18
-	if p.width < 80 {
-		leastState = 12
-	}
+	least := podsLeastOf(p)
 	all := []canvas.Column{
-		{Header: head(columnName), Width: name, Min: leastName(p)},
-		{Header: head(columnState), Width: min(f.state, 28), Min: leastState},
-		{Header: "CAUSE", Width: f.cause, Min: 10, Drop: 1},
-		{Header: "RULE", Width: f.rule, Min: 12, Drop: 3},
-		{Header: "COUNTED", Drop: 5},
-		{Header: head(columnWhen), Width: f.when[boolInt(p.absolute)], Drop: 2},
-		{Header: "NODE", Width: f.node, Min: 12, Drop: 6},
+		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
+		{Header: head(columnIndex), Right: true, Drop: 5},
+		{Header: "TRY", Right: true, Drop: 7},
+		{Header: head(columnState), Width: min(f.state, 28), Min: least.state},
+		{Header: "CAUSE", Width: f.cause, Min: min(f.cause, least.cause), Drop: 1},
+		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
+		{Header: "ACTION", Drop: 6},
+		{Header: "COUNTED", Drop: 8},
+		{Header: head(columnWhen), Width: f.when[boolInt(p.absolute)], Drop: 3},
+		{Header: "NODE", Width: f.node, Min: 12, Drop: 9},
 	}
-	if f.attempts {
-		all = append([]canvas.Column{all[0], {Header: "TRY", Right: true, Drop: 4}}, all[1:]...)
+	return present(o, all)
+}
+
+// podsLeast is how narrow columns may be cut.
+type podsLeast struct{ name, state, cause, rule int }
+
+func podsLeastOf(p *paint) podsLeast {
+	switch {
+	case p.width < 80:
+		return podsLeast{name: 14, state: 10, cause: 18, rule: 10}
+	case p.width < 120:
+		return podsLeast{name: 18, state: 12, cause: 22, rule: 18}
+	case p.width < 160:
+		return podsLeast{name: 22, state: 14, cause: 30, rule: 20}
 	}
-	if f.indexed {
-		all = append([]canvas.Column{all[0], {Header: head(columnIndex), Right: true}}, all[1:]...)
+	return podsLeast{name: 32, state: 18, cause: 36, rule: 28}
+}
+
+// The columns that may be missing, by their place.
+const (
+	podIndexColumn  = 1
+	podTryColumn    = 2
+	podActionColumn = 6
+)
+
+// present leaves out the columns, or the cells of a row, that no pod has anything for.
+func present[T any](o *podsPane, all []T) []T {
+	out := all[:0]
+	for i, c := range all {
+		switch {
+		case i == podIndexColumn && !o.facts.indexed, i == podTryColumn && !o.facts.attempts, i == podActionColumn && !o.facts.actions:
+			continue
+		}
+		out = append(out, c)
 	}
-	return all
+	return out
 }
 
 // cutsNames says that the name of the Job, with which those of pods begin, is left out.
 func (o *podsPane) cutsNames(p *paint) bool {
-	return p.width < 120 && widthOf(o.job.job.Name) > 12
+	return p.width < 120 && o.facts.prefixed && widthOf(o.job.job.Name) > 12
 }
 
 func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []canvas.Line {
 	name := canvas.Plainly(pod.Name)
-	if rest, is := strings.CutPrefix(pod.Name, o.job.job.Name); is && o.cutsNames(p) {
-		name = canvas.Of(canvas.Text(styleMuted, p.glyphs.ellipsis), canvas.Text(stylePlain, rest))
+	if o.cutsNames(p) {
+		name = canvas.Of(canvas.Text(styleMuted, p.glyphs.ellipsis), canvas.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
 	cause := shortCause(pod.Cause)
 	if o.facts.oneContainer {
 		_, cause, _ = containerOf(pod.Cause)
 	}
-	all := []canvas.Line{
-		name, podState(p, pod), canvas.Plainly(cause), podRule(r, pod),
-		canvas.Plainly(podCounted(pod)), podWhen(p, pod), canvas.Of(canvas.Text(styleMuted, pod.Node)),
+	return present(o, []canvas.Line{
+		name, canvas.Plainly(numberOf(pod.Index)), canvas.Plainly(tryOf(pod)), podStateCell(p, pod), canvas.Plainly(cause), podRule(r, pod),
+		canvas.Of(canvas.Text(actionStyle(pod.Action), pod.Action)), canvas.Plainly(podCounted(pod)), podWhen(p, pod), canvas.Of(canvas.Text(styleMuted, pod.Node)),
+	})
+}
+
+// podStateCell is podState, in one word where there is little room.
+func podStateCell(p *paint, pod *explain.PodInfo) canvas.Line {
+	if pod.Ready && pod.State == string(corev1.PodRunning) && p.width < 160 {
+		mark, style := podLook(p, pod.Phase, pod.State)
+		return canvas.Of(canvas.Text(style, mark+" Ready"))
 	}
-	if o.facts.attempts {
-		all = append([]canvas.Line{all[0], canvas.Plainly(tryOf(pod))}, all[1:]...)
-	}
-	if o.facts.indexed {
-		all = append([]canvas.Line{all[0], canvas.Plainly(numberOf(pod.Index))}, all[1:]...)
-	}
-	return all
+	return podState(p, pod)
 }
 
 // tryOf is the number of the attempt, which not every controller tells.

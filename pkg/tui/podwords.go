@@ -71,18 +71,18 @@ func graceLeft(p *paint, ends time.Time) canvas.Line {
 	return canvas.Of(canvas.Text(styleSpecial, "ends "+p.countdown(ends)))
 }
 
-// podRule is what the podFailurePolicy made of a failed pod, and nothing for others. The
-// action comes first: it is what matters, and the end may be cut.
+// podRule is the rule of the podFailurePolicy that a failed pod matched, short for a table,
+// and nothing for other pods. Its action stands in a column of its own.
 func podRule(r *explain.Report, pod *explain.PodInfo) canvas.Line {
 	switch {
 	case pod.Rule != nil:
-		return canvas.Of(canvas.Text(actionStyle(pod.Action), pod.Action), canvas.Text(styleAccent, " "+ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))))
+		return canvas.Of(canvas.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, ruleName(r, *pod.Rule)))))
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case r.FailurePolicy == nil:
 		return canvas.Of(canvas.Text(styleMuted, "no policy"))
 	}
-	return canvas.Of(canvas.Text(styleMuted, "no rule matched"))
+	return canvas.Of(canvas.Text(styleMuted, "no rule"))
 }
 
 // podVerdict is podRule in a sentence, with what the failure counts against.
@@ -165,26 +165,61 @@ func ruleName(r *explain.Report, index int32) string {
 	return ""
 }
 
-// shortCause is "main: exit 137 (OOMKilled)".
+// shortCause is "exit 137 OOMKilled (main)": what tells causes apart comes first.
 func shortCause(cause string) string {
 	container, rest, is := containerOf(cause)
 	if !is {
-		return cause
+		return rest
 	}
-	return container + ": " + rest
+	return rest + " (" + container + ")"
 }
 
-// containerOf takes a cause apart that is the exit code of a container.
+// briefCauses are causes in short, with the container where that is not always the same.
+func briefCauses(causes []string) []string {
+	container, several := "", false
+	for _, cause := range causes {
+		if name, _, is := containerOf(cause); is {
+			several = several || container != "" && container != name
+			container = name
+		}
+	}
+	out := make([]string, len(causes))
+	for i, cause := range causes {
+		switch _, rest, is := containerOf(cause); {
+		case !is:
+			out[i] = wording.Sentence(rest)
+		case several:
+			out[i] = shortCause(cause)
+		default:
+			out[i] = rest
+		}
+	}
+	return out
+}
+
+// containerOf takes a cause apart that is the exit code of a container; rest is short for
+// other causes too.
 func containerOf(cause string) (container, rest string, is bool) {
 	container, is = strings.CutPrefix(cause, "Container ")
 	if !is {
-		return "", cause, false
+		return "", strings.TrimPrefix(cause, "Pod has "), false
 	}
 	container, rest, is = strings.Cut(container, " exited with code ")
 	if !is {
 		return "", cause, false
 	}
-	return container, "exit " + strings.Replace(rest, ", and the pod has condition ", ", ", 1), true
+	code, behind, _ := strings.Cut(rest, ", and the pod has condition ")
+	code, deleted := strings.CutSuffix(code, " while its pod was being deleted")
+	if number, reason, has := strings.Cut(code, " ("); has {
+		code = number + " " + strings.TrimSuffix(reason, ")")
+	}
+	if deleted {
+		code += ", deleted"
+	}
+	if behind != "" {
+		code += ", " + behind
+	}
+	return container, "exit " + code, true
 }
 
 // gapLines are what could not be read.

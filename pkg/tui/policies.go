@@ -32,12 +32,20 @@ func (o *policiesPane) body(p *paint) []canvas.Line {
 	lines = append(lines, nil, p.title("Success criteria", successNote(j)))
 	lines = append(lines, successLines(p, j)...)
 	if limits := limitLines(p, j); limits != nil {
-		lines = append(lines, nil, p.title("Limits", "used, and left"))
+		lines = append(lines, nil, p.title("Limits", limitsNote(j)))
 		lines = append(lines, limits...)
 	}
 	lines = append(lines, nil, p.title("Replacement", ""))
 	lines = append(lines, p.wrap(canvas.Plainly(replacement(j)), 0)...)
 	return o.scroll.page(p, lines)
+}
+
+// limitsNote says what the numbers are.
+func limitsNote(j *jobData) string {
+	if isDecided(j) {
+		return "used"
+	}
+	return "used, and left"
 }
 
 func successNote(j *jobData) string {

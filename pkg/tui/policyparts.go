@@ -30,13 +30,11 @@ const (
 
 // meters draws them below each other, aligned.
 func meters(p *paint, all []meter) []canvas.Line {
-	names, bar := 0, narrowBar
-	if p.width >= wideMeter {
-		bar = wideBar
-	}
+	names := 0
 	for i := range all {
 		names = max(names, canvas.Width(all[i].name))
 	}
+	bar := barFor(p, all, names)
 	var lines []canvas.Line
 	for i := range all {
 		m := &all[i]
@@ -46,6 +44,20 @@ func meters(p *paint, all []meter) []canvas.Line {
 		lines = append(lines, p.wrap(l, names+2+bar+2)...)
 	}
 	return lines
+}
+
+// barFor is how wide the bars of meters are. They are narrow too where that saves a text from
+// being broken.
+func barFor(p *paint, all []meter, names int) int {
+	if p.width < wideMeter {
+		return narrowBar
+	}
+	for i := range all {
+		if room := p.width - names - 4 - all[i].text.Width(); room < wideBar && room >= narrowBar {
+			return narrowBar
+		}
+	}
+	return wideBar
 }
 
 // successLines are the progress towards each rule of the successPolicy, and towards the
@@ -72,6 +84,10 @@ func successMeters(p *paint, j *jobData) []meter {
 		name = "or all "
 	}
 	done, total := j.done()
+	if total <= 0 {
+		none := canvas.Of(canvas.Text(stylePlain, "none needed "), canvas.Text(styleGood|bold, p.glyphs.good))
+		return append(all, meter{name + "0", 1, 1, styleGood, none})
+	}
 	text := canvas.Of(canvas.Textf(stylePlain, "%s succeeded (%s)", thousands(int64(done)), wording.Percent(int64(done), int64(total))))
 	if done >= total {
 		text = append(text, canvas.Text(styleGood|bold, " "+p.glyphs.good+" met"))
@@ -175,7 +191,8 @@ func limitMeters(p *paint, j *jobData) []meter {
 	var all []meter
 	job := &j.Job
 	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
-		m := limitMeter("backoffLimit", int64(j.Counts.Failed)+int64(j.Counts.UncountedFailed), int64(*n), "")
+		used := int64(j.Counts.Failed) + int64(j.Counts.UncountedFailed)
+		m := limitMeter(j, "backoffLimit", used, int64(*n), failures(int32(min(used, math.MaxInt32))))
 		if job.RestartPolicy == "OnFailure" {
 			m.text = append(m.text, canvas.Text(styleMuted, ", restarts count too"))
 		}
@@ -185,7 +202,8 @@ func limitMeters(p *paint, j *jobData) []meter {
 		all = append(all, perIndexMeter(j, *n))
 	}
 	if n := job.MaxFailedIndexes; n != nil && j.Indexes != nil {
-		all = append(all, limitMeter("maxFailedIndexes", int64(j.Indexes.FailedCount), int64(*n), ""))
+		failed := j.Indexes.FailedCount
+		all = append(all, limitMeter(j, "maxFailedIndexes", int64(failed), int64(*n), oneOrMany(failed, "failed index", "failed indexes")))
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
 		all = append(all, deadlineMeter(p, j, *n))
@@ -193,22 +211,37 @@ func limitMeters(p *paint, j *jobData) []meter {
 	return all
 }
 
-// limitMeter is "2 of 6 used, 4 left"; what says whose.
-func limitMeter(name string, used, limit int64, whose string) meter {
+// limitMeter is "2 of 6, 4 left", or "exceeded: 3 failures, 2 allowed". what is the word for
+// that which is limited.
+func limitMeter(j *jobData, name string, used, limit int64, what string) meter {
 	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
 	if limit == 0 {
 		m.total = 1 // None is allowed: the first fills the bar.
 	}
 	switch {
 	case used > limit:
-		m.text = canvas.Of(canvas.Textf(styleBad|bold, "%d, above %d", used, limit))
+		m.text = canvas.Of(canvas.Text(styleBad|bold, "exceeded"), canvas.Textf(stylePlain, ": %d %s, %d allowed", used, what, limit))
+	case isDecided(j):
+		// What would have been left is of no use any more: something else decided.
+		m.style = styleInfo
+		m.text = canvas.Of(canvas.Textf(stylePlain, "%d of %d, ", used, limit), canvas.Text(styleMuted, notAbove(used, limit)))
 	default:
 		m.text = canvas.Of(canvas.Textf(stylePlain, "%d of %d, ", used, limit), canvas.Textf(m.style&^bold, "%d left", limit-used))
 	}
-	if whose != "" {
-		m.text = append(m.text, canvas.Text(styleMuted, whose))
-	}
 	return m
+}
+
+// isDecided says that the Job has ended or will end, whatever its pods do.
+func isDecided(j *jobData) bool {
+	return !j.Job.Finished.IsZero() || (j.Verdict.Fate != explain.FateOpen && j.Verdict.Fate != "")
+}
+
+// notAbove says how far from a limit a Job has ended.
+func notAbove(used, limit int64) string {
+	if used == limit {
+		return "not exceeded" // A Job may reach its limit.
+	}
+	return "not reached"
 }
 
 func limitStyle(used, limit int64) styleOf {
@@ -233,13 +266,17 @@ func perIndexMeter(j *jobData, limit int32) meter {
 		}
 	}
 	if most == 0 {
-		return limitMeter("backoffLimitPerIndex", 0, int64(limit), " for each index")
+		m := limitMeter(j, "backoffLimitPerIndex", 0, int64(limit), "")
+		m.text = append(m.text, canvas.Text(styleMuted, " for each index"))
+		return m
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
 	if n > 1 {
 		whose = fmt.Sprintf(" (%d indexes)", n)
 	}
-	return limitMeter("backoffLimitPerIndex", int64(most), int64(limit), whose)
+	m := limitMeter(j, "backoffLimitPerIndex", int64(most), int64(limit), failures(most))
+	m.text = append(m.text, canvas.Text(styleMuted, whose))
+	return m
 }
 
 // deadlineMeter is how much of activeDeadlineSeconds has passed.
@@ -255,7 +292,14 @@ func deadlineMeter(p *paint, j *jobData, limit int64) meter {
 	used := max(0, int64(end.Sub(j.Job.Started.Time)/time.Second))
 	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
 	m.text = canvas.Of(canvas.Textf(stylePlain, "%s of %s", wording.Duration(seconds(used)), wording.Duration(seconds(limit))))
-	if j.Job.Finished.IsZero() && used < limit {
+	switch {
+	case used >= limit:
+		m.style = styleBad
+		m.text = append(m.text, canvas.Text(styleBad|bold, ", exceeded"))
+	case !j.Job.Finished.IsZero():
+		m.style = styleInfo
+		m.text = append(m.text, canvas.Text(styleMuted, ", not reached"))
+	default:
 		m.text = append(m.text, canvas.Textf(m.style, ", %s left", wording.Duration(seconds(limit-used))))
 	}
 	return m

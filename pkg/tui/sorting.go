@@ -20,6 +20,9 @@ type sorting struct {
 	by       []order
 	at       int
 	reversed bool
+	// moved says that the user has chosen a row other than the first, which stays chosen in
+	// every order.
+	moved bool
 }
 
 // order is one way to sort.
@@ -28,6 +31,26 @@ type order struct {
 	// that the highest value comes first.
 	column, name string
 	falls        bool
+}
+
+// rowKeys moves in the rows or changes their order; another order is shown from its begin,
+// as long as no row was chosen.
+func (s *sorting) rowKeys(k tea.KeyPressMsg, l *list) bool {
+	switch {
+	case l.handle(k):
+		s.moved = l.cursor > 0
+	case !s.handle(k):
+		return false
+	case !s.moved:
+		*l = list{n: l.n, height: l.height}
+	}
+	return true
+}
+
+// wheel moves in the rows.
+func (s *sorting) wheel(lines int, l *list) {
+	l.move(lines)
+	s.moved = l.cursor > 0
 }
 
 // handle changes the order.
@@ -91,3 +114,18 @@ func chosenRow(p *paint, l canvas.Line, chosen bool) canvas.Line {
 
 // cursorWidth is that of the cursor before rows.
 const cursorWidth = 2
+
+// titled is a title with what is counted, and the order: on one line if there is room, or
+// with the counts below, on as many lines as they take: none may be lost. colon stands before the counts on the same line.
+func (s *sorting) titled(p *paint, title canvas.Line, colon string, counts canvas.Line) []canvas.Line {
+	parts := make([]canvas.Line, len(counts))
+	for i := range counts {
+		parts[i] = counts[i : i+1]
+	}
+	by, rows := s.line(p), flow(parts, p.width, 2)
+	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.width {
+		title = append(append(title, canvas.Text(styleMuted, colon)), rows[0]...)
+		rows = nil
+	}
+	return append([]canvas.Line{canvas.Spread(p.width, title, by, p.glyphs.ellipsis)}, rows...)
+}

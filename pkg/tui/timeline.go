@@ -2,8 +2,10 @@ package tui
 
 import (
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -100,9 +102,7 @@ func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Lin
 	times := make([]string, len(moments))
 	timeWidth, whatWidth := 0, 0
 	for i, m := range moments {
-		if times[i] = p.offset(j, m); p.absolute {
-			times[i] = p.clock(m.Time.Time)
-		}
+		times[i] = p.rangeOf(j, m)
 		timeWidth = max(timeWidth, canvas.Width(times[i]))
 		whatWidth = max(whatWidth, canvas.Of(canvas.Text(styleMuted, m.What)).Width())
 	}
@@ -110,11 +110,41 @@ func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Lin
 	if p.width < whatFrom {
 		whatWidth = 0
 	}
+	// Where ranges would take the room of the texts, their ends stand behind these.
+	ends := make([]string, len(moments))
+	if timeWidth > p.width/maxTimes {
+		timeWidth = 0
+		for i := range times {
+			times[i], ends[i], _ = strings.Cut(times[i], rangeTo)
+			timeWidth = max(timeWidth, canvas.Width(times[i]))
+		}
+	}
 	var lines []canvas.Line
 	for i, m := range moments {
-		lines = append(lines, momentLines(p, m, times[i], timeWidth, whatWidth)...)
+		lines = append(lines, momentLines(p, m, [2]string{times[i], ends[i]}, timeWidth, whatWidth)...)
 	}
 	return lines
+}
+
+// rangeTo stands between the begin and the end of a range of time.
+const rangeTo = " to "
+
+// rangeOf is when something happened: "+2s", or "+2s to +45s" for several such things.
+func (p *paint) rangeOf(j *jobData, m *explain.Moment) string {
+	at := func(t metav1.Time) string {
+		if p.absolute {
+			return p.clock(t.Time)
+		}
+		return p.offset(j, t)
+	}
+	from := at(m.Time)
+	if m.Until.IsZero() || !m.Until.After(m.Time.Time) {
+		return from
+	}
+	if to := at(*m.Until); to != from {
+		return from + rangeTo + to
+	}
+	return from
 }
 
 const (
@@ -122,15 +152,17 @@ const (
 	maxWhat = 24
 	// whatFrom is from how many columns on it is there: the texts say most of it.
 	whatFrom = 72
+	// maxTimes is which part of the width times take at most.
+	maxTimes = 4
 )
 
-// momentLines are one thing that happened.
-func momentLines(p *paint, m *explain.Moment, at string, timeWidth, whatWidth int) []canvas.Line {
+// momentLines are one thing that happened; at are the times before and behind its text.
+func momentLines(p *paint, m *explain.Moment, at [2]string, timeWidth, whatWidth int) []canvas.Line {
 	mark, style := canvas.Blank(2), stylePlain
 	if m.Warning {
 		mark, style = canvas.Text(styleWarn|bold, p.glyphs.warn+" "), styleWarn
 	}
-	l := canvas.Of(canvas.Text(styleMuted, at)).Pad(timeWidth + 2)
+	l := canvas.Of(canvas.Text(styleMuted, at[0])).Pad(timeWidth + 2)
 	l = append(l, mark)
 	if whatWidth > 0 {
 		l = append(append(l, canvas.Of(canvas.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.ellipsis)...), canvas.Blank(2))
@@ -140,17 +172,20 @@ func momentLines(p *paint, m *explain.Moment, at string, timeWidth, whatWidth in
 	if m.Count > 1 {
 		l = append(l, canvas.Text(styleMuted, " ("+strconv.Itoa(int(m.Count))+p.times()+")"))
 	}
+	if at[1] != "" {
+		l = append(l, canvas.Text(styleMuted, " (until "+at[1]+")"))
+	}
 	return p.wrap(l, min(hang, p.width/2))
 }
 
 // offset is how long after the Job's creation something happened.
-func (p *paint) offset(j *jobData, m *explain.Moment) string {
+func (p *paint) offset(j *jobData, t metav1.Time) string {
 	from := j.Job.Created
 	if from.IsZero() {
 		from = j.Job.Started
 	}
 	if from.IsZero() {
-		return p.when(&m.Time)
+		return p.when(&t)
 	}
-	return "+" + wording.Duration(max(0, m.Time.Sub(from.Time)))
+	return "+" + wording.Duration(max(0, t.Sub(from.Time)))
 }

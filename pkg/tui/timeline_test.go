@@ -121,3 +121,23 @@ func TestTimelineTimes(t *testing.T) {
 	b.press("6")
 	shows(b, "3d ago  ! Event")
 }
+
+// Issue 6, 2: several things that are told as one have the range of their times; where that
+// would take the room of the texts, its end stands behind.
+func TestTimelineRanges(t *testing.T) {
+	s := long(t, 3)
+	m := &s.Job.Report.Timeline[2]
+	created := s.Job.Report.Job.Created
+	m.Until = &metav1.Time{Time: created.Add(45 * time.Second)}
+	at := &s.Job.Report.Timeline[1]
+	at.Until = &metav1.Time{Time: at.Time.Add(time.Millisecond)}
+	b := open(t, s, size{80, 24}, nil)
+	b.press("6")
+	shows(b, "+1s            Event  moment 1.", "+2s to +45s    Event  moment 2.")
+	b.press("r")
+	clock := func(after time.Duration) string { return created.Add(after).Format("15:04:05") }
+	shows(b, clock(2*time.Second)+" to "+clock(45*time.Second)+"    Event")
+	b = open(t, s, size{60, 20}, nil)
+	b.press("6", "r")
+	shows(b, clock(2*time.Second)+"    moment 2. (until "+clock(45*time.Second)+")")
+}

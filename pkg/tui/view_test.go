@@ -45,12 +45,12 @@ func TestHelpOnlyKeys(t *testing.T) {
 	hides(b, "previous command")
 }
 
-// The path is cut before the time and the marks are.
+// The path is cut before the time and the marks are, and its end last.
 func TestPathLine(t *testing.T) {
 	b := open(t, load(t, "failure-policy-named"), size{60, 20}, func(o *Options) { o.Replay = 0.5 })
 	b.press("e", "space")
 	first, _, _ := strings.Cut(b.picture(), "\n")
-	if !strings.HasPrefix(first, "failure-policy-named/") || !strings.HasSuffix(first, "… ‖ paused  replay 0.5x  04:21:38") {
+	if !strings.HasPrefix(first, "failure-policy-na… › Explain") || !strings.HasSuffix(first, " ‖ paused  replay 0.5x  04:21:38") {
 		t.Errorf("the path is %q", first)
 	}
 }

@@ -120,10 +120,10 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 }
 
 // UnwatchedGap says that what can be read of a namespace may not be watched, and how often it
-// is read instead.
+// is read instead. What of it is "watch pods" for pods: they are not missing.
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	return explain.Gap{
-		What: resource, Text: fmt.Sprintf("%s may not be watched: they are read again every %s", resource, every),
+		What: "watch " + resource, Text: fmt.Sprintf("%s may not be watched: they are read again every %s", resource, every),
 		Command: fmt.Sprintf("kubectl auth can-i watch %s -n %s", resource, namespace),
 	}
 }

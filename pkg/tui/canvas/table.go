@@ -10,6 +10,8 @@ type Column struct {
 	Drop int
 	// Min is how narrow the column may be cut, 0 for never.
 	Min int
+	// Middle cuts cells in their middle: names are told apart by both ends.
+	Middle bool
 	// Width is that of the widest cell of all rows, where not all of them are given: so a
 	// table that is scrolled does not change.
 	Width int
@@ -116,7 +118,11 @@ func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Lin
 		if len(out) > 0 {
 			out = append(out, Blank(tableGap))
 		}
-		cell := cells[i].Cut(widths[i], ellipsis)
+		cut := cells[i].Cut
+		if columns[i].Middle {
+			cut = cells[i].CutMiddle
+		}
+		cell := cut(widths[i], ellipsis)
 		missing := widths[i] - cell.Width()
 		switch {
 		case columns[i].Right:
@@ -128,4 +134,41 @@ func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Lin
 		}
 	}
 	return out
+}
+
+// CutMiddle is Cut that keeps the end of the line as well: half of what there is room for,
+// or up to two thirds for 12 columns: the number and the suffix of a pod's name.
+func (l Line) CutMiddle(width int, ellipsis string) Line {
+	const tail = 12
+	all, room := l.Width(), width-Width(ellipsis)
+	switch {
+	case all <= width:
+		return l
+	case room < 2:
+		return l.Cut(width, ellipsis)
+	}
+	end := max(room/2, min(tail, room*2/3))
+	head, _ := l.splitAt(room - end)
+	_, rest := l.splitAt(all - end)
+	for from := all - end + 1; rest.Width() > end; from++ {
+		_, rest = l.splitAt(from)
+	}
+	style := Plain
+	if len(head) > 0 {
+		style = head[len(head)-1].style
+	}
+	return append(append(head, Text(style, ellipsis)), rest...)
+}
+
+// splitAt cuts between characters, after at most width columns.
+func (l Line) splitAt(width int) (head, rest Line) {
+	for i, s := range l {
+		if s.width <= width {
+			head, width = append(head, s), width-s.width
+			continue
+		}
+		first, second := s.split(width)
+		return append(head, first), append(Line{second}, l[i+1:]...)
+	}
+	return head, nil
 }

@@ -14,7 +14,7 @@ func TestTableIsNotTooWide(t *testing.T) {
 		for i := range columns {
 			columns[i] = Column{
 				Header: rapid.SampledFrom([]string{"", "NAME", "INDEXES"}).Draw(t, "header"), Right: rapid.Bool().Draw(t, "right"),
-				Drop: rapid.IntRange(0, 3).Draw(t, "drop"), Min: rapid.IntRange(0, 8).Draw(t, "min"), Width: rapid.IntRange(0, 10).Draw(t, "width"),
+				Drop: rapid.IntRange(0, 3).Draw(t, "drop"), Min: rapid.IntRange(0, 8).Draw(t, "min"), Middle: rapid.Bool().Draw(t, "middle"), Width: rapid.IntRange(0, 10).Draw(t, "width"),
 			}
 		}
 		rows := make([][]Line, rapid.IntRange(0, 3).Draw(t, "rows"))
@@ -82,4 +82,32 @@ func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
 	if header, lines = Table(nil, nil, 10, "…"); header.Width() != 0 || len(lines) != 0 {
 		t.Errorf("a table of nothing: %q, %v", header.String(), lines)
 	}
+}
+
+// Names that are cut in the middle keep both ends, and whole characters, in every width.
+func TestCutMiddle(t *testing.T) {
+	for _, tc := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"train-large-model-12-zx9qk", 26, "train-large-model-12-zx9qk"}, {"train-large-model-12-zx9qk", 20, "train-l…del-12-zx9qk"},
+		{"train-large-model-12-zx9qk", 8, "tra…x9qk"}, {"train-large-model-12-zx9qk", 2, "t…"}, {"train-large-model-12-zx9qk", 0, ""}, {"漢字漢字漢字", 8, "漢…漢字"},
+	} {
+		if got := Plainly(tc.text).CutMiddle(tc.width, "…").String(); got != tc.want {
+			t.Errorf("%q in %d columns: %q, want %q", tc.text, tc.width, got, tc.want)
+		}
+	}
+	two := Of(Text(Bold, "train-large-"), Text(Muted, "model-12-zx9qk"))
+	if got := two.CutMiddle(16, "…").String(); got != "train…l-12-zx9qk" {
+		t.Error(got)
+	}
+	_, lines := Table([]Column{{Header: "NAME", Min: 4, Middle: true}}, [][]Line{{Plainly("sweep-1-abcde")}}, 8, "…")
+	if got := lines[0].String(); got != "swe…bcde" {
+		t.Error(got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		line, width, ellipsis := anyLine().Draw(t, "line"), anyWidth().Draw(t, "width"), anyEllipsis().Draw(t, "ellipsis")
+		checkWidth(t, "CutMiddle", line.CutMiddle(width, ellipsis), width)
+	})
 }

@@ -144,7 +144,7 @@ func (g *Grid) Mark(n int) Mark {
 	return seen.mark()
 }
 
-// Mark is what the cell shows: the state that matters most.
+// Mark is what the cell shows: the state that matters most, or that there are several.
 func (c *Cell) Mark() Mark {
 	var seen Set
 	for s, n := range c.Counts {
@@ -156,8 +156,11 @@ func (c *Cell) Mark() Mark {
 }
 
 func (s Set) mark() Mark {
-	if s == SetOf(Succeeded, Pending) {
+	switch {
+	case s == SetOf(Succeeded, Pending):
 		return Half
+	case s.Has(Failed) && s != SetOf(Failed):
+		return SomeFailed
 	}
 	for state := Failed; state > Succeeded; state-- {
 		if s.Has(state) {

@@ -33,14 +33,14 @@ func TestStates(t *testing.T) {
 		{"pending unless told", explain.Indexes{Total: 3}, "..."},
 		{"every state", explain.Indexes{
 			Total: 8, Completed: "0", Failed: "1", Active: "2,3", Ready: "3", Terminating: "4", BackingOff: "5", Pending: "6", Unknown: "7", OutOfRange: "9",
-		}, "#XoO~b.?+"},
+		}, "#XoO~b.?@"},
 		{"ready without active", explain.Indexes{Total: 2, Ready: "1"}, ".O"},
 		{"overlaps: what matters most", explain.Indexes{Total: 4, Completed: "0-3", Active: "1-3", BackingOff: "2-3", Failed: "3"}, "#obX"},
 		{"out of order", explain.Indexes{Total: 5, Completed: "3-4,0"}, "#..##"},
 		{"damaged", explain.Indexes{Total: 4, Completed: "0,x,\x1b[2J,-1,2", Failed: ",,,"}, "#.#."},
 		{"reversed", explain.Indexes{Total: 4, Completed: "3-1,0"}, "#..."},
 		{"beyond the total", explain.Indexes{Total: 2, Completed: "0-9999999", Failed: "77"}, "##"},
-		{"out of range below the total", explain.Indexes{Total: 2, OutOfRange: "0-3"}, "..++"},
+		{"out of range below the total", explain.Indexes{Total: 2, OutOfRange: "0-3"}, "..@@"},
 		{"negative total", explain.Indexes{Total: -5, Completed: "0"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,11 +78,12 @@ func TestHugeTotals(t *testing.T) {
 	}
 }
 
-// Issue 6: glyphs are one column wide, differ from each other, and ASCII is ASCII.
+// Issue 6: glyphs are one column wide, differ from each other, and ASCII is ASCII. In ASCII
+// none is that of a healthy Job, "+".
 func TestGlyphs(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		seen := map[string]bool{}
-		for m := range Half + 1 {
+		for m := range Marks {
 			g := m.Glyph(ascii)
 			if seen[g] {
 				t.Errorf("%q stands for two marks", g)
@@ -91,7 +92,7 @@ func TestGlyphs(t *testing.T) {
 			if ansi.StringWidth(g) != 1 {
 				t.Errorf("%q is %d columns wide", g, ansi.StringWidth(g))
 			}
-			if ascii && (len(g) != 1 || g[0] >= 0x80) {
+			if ascii && (len(g) != 1 || g[0] >= 0x80 || g == "+") {
 				t.Errorf("%q is not ASCII", g)
 			}
 			if m < Half && State(m).Word() == "" {
@@ -101,10 +102,11 @@ func TestGlyphs(t *testing.T) {
 	}
 }
 
-// What matters most is what a cell shows; one that is done in part has a mark of its own.
+// Issue 6.2: what matters most is what a cell shows; one that is done or has failed in part
+// has a mark of its own.
 func TestMarks(t *testing.T) {
 	for _, c := range []struct{ states, want string }{
-		{"#", "#"}, {".", "."}, {"#.", ":"}, {"#o.", "o"}, {"oO", "o"}, {"O#", "O"}, {"~o", "~"}, {"+?", "+"}, {"?o", "?"}, {"b~", "b"}, {"Xb~+?oO.#", "X"},
+		{"#", "#"}, {".", "."}, {"#.", ":"}, {"#o.", "o"}, {"oO", "o"}, {"O#", "O"}, {"~o", "~"}, {"@?", "@"}, {"?o", "?"}, {"b~", "b"}, {"X", "X"}, {"X#", "x"}, {"X.", "x"}, {"Xb~@?oO.#", "x"},
 	} {
 		cell, seen := Cell{}, Set(0)
 		for s := range States {

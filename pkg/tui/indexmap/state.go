@@ -20,10 +20,17 @@ const (
 	States
 )
 
-// Half is the Mark of a cell of which a part has succeeded, and the rest not yet begun.
-const Half = Mark(States)
+// The Marks of cells whose indexes are in several states.
+const (
+	// Half is that of a cell of which a part has succeeded, and the rest not yet begun.
+	Half = Mark(States) + iota
+	// SomeFailed is that of a cell of which a part has failed.
+	SomeFailed
+	// Marks is how many there are.
+	Marks
+)
 
-// Mark is what a cell shows: a State, or Half.
+// Mark is what a cell shows: a State, Half or SomeFailed.
 type Mark uint8
 
 // Set is a set of States.
@@ -56,9 +63,9 @@ func (s State) Word() string {
 
 // Glyph is the mark as one character of one column.
 func (m Mark) Glyph(ascii bool) string {
-	m = min(m, Half)
+	m = min(m, Marks-1)
 	if ascii {
-		return [...]string{"#", ".", "O", "o", "?", "+", "~", "b", "X", ":"}[m]
+		return [...]string{"#", ".", "O", "o", "?", "@", "~", "b", "X", ":", "x"}[m]
 	}
-	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↻", "✗", "▪"}[m]
+	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↻", "✗", "▪", "×"}[m]
 }

@@ -1,0 +1,79 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The status lags behind the pods. What is said of a Job that is not finished goes by the
+// pods, if they could be read, as Report.Indexes does: numbers side by side have to agree.
+
+// succeededNow is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or
+// not.
+func (a *analysis) succeededNow() int32 {
+	switch {
+	case !a.PodsRead:
+		return a.job.Status.Succeeded
+	case a.indexed():
+		return a.r.Indexes.CompletedCount
+	}
+	n := a.job.Status.Succeeded
+	if u := a.job.Status.UncountedTerminatedPods; u != nil {
+		n += int32(len(u.Succeeded))
+	}
+	for _, p := range a.terminal {
+		if p.Phase == corev1.PodSucceeded && a.notRecorded(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// activeNow is how many pods are active.
+func (a *analysis) activeNow() int32 {
+	switch {
+	case !a.PodsRead:
+		return a.job.Status.Active
+	case a.indexed():
+		return a.r.Indexes.ActiveCount
+	}
+	return int32(len(a.active))
+}
+
+// failedNow tells of the failures so far, for the end of a sentence: how many there are, and
+// how many of them the status counts if that is another number.
+func (a *analysis) failedNow() string {
+	counted := a.job.Status.Failed + int32(a.uncountedFailed())
+	all := a.r.FailuresWithoutPod
+	for i := range a.r.Causes {
+		all += a.r.Causes[i].Count
+	}
+	all = max(all, counted)
+	switch all {
+	case 0:
+		return ""
+	case counted:
+		return fmt.Sprintf(", %d failed%s", all, a.mostly())
+	}
+	return fmt.Sprintf(", %d failed (%d counted)%s", all, counted, a.mostly())
+}
+
+// notRecorded says that the status does not tell of an ended pod yet: nobody took its
+// finalizer away, and it is not on the list of those that will be counted.
+func (a *analysis) notRecorded(p *Pod) bool {
+	if !p.Finalizer {
+		return false
+	}
+	if a.recorded == nil {
+		a.recorded = map[types.UID]bool{}
+		if u := a.job.Status.UncountedTerminatedPods; u != nil {
+			for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
+				a.recorded[uid] = true
+			}
+		}
+	}
+	return !a.recorded[p.UID]
+}

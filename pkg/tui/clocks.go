@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+)
+
+// clockLine is how long the Job ran, when it may be done, and its deadline. Where there is
+// no room for all of it, it does not say how the ETA is known, or why there is none.
+func clockLine(p *paint, j *jobData) canvas.Line {
+	clocks := canvas.Of(canvas.Text(stylePlain, ranFor(p, j)))
+	part := func(words, value string) {
+		clocks = append(clocks, canvas.Text(styleMuted, " "+p.glyphs.dot+" "+words+" "), canvas.Text(styleWarn, value))
+	}
+	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
+		if retry := waitOf(j.Report, kind); retry != nil {
+			part("next retry", p.countdown(retry.Until.Time))
+		}
+	}
+	if deadline := waitOf(j.Report, explain.WaitDeadline); deadline != nil {
+		part("deadline", p.countdown(deadline.Until.Time))
+	}
+	if ttl := waitOf(j.Report, explain.WaitTTL); ttl != nil {
+		part("deleted", p.countdown(ttl.Until.Time))
+	}
+	if j.Verdict.Fate != explain.FateOpen || j.eta.Method == "" || j.gone {
+		return clocks
+	}
+	for _, eta := range etaLines(p, j) {
+		if l := slices.Concat(clocks, eta); l.Width() <= p.width {
+			return l
+		}
+	}
+	return clocks
+}
+
+// etaLines tell the time left, with how it is known and without: the longest first.
+func etaLines(p *paint, j *jobData) []canvas.Line {
+	eta, dot := &j.eta, canvas.Text(styleMuted, " "+p.glyphs.dot+" ")
+	switch {
+	case !eta.Known:
+		return []canvas.Line{{dot, canvas.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, canvas.Text(styleMuted, "no ETA")}}
+	case eta.PerMinute == 0:
+		return []canvas.Line{{dot, canvas.Text(styleMuted, eta.Method)}}
+	}
+	left := canvas.Line{dot, canvas.Text(styleMuted, "ETA "), canvas.Text(bold, wording.Duration(max(0, eta.Remaining-p.now.Sub(j.ObservedAt.Time))))}
+	if j.etaTo > 0 {
+		left = append(left, canvas.Textf(styleMuted, " to all %d", j.etaTo))
+	}
+	with := func(words string) canvas.Line {
+		return append(left[:len(left):len(left)], canvas.Text(styleMuted, " ("+words+")"))
+	}
+	return []canvas.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
+}
+
+// rate is "82/min", or "1.5/h" for what takes long.
+func rate(perMinute float64) string {
+	switch {
+	case perMinute >= 10:
+		return fmt.Sprintf("%.0f/min", perMinute)
+	case perMinute < 0.1:
+		return fmt.Sprintf("%.1f/h", perMinute*60)
+	}
+	return fmt.Sprintf("%.1f/min", perMinute)
+}
+
+func ranFor(p *paint, j *jobData) string {
+	switch {
+	case j.Job.Started.IsZero() && j.Job.Suspend:
+		return "not started: suspended"
+	case j.Job.Started.IsZero():
+		return "not started"
+	case !j.Job.Finished.IsZero():
+		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.when(j.Job.Finished))
+	}
+	return "runs for " + wording.Duration(max(0, p.now.Sub(j.Job.Started.Time)))
+}
+
+// waitOf is the clock of a kind, nil if none runs.
+func waitOf(r *explain.Report, kind explain.WaitKind) *explain.Wait {
+	for i := range r.Waits {
+		if r.Waits[i].Kind == kind {
+			return &r.Waits[i]
+		}
+	}
+	return nil
+}
