@@ -60,7 +60,7 @@ size 120 34
 type 'watch parameter-sweep'
 # Failures, retries and a pod that is slow to end: then there is something to see.
 shows 'in back-off'
-sleep 18
+sleep 24
 kubectl delete pod --wait=false -l batch.kubernetes.io/job-name=parameter-sweep,batch.kubernetes.io/job-completion-index=0 >/dev/null
 shows 'terminating'
 sleep 2

@@ -70,6 +70,9 @@ func (s *jobsScreen) columns(p *paint, bar int) []canvas.Column {
 	head := func(name string) string { return s.sorting.header(p, name) }
 	cut := func(width int) int { return min(width, widestCell) }
 	least := jobsLeastOf(p)
+	if f.namespaces {
+		least.name = min(least.name, 16) // Both together tell the Job.
+	}
 	all := []canvas.Column{
 		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
@@ -97,7 +100,7 @@ func jobsLeastOf(p *paint) jobsLeast {
 	case p.width < 100:
 		return jobsLeast{name: 14, status: 10, reason: 10, managedBy: 10}
 	case p.width < 140:
-		return jobsLeast{name: 16, status: 10, reason: 12, managedBy: 12}
+		return jobsLeast{name: 22, status: 10, reason: 16, managedBy: 12}
 	}
 	return jobsLeast{name: 20, status: 12, reason: 14, managedBy: 23}
 }

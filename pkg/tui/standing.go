@@ -72,5 +72,8 @@ func failureTotals(j *jobData) (all, counted, awaiting, ignored int32) {
 			ignored += j.Causes[i].Count
 		}
 	}
-	return max(all, counted), counted, awaiting, max(ignored, c.IgnoredFailures)
+	all, ignored = max(all, counted), max(ignored, c.IgnoredFailures)
+	// Ignored ones may await their successor too; each is told once.
+	awaiting = max(0, min(awaiting, all-counted-ignored))
+	return all, counted, awaiting, ignored
 }
