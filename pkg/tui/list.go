@@ -51,25 +51,33 @@ func (l *list) clamp() {
 	l.top = max(0, min(l.top, l.n-l.height))
 }
 
-// key moves by the keys of lists, and says whether it was one.
+// handle moves by the keys of lists, and says whether it was one.
 func (l *list) handle(k tea.KeyPressMsg) bool {
+	by, known := stepOf(k, l.n, l.height)
+	if known {
+		l.move(by)
+	}
+	return known
+}
+
+// stepOf is how many of n rows a key goes down, where height of them are on the screen.
+func stepOf(k tea.KeyPressMsg, n, height int) (by int, known bool) {
+	page := max(1, height-1)
 	switch {
 	case matches(k, keyUp):
-		l.move(-1)
+		return -1, true
 	case matches(k, keyDown):
-		l.move(1)
+		return 1, true
 	case matches(k, keyPageUp):
-		l.move(-max(1, l.height-1))
+		return -page, true
 	case matches(k, keyPageDown):
-		l.move(max(1, l.height-1))
+		return page, true
 	case matches(k, keyTop):
-		l.move(-l.n)
+		return -n, true
 	case matches(k, keyBottom):
-		l.move(l.n)
-	default:
-		return false
+		return n, true
 	}
-	return true
+	return 0, false
 }
 
 // scroll is the top line of text that is longer than the screen.
@@ -107,21 +115,9 @@ func (s *scroll) move(by int) { s.top = max(0, min(s.top+by, s.n-s.height)) }
 
 // handle scrolls by the keys of lists, and says whether it was one.
 func (s *scroll) handle(k tea.KeyPressMsg) bool {
-	switch {
-	case matches(k, keyUp):
-		s.move(-1)
-	case matches(k, keyDown):
-		s.move(1)
-	case matches(k, keyPageUp):
-		s.move(-max(1, s.height-1))
-	case matches(k, keyPageDown):
-		s.move(max(1, s.height-1))
-	case matches(k, keyTop):
-		s.move(-s.n)
-	case matches(k, keyBottom):
-		s.move(s.n)
-	default:
-		return false
+	by, known := stepOf(k, s.n, s.height)
+	if known {
+		s.move(by)
 	}
-	return true
+	return known
 }
