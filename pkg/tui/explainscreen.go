@@ -105,7 +105,7 @@ func (s *explainScreen) body(p *paint) []canvas.Line {
 	for i, l := range s.lines {
 		line := p.fromText(l)
 		if len(s.commands) > 0 && i == s.commands[s.command] {
-			line = line.With(reverse)
+			line = append(line[:1:1], line[1:].With(reverse)...) // but for the indent
 		}
 		out = append(out, line)
 	}
