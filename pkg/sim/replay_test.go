@@ -21,9 +21,8 @@ const sweepWait = 5 * time.Second
 // sweepCore is of how many states one is used to check Compute itself.
 const sweepCore = 32
 
-// TestMain trades memory for time: worlds are many and short-lived.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(gcPercent)
 	os.Exit(m.Run())
 }
 

@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// sweepCalls is at how many API calls of a file each fault strikes: at all of them in
-// most files, otherwise at some that are spread evenly.
-const sweepCalls = 100
-
 // sweepSmall is the same for the kinds of faults that are swept in turn.
 const sweepSmall = 16
 
