@@ -44,7 +44,8 @@ test-integration: controlplane ## Run the tests on a real kube-apiserver
 
 .PHONY: test-race
 test-race: controlplane ## Run all tests of `make test` with the race detector
-	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/integration/... ./test/bench/...
+	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/bench/...
+	$(GO) test -race ./test/integration/...
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
