@@ -110,6 +110,17 @@ func (term *terminal) resize(width, height int) {
 	})
 }
 
+// leave presses the keys that end a program, and waits for the shell: until that has the
+// terminal, what is typed goes to the program.
+func (term *terminal) leave(keys ...string) {
+	term.t.Helper()
+	term.press(keys...)
+	eventually(term.t, "the shell", func(context.Context) (bool, error) {
+		lines := strings.Split(strings.TrimSpace(term.screen()), "\n")
+		return lines[len(lines)-1] == "ready>", nil
+	})
+}
+
 // state is what a program may leave changed: the alternate screen, the mouse, the cursor.
 func (term *terminal) state() string {
 	term.t.Helper()

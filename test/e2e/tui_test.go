@@ -76,7 +76,7 @@ func TestWatchInATerminal(t *testing.T) {
 	if state := term.state(); !strings.Contains(state, "alternate=1") {
 		t.Errorf("while it runs the terminal is %s", state)
 	}
-	term.press("q", "q", "q")
+	term.leave("q", "q", "q")
 	term.run("echo code $?")
 	term.shows("code 0", "3 Jobs in namespace "+ns, job.Name)
 	term.restored()
@@ -93,11 +93,11 @@ func TestInteractiveVerbs(t *testing.T) {
 	term.shows("1 Overview", "over-backoff-limit")
 	finished(t, ns, job.Name)
 	term.shows("BackoffLimitExceeded")
-	term.press("q")
-	term.shows("ready>", "BackoffLimitExceeded")
+	term.leave("q")
+	term.shows("BackoffLimitExceeded")
 	term.run("clear; batchjob why over-backoff-limit -n " + ns)
 	term.shows("Explain", "The Job failed")
-	term.press("q", "q")
+	term.leave("q", "q")
 	term.run("clear; batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
 	term.shows("Run by", "code 0")
 	term.restored()
