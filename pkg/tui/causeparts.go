@@ -89,7 +89,7 @@ func causeNotes(p *paint, c *explain.Cause, full bool) []canvas.Line {
 		notes = append(notes, canvas.Text(styleMuted, "stopped because the Job was ending"))
 	}
 	if c.Indexes != "" {
-		notes = append(notes, canvas.Text(stylePlain, indexesWord(c.Indexes)+cutList(c.Indexes, p.glyphs.ellipsis)))
+		notes = append(notes, canvas.Text(stylePlain, indexesWord(c.Indexes)+p.crop(c.Indexes, listLimit)))
 	}
 	if c.Message != "" {
 		notes = append(notes, canvas.Text(styleMuted, "said: "+c.Message))
@@ -130,18 +130,6 @@ func indexesWord(list string) string {
 
 // listLimit is how many bytes of a list of indexes are shown.
 const listLimit = 50
-
-// cutList cuts a list of indexes at a comma.
-func cutList(list, ellipsis string) string {
-	if len(list) <= listLimit {
-		return list
-	}
-	comma := strings.IndexByte(list[listLimit:], ',')
-	if comma < 0 {
-		return list
-	}
-	return list[:listLimit+comma+1] + ellipsis
-}
 
 // causeRule is `rule 0 "OutOfMemory": FailJob`.
 func causeRule(c *explain.Cause) string {

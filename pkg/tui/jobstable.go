@@ -236,10 +236,7 @@ func failedIndexesOf(p *paint, o *explain.Outline) string {
 	if o.FailedIndexes == nil {
 		return ""
 	}
-	list := explain.Crop(*o.FailedIndexes, failedIndexesLimit)
-	if cropped, is := strings.CutSuffix(list, "…"); is {
-		list = cropped + p.glyphs.ellipsis
-	}
+	list := p.crop(*o.FailedIndexes, failedIndexesLimit)
 	if o.FailedIndexCount < 2 {
 		return list
 	}

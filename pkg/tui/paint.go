@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 )
 
@@ -33,6 +34,15 @@ func (p *paint) sized(width, height int) *paint {
 
 // cut is Line.Cut with the ellipsis of the glyphs.
 func (p *paint) cut(l canvas.Line, width int) canvas.Line { return l.Cut(width, p.glyphs.ellipsis) }
+
+// crop is explain.Crop with the ellipsis of the glyphs.
+func (p *paint) crop(list string, limit int) string {
+	cropped := explain.Crop(list, limit)
+	if cropped == list {
+		return list
+	}
+	return strings.TrimSuffix(cropped, "…") + p.glyphs.ellipsis
+}
 
 // wrap breaks a line at the width of the paint.
 func (p *paint) wrap(l canvas.Line, hang int) []canvas.Line { return canvas.Wrap(l, p.width, hang) }
