@@ -40,7 +40,8 @@ func (a *analysis) timeline() []Moment {
 	out = append(out, a.podMoments()...)
 	out = append(out, a.eventMoments()...)
 	slices.SortStableFunc(out, func(x, y Moment) int {
-		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), compareBool(x.isLast(), y.isLast()), cmp.Compare(x.Text, y.Text))
+		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), compareBool(x.isLast(), y.isLast()),
+			compareBool(!x.isCreation(), !y.isCreation()), cmp.Compare(x.Text, y.Text))
 	})
 	if extra := len(out) - maxMoments; extra > 0 && a.o.MaxPods >= 0 {
 		half := maxMoments / 2
@@ -57,6 +58,10 @@ func rank(what string) int { return slices.Index([]string{"Job", "Pod", "Event",
 func (m *Moment) isLast() bool {
 	return strings.HasPrefix(m.Text, "condition Failed") || strings.HasPrefix(m.Text, "condition Complete")
 }
+
+// isCreation says that the moment is the beginning of pods: what happened to them in the same
+// second came after.
+func (m *Moment) isCreation() bool { return m.What == "Pod" && strings.HasSuffix(m.Text, " created") }
 
 func conditionMoment(kind, status, reason string) string {
 	text := "condition " + kind
