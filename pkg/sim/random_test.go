@@ -137,7 +137,7 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 // TestRandomFaults runs every case under many seeds, where one call in sixteen
 // goes wrong in some way.
 func TestRandomFaults(t *testing.T) {
-	seeds := uint64(40)
+	seeds := fewerSeeds(40)
 	if testing.Short() {
 		seeds = 5
 	}
