@@ -1,43 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // controller is a running kubectl-batchjob controller.
 type controller struct {
 	cmd    *exec.Cmd
-	stderr lockedBuffer
+	stderr leash.Output
 	done   chan struct{}
-}
-
-// lockedBuffer can be read while it is written.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // launch runs a controller with a Lease, and returns when it reconciles.

@@ -1,4 +1,8 @@
-package e2e
+//go:build unix
+
+// Package leash keeps what tests start from outliving the test process: the cluster that
+// they run on, and the programs beside it.
+package leash
 
 import (
 	"fmt"
@@ -9,9 +13,9 @@ import (
 	"syscall"
 )
 
-// leash removes the cluster when it is released, or when the test process ends, however
+// Leash removes a cluster when it is released, or when the test process ends, however
 // that happens (a panic, go test's time limit, Ctrl-C).
-type leash struct {
+type Leash struct {
 	cmd  *exec.Cmd
 	hold io.Closer
 }
@@ -19,7 +23,8 @@ type leash struct {
 // takeDown waits until nobody holds its standard input any more.
 const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2"; rm -rf "$2"`
 
-func newLeash(root, dir string) (*leash, error) {
+// New returns one for the cluster in dir, which need not be there yet. root is the project's.
+func New(root, dir string) (*Leash, error) {
 	cmd := exec.Command("sh", "-c", takeDown, "sh", root, dir)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us alone.
@@ -27,10 +32,11 @@ func newLeash(root, dir string) (*leash, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &leash{cmd, hold}, cmd.Start()
+	return &Leash{cmd, hold}, cmd.Start()
 }
 
-func (l *leash) release() error {
+// Release removes the cluster and its folder.
+func (l *Leash) Release() error {
 	if err := l.hold.Close(); err != nil {
 		return err
 	}
@@ -40,10 +46,10 @@ func (l *leash) release() error {
 	return nil
 }
 
-// leashed is a command that is killed when the test process is gone. A watcher that is
-// left behind looks for that once a second; the command itself takes the place of the
-// shell, and gets its signals.
-func leashed(program string, args ...string) *exec.Cmd {
+// Command is one that is killed when the test process is gone. A watcher that is left behind
+// looks for that once a second; the command itself takes the place of the shell, and gets its
+// signals.
+func Command(program string, args ...string) *exec.Cmd {
 	const script = `( while kill -0 "$1" && kill -0 $$; do sleep 1; done; kill -0 "$1" || kill -KILL $$ ) >/dev/null 2>&1 </dev/null &
 shift; exec "$@"`
 	return exec.Command("sh", append([]string{"-c", script, "sh", strconv.Itoa(os.Getpid()), program}, args...)...)

@@ -1,0 +1,87 @@
+// Package tmux gives tests a real terminal.
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Terminal is one of tmux, until the end of the test.
+type Terminal struct {
+	t      *testing.T
+	socket string
+	// patience is how long something may take to be on the screen.
+	patience time.Duration
+}
+
+// Start runs tmux with arguments that make a session. What is waited for may take as long as
+// patience says.
+func Start(t *testing.T, patience time.Duration, args ...string) *Terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Fatal("these tests need tmux: ", err)
+	}
+	term := &Terminal{t, filepath.Join(t.TempDir(), "tmux"), patience}
+	term.Command(args...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the terminal shows:\n%s", term.Screen())
+		}
+		term.Command("kill-server")
+	})
+	return term
+}
+
+// Command is one of tmux' own.
+func (term *Terminal) Command(args ...string) string {
+	term.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-u", "-S", term.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		term.t.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// Press gives keys by tmux' names: Enter, Escape, Down, C-c, or a letter.
+func (term *Terminal) Press(keys ...string) {
+	term.t.Helper()
+	term.Command(append([]string{"send-keys"}, keys...)...)
+}
+
+// Write types text.
+func (term *Terminal) Write(text string) {
+	term.t.Helper()
+	term.Command("send-keys", "-l", text)
+}
+
+// Screen is what is on it.
+func (term *Terminal) Screen() string {
+	term.t.Helper()
+	return term.Command("capture-pane", "-p")
+}
+
+// Shows waits until all texts are on the screen.
+func (term *Terminal) Shows(texts ...string) {
+	term.t.Helper()
+	term.Until(fmt.Sprintf("%q on the screen", texts), func(screen string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) })
+	})
+}
+
+// Until waits until the screen is as it should be.
+func (term *Terminal) Until(what string, done func(screen string) bool) {
+	term.t.Helper()
+	err := wait.PollUntilContextTimeout(term.t.Context(), 50*time.Millisecond, term.patience, true,
+		func(context.Context) (bool, error) { return done(term.Screen()), nil })
+	if err != nil {
+		term.t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
