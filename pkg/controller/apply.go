@@ -157,14 +157,18 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	s.config.Metrics.podCreated(reason, err)
 	if err == nil {
 		s.news.podCreated(pod.Name)
-		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err == nil {
+		s.created = true
+		return
+	}
 	s.held = true
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return // Nothing can be created any more, and nobody misses it (JOB-46).
 	}
+	s.refusal = err
 	s.news.creationFailed(err)
 	if isAmbiguous(err) {
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })

@@ -111,7 +111,7 @@ const maxConflicts = 3
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
 	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, begun: e.config.Clock.Now()}
 	result, err := s.run(ctx)
-	s.report(err)
+	s.report(result, err)
 	return result, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
@@ -89,6 +90,29 @@ func (r registrar) single(name, help string) *metrics.Counter {
 
 func (r registrar) gauge(name, help string, value func() float64) {
 	r.registry.RawMustRegister(metrics.NewGaugeFunc(&metrics.GaugeOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, value))
+}
+
+// gauges serves one gauge for each value of a label.
+func (r registrar) gauges(name, help, label string, values func() map[string]float64) {
+	r.registry.RawMustRegister(&labelledGauges{
+		prometheus.NewDesc(prometheus.BuildFQName("", metricsSubsystem, name), "[ALPHA] "+help, []string{label}, nil), values,
+	})
+}
+
+// labelledGauges are gauges whose values are worked out at a scrape.
+type labelledGauges struct {
+	description *prometheus.Desc
+	values      func() map[string]float64
+}
+
+// Describe is of a prometheus.Collector.
+func (g *labelledGauges) Describe(to chan<- *prometheus.Desc) { to <- g.description }
+
+// Collect is of a prometheus.Collector.
+func (g *labelledGauges) Collect(to chan<- prometheus.Metric) {
+	for label, value := range g.values() {
+		to <- prometheus.MustNewConstMetric(g.description, prometheus.GaugeValue, value, label)
+	}
 }
 
 func completionMode(job *batchv1.Job) string {

@@ -1,15 +1,9 @@
 package controller
 
 import (
-	"sync"
-	"time"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // ownMetrics are those that the built-in controller has not.
@@ -21,12 +15,21 @@ type ownMetrics struct {
 	syncStages         *metrics.HistogramVec
 	finishDelay        *metrics.HistogramVec
 	uncounted          *uncountedPods
+	doomed             *waitingJobs
+	refused            *waitingJobs
 }
 
 func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
-	uncounted := &uncountedPods{clock: now, since: map[types.UID]time.Time{}}
+	uncounted := newUncountedPods(now)
 	r.gauge("oldest_uncounted_pod_age_seconds",
-		"How long ago the oldest pod finished that is not counted yet and still holds the Job tracking finalizer; 0 without any.", uncounted.oldest)
+		"How long ago the oldest pod finished that is not counted yet and still holds the Job tracking finalizer; 0 without any. Pods that hold it until their index has a new pod are left out.", uncounted.oldest)
+	doomed, refused := newWaitingJobs(now), newWaitingJobs(now)
+	r.gauge("oldest_doomed_job_age_seconds",
+		"How long ago the oldest Job that has not ended yet became bound to end (FailureTarget, SuccessCriteriaMet); 0 without any.", doomed.oldest)
+	r.gauges("jobs_refused_pods",
+		"Jobs that want pods and cannot create them, by the reason of the last refusal (quota, forbidden, invalid, throttled, timeout, no_answer, error, conflict, not_found).", "reason", refused.counts)
+	r.gauges("oldest_refused_job_age_seconds",
+		"For how long the Job that waits longest could create no pod at all, though it wants some, by the reason of the last refusal; 0 without any.", "reason", refused.ages)
 	return ownMetrics{
 		rejectedStatuses: r.single("status_writes_rejected_total",
 			"Job statuses that the API server found invalid. Any is a bug, or the work of somebody who wrote the status too."),
@@ -40,46 +43,8 @@ func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
 			"Stages that a sync of an unfinished Job carried out, each a set of writes in parallel, by completion mode.", []float64{0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30}, "completion_mode"),
 		finishDelay: r.histogram("job_finish_delay_seconds",
 			"Time from the end of a Job's last pod, as the watch told of it, to the stored terminal condition, by completion mode and result.", reactionBuckets, "completion_mode", "result"),
-		uncounted: uncounted,
+		uncounted: uncounted, doomed: doomed, refused: refused,
 	}
-}
-
-// uncountedPods are the finished pods that hold the tracking finalizer.
-type uncountedPods struct {
-	clock clock.PassiveClock
-	mu    sync.Mutex
-	since map[types.UID]time.Time
-}
-
-func (u *uncountedPods) set(pod *reconcile.Pod, held bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if held {
-		u.since[pod.UID] = pod.FinishedAt
-	} else {
-		delete(u.since, pod.UID)
-	}
-}
-
-// clear forgets all, and says how many there were.
-func (u *uncountedPods) clear() int {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	n := len(u.since)
-	clear(u.since)
-	return n
-}
-
-// oldest is an age in seconds. It goes through all, at each scrape: there are many only
-// while something is wrong.
-func (u *uncountedPods) oldest() float64 {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	age := time.Duration(0)
-	for _, since := range u.since {
-		age = max(age, u.clock.Since(since))
-	}
-	return age.Seconds()
 }
 
 // beginTerm is called when a controller begins with an empty cache: what an earlier one of
@@ -87,12 +52,14 @@ func (u *uncountedPods) oldest() float64 {
 func (m *Metrics) beginTerm() { m.endTerm() }
 
 // endTerm is called when a controller has ended: a process that waits for the lead knows
-// of no pods, and their age must not grow there.
+// of no Jobs and no pods, and their age must not grow there.
 func (m *Metrics) endTerm() {
 	if m == nil {
 		return
 	}
 	m.trackedTerminated.WithLabelValues("delete").Add(float64(m.uncounted.clear()))
+	m.doomed.clear()
+	m.refused.clear()
 }
 
 func (m *Metrics) statusRejected() {

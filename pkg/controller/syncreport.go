@@ -24,6 +24,13 @@ type syncReport struct {
 	job                        *batchv1.Job
 	stages                     int
 	finishing, deleted, create bool
+	// planned says that a plan was made, and delayed are the pods of the last one whose
+	// failure is not counted before their index has a new pod.
+	planned bool
+	delayed []types.UID
+	// created says that a pod was, refusal why one was not.
+	created bool
+	refusal error
 }
 
 // begin notes the Job that a sync found.
@@ -36,6 +43,7 @@ func (r *syncReport) begin(job *batchv1.Job) {
 // note takes a plan. A creation that waits for a back-off counts as one.
 func (r *syncReport) note(plan *reconcile.Plan) {
 	r.deleted = r.deleted || len(plan.Delete) > 0
+	r.planned, r.delayed = true, nil
 	for _, f := range plan.Findings {
 		switch f.Kind {
 		case reconcile.FindingFate:
@@ -44,6 +52,8 @@ func (r *syncReport) note(plan *reconcile.Plan) {
 			r.deleted = true
 		case reconcile.FindingCreate, reconcile.FindingBackoff, reconcile.FindingIndexBackoff:
 			r.create = true
+		case reconcile.FindingDelayed:
+			r.delayed = append(r.delayed, f.PodUID)
 		}
 	}
 }
@@ -61,9 +71,13 @@ func (r *syncReport) action() syncAction {
 }
 
 // report tells the metrics of a sync that has ended.
-func (s *jobSync) report(err error) {
+func (s *jobSync) report(result Result, err error) {
 	m, r := s.config.Metrics, s.syncReport
-	if m == nil || r.job == nil {
+	if m == nil {
+		return
+	}
+	s.reportWaits(result, err)
+	if r.job == nil {
 		return
 	}
 	m.synced(r.job, s.config.Clock.Since(s.begun), r.action(), err)

@@ -1,0 +1,223 @@
+package controller
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// uncountedPods are the finished pods that hold the tracking finalizer.
+type uncountedPods struct {
+	clock clock.PassiveClock
+	mu    sync.Mutex
+	pods  map[types.UID]uncountedPod
+	// delayed are the pods, by Job, that rightly hold the finalizer until their index
+	// has a new pod (BLI-06): that may take as long as a back-off, or a suspension.
+	delayed map[types.UID][]types.UID
+}
+
+type uncountedPod struct {
+	finished time.Time
+	delayed  bool
+}
+
+func newUncountedPods(now clock.PassiveClock) *uncountedPods {
+	return &uncountedPods{clock: now, pods: map[types.UID]uncountedPod{}, delayed: map[types.UID][]types.UID{}}
+}
+
+func (u *uncountedPods) set(pod *reconcile.Pod, held bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if held {
+		u.pods[pod.UID] = uncountedPod{finished: pod.FinishedAt}
+	} else {
+		delete(u.pods, pod.UID)
+	}
+}
+
+// setDelayed takes the pods of the Job that are delayed now.
+func (u *uncountedPods) setDelayed(job types.UID, pods []types.UID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.mark(u.delayed[job], false)
+	u.mark(pods, true)
+	if len(pods) > 0 {
+		u.delayed[job] = pods
+	} else {
+		delete(u.delayed, job)
+	}
+}
+
+func (u *uncountedPods) mark(pods []types.UID, delayed bool) {
+	for _, uid := range pods {
+		if p, held := u.pods[uid]; held {
+			p.delayed = delayed
+			u.pods[uid] = p
+		}
+	}
+}
+
+// clear forgets all, and says how many pods there were.
+func (u *uncountedPods) clear() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.pods)
+	clear(u.pods)
+	clear(u.delayed)
+	return n
+}
+
+// oldest is an age in seconds. It goes through all, at each scrape: there are many only
+// while something is wrong, or while many indexes wait for a new pod.
+func (u *uncountedPods) oldest() float64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	age := time.Duration(0)
+	for _, p := range u.pods {
+		if !p.delayed {
+			age = max(age, u.clock.Since(p.finished))
+		}
+	}
+	return age.Seconds()
+}
+
+// waitingJobs are Jobs that wait for something, why, and since when.
+type waitingJobs struct {
+	clock clock.PassiveClock
+	mu    sync.Mutex
+	jobs  map[types.UID]jobWait
+}
+
+type jobWait struct {
+	reason string
+	since  time.Time
+}
+
+func newWaitingJobs(now clock.PassiveClock) *waitingJobs {
+	return &waitingJobs{clock: now, jobs: map[types.UID]jobWait{}}
+}
+
+func (w *waitingJobs) set(job types.UID, wait jobWait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jobs[job] = wait
+}
+
+// extend gives a wait another reason, or begins one now. A Job that got somewhere
+// meanwhile waits anew.
+func (w *waitingJobs) extend(job types.UID, reason string, anew bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wait, waits := w.jobs[job]
+	if !waits || anew {
+		wait.since = w.clock.Now()
+	}
+	wait.reason = reason
+	w.jobs[job] = wait
+}
+
+func (w *waitingJobs) remove(job types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.jobs, job)
+}
+
+func (w *waitingJobs) clear() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.jobs)
+}
+
+// each goes through the Jobs that wait, at each scrape.
+func (w *waitingJobs) each(do func(reason string, age float64)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, wait := range w.jobs {
+		do(wait.reason, w.clock.Since(wait.since).Seconds())
+	}
+}
+
+func (w *waitingJobs) oldest() (age float64) {
+	w.each(func(_ string, a float64) { age = max(age, a) })
+	return age
+}
+
+func (w *waitingJobs) counts() map[string]float64 {
+	n := noRefusals()
+	w.each(func(reason string, _ float64) { n[reason]++ })
+	return n
+}
+
+func (w *waitingJobs) ages() map[string]float64 {
+	oldest := noRefusals()
+	w.each(func(reason string, age float64) { oldest[reason] = max(oldest[reason], age) })
+	return oldest
+}
+
+// refusedByQuota is the reason that callResult does not know.
+const refusedByQuota = "quota"
+
+// noRefusals has every reason, so that graphs show 0 and no gap.
+func noRefusals() map[string]float64 {
+	return map[string]float64{
+		refusedByQuota: 0, "forbidden": 0, "invalid": 0, "throttled": 0, "timeout": 0, "no_answer": 0, "error": 0, "conflict": 0, "not_found": 0,
+	}
+}
+
+// refusalReason is why a pod could not be created. A quota that is used up answers Forbidden
+// like much else; its words are all that tells it apart.
+func refusalReason(err error) string {
+	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") {
+		return refusedByQuota
+	}
+	return callResult(err)
+}
+
+// reportWaits tells what the Job waits for after the sync.
+func (s *jobSync) reportWaits(result Result, err error) {
+	m, job := s.config.Metrics, s.cache.Job(s.uid)
+	if job == nil || !s.config.owns(job) || reconcile.IsFinished(job) || job.DeletionTimestamp != nil {
+		m.uncounted.setDelayed(s.uid, nil)
+		m.doomed.remove(s.uid)
+		m.refused.remove(s.uid)
+		return
+	}
+	if s.planned {
+		m.uncounted.setDelayed(s.uid, s.delayed)
+	}
+	if bound := boundSince(job); bound.IsZero() {
+		m.doomed.remove(s.uid)
+	} else {
+		m.doomed.set(s.uid, jobWait{since: bound})
+	}
+	switch {
+	case s.refusal != nil:
+		m.refused.extend(s.uid, refusalReason(s.refusal), s.created)
+	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // Then it has what it wants.
+		m.refused.remove(s.uid)
+	}
+}
+
+// wantsNoPods says that the sync wanted to create none, or that nobody misses those that
+// could not be (JOB-46). Then other calls that fail, perhaps for ever, do not prolong a
+// wait. A sync that ended before it had a plan says neither.
+func (s *jobSync) wantsNoPods() bool {
+	return s.planned && (!s.create || s.held && s.refusal == nil)
+}
+
+// boundSince is when the Job became bound to end, or zero.
+func boundSince(job *batchv1.Job) time.Time {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,303 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// waitingCluster is a fakeCluster with a clock, whose cache tells the metrics of pods, and
+// that may refuse to create pods.
+type waitingCluster struct {
+	*fakeCluster
+	metrics  *Metrics
+	registry metrics.KubeRegistry
+	clock    *clocktesting.FakeClock
+	// refuse says what becomes of the nth creation of a sync, from 0.
+	refuse func(n int) error
+	tries  int
+}
+
+func newWaitingCluster(t *testing.T) *waitingCluster {
+	w := &waitingCluster{registry: metrics.NewKubeRegistry(), clock: clocktesting.NewFakeClock(testTime), refuse: func(int) error { return nil }}
+	w.metrics = NewMetrics(w.registry, w.clock)
+	config := Config{Metrics: w.metrics, Clock: w.clock}
+	_, cache := NewDispatcher(config, &fakeQueue{})
+	w.fakeCluster = &fakeCluster{t: t, cache: cache, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
+	w.engine = NewEngine(config, cache, Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
+	return w
+}
+
+func (w *waitingCluster) refusal() error {
+	w.tries++
+	return w.refuse(w.tries - 1)
+}
+
+func (w *waitingCluster) sync() {
+	w.tries = 0
+	_, _ = w.engine.Sync(context.Background(), "uid")
+}
+
+// changeJob has the watch bring another version of the Job.
+func (w *waitingCluster) changeJob(change func(*batchv1.Job)) {
+	job := w.cache.Job("uid").DeepCopy()
+	w.version++
+	job.ResourceVersion = strconv.Itoa(w.version)
+	change(job)
+	w.addJob(job)
+}
+
+func (w *waitingCluster) expect(when, prefix string, want map[string]float64) {
+	w.t.Helper()
+	if got := counted(w.t, w.registry, prefix); !maps.Equal(got, want) {
+		w.t.Errorf("%s: %v, want %v", when, got, want)
+	}
+}
+
+func interimCondition(t batchv1.JobConditionType, since time.Time) batchv1.JobCondition {
+	return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: "X", LastTransitionTime: metav1.NewTime(since)}
+}
+
+// Issue 7: a Job that is bound to end is measured until it has its terminal condition, by
+// its interim condition, whichever it is.
+func TestDoomedJobIsMeasured(t *testing.T) {
+	for _, bound := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		w := newWaitingCluster(t)
+		job := ourJob(1)
+		job.Status.StartTime = &metav1.Time{Time: testTime}
+		job.Status.Terminating = ptr.To[int32](1)
+		w.addJob(job)
+		pod := runningPod("a", job)
+		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
+		w.addPods(pod)
+		w.engine.Trust(job)
+		w.sync()
+		w.expect("before", "oldest_doomed", map[string]float64{})
+		w.changeJob(func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{interimCondition(bound, testTime.Add(-100*time.Second))}
+			w.engine.Trust(j)
+		})
+		w.sync()
+		w.clock.Step(20 * time.Second)
+		w.expect(string(bound), "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 120})
+		if err := w.cache.PodStore("").Delete(w.pods["uid-a"]); err != nil {
+			t.Fatal(err)
+		}
+		w.sync()
+		if !reconcile.IsFinished(w.cache.Job("uid")) {
+			t.Fatalf("the Job has not finished: %v", w.calls)
+		}
+		w.expect("finished", "oldest_doomed", map[string]float64{})
+	}
+}
+
+// Issue 7: a Job that is gone, or is being deleted, or of a term that has ended, does not
+// grow old as a doomed one.
+func TestDoomedJobIsForgotten(t *testing.T) {
+	for name, forget := range map[string]func(*waitingCluster){
+		"gone": func(w *waitingCluster) {
+			if err := w.cache.JobStore("").Delete(w.cache.Job("uid")); err != nil {
+				t.Fatal(err)
+			}
+			w.sync()
+		},
+		"deleted": func(w *waitingCluster) {
+			w.changeJob(func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: testTime} })
+			w.sync()
+		},
+		"end of the term": func(w *waitingCluster) { w.metrics.endTerm() },
+	} {
+		w := newWaitingCluster(t)
+		job := ourJob(1)
+		job.Status.Conditions = []batchv1.JobCondition{interimCondition(batchv1.JobFailureTarget, testTime.Add(-time.Hour))}
+		w.addJob(job)
+		pod := runningPod("a", job)
+		pod.DeletionTimestamp, pod.Finalizers = &metav1.Time{Time: testTime}, append(pod.Finalizers, "example.com/held")
+		w.addPods(pod)
+		w.engine.Trust(job)
+		w.sync()
+		w.expect(name+", before", "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 3600})
+		forget(w)
+		w.expect(name, "oldest_doomed", map[string]float64{})
+	}
+}
+
+var (
+	errQuota     = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("exceeded quota: one-pod, requested: pods=1, used: pods=1, limited: pods=1"))
+	errDenied    = forbidden("")
+	always       = func(err error) func(int) error { return func(int) error { return err } }
+	allButFirst  = func(err error) func(int) error { return func(n int) error { return map[bool]error{true: err}[n > 0] } }
+	refusedSince = func(reason string, age float64) map[string]float64 {
+		want := map[string]float64{"jobs_refused_pods " + reason: 1, "oldest_refused_job_age_seconds " + reason: age}
+		maps.DeleteFunc(want, func(_ string, v float64) bool { return v == 0 })
+		return want
+	}
+)
+
+func (w *waitingCluster) expectRefused(when string, want map[string]float64) {
+	w.t.Helper()
+	got := counted(w.t, w.registry, "jobs_refused")
+	maps.Copy(got, counted(w.t, w.registry, "oldest_refused"))
+	if !maps.Equal(got, want) {
+		w.t.Errorf("%s: %v, want %v", when, got, want)
+	}
+}
+
+// Issue 7: a Job whose pods the API server refuses is measured from the first refusal, by
+// the reason of the last, until a pod of it could be created.
+func TestRefusedPodsAreMeasured(t *testing.T) {
+	w := newWaitingCluster(t)
+	job := ourJob(4)
+	w.addJob(job)
+	w.engine.Trust(job)
+	w.refuse = always(errQuota)
+	w.sync()
+	w.expectRefused("at the first refusal", refusedSince("quota", 0))
+	w.clock.Step(time.Minute)
+	w.sync()
+	w.expectRefused("after a minute", refusedSince("quota", 60))
+	w.refuse = always(errDenied)
+	w.sync()
+	w.expectRefused("refused for another reason", refusedSince("forbidden", 60))
+	w.refuse = always(errors.New("EOF"))
+	w.sync()
+	w.expectRefused("without an answer", refusedSince("no_answer", 60))
+	// The list that an unknown outcome asks for fails: nothing is known, nothing changes.
+	w.clock.Step(time.Second)
+	w.sync()
+	w.expectRefused("when the sync fails before it creates", refusedSince("no_answer", 61))
+	w.engine.memory.update("uid", func(m *jobMemory) { m.listPods = false })
+	w.refuse = allButFirst(errQuota)
+	w.sync()
+	w.expectRefused("when one could be created", refusedSince("quota", 0))
+	w.clock.Step(5 * time.Second)
+	w.refuse = always(nil)
+	w.sync()
+	w.expectRefused("when all could", map[string]float64{})
+	families, err := w.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "job_controller_jobs_refused_pods" && len(family.GetMetric()) != 9 {
+			t.Errorf("%d reasons are served, want all, with 0: %v", len(family.GetMetric()), family)
+		}
+	}
+}
+
+// Issue 7: a Job that wants no pods any more does not wait for them.
+func TestRefusedPodsAreForgotten(t *testing.T) {
+	for name, forget := range map[string]func(*waitingCluster){
+		"suspended": func(w *waitingCluster) {
+			w.changeJob(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+			w.sync()
+		},
+		"gone": func(w *waitingCluster) {
+			if err := w.cache.JobStore("").Delete(w.cache.Job("uid")); err != nil {
+				t.Fatal(err)
+			}
+			w.sync()
+		},
+		"its namespace ends (JOB-46)": func(w *waitingCluster) {
+			w.refuse = always(terminating())
+			w.sync()
+		},
+		"end of the term": func(w *waitingCluster) { w.metrics.endTerm() },
+	} {
+		w := newWaitingCluster(t)
+		job := ourJob(4)
+		w.addJob(job)
+		w.engine.Trust(job)
+		w.refuse = always(errQuota)
+		w.sync()
+		w.clock.Step(time.Minute)
+		w.expectRefused(name+", before", refusedSince("quota", 60))
+		forget(w)
+		w.expectRefused(name, map[string]float64{})
+	}
+}
+
+// Issue 7: a Job that wants no pods any more does not wait for them, though another call of
+// it fails in each sync. One that still wants them waits on, whatever else fails.
+func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*waitingCluster)
+		waiting bool
+	}{
+		"suspended":                   {change: func(w *waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }) }},
+		"wants no more":               {change: func(w *waitingCluster) { w.changeJob(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }) }},
+		"its namespace ends (JOB-46)": {change: func(w *waitingCluster) { w.refuse = always(terminating()) }},
+		"still refused":               {change: func(*waitingCluster) {}, waiting: true},
+		"nothing is known": {waiting: true, change: func(w *waitingCluster) {
+			w.engine.memory.update("uid", func(m *jobMemory) { m.listPods = true })
+		}},
+	} {
+		w := newWaitingCluster(t)
+		job := ourJob(4)
+		job.Status.StartTime = &metav1.Time{Time: testTime}
+		w.addJob(job)
+		pod := runningPod("a", job)
+		pod.Status.Phase = corev1.PodSucceeded
+		w.addPods(pod)
+		w.engine.Trust(job)
+		w.refuse = always(errQuota)
+		w.fail = func(reconcile.PodRef) error { return errors.New("no") }
+		w.sync()
+		w.clock.Step(time.Minute)
+		w.expectRefused(name+", before", refusedSince("quota", 60))
+		test.change(w)
+		if _, err := w.engine.Sync(context.Background(), "uid"); err == nil {
+			t.Errorf("%s: no call failed", name)
+		}
+		want := map[string]float64{}
+		if test.waiting {
+			want = refusedSince("quota", 60)
+		}
+		w.expectRefused(name, want)
+	}
+}
+
+// BLI-06: a failed pod keeps its finalizer until its index has a new pod, and is not
+// overdue that long. After that it is.
+func TestDelayedPodIsNotOverdue_BLI_06(t *testing.T) {
+	w := newWaitingCluster(t)
+	job := ourJob(1)
+	job.Spec.CompletionMode, job.Spec.BackoffLimitPerIndex, job.Spec.BackoffLimit = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](3), ptr.To[int32](1<<31-1)
+	job.Status.StartTime = &metav1.Time{Time: testTime}
+	w.addJob(job)
+	failed := runningPod("a", job)
+	failed.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "0"}
+	failed.Status.Phase = corev1.PodFailed
+	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(testTime)}}}}
+	w.addPods(failed)
+	w.engine.Trust(job)
+	w.clock.Step(5 * time.Second)
+	w.expect("before a sync knows", "oldest_uncounted", map[string]float64{"oldest_uncounted_pod_age_seconds": 5})
+	w.sync()
+	w.expect("in back-off", "oldest_uncounted", map[string]float64{})
+	w.clock.Step(10 * time.Second)
+	w.fail = func(reconcile.PodRef) error { return errors.New("no") }
+	w.sync()
+	if w.did("create") != 1 {
+		t.Fatalf("the index has no new pod: %v", w.calls)
+	}
+	w.expect("replaced, and not let go", "oldest_uncounted", map[string]float64{"oldest_uncounted_pod_age_seconds": 15})
+	w.fail = func(reconcile.PodRef) error { return nil }
+	w.sync()
+	w.expect("let go", "oldest_uncounted", map[string]float64{})
+}
