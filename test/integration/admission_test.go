@@ -31,7 +31,7 @@ import (
 )
 
 // admissionFolder holds the policies for rule names (KEP-4443).
-var admissionFolder = filepath.Join("..", "..", "config", "admission")
+var admissionFolder = filepath.Join("..", "..", "config", "admission", "rule-names")
 
 // admission is a copy of those policies that is in force in one namespace only.
 type admission struct {
@@ -92,7 +92,13 @@ func (a *admission) until(what string, reached func() bool) {
 // admissionFiles are the files that `kubectl apply -k` applies.
 func admissionFiles(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(admissionFolder, "kustomization.yaml"))
+	return resourcesOf(t, admissionFolder)
+}
+
+// resourcesOf are the resources of a folder's kustomization.yaml.
+func resourcesOf(t *testing.T, folder string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +306,8 @@ func TestAdmissionOfNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_24_PFN_2
 		"0=a-b;1=0;2=a-b":                         `the name is the index of another rule; "0=a-b": names`,
 	} {
 		legal := a.mustAgree(value, 3)
-		if _, err := a.dryRun(value, 3); !legal && !strings.Contains(err.Error(), says) || legal != (says == "") {
+		_, err := a.dryRun(value, 3)
+		if legal != (says == "") || !legal && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%.100q: %v, which should say %q", value, err, says)
 		}
 	}
@@ -441,6 +448,53 @@ func TestAdmissionOfUpdates_PFN_26(t *testing.T) {
 	}
 	for _, job := range []*batchv1.Job{with, without, empty, none, old} {
 		a.mustTakeOtherChanges(job)
+	}
+}
+
+// However a Job is made or written, its names are looked at: by server-side apply, with a
+// generated name, by a client that replaces the whole object.
+func TestAdmissionOfOtherWays_PFN_26(t *testing.T) {
+	t.Parallel()
+	a := newAdmission(t)
+	for way, make := range creations {
+		for value, legal := range map[string]bool{"0=A": true, "0=a-b": false} {
+			name := fmt.Sprintf("%s-%v", strings.ReplaceAll(strings.ToLower(way), " ", "-"), legal)
+			_, err := make(t.Context(), a.client, a.namespace, annotated(name, value, 1))
+			if legal && err != nil || !legal && !isRejection(err, "0=ExitCode2") {
+				t.Errorf("%s of %q: %v", way, value, err)
+			}
+		}
+	}
+	if _, err := applyJob(t.Context(), a.client, a.namespace, annotated("server-side-apply-true", "0=B", 1)); !isRejection(err, "cannot be added, changed or removed") {
+		t.Errorf("other names applied: %v", err)
+	}
+	jobs := a.client.BatchV1().Jobs(a.namespace)
+	job := a.mustCreate("replaced", "0=A", 1)
+	job.Annotations[rulename.Annotation] = "0=B"
+	if _, err := jobs.Update(t.Context(), job, metav1.UpdateOptions{}); !isRejection(err, "cannot be added, changed or removed") {
+		t.Errorf("other names by an update: %v", err)
+	}
+	job.Annotations = nil
+	if _, err := jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); !isRejection(err, "cannot be added, changed or removed") {
+		t.Errorf("no names by an update of the status: %v", err)
+	}
+}
+
+// The policies name the resources through which a Job can be written: all that there are.
+func TestAdmissionKnowsAllSubresources_PFN_26(t *testing.T) {
+	t.Parallel()
+	list, err := newClient(t, apiServer.config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, resource := range list.APIResources {
+		if strings.HasPrefix(resource.Name, "jobs") {
+			found = append(found, resource.Name)
+		}
+	}
+	if slices.Sort(found); !slices.Equal(found, []string{"jobs", "jobs/status"}) {
+		t.Errorf("the API server has %q: rule-names-unchanged.yaml should name those that can be updated", found)
 	}
 }
 

@@ -94,7 +94,7 @@ func internal(name string) string {
 }
 
 // internalReasons are the condition reasons of the built-in Job controller and ours.
-// config/admission/rule-names.yaml has the same list, and a test compares them.
+// config/admission/rule-names has the same list, and a test compares them.
 func internalReasons() [9]string {
 	return [...]string{
 		batchv1.JobReasonPodFailurePolicy,

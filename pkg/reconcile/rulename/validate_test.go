@@ -194,7 +194,7 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 
 // The admission policy cannot import the list; it has a copy.
 func TestInternalReasonsOfThePolicy_PFN_20(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names", "rule-names.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestInternalReasonsOfThePolicy_PFN_20(t *testing.T) {
 		copied = append(copied, strings.Trim(quoted, `"`))
 	}
 	if listed := internalReasons(); !slices.Equal(copied, listed[:]) {
-		t.Errorf("config/admission/rule-names.yaml has %q, this package %q", copied, listed)
+		t.Errorf("config/admission/rule-names has %q, this package %q", copied, listed)
 	}
 }
 
