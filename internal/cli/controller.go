@@ -38,6 +38,9 @@ where it was. To run more than one of them for a managedBy value, use
 Metrics are served with TLS to whoever may get the path /metrics, and health
 probes at /healthz and /readyz. 0 as an address switches either off.
 
+In a cluster it runs as a Deployment. --print-manifests prints all that is
+needed for that, with the flags that are given beside it, and contacts nothing.
+
 It runs until it gets SIGINT or SIGTERM, finishes the calls that are under way,
 and ends with exit code 0.`
 
@@ -54,6 +57,15 @@ const controllerExample = `  # With the current context, for all namespaces
   # Metrics for this machine only, without TLS
   kubectl batchjob controller --metrics-bind-address 127.0.0.1:8080 \
     --metrics-secure=false
+
+  # Install it in a cluster, and give it fewer requests per second there
+  kubectl batchjob controller --print-manifests --kube-api-qps 100 |
+    kubectl apply -f -
+
+  # For two namespaces, with the admission policies, and an image of one's own
+  kubectl batchjob controller --print-manifests=default,admission \
+    --namespaces ml,ci --image registry.example.com/kubectl-batchjob:v1 |
+    kubectl apply -f -
 
   # In a pod, one of several, with the permissions of its account and JSON logs
   kubectl-batchjob controller --leader-elect --logging-format json
@@ -72,6 +84,7 @@ type controllerOptions struct {
 	burst      int
 	gates      featuregate.MutableFeatureGate
 	config     controller.Config
+	manifests  manifestOptions
 	electionOptions
 	servingOptions
 }
@@ -89,10 +102,16 @@ func newControllerCommandFor(o *controllerOptions) *cobra.Command {
 		Short:   "Run the external Job controller",
 		Long:    controllerLong,
 		Example: controllerExample,
-		Args:    noArguments,
+		Args:    controllerArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Validate(); err != nil {
 				return err
+			}
+			switch flags := cmd.Flags(); {
+			case flags.Changed("print-manifests"):
+				return o.printManifests(flags)
+			case flags.Changed("image"):
+				return usageErrorf("--image goes with --print-manifests")
 			}
 			if err := o.Complete(); err != nil {
 				return err
@@ -116,6 +135,7 @@ func (o *controllerOptions) addFlags(cmd *cobra.Command) {
 	flags.Lookup("feature-gates").Usage = "Features to switch off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
 	o.electionOptions.addFlags(flags)
 	o.servingOptions.addFlags(flags)
+	o.manifests.addFlags(cmd)
 	logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
 	logsapi.AddFlags(o.logging, flags)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)

@@ -15,10 +15,15 @@ import (
 
 // Run runs the controller until ctx is done.
 func (o *controllerOptions) Run(ctx context.Context) error {
+	advice, err := o.checkServed(ctx)
+	if err != nil {
+		return err
+	}
 	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace()); err != nil {
 		return err
 	}
 	defer logs.FlushLogs()
+	o.advise(ctx, advice)
 	servers, err := o.listen(o)
 	if err != nil {
 		return err

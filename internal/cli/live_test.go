@@ -288,7 +288,7 @@ func TestLiveForbiddenJobs_CLI_07(t *testing.T) {
 	api.rest.refusePath("/jobs", http.StatusForbidden, "Forbidden")
 	api.api.dropWatches()
 	began := s.clock.read()
-	s.until("it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
+	s.untilBy(10*time.Millisecond, "it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
 	if err := s.ended(); kindOf(explainError(err)) != kindForbidden {
 		t.Errorf("%v", err)
 	}

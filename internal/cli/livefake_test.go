@@ -274,9 +274,16 @@ func (s *liveSession) latest() *snapshot.Snapshot {
 // until lets time pass until a Snapshot is as it should be.
 func (s *liveSession) until(what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
+	return s.untilBy(100*time.Millisecond, what, ok)
+}
+
+// untilBy is until in steps of the clock: small ones for what is there for a while only, which a
+// source that gets no processor would miss.
+func (s *liveSession) untilBy(step time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+	s.t.Helper()
 	var latest *snapshot.Snapshot
 	waitFor(s.t, func() bool {
-		s.clock.advance(100 * time.Millisecond)
+		s.clock.advance(step)
 		latest = s.latest()
 		return ok(latest)
 	}, func() string {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,14 @@ import (
 type permission struct {
 	group, resource, subresource string
 	verbs                        []string
+}
+
+// target is the resource with its subresource, as RBAC rules name it.
+func (p permission) target() string {
+	if p.subresource == "" {
+		return p.resource
+	}
+	return p.resource + "/" + p.subresource
 }
 
 // leasePermission is for --leader-elect.
@@ -31,8 +40,12 @@ var controllerPermissions = []permission{
 	{"", "events", "", []string{"create", "patch"}},
 }
 
+// permissionTimeout is how long the API server has to tell what the controller may do in one namespace, or in all.
+// Nothing is served meanwhile, so the probes of the Deployment have to wait for longer.
+const permissionTimeout = 30 * time.Second
+
 // checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
-// log that repeats.
+// log that repeats; an API server that does not answer is one, too.
 func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
@@ -46,23 +59,11 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 	}
 	var missing []string
 	for _, namespace := range slices.Sorted(maps.Keys(needed)) {
-		for _, p := range needed[namespace] {
-			var denied []string
-			for _, verb := range p.verbs {
-				allowed, err := isAllowed(ctx, client, authorizationv1.ResourceAttributes{
-					Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
-				})
-				if err != nil {
-					return apiCall{verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews"}.wrap(err)
-				}
-				if !allowed {
-					denied = append(denied, verb)
-				}
-			}
-			if len(denied) > 0 {
-				missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.resource, p.subresource, namespace)))
-			}
+		denied, err := deniedIn(ctx, client, namespace, needed[namespace])
+		if err != nil {
+			return apiCall{verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews"}.wrap(err)
 		}
+		missing = append(missing, denied...)
 	}
 	if len(missing) == 0 {
 		return nil
@@ -71,10 +72,31 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 		"ask a cluster administrator for a role that allows it, or choose other namespaces with --namespaces")
 }
 
-func permissionTarget(resource, subresource, namespace string) string {
-	if subresource != "" {
-		resource += "/" + subresource
+// deniedIn are those of the permissions that are missing in one namespace.
+func deniedIn(ctx context.Context, client kubernetes.Interface, namespace string, needed []permission) (missing []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
+	defer cancel()
+	for _, p := range needed {
+		var denied []string
+		for _, verb := range p.verbs {
+			allowed, err := isAllowed(ctx, client, authorizationv1.ResourceAttributes{
+				Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
+			})
+			if err != nil {
+				return nil, err
+			}
+			if !allowed {
+				denied = append(denied, verb)
+			}
+		}
+		if len(denied) > 0 {
+			missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.target(), namespace)))
+		}
 	}
+	return missing, nil
+}
+
+func permissionTarget(resource, namespace string) string {
 	if namespace == "" {
 		return resource + " in all namespaces"
 	}
