@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 if controller_runs; then
 	kill "$(cat .cluster/controller.pid)"
 fi
-rm -f .cluster/controller.pid .cluster/controller.log
+rm -f .cluster/controller.pid .cluster/controller.log .cluster/controller-kubeconfig
 go -C hack/controlplane run . down

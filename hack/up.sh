@@ -1,15 +1,21 @@
 #!/bin/sh
-# make up: a kwok cluster in .cluster, and our controller beside the built-in ones.
+# make up: a kwok cluster in .cluster with config/default applied, and our controller beside
+# the built-in ones. Simulated nodes run no program, so the pods of its Deployment only
+# pretend; the one that works is a process of this machine, with the ServiceAccount's token.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh
+. hack/account.sh
 
 go -C hack/controlplane run . up >/dev/null
 if controller_runs; then
 	echo "The controller runs already; its log is .cluster/controller.log."
 else
+	PATH=$(go -C hack/controlplane run . path):$PATH
+	export PATH
+	install_account .cluster/kubeconfig .cluster/controller-kubeconfig
 	# Free ports of this machine only; the log says which.
-	KUBECONFIG=.cluster/kubeconfig nohup bin/kubectl-batchjob controller \
+	KUBECONFIG=.cluster/controller-kubeconfig nohup bin/kubectl-batchjob controller --leader-elect \
 		--metrics-bind-address 127.0.0.1:0 --metrics-secure=false --health-probe-bind-address 127.0.0.1:0 \
 		</dev/null >.cluster/controller.log 2>&1 &
 	echo $! >.cluster/controller.pid

@@ -51,6 +51,10 @@ type builder struct {
 	bin    string // cache/<key>
 	goTool string
 	out    io.Writer
+
+	// For another release than that of this module (KUBE_VERSION); else nil.
+	release *release
+	base    *builder
 }
 
 func newBuilder(source string) (*builder, error) {
@@ -103,15 +107,27 @@ func (b *builder) missing() []component {
 
 // build makes what is missing; a second call finds it all there.
 func (b *builder) build(ctx context.Context) error {
-	if len(b.missing()) == 0 {
+	switch {
+	case len(b.missing()) == 0:
 		return nil
+	case b.release != nil:
+		return b.buildRelease(ctx)
 	}
+	return b.buildAll(ctx)
+}
+
+// lock keeps two builds apart.
+func (b *builder) lock(ctx context.Context) (unlock func(), err error) {
+	return lock(ctx, filepath.Join(b.cache, "lock"), func() {
+		fmt.Fprintln(b.out, "waiting for another build to finish")
+	})
+}
+
+func (b *builder) buildAll(ctx context.Context) error {
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, filepath.Join(b.cache, "lock"), func() {
-		fmt.Fprintln(b.out, "waiting for another build to finish")
-	})
+	unlock, err := b.lock(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ type cluster struct {
 	kwok       string // dir/kwok: kwokctl's state
 	state      string // dir/kwok/clusters/batchjob
 	kubeconfig string
+	audited    string   // whose requests are logged; nobody's if empty
+	release    *release // nil for that of this module
+	gates      string   // feature gates, as on a command line
 	out        io.Writer
 }
 
@@ -76,7 +79,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	if err := os.WriteFile(filepath.Join(c.dir, ".gitignore"), []byte("*\n"), 0o644); err != nil {
 		return err
 	}
-	p := startProgress(c.out, fmt.Sprintf("Starting Kubernetes %s with %d nodes", kubeVersion, nodes))
+	p := startProgress(c.out, fmt.Sprintf("Starting Kubernetes %s with %d nodes", c.version(), nodes))
 	err = c.start(ctx, nodes)
 	p.stop("", err)
 	if err != nil {
@@ -126,6 +129,9 @@ func (c *cluster) start(ctx context.Context, nodes int) error {
 	if err := os.WriteFile(configPath, config, 0o644); err != nil {
 		return err
 	}
+	if err := c.writeAuditPolicy(); err != nil {
+		return err
+	}
 	cmd := command(ctx, filepath.Join(c.bin, "kwokctl"), "create", "cluster",
 		"--name", clusterName, "--config", configPath, "--kubeconfig", c.kubeconfig)
 	cmd.Dir = c.dir
@@ -149,12 +155,15 @@ func (c *cluster) prepare(ctx context.Context, client *api, nodes int) error {
 	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
 		return err
 	}
-	for _, object := range strings.Split(strings.ReplaceAll(policyFile, "NODES", strconv.Itoa(nodes)), "\n---\n") {
+	const group = "admissionregistration.k8s.io/"
+	served := group + c.release.policyVersion()
+	policy := strings.NewReplacer("NODES", strconv.Itoa(nodes), group+"v1", served).Replace(policyFile)
+	for _, object := range strings.Split(policy, "\n---\n") {
 		resource := "mutatingadmissionpolicies"
 		if strings.Contains(object, "kind: MutatingAdmissionPolicyBinding") {
 			resource = "mutatingadmissionpolicybindings"
 		}
-		if err := client.apply(ctx, "/apis/admissionregistration.k8s.io/v1/"+resource+"/assign-node", []byte(object)); err != nil {
+		if err := client.apply(ctx, "/apis/"+served+"/"+resource+"/assign-node", []byte(object)); err != nil {
 			return err
 		}
 	}
@@ -258,7 +267,7 @@ func (c *cluster) config() ([]byte, error) {
 			"kwokControllerBinary":        binary("kwok"), "kubectlBinary": binary("kubectl"),
 			"etcdPort": ports[0], "etcdPeerPort": ports[1], "kubeApiserverPort": ports[2],
 			"kubeControllerManagerPort": ports[3], "kwokControllerPort": ports[4],
-		}},
+		}, "componentsPatches": c.patches()},
 		map[string]any{"apiVersion": group, "kind": "KwokConfiguration", "options": map[string]any{
 			// Pods change state many at a time; kwok's default is 4. The rest are its
 			// defaults, which it leaves out once there is such an object.
@@ -287,6 +296,57 @@ func (c *cluster) config() ([]byte, error) {
 		fmt.Fprintf(&out, "%s\n---\n", data)
 	}
 	return out.Bytes(), nil
+}
+
+// serverArgs are what the API server gets beside kwokctl's arguments.
+func (c *cluster) serverArgs() []map[string]string {
+	// As strict as clusters get: who makes pods of a Job must be allowed to block its deletion.
+	args := []map[string]string{{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"}}
+	if c.audited != "" {
+		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
+			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")})
+	}
+	return args
+}
+
+func (c *cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.json") }
+
+// writeAuditPolicy has the requests of one user logged, once each.
+func (c *cluster) writeAuditPolicy() error {
+	if c.audited == "" {
+		return nil
+	}
+	policy, err := json.Marshal(map[string]any{
+		"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": []string{"RequestReceived", "ResponseStarted"},
+		"rules": []any{map[string]any{"level": "Metadata", "users": []string{c.audited}}},
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.auditPolicy(), policy, 0o644)
+}
+
+func (c *cluster) version() string {
+	if c.release == nil {
+		return kubeVersion
+	}
+	return c.release.version
+}
+
+// patches are the arguments of components beyond those that kwokctl gives them.
+func (c *cluster) patches() []any {
+	gates := slices.DeleteFunc([]string{c.release.serverGates(), c.gates}, func(s string) bool { return s == "" })
+	server, manager := append(c.serverArgs(), c.release.serverArgs()...), []map[string]string{}
+	if len(gates) > 0 {
+		server = append(server, map[string]string{"key": "feature-gates", "value": strings.Join(gates, ",")})
+	}
+	if c.gates != "" {
+		manager = append(manager, map[string]string{"key": "feature-gates", "value": c.gates})
+	}
+	return []any{
+		map[string]any{"name": "kube-apiserver", "extraArgs": server},
+		map[string]any{"name": "kube-controller-manager", "extraArgs": manager},
+	}
 }
 
 // environment keeps kwokctl to this cluster's folder and binaries, whatever the
@@ -361,7 +421,7 @@ func (c *cluster) remove() error {
 	if err := stopProcesses(c.dir); err != nil {
 		return err
 	}
-	for _, path := range []string{c.kwok, c.kubeconfig, c.kubeconfig + ".lock", filepath.Join(c.dir, "kwok-config.yaml")} {
+	for _, path := range []string{c.kwok, c.kubeconfig, c.kubeconfig + ".lock", filepath.Join(c.dir, "kwok-config.yaml"), c.auditPolicy(), filepath.Join(c.dir, "audit.log")} {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}

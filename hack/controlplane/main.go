@@ -8,6 +8,9 @@
 //	go -C hack/controlplane run . up      # a cluster in .cluster/ of the project
 //	go -C hack/controlplane run . down    # … and nothing of it is left
 //
+// With KUBE_VERSION=v1.33.13 in the environment, build, path and up are about that
+// release of Kubernetes.
+//
 // It uses nothing but the standard library, so that it starts at once although
 // its module requires all of Kubernetes.
 package main
@@ -28,8 +31,11 @@ const usage = `Usage: go -C hack/controlplane run . <verb>
   build                       build the binaries once, into the user's cache folder
   path                        print the folder that holds them
   up [--nodes N] [--dir DIR]  start a cluster; its kubeconfig is DIR/kubeconfig
+     [--feature-gates LIST]   for the API server and Kubernetes' own controllers
+     [--audit USER]           and write each request of that user to DIR/audit.log
   down [--dir DIR]            stop it and remove its state
 
+KUBE_VERSION=v1.33.13 in the environment makes it another release of Kubernetes.
 DIR is .cluster in the project unless given; a relative DIR starts at the project's root.
 `
 
@@ -71,7 +77,14 @@ func run(ctx context.Context, args []string) error {
 	if o.verb == "down" {
 		return newCluster(o.dir, "").down(ctx)
 	}
+	other, err := parseRelease(os.Getenv("KUBE_VERSION"))
+	if err != nil {
+		return err
+	}
 	b, err := newBuilder(source)
+	if err == nil {
+		b, err = b.forRelease(other)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,7 +95,9 @@ func run(ctx context.Context, args []string) error {
 	if err := b.build(ctx); err != nil || o.verb == "build" {
 		return err
 	}
-	return newCluster(o.dir, b.bin).up(ctx, o.nodes)
+	c := newCluster(o.dir, b.bin)
+	c.audited, c.release, c.gates = o.audit, other, o.gates
+	return c.up(ctx, o.nodes)
 }
 
 // options is what the command line says.
@@ -90,6 +105,8 @@ type options struct {
 	verb  string
 	dir   string
 	nodes int
+	gates string // feature gates, as on a command line
+	audit string // a user
 }
 
 func parse(args []string) (options, error) {
@@ -102,6 +119,8 @@ func parse(args []string) (options, error) {
 	switch o.verb {
 	case "up":
 		flags.IntVar(&o.nodes, "nodes", o.nodes, "")
+		flags.StringVar(&o.gates, "feature-gates", "", "")
+		flags.StringVar(&o.audit, "audit", "", "")
 		flags.StringVar(&o.dir, "dir", o.dir, "")
 	case "down":
 		flags.StringVar(&o.dir, "dir", o.dir, "")
