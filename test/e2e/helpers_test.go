@@ -22,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 const patience = 90 * time.Second
@@ -30,26 +32,8 @@ const patience = 90 * time.Second
 type process struct {
 	args   []string
 	cmd    *exec.Cmd
-	stderr lockedBuffer
+	stderr leash.Output
 	done   chan struct{}
-}
-
-// lockedBuffer can be read while it is written.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // processes are all controllers of this run.
@@ -64,13 +48,18 @@ func launched() []*process {
 	return slices.Clone(processes.all)
 }
 
-// launch runs a controller, and returns when it has said that it reconciles.
-func launch(args ...string) (*process, error) {
+// launch runs a controller with the permissions of an installed one, and returns when it has
+// said that it reconciles.
+func launch(args ...string) (*process, error) { return launchWith(nil, args...) }
+
+// launchWith is launch, with variables for the environment.
+func launchWith(environment []string, args ...string) (*process, error) {
 	p := &process{args: args, done: make(chan struct{})}
-	p.cmd = leashed(binary, append([]string{
-		"controller", "--kubeconfig", kubeconfig,
+	p.cmd = leash.Command(binary, append([]string{
+		"controller", "--kubeconfig", accountKubeconfig,
 		"--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false", "--health-probe-bind-address", "127.0.0.1:0",
 	}, args...)...)
+	p.cmd.Env = append(os.Environ(), environment...)
 	p.cmd.Stderr = &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -100,7 +89,12 @@ func launch(args ...string) (*process, error) {
 // startController runs a controller of its own for a test, until the test ends.
 func startController(t *testing.T, args ...string) *process {
 	t.Helper()
-	p, err := launch(args...)
+	return startControllerWith(t, nil, args...)
+}
+
+func startControllerWith(t *testing.T, environment []string, args ...string) *process {
+	t.Helper()
+	p, err := launchWith(environment, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@
 // All tests share one cluster and run in parallel, each in a namespace of its own.
 // One controller with the default managedBy value serves them; a test that stops,
 // configures or restarts a controller starts its own, with a managedBy value of its own.
+// All of them run outside of the cluster with the token of the ServiceAccount of
+// config/default, which is applied first, and the API server logs what they ask for: in the
+// end they must have been refused nothing, and have used every permission (JOB-48).
 //
 // Whatever a test is about, a history keeps every version of every Job and pod of the
 // cluster. When all tests are done it is held against the invariants of a Job controller,
@@ -30,12 +33,16 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 var (
 	// binary is kubectl-batchjob.
 	binary string
-	// kubeconfig is that of the cluster of this test run.
+	// kubectl is that of the control plane.
+	kubectl string
+	// kubeconfig is that of the cluster of this test run, for an administrator.
 	kubeconfig string
 	client     kubernetes.Interface
 	// past is all that happens in the cluster.
@@ -65,12 +72,12 @@ func run(m *testing.M) int {
 	if err != nil {
 		return complain(err)
 	}
-	leash, err := newLeash(root, dir)
+	hold, err := leash.New(root, dir)
 	if err != nil {
 		return complain(err)
 	}
 	defer func() {
-		if err := leash.release(); err != nil {
+		if err := hold.Release(); err != nil {
 			complain(err)
 		}
 	}()
@@ -81,15 +88,22 @@ func run(m *testing.M) int {
 	if client, err = connect(); err != nil {
 		return complain(err)
 	}
-	return judged(m.Run)
+	code := judged(root, dir, m.Run)
+	for _, problem := range permissionVerdict(root, dir) {
+		code = complain(fmt.Errorf("verdict: %s", problem))
+	}
+	return code
 }
 
 // judged runs the tests between the start of the history and the verdict on it.
-func judged(tests func() int) int {
+func judged(root, dir string, tests func() int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
 	if past, err = startHistory(ctx, client); err != nil {
+		return complain(err)
+	}
+	if err := install(ctx, root, dir); err != nil {
 		return complain(err)
 	}
 	shared, err := launch(strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS"))...)
@@ -144,9 +158,17 @@ func connect() (kubernetes.Interface, error) {
 }
 
 func startCluster(root, dir string) error {
-	cmd := exec.Command("go", "-C", "hack/controlplane", "run", ".", "up", "--dir", dir)
-	cmd.Dir, cmd.Stderr = root, os.Stderr
-	return cmd.Run()
+	controlplane := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("go", append([]string{"-C", "hack/controlplane", "run", "."}, args...)...)
+		cmd.Dir, cmd.Stderr = root, os.Stderr
+		return cmd.Output()
+	}
+	if _, err := controlplane("up", "--dir", dir, "--audit", systemUser); err != nil {
+		return err
+	}
+	binaries, err := controlplane("path")
+	kubectl = filepath.Join(strings.TrimSpace(string(binaries)), "kubectl")
+	return err
 }
 
 func complain(err error) int {

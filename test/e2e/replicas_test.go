@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
@@ -58,7 +56,6 @@ type replica struct {
 }
 
 const (
-	leaseName     = "replicas"
 	leaseDuration = 3 * time.Second
 	retryPeriod   = 500 * time.Millisecond
 )
@@ -68,7 +65,7 @@ const (
 func startReplica(t *testing.T, ns string) replica {
 	t.Helper()
 	r := replica{process: startController(t, "--namespaces", ns, "--managed-by", ownManager(ns),
-		"--leader-elect", "--leader-elect-resource-namespace", ns, "--leader-elect-resource-name", leaseName,
+		"--leader-elect", "--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns,
 		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())}
 	for _, path := range []string{"/healthz", "/readyz"} {
 		eventually(t, path, func(context.Context) (bool, error) {
@@ -86,7 +83,7 @@ func startReplica(t *testing.T, ns string) replica {
 }
 
 func holder(ctx context.Context, ns string) string {
-	lease, err := client.CoordinationV1().Leases(ns).Get(ctx, leaseName, metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(systemNamespace).Get(ctx, ns, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
@@ -99,9 +96,9 @@ func untilHeld(t *testing.T, ns, by string) {
 }
 
 // wantMaster checks what the metric of the election says.
-func (r replica) wantMaster(t *testing.T, leads bool) {
+func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 	t.Helper()
-	want := fmt.Sprintf("leader_election_master_status{name=%q} 0\n", leaseName)
+	want := fmt.Sprintf("leader_election_master_status{name=%q} 0\n", ns)
 	if leads {
 		want = strings.Replace(want, " 0\n", " 1\n", 1)
 	}
@@ -120,8 +117,8 @@ func TestReplicas_JOB_56_TRK_03(t *testing.T) {
 	leader := startReplica(t, ns)
 	untilHeld(t, ns, leader.identity)
 	standby := startReplica(t, ns)
-	leader.wantMaster(t, true)
-	standby.wantMaster(t, false)
+	leader.wantMaster(t, ns, true)
+	standby.wantMaster(t, ns, false)
 	apply(t, ns, "indexed-10.yaml", managedBy(ns))
 	apply(t, ns, "index-3-retries.yaml", managedBy(ns))
 	var longest time.Duration
@@ -154,31 +151,6 @@ func TestReplicas_JOB_56_TRK_03(t *testing.T) {
 	}
 }
 
-// account makes the default service account of the namespace a user with these rules there,
-// and returns the flags that make a command run as it.
-func account(t *testing.T, ns string, rules ...rbacv1.PolicyRule) []string {
-	t.Helper()
-	meta := metav1.ObjectMeta{Name: "controller"}
-	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: ns}}}
-	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	user, rule := "system:serviceaccount:"+ns+":default", rules[0]
-	eventually(t, "the role to count", func(ctx context.Context) (bool, error) {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:               user,
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0]},
-		}}
-		answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-		return err == nil && answer.Status.Allowed, err
-	})
-	return []string{"--kubeconfig", kubeconfig, "--namespaces", ns, "--as", user, "--as-group", "system:serviceaccounts"}
-}
-
 // failToStart runs a controller that should end by itself, at once.
 func failToStart(t *testing.T, args ...string) result {
 	t.Helper()
@@ -191,24 +163,4 @@ func failToStart(t *testing.T, args ...string) result {
 		t.Errorf("the controller ends with %v, %v", err, ctx.Err())
 	}
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
-}
-
-// A controller that may do all but write Leases says so, and does not start, if it is to
-// take part in an election.
-func TestLeasePermission_JOB_56_JOB_48(t *testing.T) {
-	t.Parallel()
-	ns := namespace(t)
-	user := account(t, ns,
-		rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch"}},
-		rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs/status", "jobs/finalizers"}, Verbs: []string{"update"}},
-		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
-		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-		rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"}},
-	)
-	args := append([]string{"--managed-by", ownManager(ns), "--leader-elect", "--leader-elect-resource-namespace", ns}, user...)
-	out := failToStart(t, args...)
-	expectLine(t, "controller without Leases", out, 1, "may not create/update leases in namespace "+ns, "administrator")
-	if strings.Contains(out.stderr, "jobs") || strings.Contains(out.stderr, "pods") {
-		t.Errorf("it misses more than Leases: %s", out.stderr)
-	}
 }

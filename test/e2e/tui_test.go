@@ -26,45 +26,45 @@ func TestWatchInATerminal(t *testing.T) {
 	finished(t, ns, job.Name)
 	term := openTerminal(t, 100, 30)
 	term.run("batchjob watch -n " + ns)
-	term.shows("Jobs", "index-three-retries", "over-backoff-limit", job.Name, "? help")
-	term.press("/")
-	term.write("suites")
+	term.Shows("Jobs", "index-three-retries", "over-backoff-limit", job.Name, "? help")
+	term.Press("/")
+	term.Write("suites")
 	if strings.Contains(job.Name, "suites") {
-		term.shows(job.Name)
+		term.Shows(job.Name)
 	}
-	term.press("C-u")
-	term.write(job.Name)
-	term.press("Enter")
+	term.Press("C-u")
+	term.Write(job.Name)
+	term.Press("Enter")
 	eventually(t, "the filter to leave one Job", func(context.Context) (bool, error) {
-		screen := term.screen()
+		screen := term.Screen()
 		return strings.Contains(screen, job.Name) && !strings.Contains(screen, "over-backoff-limit"), nil
 	})
-	term.press("Enter")
-	term.shows("Failed", "FailedIndexes", "1 Overview", "6 Timeline")
-	term.press("2")
-	term.shows("2 Indexes", "1 failed")
+	term.Press("Enter")
+	term.Shows("Failed", "FailedIndexes", "1 Overview", "6 Timeline")
+	term.Press("2")
+	term.Shows("2 Indexes", "1 failed")
 	// The map in ten indexes fits; a zoom out puts several into one cell and back.
-	term.press("-")
-	term.press("0")
-	term.press("n")
-	term.shows("Index 4")
-	term.press("e")
-	term.shows("Explain", "42")
-	term.press("Escape")
-	term.shows("2 Indexes", "Index 4")
-	term.press("5")
-	term.shows("5 Pods")
-	term.press("Enter")
-	term.shows("exit code")
-	term.press("l")
-	term.shows("Logs")
+	term.Press("-")
+	term.Press("0")
+	term.Press("n")
+	term.Shows("Index 4")
+	term.Press("e")
+	term.Shows("Explain", "42")
+	term.Press("Escape")
+	term.Shows("2 Indexes", "Index 4")
+	term.Press("5")
+	term.Shows("5 Pods")
+	term.Press("Enter")
+	term.Shows("exit code")
+	term.Press("l")
+	term.Shows("Logs")
 
 	for _, at := range [][2]int{{60, 20}, {160, 50}} {
 		term.resize(at[0], at[1])
-		term.shows("Logs", "? help")
+		term.Shows("Logs", "? help")
 	}
-	term.press("w")
-	term.shows("written to batchjob-" + ns + "-" + job.Name)
+	term.Press("w")
+	term.Shows("written to batchjob-" + ns + "-" + job.Name)
 	written, err := filepath.Glob(filepath.Join(term.dir, "batchjob-*.json"))
 	if err != nil || len(written) != 1 {
 		t.Fatalf("files written: %v, %v", written, err)
@@ -78,7 +78,7 @@ func TestWatchInATerminal(t *testing.T) {
 	}
 	term.leave("q", "q", "q")
 	term.run("echo code $?")
-	term.shows("code 0", "3 Jobs in namespace "+ns, job.Name)
+	term.Shows("code 0", "3 Jobs in namespace "+ns, job.Name)
 	term.restored()
 }
 
@@ -90,16 +90,16 @@ func TestInteractiveVerbs(t *testing.T) {
 	job := apply(t, ns, "over-backoff-limit.yaml")
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob status over-backoff-limit -n " + ns)
-	term.shows("1 Overview", "over-backoff-limit")
+	term.Shows("1 Overview", "over-backoff-limit")
 	finished(t, ns, job.Name)
-	term.shows("BackoffLimitExceeded")
+	term.Shows("BackoffLimitExceeded")
 	term.leave("q")
-	term.shows("BackoffLimitExceeded")
+	term.Shows("BackoffLimitExceeded")
 	term.run("clear; batchjob why over-backoff-limit -n " + ns)
-	term.shows("Explain", "The Job failed")
+	term.Shows("Explain", "The Job failed")
 	term.leave("q", "q")
 	term.run("clear; batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
-	term.shows("Run by", "code 0")
+	term.Shows("Run by", "code 0")
 	term.restored()
 }
 
@@ -112,20 +112,20 @@ func TestWatchEnds(t *testing.T) {
 	stuck := apply(t, ns, "stalls/suspended.yaml", func(j *batchv1.Job) { j.Name = "suspended" })
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch over-backoff-limit --exit-status -n " + ns + "; echo code $?")
-	term.shows("BackoffLimitExceeded", "code 3")
+	term.Shows("BackoffLimitExceeded", "code 3")
 	term.restored()
 
 	for _, end := range []struct {
 		name string
 		do   func()
 	}{
-		{"Ctrl-C", func() { term.press("C-c") }},
+		{"Ctrl-C", func() { term.Press("C-c") }},
 		{"SIGTERM", func() { signal(t, term, syscall.SIGTERM) }},
 	} {
 		term.run("clear; batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
-		term.shows("1 Overview", "Suspended")
+		term.Shows("1 Overview", "Suspended")
 		end.do()
-		term.shows("code 130", "Suspended")
+		term.Shows("code 130", "Suspended")
 		term.restored()
 	}
 }
@@ -134,7 +134,7 @@ func TestWatchEnds(t *testing.T) {
 func signal(t *testing.T, term *terminal, s syscall.Signal) {
 	t.Helper()
 	term.t.Helper()
-	shell := strings.TrimSpace(term.tmux("display-message", "-p", "#{pane_pid}"))
+	shell := strings.TrimSpace(term.Command("display-message", "-p", "#{pane_pid}"))
 	entries, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
@@ -168,11 +168,11 @@ func TestReplayInATerminal(t *testing.T) {
 	job := apply(t, ns, "indexed-10.yaml")
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch " + job.Name + " --exit-status --record tape.jsonl -n " + ns + "; echo code $?")
-	term.shows("Complete", "code 0")
+	term.Shows("Complete", "code 0")
 	term.run("clear; KUBECONFIG=/nowhere batchjob watch --replay tape.jsonl --speed 20; echo code $?")
-	term.shows("end of the recording", "Complete", "100%")
-	term.press("q")
-	term.shows("code 0")
+	term.Shows("end of the recording", "Complete", "100%")
+	term.Press("q")
+	term.Shows("code 0")
 	term.restored()
 }
 

@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	systemNamespace = "batchjob-system"
+	systemAccount   = "batchjob-controller"
+	// systemUser is who the controller is for the API server.
+	systemUser = "system:serviceaccount:" + systemNamespace + ":" + systemAccount
+)
+
+// accountKubeconfig holds a token of the ServiceAccount of config/default, and nothing else:
+// controllers of these tests have exactly the permissions of an installed one.
+var accountKubeconfig string
+
+// install applies config/default. Its pods are pretended by kwok, as all are here; the
+// controllers that work are processes with the account's token.
+func install(ctx context.Context, root, dir string) error {
+	if output, err := exec.CommandContext(ctx, kubectl, "--kubeconfig", kubeconfig, "apply", "-k", filepath.Join(root, "config", "default")).CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl apply -k config/default: %w\n%s", err, output)
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
+	answer, err := client.CoreV1().ServiceAccounts(systemNamespace).CreateToken(ctx, systemAccount, request, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("asking for a token of %s: %w", systemUser, err)
+	}
+	config, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		return err
+	}
+	current := config.Contexts[config.CurrentContext]
+	current.Namespace = systemNamespace
+	config.AuthInfos[current.AuthInfo] = &clientcmdapi.AuthInfo{Token: answer.Status.Token}
+	accountKubeconfig = filepath.Join(dir, "account-kubeconfig")
+	return clientcmd.WriteToFile(*config, accountKubeconfig)
+}
+
+// permission is to do something with a resource, in a namespace or everywhere.
+type permission struct{ verb, group, resource, namespace string }
+
+func (p permission) String() string {
+	text := p.verb + " " + p.resource
+	if p.group != "" {
+		text += "." + p.group
+	}
+	if p.namespace != "" {
+		text += " in " + p.namespace
+	}
+	return text
+}
+
+// granted are the permissions that config/default gives to the controller's account.
+func granted(root string) (sets.Set[permission], error) {
+	output, err := exec.Command(kubectl, "kustomize", filepath.Join(root, "config", "default")).Output()
+	if err != nil {
+		return nil, fmt.Errorf("kubectl kustomize config/default: %w", err)
+	}
+	rules := map[string][]rbacv1.PolicyRule{} // By kind/namespace/name.
+	var bindings []rbacv1.RoleBinding         // Those of cluster roles are alike.
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(output)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var kind metav1.TypeMeta
+		if err == nil {
+			err = yaml.Unmarshal(document, &kind)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch kind.Kind {
+		case "Role", "ClusterRole":
+			var role rbacv1.Role
+			if err := yaml.Unmarshal(document, &role); err != nil {
+				return nil, err
+			}
+			rules[kind.Kind+"/"+role.Namespace+"/"+role.Name] = role.Rules
+		case "RoleBinding", "ClusterRoleBinding":
+			var binding rbacv1.RoleBinding
+			if err := yaml.Unmarshal(document, &binding); err != nil {
+				return nil, err
+			}
+			bindings = append(bindings, binding)
+		}
+	}
+	return permissionsOf(rules, bindings), nil
+}
+
+func permissionsOf(rules map[string][]rbacv1.PolicyRule, bindings []rbacv1.RoleBinding) sets.Set[permission] {
+	all := sets.New[permission]()
+	subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Name: systemAccount, Namespace: systemNamespace}
+	for _, binding := range bindings {
+		if !slices.Contains(binding.Subjects, subject) {
+			continue
+		}
+		role := binding.RoleRef.Kind + "//" + binding.RoleRef.Name
+		if binding.RoleRef.Kind == "Role" {
+			role = "Role/" + binding.Namespace + "/" + binding.RoleRef.Name
+		}
+		for _, rule := range rules[role] {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					for _, verb := range rule.Verbs {
+						all.Insert(permission{verb, group, resource, binding.Namespace})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// auditEvent is what a line of the API server's log has of a request.
+type auditEvent struct {
+	Verb, RequestURI string
+	ObjectRef        *auditRef
+	Annotations      map[string]string
+}
+
+// auditRef is the object of a request.
+type auditRef struct{ Resource, Subresource, Namespace, APIGroup string }
+
+// auditLog is what the API server logged of the account's requests.
+func auditLog(file string) (events []auditEvent, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(data) {
+		var event auditEvent
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+// unprovable are permissions whose use no log shows, with the test that shows it.
+var unprovable = map[permission]string{
+	{"update", "batch", "jobs/finalizers", ""}: "TestBlockingAnOwnersDeletion_JOB_48",
+}
+
+// misfits compares what the account may do with what it did (JOB-48): it was refused nothing,
+// and used everything.
+func misfits(may sets.Set[permission], did []auditEvent) (problems []string) {
+	used := sets.New[permission]()
+	for _, e := range did {
+		what := e.Verb + " " + e.RequestURI
+		if e.Annotations["authorization.k8s.io/decision"] != "allow" {
+			problems = append(problems, "JOB-48: the controller's account was refused "+what)
+		}
+		if ref := e.ObjectRef; ref != nil {
+			resource := ref.Resource
+			if ref.Subresource != "" {
+				resource += "/" + ref.Subresource
+			}
+			used.Insert(permission{e.Verb, ref.APIGroup, resource, ""}, permission{e.Verb, ref.APIGroup, resource, ref.Namespace})
+		}
+	}
+	for _, p := range may.UnsortedList() {
+		if !used.Has(p) && unprovable[p] == "" {
+			problems = append(problems, "JOB-48: config/default lets the controller "+p.String()+", and it never did")
+		}
+	}
+	slices.Sort(problems)
+	return slices.Compact(problems)
+}
+
+// permissionVerdict says whether the account of config/default has what it needs, and
+// nothing more. What is missing is wrong in any run, what is too much only in one of all tests.
+func permissionVerdict(root, dir string) []string {
+	may, err := granted(root)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	did, err := auditLog(filepath.Join(dir, "audit.log"))
+	switch {
+	case err != nil:
+		return []string{err.Error()}
+	case len(may) == 0 || len(did) == 0:
+		return []string{fmt.Sprintf("JOB-48: %d permissions and %d requests of the controller's account were found", len(may), len(did))}
+	case !runsAll():
+		return slices.DeleteFunc(misfits(may, did), func(p string) bool { return !strings.Contains(p, "refused") })
+	}
+	return misfits(may, did)
+}
