@@ -1,0 +1,133 @@
+package monitoring
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+	"k8s.io/utils/clock"
+
+	_ "github.com/batchjob-dev/kubectl-batchjob/internal/cli" // Links the metrics that the controller serves.
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// series are the label names of series by name, as Prometheus knows them.
+type series map[string][]string
+
+// targetLabels are what Prometheus adds to every series that it scrapes.
+var targetLabels = []string{"job", "namespace", "instance", "pod", "service", "endpoint", "container"}
+
+// has says whether series of that name can have the label.
+func (s series) has(metric, label string) bool {
+	for _, l := range append(s[metric], targetLabels...) {
+		if l == label {
+			return true
+		}
+	}
+	return false
+}
+
+func (s series) addHistogram(name string, labels []string) {
+	s[name+"_bucket"], s[name+"_sum"], s[name+"_count"] = append([]string{"le"}, labels...), labels, labels
+}
+
+// served is what a replica that leads has at /metrics, and what Prometheus says of it.
+func served(t *testing.T) series {
+	t.Helper()
+	s := series{"up": nil}
+	s.addOwn(t)
+	useLibraries(t)
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		var labels []string
+		for _, pair := range family.GetMetric()[0].GetLabel() {
+			labels = append(labels, pair.GetName())
+		}
+		if family.GetMetric()[0].GetHistogram() != nil {
+			s.addHistogram(family.GetName(), labels)
+		} else {
+			s[family.GetName()] = labels
+		}
+	}
+	return s
+}
+
+// histograms is a registry that notes which metrics are histograms.
+type histograms struct {
+	metrics.KubeRegistry
+	names map[string]bool
+}
+
+func (h histograms) MustRegister(list ...metrics.Registerable) {
+	h.KubeRegistry.MustRegister(list...)
+	for _, r := range list {
+		if vector, is := r.(*metrics.HistogramVec); is {
+			h.names[vector.FQName()] = true
+		}
+	}
+}
+
+var goldenLine = regexp.MustCompile(`(?m)^([a-z_]+)\{(.*)\}$`)
+
+// addOwn reads the golden file of the controller's metrics, which its own tests hold
+// against the code.
+func (s series) addOwn(t *testing.T) {
+	t.Helper()
+	registry := histograms{metrics.NewKubeRegistry(), map[string]bool{}}
+	controller.NewMetrics(registry, clock.RealClock{})
+	text, err := os.ReadFile("../../pkg/controller/testdata/metrics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range goldenLine.FindAllStringSubmatch(string(text), -1) {
+		labels := strings.FieldsFunc(line[2], func(r rune) bool { return r == ',' })
+		if registry.names[line[1]] {
+			s.addHistogram(line[1], labels)
+		} else {
+			s[line[1]] = labels
+		}
+	}
+}
+
+// useLibraries does what makes the metrics of client-go appear: they do with the first use.
+func useLibraries(t *testing.T) {
+	t.Helper()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Pods("ns").List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Fatal("a list that was not found succeeded")
+	}
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](), workqueue.TypedRateLimitingQueueConfig[string]{Name: "job"})
+	queue.Add("uid")
+	item, _ := queue.Get()
+	queue.Done(item)
+	queue.ShutDown()
+	lock := &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: "ns", Name: "lease"}, Client: client.CoordinationV1(), LockConfig: resourcelock.ResourceLockConfig{Identity: "a"}}
+	_, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, Name: "lease", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
