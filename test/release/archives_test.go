@@ -1,0 +1,246 @@
+//go:build release
+
+package release
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// file is one in an archive.
+type file struct {
+	mode  fs.FileMode
+	time  time.Time
+	owner string
+	data  []byte
+}
+
+// unpacked reads an archive into memory.
+func unpacked(t *testing.T, p platform) map[string]file {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dist, p.archive()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := readTar
+	if p.os == "windows" {
+		read = readZip
+	}
+	files, err := read(data)
+	if err != nil {
+		t.Fatalf("%s: %v", p.archive(), err)
+	}
+	return files
+}
+
+func readTar(data []byte) (map[string]file, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]file{}
+	for r := tar.NewReader(unzipped); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		files[h.Name] = file{h.FileInfo().Mode(), h.ModTime, h.Uname + ":" + h.Gname, content}
+	}
+}
+
+func readZip(data []byte) (map[string]file, error) {
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]file{}
+	for _, f := range r.File {
+		opened, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(opened)
+		if err != nil {
+			return nil, err
+		}
+		files[f.Name] = file{f.Mode(), f.Modified, "root:root", content} // zip knows no owners
+	}
+	return files, nil
+}
+
+// Issue 7, point 4: LICENSE, the binary and the script for completion, in an archive for
+// each platform; what depends on who built it is the same for everybody.
+func TestArchives(t *testing.T) {
+	var first time.Time
+	for _, p := range platforms() {
+		files := unpacked(t, p)
+		want := map[string]fs.FileMode{
+			"LICENSE": 0o644, "README.md": 0o644, "THIRD_PARTY_NOTICES": 0o644, p.binary(): 0o755, p.completion(): 0o755,
+		}
+		modes := map[string]fs.FileMode{}
+		for name, f := range files {
+			modes[name] = f.mode
+			if first.IsZero() {
+				first = f.time
+			}
+			if !f.time.Equal(first) || f.owner != "root:root" {
+				t.Errorf("%s: %s is of %s and %v; others of root:root and %v", p, name, f.owner, f.time, first)
+			}
+		}
+		if !maps.Equal(modes, want) {
+			t.Fatalf("%s: the archive holds %v, want %v", p, modes, want)
+		}
+		for name, source := range map[string]string{"LICENSE": "LICENSE", "README.md": "README.md", p.completion(): "krew/" + p.completion()} {
+			if string(files[name].data) != contents(t, source) {
+				t.Errorf("%s: %s differs from %s", p, name, source)
+			}
+		}
+		if err := isFor(p, files[p.binary()].data); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+		checkBuild(t, p, files)
+	}
+}
+
+// isFor looks at a binary's own header.
+func isFor(p platform, binary []byte) error {
+	r := bytes.NewReader(binary)
+	var machine fmt.Stringer
+	switch p.os {
+	case "linux":
+		f, err := elf.NewFile(r)
+		if err != nil {
+			return err
+		}
+		if libraries, err := f.ImportedLibraries(); err == nil && len(libraries) > 0 {
+			return fmt.Errorf("it needs the libraries %v", libraries)
+		}
+		machine = f.Machine
+	case "darwin":
+		f, err := macho.NewFile(r)
+		if err != nil {
+			return err
+		}
+		machine = f.Cpu
+	case "windows":
+		f, err := pe.NewFile(r)
+		if err != nil {
+			return err
+		}
+		machine = peMachine(f.Machine)
+	}
+	want := map[platform]string{
+		{"linux", "amd64"}: "EM_X86_64", {"linux", "arm64"}: "EM_AARCH64",
+		{"darwin", "amd64"}: "CpuAmd64", {"darwin", "arm64"}: "CpuArm64",
+		{"windows", "amd64"}: "8664", {"windows", "arm64"}: "aa64",
+	}
+	if machine.String() != want[p] {
+		return fmt.Errorf("its header says %s, want %s", machine, want[p])
+	}
+	return nil
+}
+
+type peMachine uint16
+
+func (m peMachine) String() string { return fmt.Sprintf("%x", uint16(m)) }
+
+// checkBuild holds the notices against what a binary says it is made of, and looks for
+// the version that it was given.
+func checkBuild(t *testing.T, p platform, files map[string]file) {
+	t.Helper()
+	binary, notices := files[p.binary()].data, string(files["THIRD_PARTY_NOTICES"].data)
+	info, err := buildinfo.Read(bytes.NewReader(binary))
+	if err != nil {
+		t.Fatalf("%s: %v", p, err)
+	}
+	for _, s := range info.Settings {
+		if want, ok := map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "GOOS": p.os, "GOARCH": p.arch}[s.Key]; ok && s.Value != want {
+			t.Errorf("%s: built with %s=%s, want %s", p, s.Key, s.Value, want)
+		}
+	}
+	for _, stamp := range []string{"v" + made.Version, made.Commit} {
+		if !bytes.Contains(binary, []byte(stamp)) {
+			t.Errorf("%s: the binary does not know %s", p, stamp)
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil && bytes.Contains(binary, []byte(home+"/go/")) {
+		t.Errorf("%s: the binary tells where it was built", p)
+	}
+	if len(info.Deps) == 0 {
+		t.Errorf("%s: the binary names no modules", p)
+	}
+	for _, dep := range info.Deps {
+		if !strings.Contains(notices, "\n"+dep.Path+" "+dep.Version+"\n") {
+			t.Errorf("%s: THIRD_PARTY_NOTICES lacks %s %s", p, dep.Path, dep.Version)
+		}
+	}
+	if !strings.Contains(notices, "Go and its standard library, "+info.GoVersion+"\n") {
+		t.Errorf("%s: THIRD_PARTY_NOTICES lacks Go", p)
+	}
+}
+
+// checksums maps names to what checksums.txt says.
+func checksums(t *testing.T) map[string]string {
+	t.Helper()
+	sums := map[string]string{}
+	for line := range strings.Lines(contents(t, "dist", "checksums.txt")) {
+		sum, name, found := strings.Cut(strings.TrimSpace(line), "  ")
+		if !found {
+			t.Fatalf("checksums.txt has the line %q", line)
+		}
+		sums[name] = sum
+	}
+	return sums
+}
+
+func sum(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dist, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))
+}
+
+// Issue 7, point 4: checksums of all that is published.
+func TestChecksums(t *testing.T) {
+	want := []string{"install.yaml"}
+	for _, p := range platforms() {
+		want = append(want, p.archive(), p.bill())
+	}
+	slices.Sort(want)
+	sums := checksums(t)
+	if got := slices.Sorted(maps.Keys(sums)); !slices.Equal(got, want) {
+		t.Fatalf("checksums.txt is of %v, want %v", got, want)
+	}
+	for name, said := range sums {
+		if got := sum(t, name); got != said {
+			t.Errorf("checksums.txt says %s of %s, which has %s", said, name, got)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+//go:build release
+
+package release
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
+)
+
+// install unpacks the archive of this platform with tar, as a user would, and returns a
+// PATH where kubectl finds the plugin. The kubectl is that of the control plane.
+func install(t *testing.T) (folder, path string) {
+	t.Helper()
+	folder = t.TempDir()
+	out, err := exec.Command("tar", "-xzf", filepath.Join(dist, here(t).archive()), "-C", folder).CombinedOutput()
+	if err != nil {
+		t.Fatalf("tar: %v\n%s", err, out)
+	}
+	return folder, strings.Join([]string{folder, tools, "/usr/bin", "/bin"}, ":")
+}
+
+// serveJobs is as much of an API server as names of Jobs take, and returns a kubeconfig.
+func serveJobs(t *testing.T, names ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path != "/apis/batch/v1/namespaces/default/jobs" {
+			http.NotFound(w, r)
+			return
+		}
+		version, kind, list := "batch/v1", "Job", "JobList"
+		if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList") {
+			version, kind, list = "meta.k8s.io/v1", "PartialObjectMetadata", "PartialObjectMetadataList"
+		}
+		var items []string
+		for _, name := range names {
+			items = append(items, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"default"}}`, version, kind, name))
+		}
+		fmt.Fprintf(w, `{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"1"},"items":[%s]}`, version, list, strings.Join(items, ","))
+	}))
+	t.Cleanup(server.Close)
+	config := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: test\ncontexts: [{name: test, context: {cluster: test, user: test}}]\n"+
+		"clusters: [{name: test, cluster: {server: %q}}]\nusers: [{name: test, user: {}}]\n", server.URL)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// Issue 7: a plugin unpacked from an archive works as `kubectl batchjob`.
+func TestUnpackedPlugin(t *testing.T) {
+	folder, path := install(t)
+	config := serveJobs(t, "evaluate", "training-workers-0")
+	for command, want := range map[string][]string{
+		"plugin list":               {filepath.Join(folder, "kubectl-batchjob")},
+		"batchjob version --client": {"v" + made.Version, made.Commit},
+		"batchjob status -o name":   {"job.batch/evaluate\njob.batch/training-workers-0\n"},
+		"batchjob status --help":    {"kubectl batchjob status"},
+	} {
+		cmd := exec.Command(filepath.Join(tools, "kubectl"), strings.Fields(command)...)
+		cmd.Env = []string{"PATH=" + path, "KUBECONFIG=" + config, "HOME=" + t.TempDir()}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		for _, text := range want {
+			if !strings.Contains(string(out), text) {
+				t.Errorf("%s does not say %q but\n%s", command, text, out)
+			}
+		}
+	}
+}
+
+// Issue 7: … with completion in bash and zsh, by the script that is in the archive beside it.
+func TestCompletionInShells(t *testing.T) {
+	for _, shell := range []struct {
+		command string
+		setup   []string
+	}{
+		{"bash --norc --noprofile -i", []string{
+			"PS1='ready> '", "source /usr/share/bash-completion/bash_completion", "source <(kubectl completion bash)",
+		}},
+		{"zsh -f -i", []string{
+			"PS1='ready> '", "autoload -Uz compinit && compinit -D", "source <(kubectl completion zsh)",
+		}},
+	} {
+		name, _, _ := strings.Cut(shell.command, " ")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(name); err != nil {
+				t.Fatal("these tests need bash and zsh: ", err)
+			}
+			_, path := install(t)
+			config := serveJobs(t, "evaluate", "training-workers-0", "training-workers-1")
+			term := openTerminal(t, shell.command, "PATH="+path, "KUBECONFIG="+config)
+			for _, line := range shell.setup {
+				term.Write(line)
+				term.Press("Enter")
+			}
+			term.clear()
+			// What is typed, and what TAB makes of it.
+			for _, line := range [][2]string{
+				{"kubectl batchj", "kubectl batchjob "},
+				{"kubectl batchjob expl", "kubectl batchjob explain-failure "},
+				{"kubectl batchjob status ev", "kubectl batchjob status evaluate "},
+				{"kubectl batchjob wait job/ev", "kubectl batchjob wait job/evaluate "},
+				{"kubectl batchjob wait --for com", "kubectl batchjob wait --for complete "},
+				{"kubectl batchjob status --all-names", "kubectl batchjob status --all-namespaces "},
+				{"kubectl batchjob logs tr", "kubectl batchjob logs training-workers-"},
+			} {
+				term.Write(line[0])
+				term.complete(strings.TrimSpace(line[1]))
+				term.Write("X") // where the cursor is
+				term.Shows("ready> " + line[1] + "X")
+				term.Press("C-u") // and not C-c, with which a terminal drops what was typed after it
+				term.clear()
+			}
+			// With several, a second TAB lists them.
+			term.Write("kubectl batchjob logs tr")
+			term.complete("kubectl batchjob logs training-workers-")
+			term.complete("training-workers-0")
+			term.Shows("training-workers-1")
+		})
+	}
+}
+
+// terminal is a real one, of tmux, with a shell in it.
+type terminal struct{ *tmux.Terminal }
+
+func openTerminal(t *testing.T, command string, environment ...string) terminal {
+	t.Helper()
+	// By env: tmux sets PATH itself.
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "24", "env", "HOME=" + t.TempDir(), "LC_ALL=C.UTF-8"}
+	args = append(args, environment...)
+	return terminal{tmux.Start(t, time.Minute, append(args, strings.Fields(command)...)...)}
+}
+
+// clear waits for the shell, and empties the screen of it.
+func (term terminal) clear() {
+	term.Press("C-l")
+	term.Until("an empty line", func(screen string) bool { return strings.TrimSpace(screen) == "ready>" })
+}
+
+// complete presses TAB until a text is on the screen: the plugin gives up on a cluster that
+// does not answer in two seconds, which happens on a busy machine.
+func (term terminal) complete(text string) {
+	next := time.Now()
+	term.Until(text, func(screen string) bool {
+		if strings.Contains(screen, text) {
+			return true
+		}
+		if time.Now().After(next) {
+			term.Press("Tab")
+			next = time.Now().Add(5 * time.Second)
+		}
+		return false
+	})
+}
