@@ -8,8 +8,13 @@ COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli
 LDFLAGS := -s -w -X $(CLI).version=$(VERSION) -X $(CLI).gitCommit=$(COMMIT)
 CONTROLPLANE := $(GO) -C hack/controlplane run .
+# What make krew writes a manifest for, and make image the name of.
+RELEASE ?= v0.1.0
+IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 # How long make fuzz tries each parser.
 FUZZTIME ?= 30s
+# The older releases of Kubernetes that make test-compat tries.
+COMPAT_VERSIONS ?= v1.33.13 v1.34.4 v1.35.4
 # How long make soak goes on; SOAK_SEED repeats the decisions of a run.
 SOAK_TIME ?= 20m
 
@@ -25,6 +30,8 @@ build: ## Build bin/kubectl-batchjob
 install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
 	mkdir -p "$$($(GO) env GOPATH)/bin"
 	cp bin/kubectl-batchjob krew/kubectl_complete-batchjob "$$($(GO) env GOPATH)/bin/"
+	@command -v kubectl-batchjob >/dev/null || echo "kubectl finds it once $$($(GO) env GOPATH)/bin is in your PATH."
+	@command -v kubectl >/dev/null || echo "It is a plugin of kubectl, which is not in your PATH: https://kubernetes.io/docs/tasks/tools"
 
 .PHONY: demo
 demo: build ## Run four Jobs on a control plane of their own, and show them
@@ -35,7 +42,7 @@ test: test-unit test-integration ## Run unit tests, scenarios and integration te
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios
-	$(GO) test ./cmd/... ./internal/... ./pkg/... ./test/bench/... ./hack/mutants ./hack/docs
+	$(GO) test ./cmd/... ./config ./internal/... ./pkg/... ./test/bench/... ./test/monitoring ./test/docs/page ./test/docs/shell ./hack/mutants ./hack/docs
 	$(GO) -C hack/controlplane test .
 
 .PHONY: test-integration
@@ -50,6 +57,22 @@ test-race: controlplane ## Run all tests of `make test` with the race detector
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
 	$(GO) test -count=1 ./test/e2e/...
+
+.PHONY: test-docs
+test-docs: build controlplane ## Run every command of the documentation on a kwok cluster, and check its links
+	$(GO) -C test/docs test -count=1
+
+.PHONY: test-compat
+test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the plugin on it: half an hour, then minutes
+	@for version in $(COMPAT_VERSIONS); do \
+		KUBE_VERSION=$$version $(CONTROLPLANE) build && \
+		KUBE_VERSION=$$version BATCHJOB_COMPAT_BINARY=$(CURDIR)/bin/kubectl-batchjob \
+			$(GO) test -tags compat -count=1 -timeout 20m ./test/compat || exit 1; \
+	done
+
+.PHONY: test-monitoring
+test-monitoring: ## Play the alerts through with promtool, and check the queries of dashboard and runbooks
+	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/monitoring
 
 .PHONY: soak
 soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
@@ -107,8 +130,9 @@ bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest an
 .PHONY: lint
 lint: ## Run golangci-lint
 	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && \
-		"$$linter" run ./... && \
-		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml .
+		"$$linter" run --build-tags release,compat,soak ./... && \
+		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml . && \
+		cd ../release && "$$linter" run --config ../../.golangci.yml ./notices
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -119,6 +143,7 @@ generate-check: ## Check that go.mod files and generated files are up to date
 	$(GO) mod tidy -diff
 	$(GO) -C hack/controlplane mod tidy -diff
 	$(GO) -C hack/tools mod tidy -diff
+	$(GO) -C hack/release mod tidy -diff
 	$(GO) run ./hack/docs -check
 
 .PHONY: docs
@@ -126,7 +151,7 @@ docs: ## Write docs/reference.md from the commands
 	$(GO) run ./hack/docs
 
 .PHONY: presubmit
-presubmit: test lint test-race test-e2e generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once
@@ -139,6 +164,28 @@ up: build controlplane ## Start a kwok cluster with our controller beside the bu
 .PHONY: down
 down: ## Stop the cluster of `make up` and remove its state
 	@hack/down.sh
+
+# GoReleaser and krew are pinned in hack/release. What needs a registry or an identity is left out.
+.PHONY: snapshot
+snapshot: ## Build the archives of a release into dist, for all platforms
+	@# GoReleaser tells no commit of a clone without a remote, so it is given one.
+	@goreleaser=$$($(GO) -C hack/release tool -n goreleaser) && \
+		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/batchjob-dev/kubectl-batchjob \
+		"$$goreleaser" release --snapshot --clean --skip=docker,sign
+	cp bin/release/install.yaml dist/
+
+.PHONY: test-release
+test-release: snapshot controlplane ## Build the archives and test them: krew installs them, shells complete what is in them
+	$(GO) test -tags release -count=1 ./test/release
+
+.PHONY: krew
+krew: ## Write krew/batchjob.yaml from archives built as version RELEASE
+	SNAPSHOT_VERSION=$(RELEASE) $(MAKE) snapshot
+	{ sed 's/^/# /' hack/release/krewnote.txt; sed 1d dist/krew/batchjob.yaml; } >krew/batchjob.yaml
+
+.PHONY: image
+image: ## Build the image with docker or buildah, for both architectures
+	@IMAGE='$(IMAGE)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' LDFLAGS='$(LDFLAGS)' hack/release/image.sh
 
 .PHONY: clean
 clean: down ## Remove what was built, but for the control plane in the user's cache

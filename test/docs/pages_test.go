@@ -1,0 +1,214 @@
+//go:build linux
+
+package docs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/docs/page"
+	"github.com/batchjob-dev/kubectl-batchjob/test/docs/shell"
+)
+
+// limit is the time that a block may take, on a machine that is busy with other tests.
+const limit = 2 * time.Minute
+
+// Issue 7, point 6: every command of the documentation does what its page says.
+func TestPages(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared.root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"README.md", "CONTRIBUTING.md", "examples/README.md"}
+	for _, file := range files {
+		names = append(names, "docs/"+filepath.Base(file))
+	}
+	for _, name := range names {
+		if !page.IsRun(name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := page.Read(shared.root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			newVisit(t, p).run()
+		})
+	}
+}
+
+// visit is one reader with one page.
+type visit struct {
+	t    *testing.T
+	page *page.Page
+	// dir is where the reader's shell begins: as the project's root, but a copy where commands may write.
+	dir         string
+	namespace   string
+	environment []string
+}
+
+// wide are commands whose effect is not confined to a namespace, or that use ports of this
+// machine. Pages with such come one after another.
+var wide = regexp.MustCompile(`batchjob controller|config/|clusterrole|(create|delete) (namespace|ns)\b|validatingadmission|mutatingadmission|/releases/`)
+
+func newVisit(t *testing.T, p *page.Page) *visit {
+	t.Helper()
+	for _, b := range p.Blocks {
+		if b.IsCommands() && b.Run.Elsewhere == "" && wide.MatchString(b.Text) {
+			shared.whole.Lock()
+			t.Cleanup(shared.whole.Unlock)
+			break
+		}
+	}
+	home := t.TempDir()
+	name := strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(p.Path, "/", "-")), ".md")
+	v := &visit{t: t, page: p, dir: filepath.Join(home, "project"), namespace: "page-" + name}
+	v.layOut()
+	v.kubectl("create", "namespace", v.namespace)
+	kubeconfig := filepath.Join(home, "kubeconfig")
+	data, err := os.ReadFile(filepath.Join(shared.dir, "kubeconfig"))
+	if err == nil {
+		err = os.WriteFile(kubeconfig, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.environment = v.environmentOf(home, kubeconfig)
+	v.kubectl("config", "set-context", "--current", "--namespace", v.namespace)
+	return v
+}
+
+// environmentOf is that of the reader's shell.
+func (v *visit) environmentOf(home, kubeconfig string) []string {
+	tools := filepath.Join(home, "bin")
+	if err := os.MkdirAll(tools, 0o700); err != nil {
+		v.t.Fatal(err)
+	}
+	for name, file := range map[string]string{
+		"kubectl-batchjob":          shared.binary,
+		"kubectl_complete-batchjob": filepath.Join(shared.root, "krew", "kubectl_complete-batchjob"),
+	} {
+		if err := os.Symlink(file, filepath.Join(tools, name)); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	path := tools + ":" + shared.binaries + ":" + os.Getenv("PATH")
+	environment := append(os.Environ(),
+		"KUBECONFIG="+kubeconfig, "DOCS_KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+filepath.Join(shared.dir, "cache"),
+		"PATH="+filepath.Join(shared.root, "test", "docs", "shims")+":"+path, "DOCS_REAL_PATH="+path, "DOCS_PROJECT="+shared.root,
+		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor")
+	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} { // They follow from HOME otherwise.
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		environment = append(environment, name+"="+strings.TrimSpace(string(value)))
+	}
+	return append(environment, "HOME="+home)
+}
+
+// layOut makes the folder that looks like the project: what pages speak of is copied, the
+// rest is linked.
+func (v *visit) layOut() {
+	copied := map[string]bool{"config": true, "docs": true, "examples": true, "hack": true, "krew": true}
+	entries, err := os.ReadDir(shared.root)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if err := os.MkdirAll(v.dir, 0o700); err != nil {
+		v.t.Fatal(err)
+	}
+	for _, e := range entries {
+		from, to := filepath.Join(shared.root, e.Name()), filepath.Join(v.dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+			continue
+		case copied[e.Name()]:
+			err = os.CopyFS(to, os.DirFS(from))
+		default:
+			err = os.Symlink(from, to)
+		}
+		if err != nil {
+			v.t.Fatal(err)
+		}
+	}
+}
+
+// kubectl runs one command of the test's own.
+func (v *visit) kubectl(args ...string) {
+	v.t.Helper()
+	cmd := exec.Command(filepath.Join(shared.binaries, "kubectl"), args...)
+	if cmd.Env = v.environment; cmd.Env == nil {
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(shared.dir, "kubeconfig"))
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		v.t.Fatalf("kubectl %q: %v\n%s", args, err, out)
+	}
+}
+
+func (v *visit) run() {
+	session, err := shell.Start(v.dir, v.t.TempDir(), v.environment)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer session.Close()
+	// Jobs that nobody looks at any more keep nodes and controllers busy.
+	defer v.kubectl("delete", "jobs", "--all", "--wait=false")
+	for _, b := range v.page.Blocks {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		err := v.block(ctx, session, b)
+		cancel()
+		if err != nil {
+			v.t.Fatal(err) // What follows may rest on it.
+		}
+	}
+}
+
+func (v *visit) block(ctx context.Context, session *shell.Session, b page.Block) error {
+	if b.File != "" {
+		file := filepath.Join(v.dir, b.File)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(b.Text), 0o600); err != nil {
+			return err
+		}
+	}
+	switch {
+	case b.Lang == "yaml":
+		return v.manifests(b)
+	case !b.IsCommands():
+		return nil
+	case b.Run.Elsewhere != "":
+		shared.note("not run: %s: %s", b.Where(), b.Run.Elsewhere)
+	case b.Run.Archives && !shared.archives:
+		shared.note("only read: %s: dist has no archives; run: make snapshot", b.Where())
+	default:
+		if b.IsForeign() {
+			if there, _ := exec.LookPath(b.Lang); there == "" {
+				shared.note("not run: %s: there is no %s", b.Where(), b.Lang)
+				return nil
+			}
+			b.Text = fmt.Sprintf("%s <<'END OF BLOCK'\n%sEND OF BLOCK\n", b.Lang, b.Text)
+		}
+		start := time.Now()
+		err := session.Run(ctx, b)
+		v.t.Logf("%s took %.1f s", b.Where(), time.Since(start).Seconds())
+		return err
+	}
+	if b.Lang != "sh" && b.Lang != "console" {
+		return nil
+	}
+	if _, err := shell.Split(ctx, b.Commands()); err != nil {
+		return fmt.Errorf("%s: %w", b.Where(), err)
+	}
+	return nil
+}
