@@ -44,6 +44,7 @@ type environment struct {
 
 	terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
+	timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
 }
 
 func realEnvironment() environment {

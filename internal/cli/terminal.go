@@ -31,3 +31,12 @@ func (e environment) ticks(d time.Duration) (beats <-chan time.Time, stop func()
 	ticker := time.NewTicker(d) //nolint:forbidigo // the shell's own; tests set another
 	return ticker.C, ticker.Stop
 }
+
+// after calls fire once d has passed, unless stop is called first.
+func (e environment) after(d time.Duration, fire func()) (stop func()) {
+	if e.timer != nil {
+		return e.timer(d, fire)
+	}
+	timer := time.AfterFunc(d, fire)
+	return func() { timer.Stop() }
+}

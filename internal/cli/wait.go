@@ -171,8 +171,7 @@ func (o *waitOptions) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.limited && o.timeout > 0 {
-		timer := time.AfterFunc(o.timeout, func() { cancel(errWaitTimeout) })
-		defer timer.Stop()
+		defer o.env.after(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
 	progress := &waitProgress{
 		out: o.ErrOut, width: func() int { return o.env.widthOf(o.ErrOut) }, now: o.env.now,

@@ -69,7 +69,6 @@ func TestWait_CLI_03_endedJobs(t *testing.T) {
 		{"-l app=good -A", exitDone, "job.batch/good -n ns1 Complete in 32s\n", ""},
 		{"good bad running --timeout=0 -q", exitTimeout, bad + good, "error: not yet: job.batch/running Running, 3/10 done\n"},
 		{"good --timeout=0", exitDone, good, ""},
-		{"good running --timeout=15ms -q", exitTimeout, good, "error: timed out after 15ms: job.batch/running Running, 3/10 done\n"},
 	} {
 		got := run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
 		if got.code != tc.code || got.out != tc.out || got.errOut != tc.err {
@@ -289,6 +288,45 @@ func TestWaitInterrupted(t *testing.T) {
 	s.interrupt()
 	if code := s.end(); code != exitInterrupted || s.out.String()+s.errOut.String() != "" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, s.out.String(), s.errOut.String())
+	}
+}
+
+// The time runs out when the test says so: before the API server has answered, and while the command watches.
+func TestWait_CLI_03_timeout(t *testing.T) {
+	good := "job.batch/good Complete in 32s\n"
+	for _, tc := range []struct {
+		name  string
+		until func(api *fakeAPI, s *session) bool
+		out   string
+		err   string
+	}{
+		{"no answer", nil, "", "error: timed out after 5m0s: no answer from the API server\n"},
+		{"watching", func(api *fakeAPI, s *session) bool { return api.opened() > 0 && s.out.String() == good }, good, "error: timed out after 5m0s: job.batch/running Running, 3/10 done\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			api := newFakeAPI(t, completeJob("good"), simpleJob("ns1", "running", 3))
+			fires, stopped := make(chan func(), 1), make(chan time.Duration, 1)
+			env := testEnvironment()
+			env.timer = func(d time.Duration, fire func()) func() {
+				if tc.until == nil {
+					fire()
+				}
+				fires <- fire
+				return func() { stopped <- d }
+			}
+			s := startSession(t, api, env, "wait", "good", "running", "--timeout=5m", "-q")
+			fire := <-fires
+			if tc.until != nil {
+				waitFor(t, func() bool { return tc.until(api, s) }, s.errOut.String)
+				fire()
+			}
+			if code := s.end(); code != exitTimeout || s.out.String() != tc.out || s.errOut.String() != tc.err {
+				t.Errorf("exit %d\nstdout %q\nstderr %q", code, s.out.String(), s.errOut.String())
+			}
+			if d := <-stopped; d != 5*time.Minute {
+				t.Errorf("the limit was %s", d)
+			}
+		})
 	}
 }
 
