@@ -71,7 +71,7 @@ func (v *view) indexDetails(x *explain.Indexes) {
 		if !info.Until.IsZero() {
 			next = v.countdownShort(info.Until.Time)
 		}
-		t.add(textCell(fmt.Sprint(info.Index)), styledCell(stateStyle(info.State), stateWord(info.State)), textCell(attempt(info)),
+		t.add(textCell(fmt.Sprint(info.Index)), styledCell(stateStyle(info.State), v.stateWord(info.State)), textCell(attempt(info)),
 			textCell(countOrNone(info.Ignored)), textCell(next), textCell(info.Pod), textCell(info.Cause))
 	}
 	v.page.table(indentSection, t)
@@ -89,10 +89,14 @@ func attempt(info explain.IndexInfo) string {
 	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
 }
 
-// stateWord is how a state of an index is written for people.
-func stateWord(state string) string {
-	if state == "BackingOff" {
+// stateWord is how a state of an index is written for people; nothing is pending any more in
+// a Job that has ended.
+func (v *view) stateWord(state string) string {
+	switch {
+	case state == explain.IndexBackingOff:
 		return "Back-off"
+	case state == explain.IndexPending && v.over():
+		return "Not completed"
 	}
 	return state
 }
