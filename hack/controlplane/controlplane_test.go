@@ -159,7 +159,7 @@ echo binary > "$out"`)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- b.build(ctx) }()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if data, _ := os.ReadFile(calls); strings.Contains(string(data), "kube-apiserver") {
 			break
 		}
@@ -173,7 +173,7 @@ echo binary > "$out"`)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
-	case <-time.After(4 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("the child was not killed")
 	}
 	if got := files(t, b.bin); !slices.Equal(got, []string{"etcd"}) {

@@ -255,7 +255,7 @@ func TestCreateInterrupted(t *testing.T) {
 		if ExitCode(err) != exitInterrupted {
 			t.Errorf("exit %d: %v", ExitCode(err), err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("goes on")
 	}
 	close(api.hold)

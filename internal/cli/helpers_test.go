@@ -21,6 +21,9 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the
 // testNow is the time at which tests look at Jobs.
 func testNow() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
+// patience is how long a test waits for anything before it fails: a minute is far from what a busy machine takes.
+const patience = time.Minute
+
 func testEnvironment() environment {
 	return environment{now: testNow, retry: retryPolicy{first: time.Millisecond, max: 5 * time.Millisecond, refusalGrace: time.Minute}}
 }
@@ -95,7 +98,7 @@ func run(t *testing.T, api *fakeAPI, args ...string) result {
 	if api != nil {
 		t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut bytes.Buffer
 	err := execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, testEnvironment())
@@ -132,7 +135,7 @@ func (s *session) end() int {
 	select {
 	case err := <-s.done:
 		return ExitCode(err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		s.t.Fatalf("did not end\nout:\n%s\nerr:\n%s", s.out.String(), s.errOut.String())
 		return -1
 	}
@@ -164,7 +167,7 @@ func (s *session) wait(b *lockedBuffer, ok func(string) bool, what string) {
 
 func waitFor(t *testing.T, ok func() bool, state func() string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if ok() {
 			return
 		}

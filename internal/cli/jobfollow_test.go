@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // watching starts status -w and waits until its watch is open.
@@ -102,13 +102,30 @@ func TestFollow_CLI_07_expiredAnswerIsSilent(t *testing.T) {
 	}
 }
 
+// hangUp takes so many connections at an address, and ends them without an answer.
+func hangUp(t *testing.T, address string, connections int) {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	for range connections {
+		connection, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = connection.Close()
+	}
+}
+
 func TestFollow_CLI_07_serverRestart(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	s := watching(t, api, testEnvironment(), "a", "--no-headers")
 	s.waitLines(1)
 	api.stop()
 	s.waitErr("lost")
-	time.Sleep(20 * time.Millisecond) // several attempts
+	hangUp(t, api.address, 3)
 	api.put(simpleJob("ns1", "a", 2))
 	api.put(simpleJob("ns1", "other", 2))
 	api.start(api.address)

@@ -138,7 +138,7 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 			}
 			var out lockedBuffer
 			go func() { _, _ = io.Copy(&out, master) }() // It ends with the terminal.
-			watchdog := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+			watchdog := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() })
 			defer watchdog.Stop()
 			waitFor(t, func() bool { return strings.Contains(out.String(), "the-job") }, out.String)
 			if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {

@@ -32,7 +32,7 @@ func startWriter(t *testing.T, api *eventAPI) (*eventWriter, *clocktesting.FakeC
 
 func until(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return reached(), nil }); err != nil {
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return reached(), nil }); err != nil {
 		t.Fatalf("waited in vain until %s", what)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for anything before it fails.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // fixture is a namespace, what happens in it, and the test that makes it happen.
 type fixture struct {

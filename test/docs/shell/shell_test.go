@@ -69,7 +69,7 @@ func TestGoodPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := read(t, 20*time.Second, text); err != nil {
+			if err := read(t, time.Minute, text); err != nil {
 				t.Error(err)
 			}
 		})
@@ -102,9 +102,9 @@ func TestBadPages(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			limit := 20 * time.Second
+			limit := time.Minute
 			if strings.Contains(tc.problem, "in time") {
-				limit = 2 * time.Second
+				limit = 5 * time.Second
 			}
 			var problem *Error
 			if err := read(t, limit, tc.text); !errors.As(err, &problem) {
@@ -146,7 +146,7 @@ func TestCloseEndsAll(t *testing.T) {
 		t.Fatal("no process was found")
 	}
 	s.Close()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for pid := range left {
 		for alive(pid) {
 			if time.Now().After(deadline) {
