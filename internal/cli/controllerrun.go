@@ -22,6 +22,9 @@ func (o *controllerOptions) Run(ctx context.Context) error {
 	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace()); err != nil {
 		return err
 	}
+	if err := checkVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
+		return err
+	}
 	defer logs.FlushLogs()
 	o.advise(ctx, advice)
 	servers, err := o.listen(o)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 type aboutServer struct {
 	version string // the answer of /version; "" is a 403
 	schema  string // that of /openapi/v3/apis/batch/v1; "" is a 403
+	jobs    string // that of a list of Jobs; "" is a 403
 
 	mu    sync.Mutex
 	asked []string
@@ -32,6 +34,8 @@ func (s *aboutServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	answer := ""
 	switch r.URL.Path {
+	case "/apis/batch/v1/jobs", "/apis/batch/v1/namespaces/a/jobs":
+		answer = s.jobs
 	case "/version":
 		answer = s.version
 	case "/openapi/v3/apis/batch/v1":
@@ -138,12 +142,37 @@ func freshLogging(t *testing.T) {
 }
 
 // runController runs the verb against the server with this address.
-func runController(t *testing.T, url string) (code int, out, errOut string) {
+func runController(t *testing.T, url string, flags ...string) (code int, out, errOut string) {
 	t.Helper()
 	freshLogging(t)
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, url))
-	r := run(t, nil, "controller")
+	r := run(t, nil, append([]string{"controller"}, flags...)...)
 	return r.code, r.out, r.errOut
+}
+
+// Issue 7, point 7: an API server whose resourceVersions say nothing about their order is refused, instead of a
+// controller that ends in the middle of its work.
+func TestControllerRefusesVersionsWithoutOrder_Issue7_7(t *testing.T) {
+	for version, refused := range map[string]bool{
+		"1": false, "18446744073709551617": false, "": true, "0": true, "007": true, "abc": true, `12-a\u001b[31m`: true,
+	} {
+		server := &aboutServer{version: versionAnswer("v1.36.3"), schema: withField, jobs: `{"kind": "JobList", "apiVersion": "batch/v1", "metadata": {"resourceVersion": "` + version + `"}, "items": []}`}
+		s := httptest.NewServer(server)
+		// An address that nothing can listen at ends it where nothing is refused.
+		code, out, errOut := runController(t, s.URL, "--namespaces=a,b", "--health-probe-bind-address=256.0.0.1:1")
+		s.Close()
+		told := strings.HasPrefix(errOut, "error: the API server has resourceVersions that cannot be compared, such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer promise numbers")
+		want := exitUsage
+		if refused {
+			want = exitError
+		}
+		if code != want || out != "" || strings.Count(errOut, "\n") != 1 || strings.Contains(errOut, "\x1b") || told != refused || refused == strings.Contains(errOut, "256.0.0.1") {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", version, code, out, errOut)
+		}
+		if !slices.Contains(server.asked, "/apis/batch/v1/namespaces/a/jobs") {
+			t.Errorf("it asked only for %s", server.asked)
+		}
+	}
 }
 
 // The refusal comes before any permission is asked for, as it would be in vain.
