@@ -81,24 +81,28 @@ func TestUnpackedPlugin(t *testing.T) {
 	}
 }
 
-// Issue 7: … with completion in bash and zsh, by the script that is in the archive beside it.
+// Issue 7: … with completion in bash, zsh and fish, by the script that is in the archive beside it.
 func TestCompletionInShells(t *testing.T) {
 	for _, shell := range []struct {
 		command string
 		setup   []string
+		listed  string // what it lists names without
 	}{
 		{"bash --norc --noprofile -i", []string{
 			"PS1='ready> '", "source /usr/share/bash-completion/bash_completion", "source <(kubectl completion bash)",
-		}},
+		}, ""},
 		{"zsh -f -i", []string{
 			"PS1='ready> '", "autoload -Uz compinit && compinit -D", "source <(kubectl completion zsh)",
-		}},
+		}, ""},
+		{"fish --no-config -i", []string{
+			"function fish_prompt; echo -n 'ready> '; end", "set -g fish_autosuggestion_enabled 0", "kubectl completion fish | source",
+		}, "training"},
 	} {
 		name, _, _ := strings.Cut(shell.command, " ")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(name); err != nil {
-				t.Fatal("these tests need bash and zsh: ", err)
+				t.Fatal("these tests need bash, zsh and fish: ", err)
 			}
 			_, path := install(t)
 			config := serveJobs(t, "evaluate", "training-workers-0", "training-workers-1")
@@ -128,8 +132,8 @@ func TestCompletionInShells(t *testing.T) {
 			// With several, a second TAB lists them.
 			term.Write("kubectl batchjob logs tr")
 			term.complete("kubectl batchjob logs training-workers-")
-			term.complete("training-workers-0")
-			term.Shows("training-workers-1")
+			term.complete(strings.TrimPrefix("training-workers-0", shell.listed))
+			term.Shows(strings.TrimPrefix("training-workers-1", shell.listed))
 		})
 	}
 }
