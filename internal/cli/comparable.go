@@ -21,7 +21,7 @@ func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces 
 	defer cancel()
 	list, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	version := list.ResourceVersion
 	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
