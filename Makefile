@@ -70,6 +70,13 @@ test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the p
 			$(GO) test -tags compat -count=1 -timeout 20m ./test/compat || exit 1; \
 	done
 
+# The image has the tag that config/default asks for, as nothing in that is changed for the tests.
+.PHONY: test-node
+test-node: ## Install config/default on a real node with real containers: root on Linux, hack/node/run.sh says what it needs
+	IMAGE_TOOL=buildah $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
+	$(GO) test -tags node -c -o bin/node.test ./test/node
+	cd test/node && ../../hack/node/run.sh ../../bin/node.test -test.v -test.timeout 15m
+
 .PHONY: test-monitoring
 test-monitoring: ## Play the alerts through with promtool, and check the queries of dashboard and runbooks
 	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/monitoring
@@ -130,7 +137,7 @@ bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest an
 .PHONY: lint
 lint: ## Run golangci-lint
 	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && \
-		"$$linter" run --build-tags release,compat,soak ./... && \
+		"$$linter" run --build-tags release,compat,soak,node ./... && \
 		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml . && \
 		cd ../release && "$$linter" run --config ../../.golangci.yml ./notices
 
@@ -144,6 +151,7 @@ generate-check: ## Check that go.mod files and generated files are up to date
 	$(GO) -C hack/controlplane mod tidy -diff
 	$(GO) -C hack/tools mod tidy -diff
 	$(GO) -C hack/release mod tidy -diff
+	$(GO) -C hack/node mod tidy -diff
 	$(GO) run ./hack/docs -check
 
 .PHONY: docs

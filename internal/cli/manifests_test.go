@@ -202,7 +202,7 @@ func TestManifestsAreRestricted(t *testing.T) {
 		t.Errorf("the pod's security context: %v", pod.SecurityContext)
 	}
 	if want := (corev1.SecurityContext{
-		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true),
+		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(true), RunAsGroup: ptr.To[int64](65532),
 		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}); container.SecurityContext.String() != want.String() {
 		t.Errorf("the container's security context: %v", container.SecurityContext)

@@ -1,0 +1,154 @@
+//go:build node
+
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const patience = 3 * time.Minute
+
+type result struct {
+	code        int
+	out, errOut string
+}
+
+// kubectl runs it in a namespace to its end.
+func kubectl(t *testing.T, ns string, args ...string) result {
+	t.Helper()
+	return kubectlWith(t, "", ns, args...)
+}
+
+// kubectlWith gives it something to read, too, and no namespace if that is empty.
+func kubectlWith(t *testing.T, input, ns string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var out, errOut bytes.Buffer
+	if ns != "" {
+		args = append(slices.Clip(args), "-n", ns)
+	}
+	cmd := exec.CommandContext(ctx, "kubectl", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		t.Fatalf("kubectl %v: %v, %v", args, err, ctx.Err())
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
+}
+
+// want runs `kubectl batchjob`, which must end with this code and say all of the parts.
+func want(t *testing.T, ns string, code int, parts []string, args ...string) string {
+	t.Helper()
+	r := kubectl(t, ns, append([]string{"batchjob"}, args...)...)
+	if r.code != code {
+		t.Errorf("%v: exit code %d, want %d\n%s%s", args, r.code, code, r.out, r.errOut)
+	}
+	wantParts(t, strings.Join(args, " "), r.out, parts)
+	return r.out
+}
+
+// wantParts holds a text against what it must say, whatever the columns.
+func wantParts(t *testing.T, what, said string, parts []string) {
+	t.Helper()
+	text := strings.Join(strings.Fields(said), " ")
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: it does not say %q:\n%s", what, part, said)
+		}
+	}
+}
+
+// namespace makes one for a test, with restricted pod security, as that of the controller.
+func namespace(t *testing.T) string {
+	t.Helper()
+	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "node-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.CoreV1().Namespaces().Delete(context.Background(), ns.Name, metav1.DeleteOptions{})
+	})
+	eventually(t, "the default service account", func(ctx context.Context) bool {
+		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil
+	})
+	return ns.Name
+}
+
+func eventually(t *testing.T, what string, reached func(context.Context) bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true,
+		func(ctx context.Context) (bool, error) { return reached(ctx), nil })
+	if err != nil {
+		t.Fatalf("waiting for %s: %v\n%s", what, err, whatPodsSay())
+	}
+}
+
+func job(t *testing.T, ns, name string) *batchv1.Job {
+	t.Helper()
+	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+func pods(ctx context.Context, t *testing.T, ns, selector string) []corev1.Pod {
+	t.Helper()
+	list, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// controllers are the pods of the controller.
+func controllers(ctx context.Context, t *testing.T) []corev1.Pod {
+	t.Helper()
+	return pods(ctx, t, system, "app.kubernetes.io/name=kubectl-batchjob,app.kubernetes.io/component=controller")
+}
+
+// twoReady waits for the Deployment to be as it was at first, with no pod too many.
+func twoReady(t *testing.T) []corev1.Pod {
+	t.Helper()
+	var now []corev1.Pod
+	eventually(t, "two ready pods of the controller", func(ctx context.Context) bool {
+		d, err := client.AppsV1().Deployments(system).Get(ctx, deployment, metav1.GetOptions{})
+		now = controllers(ctx, t)
+		return err == nil && settled(d) && len(now) == 2
+	})
+	return now
+}
+
+func settled(d *appsv1.Deployment) bool {
+	return d.Status.ObservedGeneration == d.Generation && d.Status.Replicas == 2 &&
+		d.Status.UpdatedReplicas == 2 && d.Status.AvailableReplicas == 2
+}
+
+// file is one of the kernel's.
+func file(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

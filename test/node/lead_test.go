@@ -1,0 +1,86 @@
+//go:build node
+
+package node
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+)
+
+const lease = "batchjob-batchjob-dev-controller"
+
+// handOver is one change of the leader, as the Lease had it. The pod that led has held it
+// until then: when it gave it back, or the last time that it renewed it.
+type handOver struct {
+	from, to    string
+	until, anew time.Time
+}
+
+func (h handOver) gap() time.Duration { return h.anew.Sub(h.until) }
+
+// leads follows the Lease from now on.
+type leads struct {
+	mu      sync.Mutex
+	holder  string
+	renewed time.Time
+	changes []handOver
+}
+
+func followLease(t *testing.T) *leads {
+	t.Helper()
+	now, err := client.CoordinationV1().Leases(system).Get(t.Context(), lease, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &leads{}
+	l.see(now)
+	w, err := client.CoordinationV1().Leases(system).Watch(t.Context(), metav1.ListOptions{
+		FieldSelector: "metadata.name=" + lease, ResourceVersion: now.ResourceVersion,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	go func() {
+		for event := range w.ResultChan() {
+			if next, ok := event.Object.(*coordinationv1.Lease); ok && event.Type != watch.Deleted {
+				l.see(next)
+			}
+		}
+	}()
+	return l
+}
+
+// see takes in the next version of the Lease. One that is given back has no holder.
+func (l *leads) see(next *coordinationv1.Lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	holder := ptr.Deref(next.Spec.HolderIdentity, "")
+	if holder != "" && holder != l.holder {
+		if l.holder != "" {
+			l.changes = append(l.changes, handOver{l.holder, holder, l.renewed, next.Spec.AcquireTime.Time})
+		}
+		l.holder = holder
+	}
+	l.renewed = next.Spec.RenewTime.Time
+}
+
+func (l *leads) all() []handOver {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]handOver(nil), l.changes...)
+}
+
+// one waits for the next change, which must be the only one.
+func (l *leads) one(t *testing.T) handOver {
+	t.Helper()
+	eventually(t, "another leader", func(context.Context) bool { return len(l.all()) > 0 })
+	return l.all()[0]
+}

@@ -1,0 +1,141 @@
+//go:build node
+
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const (
+	system     = "batchjob-system"
+	deployment = "batchjob-controller"
+	// ready is how long the Deployment may take, on a machine with other work.
+	ready = 2 * time.Minute
+)
+
+var (
+	root = filepath.Join("..", "..")
+	// manifests is what is installed.
+	manifests string
+	config    *rest.Config
+	client    kubernetes.Interface
+	// path is a folder with the plugin, under the name by which kubectl finds it.
+	path string
+	// installed is what kubectl said, and how long the controller took to be available.
+	installed struct {
+		said string
+		took time.Duration
+	}
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	defer func() {
+		if err := uninstall(); err != nil {
+			fmt.Fprintln(os.Stderr, "node:", err)
+			code = 1
+		}
+		os.RemoveAll(path)
+	}()
+	if err := prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, "node:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+func prepare() (err error) {
+	if config, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")); err != nil {
+		return fmt.Errorf("%w; run: make test-node", err)
+	}
+	config.QPS = -1
+	if client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
+	if err := putPluginInPath(); err != nil {
+		return err
+	}
+	if manifests = os.Getenv("BATCHJOB_NODE_MANIFESTS"); manifests == "" {
+		manifests = filepath.Join(root, "config", "default")
+	}
+	return install()
+}
+
+// putPluginInPath makes `kubectl batchjob` the binary of the image.
+func putPluginInPath() error {
+	binary := os.Getenv("BATCHJOB_NODE_BINARY")
+	if binary == "" {
+		binary = filepath.Join(root, "bin", "image", "linux", runtime.GOARCH, "kubectl-batchjob")
+	}
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("%w; run: make test-node", err)
+	}
+	if path, err = os.MkdirTemp("", "batchjob-node-path-"); err != nil {
+		return err
+	}
+	if err := os.Symlink(binary, filepath.Join(path, "kubectl-batchjob")); err != nil {
+		return err
+	}
+	return os.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// install applies the manifests, and waits until the Deployment is available.
+func install() error {
+	started := time.Now()
+	out, err := exec.Command("kubectl", "apply", "-k", manifests).CombinedOutput()
+	if installed.said = string(out); err != nil {
+		return fmt.Errorf("kubectl apply -k %s: %s (%w)", manifests, out, err)
+	}
+	out, err = exec.Command("kubectl", "wait", "-n", system, "--for", "condition=Available", "deployment/"+deployment,
+		"--timeout", ready.String()).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the Deployment does not become available: %s (%w)\n%s", out, err, whatPodsSay())
+	}
+	installed.took = time.Since(started)
+	return nil
+}
+
+// whatPodsSay is what helps to find out why the controller does not run.
+func whatPodsSay() string {
+	var b strings.Builder
+	for _, args := range [][]string{{"get", "pods", "-o", "wide"}, {"get", "events"}, {"logs", "deployment/" + deployment, "--tail", "20"}} {
+		out, _ := exec.Command("kubectl", append([]string{"-n", system}, args...)...).CombinedOutput()
+		b.Write(out)
+	}
+	return b.String()
+}
+
+// uninstall takes away what was installed: nothing of it may stay.
+func uninstall() error {
+	if config == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ready)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "kubectl", "delete", "--ignore-not-found", "-k", manifests).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("kubectl delete -k %s: %s (%w)", manifests, out, err)
+	}
+	left, err := exec.CommandContext(ctx, "kubectl", "get", "all,leases,roles,rolebindings,pdb", "-n", system, "-o", "name").Output()
+	if err != nil || len(left) > 0 {
+		return fmt.Errorf("after kubectl delete -k %s there are %q (%w)", manifests, left, err)
+	}
+	return nil
+}

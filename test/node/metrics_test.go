@@ -1,0 +1,71 @@
+//go:build node
+
+package node
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Issue 7, point 1: metrics are served with TLS, by each pod and by the Service, to who has the
+// role batchjob-metrics-reader and to nobody else.
+func TestMetrics_Issue7_1(t *testing.T) {
+	ns := namespace(t)
+	reader, other := token(t, ns, "reader"), token(t, ns, "other")
+	if r := kubectl(t, ns, "create", "clusterrolebinding", ns, "--clusterrole", "batchjob-metrics-reader", "--serviceaccount", ns+":reader"); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	t.Cleanup(func() { _ = client.RbacV1().ClusterRoleBindings().Delete(t.Context(), ns, metav1.DeleteOptions{}) })
+	service, err := client.CoreV1().Services(system).Get(t.Context(), "batchjob-controller-metrics", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaders := 0
+	for _, pod := range twoReady(t) {
+		body := wantMetrics(t, pod.Status.PodIP, reader, other)
+		if strings.Contains(body, `leader_election_master_status{name="batchjob-batchjob-dev-controller"} 1`) {
+			leaders++
+		}
+	}
+	if leaders != 1 {
+		t.Errorf("%d pods say that they lead", leaders)
+	}
+	wantMetrics(t, service.Spec.ClusterIP, reader, other)
+}
+
+func token(t *testing.T, ns, account string) string {
+	t.Helper()
+	if r := kubectl(t, ns, "create", "serviceaccount", account); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	return strings.TrimSpace(kubectl(t, ns, "create", "token", account).out)
+}
+
+// wantMetrics asks as a reader, as somebody else, and as nobody.
+func wantMetrics(t *testing.T, host, reader, other string) string {
+	t.Helper()
+	// Connections are not kept, so that the Service chooses a pod each time.
+	asking := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // The certificate is the pod's own.
+	}}
+	url := "https://" + net.JoinHostPort(host, "8443") + "/metrics"
+	for _, c := range []struct {
+		token string
+		code  int
+	}{{"", http.StatusUnauthorized}, {"nonsense", http.StatusUnauthorized}, {other, http.StatusForbidden}} {
+		if code, body := get(t, asking, url, c.token); code != c.code {
+			t.Errorf("%s: %d %s, want %d", url, code, body, c.code)
+		}
+	}
+	code, body := get(t, asking, url, reader)
+	if code != http.StatusOK {
+		t.Errorf("%s: %d %s", url, code, body)
+	}
+	wantParts(t, url, body, []string{"leader_election_master_status", "process_resident_memory_bytes", "job_controller_"})
+	return body
+}

@@ -1,0 +1,174 @@
+//go:build node
+
+package node
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Issue 7, point 1: while a Job runs the Deployment is rolled out anew. The lead moves once, to
+// a new pod, soon after the old leader gave it back, and the Job has no pod too many or too few.
+func TestRollout_Issue7_1(t *testing.T) {
+	before := twoReady(t)
+	unharmed := runLongJob(t)
+	lead := followLease(t)
+	started := time.Now()
+	if r := kubectl(t, system, "rollout", "restart", "deployment", deployment); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	change := lead.one(t)
+	after := twoReady(t)
+	t.Logf("rolled out in %.1f s; nobody led for %.2f s", time.Since(started).Seconds(), change.gap().Seconds())
+	if changes := lead.all(); len(changes) != 1 {
+		t.Errorf("the lead moved more than once: %+v", changes)
+	}
+	if ledBy(change.to, before) || !ledBy(change.to, after) {
+		t.Errorf("the lead moved to %s, want a new pod", change.to)
+	}
+	// Two periods, as each is made longer at random by up to 1.2 of it.
+	if change.gap() > 5*time.Second {
+		t.Errorf("nobody led for %s", change.gap())
+	}
+	unharmed()
+}
+
+// ledBy says whether the holder of the Lease is one of the pods.
+func ledBy(holder string, pods []corev1.Pod) bool {
+	return slices.ContainsFunc(pods, func(p corev1.Pod) bool { return strings.HasPrefix(holder, p.Name+"_") })
+}
+
+// runLongJob starts a Job of many short pods, of which some have run. What it returns waits
+// for the end, and holds it against what it must be.
+func runLongJob(t *testing.T) (unharmed func()) {
+	t.Helper()
+	const completions = 24
+	ns := namespace(t)
+	create(t, ns, indexed(newJob("long", "sleep 2"), completions, 3))
+	eventually(t, "the first pod to succeed", func(context.Context) bool { return job(t, ns, "long").Status.Succeeded > 0 })
+	return func() {
+		t.Helper()
+		if done := job(t, ns, "long").Status.Succeeded; done == completions {
+			t.Error("the Job was over too soon to show anything")
+		}
+		want(t, ns, 0, []string{"Complete"}, "wait", "long", "--timeout", "3m")
+		status := job(t, ns, "long").Status
+		if status.Succeeded != completions || status.Failed != 0 || status.CompletedIndexes != "0-23" || status.UncountedTerminatedPods != nil && len(status.UncountedTerminatedPods.Succeeded) > 0 {
+			t.Errorf("the Job's status is %+v", status)
+		}
+		all := pods(t.Context(), t, ns, jobPods("long"))
+		if len(all) != completions {
+			t.Errorf("it has %d pods, want %d", len(all), completions)
+		}
+		for _, pod := range all {
+			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+				t.Errorf("pod %s was not let go", pod.Name)
+			}
+		}
+	}
+}
+
+// Issue 7, point 1: the leader is killed without warning. The other pod takes over once the
+// Lease has run out, kubelet starts the container anew, and the Job is unharmed.
+func TestLeaderDies_Issue7_1(t *testing.T) {
+	twoReady(t)
+	unharmed := runLongJob(t)
+	lead := followLease(t)
+	leader := leaderPod(t)
+	kill(t, leader)
+	change := lead.one(t)
+	t.Logf("nobody led for %.1f s", change.gap().Seconds())
+	if ledBy(change.to, []corev1.Pod{*leader}) {
+		t.Logf("the container that was started anew leads")
+	}
+	if change.gap() > 26*time.Second {
+		t.Errorf("nobody led for %s", change.gap())
+	}
+	eventually(t, "the container to run again", func(ctx context.Context) bool {
+		pod, err := client.CoreV1().Pods(system).Get(ctx, leader.Name, metav1.GetOptions{})
+		return err == nil && pod.Status.ContainerStatuses[0].RestartCount == 1 && pod.Status.ContainerStatuses[0].Ready
+	})
+	unharmed()
+}
+
+// kill ends the process of a pod as the kernel does it when memory is short.
+func kill(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	for _, dir := range processesOf(t) {
+		if !strings.Contains(file(t, filepath.Join(dir, "environ")), "HOSTNAME="+pod.Name+"\x00") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("pod %s has no process", pod.Name)
+}
+
+// leaderPod is the one that holds the Lease.
+func leaderPod(t *testing.T) *corev1.Pod {
+	t.Helper()
+	now, err := client.CoordinationV1().Leases(system).Get(t.Context(), lease, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range controllers(t.Context(), t) {
+		if ledBy(*now.Spec.HolderIdentity, []corev1.Pod{pod}) {
+			return &pod
+		}
+	}
+	t.Fatalf("no pod is %s", *now.Spec.HolderIdentity)
+	return nil
+}
+
+// Issue 7, point 1: a drained node takes one pod at a time.
+func TestEviction_Issue7_1(t *testing.T) {
+	before := twoReady(t)
+	eventually(t, "the PodDisruptionBudget to know its pods", func(ctx context.Context) bool {
+		pdb, err := client.PolicyV1().PodDisruptionBudgets(system).Get(ctx, deployment, metav1.GetOptions{})
+		return err == nil && pdb.Status.DisruptionsAllowed == 1
+	})
+	unharmed := runLongJob(t)
+	lead := followLease(t)
+	leader := leaderPod(t)
+	if err := evict(t, leader.Name); err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range before {
+		if pod.Name == leader.Name {
+			continue
+		}
+		if err := evict(t, pod.Name); !apierrors.IsTooManyRequests(err) {
+			t.Errorf("the other pod is evicted as well: %v", err)
+		}
+	}
+	change := lead.one(t)
+	t.Logf("nobody led for %.2f s", change.gap().Seconds())
+	if change.gap() > 5*time.Second {
+		t.Errorf("nobody led for %s", change.gap())
+	}
+	twoReady(t)
+	unharmed()
+}
+
+func evict(t *testing.T, pod string) error {
+	t.Helper()
+	return client.PolicyV1().Evictions(system).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: system}})
+}
