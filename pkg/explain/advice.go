@@ -72,6 +72,9 @@ var podAdvice = map[ProblemKind]Advice{
 }
 
 func (a *analysis) adviceOnProblem(p *Problem) []Advice {
+	if text := startAdvice(p); text != "" {
+		return []Advice{{text, a.kubectl("describe pod %s", shellWord(p.Pods[0]))}}
+	}
 	if advice, known := podAdvice[p.Kind]; known {
 		if len(p.Pods) == 0 {
 			return nil
@@ -95,6 +98,21 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil
+}
+
+// startAdvice is for what keeps a pod from starting and says more than its kind, "" if there is
+// none.
+func startAdvice(p *Problem) string {
+	told := strings.Join(p.Details, " ")
+	switch {
+	case len(p.Pods) == 0:
+		return ""
+	case p.Kind == ProblemContainerConfig && strings.Contains(told, "runAsNonRoot"):
+		return "let the container run as somebody else than root: by runAsUser in its securityContext, or an image whose user is a number and not 0"
+	case p.Kind == ProblemPodPending && strings.HasSuffix(p.Text, "(FailedMount)"):
+		return "create what its volumes refer to (a ConfigMap, a Secret, a claim), and it starts by itself"
+	}
+	return ""
 }
 
 // adviceOnRefusal follows from who refuses the pods.

@@ -262,7 +262,9 @@ func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 			podOf("train-4-a", onIndex(4, 1, exits(42, "Error", 2*time.Minute)))))
 		told := ""
 		for _, e := range r.Evidence {
-			told += e.Pod
+			if e.Kind == explain.EvidencePod {
+				told += e.Pod
+			}
 		}
 		if told != "train-4-a" {
 			t.Errorf("%s: the evidence is pod %q", reason, told)

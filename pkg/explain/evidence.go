@@ -204,7 +204,7 @@ func (a *analysis) podEvidence(f *failure) []Evidence {
 		}
 		return chain
 	}
-	chain = append(chain, containerEvidence(c))
+	chain = append(chain, containerEvidence(p.Name, c))
 	for _, tail := range a.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, Evidence{
@@ -238,7 +238,7 @@ func (a *analysis) podText(p *Pod) string {
 	return text
 }
 
-func containerEvidence(c *Container) Evidence {
+func containerEvidence(pod string, c *Container) Evidence {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -251,7 +251,7 @@ func containerEvidence(c *Container) Evidence {
 		text += ": " + strings.TrimPrefix(m, Signal(c.ExitCode)+": ")
 	}
 	return Evidence{
-		Kind: EvidenceContainer, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: Signal(c.ExitCode), Reason: c.Reason,
+		Kind: EvidenceContainer, Pod: pod, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: Signal(c.ExitCode), Reason: c.Reason,
 		Lines: lines(c.Message), Time: timeOf(c.EndedAt),
 	}
 }
@@ -300,7 +300,7 @@ func (a *analysis) goneCulprit() []Evidence {
 	}
 	chain := []Evidence{{Kind: EvidenceNote, Pod: k.pod, Text: text}}
 	if k.container != "" {
-		chain = append(chain, containerEvidence(&Container{Name: k.container, ExitCode: k.exitCode}))
+		chain = append(chain, containerEvidence(k.pod, &Container{Name: k.container, ExitCode: k.exitCode}))
 	}
 	return chain
 }
@@ -309,7 +309,7 @@ func (a *analysis) goneCulprit() []Evidence {
 // that is known, or about any pod.
 func (a *analysis) isEvidence(e *Event) bool {
 	switch {
-	case !e.Warning() || !a.eventInFocus(e):
+	case !e.Warning() || e.isBeside() || !a.eventInFocus(e):
 		return false
 	case e.Pod == "":
 		return e.Reason == eventPodFailed

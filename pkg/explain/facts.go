@@ -98,6 +98,16 @@ type Event struct {
 // Warning says that the event is of type Warning.
 func (e *Event) Warning() bool { return e.Type == corev1.EventTypeWarning }
 
+// isBeside says that the kubelet warns of how a node is set up, which it does with every pod
+// there: it ends none, and keeps none from starting.
+func (e *Event) isBeside() bool {
+	switch e.Reason {
+	case "MissingClusterDNS", "DNSConfigForming", "CheckLimitsForResolvConf":
+		return true
+	}
+	return false
+}
+
 // Lease is the leader election of a controller.
 type Lease struct {
 	Namespace, Name string

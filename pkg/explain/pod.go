@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -119,8 +120,22 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
 	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, end.Reason, cut(end.Message)
-	c.StartedAt, c.EndedAt = end.StartedAt.Time, end.FinishedAt.Time
+	c.StartedAt, c.EndedAt = known(end.StartedAt), known(end.FinishedAt)
 	return c
+}
+
+// known is a time that a container runtime tells, or the zero time: of what never was, such
+// as the start of a container that could not be started, containerd tells 1970.
+func known(t metav1.Time) time.Time {
+	if t.Unix() <= 0 {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// neverStarted says that there was no process, and so there is no log.
+func (c *Container) neverStarted() bool {
+	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
 }
 
 // endOf returns the named container if it ended last with this exit code, or nil.

@@ -137,10 +137,10 @@ func runOf(state *corev1.ContainerState) ContainerRun {
 		end := state.Terminated
 		return ContainerRun{
 			State: "Terminated", Reason: end.Reason, Message: cut(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: Signal(end.ExitCode),
-			Started: timeOf(end.StartedAt.Time), Ended: timeOf(end.FinishedAt.Time),
+			Started: timeOf(known(end.StartedAt)), Ended: timeOf(known(end.FinishedAt)),
 		}
 	case state.Running != nil:
-		return ContainerRun{State: "Running", Started: timeOf(state.Running.StartedAt.Time)}
+		return ContainerRun{State: "Running", Started: timeOf(known(state.Running.StartedAt))}
 	case state.Waiting != nil:
 		return ContainerRun{State: "Waiting", Reason: state.Waiting.Reason, Message: cut(state.Waiting.Message)}
 	}

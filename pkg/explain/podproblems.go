@@ -139,7 +139,7 @@ func (a *analysis) lastWarning(pod string) *Event {
 		a.warnings = map[string]*Event{}
 		for i := range a.Events {
 			e := &a.Events[i]
-			if last := a.warnings[e.Pod]; e.Warning() && (last == nil || e.Last.After(last.Last)) {
+			if last := a.warnings[e.Pod]; e.Warning() && !e.isBeside() && (last == nil || e.Last.After(last.Last)) {
 				a.warnings[e.Pod] = e
 			}
 		}

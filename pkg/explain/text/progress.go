@@ -175,6 +175,8 @@ func (v *view) moment(t *table, m *explain.Moment) {
 			text = append(text, styled(Faint, " in "+wording.Duration(m.Until.Sub(m.Time.Time))))
 		}
 		text = append(text, styled(Faint, ")"))
+	} else if m.Until != nil && m.Until.Sub(m.Time.Time) >= time.Second {
+		text = append(text, styled(Faint, " (over "+wording.Duration(m.Until.Sub(m.Time.Time))+")"))
 	}
 	t.add(styledCell(Faint, v.offset(&m.Time)), styledCell(style, mark), cell{text})
 }
