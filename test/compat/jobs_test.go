@@ -63,7 +63,7 @@ func wantReport(t *testing.T, ns string, f failure) {
 	t.Helper()
 	var r explain.Report
 	out := want(t, ns, 0, nil, "explain-failure", f.job, "-o", "json")
-	if err := json.Unmarshal([]byte(out.out), &r); err != nil {
+	if err := json.Unmarshal([]byte(out.Out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Verdict.Fate != explain.FateFailed || r.Verdict.Reason != f.reason || !ptr.Equal(r.Verdict.Rule, f.rule) || !strings.Contains(r.Verdict.Sentence, f.sentence) {
@@ -91,8 +91,8 @@ func wantReport(t *testing.T, ns string, f failure) {
 func wantLogs(t *testing.T, ns, job string) {
 	t.Helper()
 	r := plugin(t, ns, "logs", job)
-	if r.code != 1 || r.out != "" || !strings.Contains(r.errOut, "Cannot read the log of pod "+job) && !strings.Contains(r.errOut, "are gone, and their logs with them") {
-		t.Errorf("logs: exit code %d, %s%s", r.code, r.out, r.errOut)
+	if r.Code != 1 || r.Out != "" || !strings.Contains(r.ErrOut, "Cannot read the log of pod "+job) && !strings.Contains(r.ErrOut, "are gone, and their logs with them") {
+		t.Errorf("logs: exit code %d, %s%s", r.Code, r.Out, r.ErrOut)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestRunning_Issue7_7(t *testing.T) {
 	})
 	want(t, ns, 0, []string{name}, "status", name, "-o", "wide")
 	var r explain.Report
-	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "explain-failure", name, "-o", "json").out), &r); err != nil {
+	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "explain-failure", name, "-o", "json").Out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Reconciler.ManagedBy != "" || len(r.Gaps) > 0 || len(r.Pods) == 0 {
@@ -195,7 +195,7 @@ func TestController_Issue7_7(t *testing.T) {
 	}
 	ns := namespace(t)
 	example := root + "/examples/stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml"
-	if r := plugin(t, ns, "create", "-f", example); r.code != 0 {
+	if r := plugin(t, ns, "create", "-f", example); r.Code != 0 {
 		t.Fatalf("create: %+v", r)
 	}
 	job, err := client.BatchV1().Jobs(ns).Get(t.Context(), "nightly-suites-strict", metav1.GetOptions{})

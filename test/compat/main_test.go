@@ -3,7 +3,6 @@
 package compat
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -22,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
 const patience = 4 * time.Minute
@@ -127,39 +128,28 @@ func eventually(t *testing.T, what string, reached func(context.Context) bool) {
 	}
 }
 
-type result struct {
-	code        int
-	out, errOut string
-}
-
 // plugin runs the binary in a namespace to its end.
-func plugin(t *testing.T, ns string, args ...string) result {
+func plugin(t *testing.T, ns string, args ...string) command.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, append(args, "--kubeconfig", kubeconfig, "-n", ns)...)
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		t.Fatalf("%v: %v, %v", args, err, ctx.Err())
+	r, err := command.Run(t.Context(), patience, "", binary, append(args, "--kubeconfig", kubeconfig, "-n", ns)...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
 	}
-	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
+	return r
 }
 
 // want runs the binary, which must end with this code, say all of the parts on stdout, and
 // nothing on stderr, but for the progress that wait tells there.
-func want(t *testing.T, ns string, code int, parts []string, args ...string) result {
+func want(t *testing.T, ns string, code int, parts []string, args ...string) command.Result {
 	t.Helper()
 	r := plugin(t, ns, args...)
-	if r.code != code || r.errOut != "" && args[0] != "wait" {
-		t.Errorf("%v: exit code %d, want %d, stderr %q", args, r.code, code, r.errOut)
+	if r.Code != code || r.ErrOut != "" && args[0] != "wait" {
+		t.Errorf("%v: exit code %d, want %d, stderr %q", args, r.Code, code, r.ErrOut)
 	}
-	text := strings.Join(strings.Fields(r.out), " ")
+	text := strings.Join(strings.Fields(r.Out), " ")
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("%v: it does not say %q:\n%s", args, part, r.out)
+			t.Errorf("%v: it does not say %q:\n%s", args, part, r.Out)
 		}
 	}
 	return r
@@ -179,7 +169,7 @@ func createExample(t *testing.T, ns, file string) {
 	if err := os.WriteFile(path, managedByLine.ReplaceAll(text, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := plugin(t, ns, "create", "--managed-by=", "-f", path); r.code != 0 {
-		t.Fatalf("create %s: exit code %d, %s", file, r.code, r.errOut)
+	if r := plugin(t, ns, "create", "--managed-by=", "-f", path); r.Code != 0 {
+		t.Fatalf("create %s: exit code %d, %s", file, r.Code, r.ErrOut)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
 // Bad input ends with one line that says what to do, and the right exit code.
@@ -44,14 +46,14 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func expectLine(t *testing.T, what string, out result, code int, says ...string) {
+func expectLine(t *testing.T, what string, out command.Result, code int, says ...string) {
 	t.Helper()
-	if out.code != code || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 {
-		t.Errorf("%s: exit %d, stdout %q, stderr %q", what, out.code, out.stdout, out.stderr)
+	if out.Code != code || out.Out != "" || strings.Count(out.ErrOut, "\n") != 1 {
+		t.Errorf("%s: exit %d, stdout %q, stderr %q", what, out.Code, out.Out, out.ErrOut)
 	}
 	for _, s := range says {
-		if !strings.Contains(out.stderr, s) {
-			t.Errorf("%s: stderr %q does not say %q", what, out.stderr, s)
+		if !strings.Contains(out.ErrOut, s) {
+			t.Errorf("%s: stderr %q does not say %q", what, out.ErrOut, s)
 		}
 	}
 }

@@ -73,10 +73,10 @@ func TestExplainExamples_CLI_04(t *testing.T) {
 func explainFailure(t *testing.T, ns string, args ...string) string {
 	t.Helper()
 	out := kubectlBatchjob(t, append([]string{"explain-failure", "--kubeconfig", kubeconfig, "-n", ns}, args...)...)
-	if out.code != 0 || out.stderr != "" {
-		t.Fatalf("exit %d, %s", out.code, out.stderr)
+	if out.Code != 0 || out.ErrOut != "" {
+		t.Fatalf("exit %d, %s", out.Code, out.ErrOut)
 	}
-	return out.stdout
+	return out.Out
 }
 
 func wantExplained(t *testing.T, ns, name string, want explained) {
@@ -163,7 +163,7 @@ func TestExplainDeadline_CLI_04(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", part, text)
 		}
 	}
-	if out := kubectlBatchjob(t, "wait", "simulation", "--kubeconfig", kubeconfig, "-n", ns); out.code != 3 || !strings.Contains(out.stdout, "DeadlineExceeded") {
-		t.Errorf("wait: exit %d, %s", out.code, out.stdout)
+	if out := kubectlBatchjob(t, "wait", "simulation", "--kubeconfig", kubeconfig, "-n", ns); out.Code != 3 || !strings.Contains(out.Out, "DeadlineExceeded") {
+		t.Errorf("wait: exit %d, %s", out.Code, out.Out)
 	}
 }

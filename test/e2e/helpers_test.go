@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
@@ -144,23 +144,14 @@ func (p *process) kill() {
 	<-p.done
 }
 
-type result struct {
-	code           int
-	stdout, stderr string
-}
-
 // kubectlBatchjob runs the binary to its end.
-func kubectlBatchjob(t *testing.T, args ...string) result {
+func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(binary, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+	r, err := command.Run(t.Context(), patience, "", binary, args...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
 	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return r
 }
 
 // namespace makes one for the test, with the account that pods need.

@@ -43,7 +43,7 @@ func TestExamples_JOB_59_JOB_60(t *testing.T) {
 		noFinalizers(t, ns, name)
 	}
 	out := kubectlBatchjob(t, "status", "--kubeconfig", kubeconfig, "-n", ns, "--no-headers")
-	if out.code != 0 || strings.Count(out.stdout, "Complete") != 3 || strings.Count(out.stdout, "Failed") != 1 {
+	if out.Code != 0 || strings.Count(out.Out, "Complete") != 3 || strings.Count(out.Out, "Failed") != 1 {
 		t.Errorf("status: %+v", out)
 	}
 }

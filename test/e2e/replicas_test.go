@@ -1,13 +1,11 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
 // url is what the controller said that it serves, "Health probes" or "Metrics".
@@ -152,15 +152,11 @@ func TestReplicas_JOB_56_TRK_03(t *testing.T) {
 }
 
 // failToStart runs a controller that should end by itself, at once.
-func failToStart(t *testing.T, args ...string) result {
+func failToStart(t *testing.T, args ...string) command.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, append([]string{"controller", "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"}, args...)...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err == nil || ctx.Err() != nil {
-		t.Errorf("the controller ends with %v, %v", err, ctx.Err())
+	r := kubectlBatchjob(t, append([]string{"controller", "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"}, args...)...)
+	if r.Code == 0 {
+		t.Errorf("the controller ends with 0, %s", r.ErrOut)
 	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return r
 }

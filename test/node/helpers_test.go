@@ -3,11 +3,8 @@
 package node
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -18,49 +15,40 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
 const patience = 3 * time.Minute
 
-type result struct {
-	code        int
-	out, errOut string
-}
-
 // kubectl runs it in a namespace to its end.
-func kubectl(t *testing.T, ns string, args ...string) result {
+func kubectl(t *testing.T, ns string, args ...string) command.Result {
 	t.Helper()
 	return kubectlWith(t, "", ns, args...)
 }
 
 // kubectlWith gives it something to read, too, and no namespace if that is empty.
-func kubectlWith(t *testing.T, input, ns string, args ...string) result {
+func kubectlWith(t *testing.T, input, ns string, args ...string) command.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	var out, errOut bytes.Buffer
 	if ns != "" {
 		args = append(slices.Clip(args), "-n", ns)
 	}
-	cmd := exec.CommandContext(ctx, "kubectl", args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errOut
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		t.Fatalf("kubectl %v: %v, %v", args, err, ctx.Err())
+	r, err := command.Run(t.Context(), patience, input, "kubectl", args...)
+	if err != nil {
+		t.Fatalf("kubectl %v: %v", args, err)
 	}
-	return result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
+	return r
 }
 
 // want runs `kubectl batchjob`, which must end with this code and say all of the parts.
 func want(t *testing.T, ns string, code int, parts []string, args ...string) string {
 	t.Helper()
 	r := kubectl(t, ns, append([]string{"batchjob"}, args...)...)
-	if r.code != code {
-		t.Errorf("%v: exit code %d, want %d\n%s%s", args, r.code, code, r.out, r.errOut)
+	if r.Code != code {
+		t.Errorf("%v: exit code %d, want %d\n%s%s", args, r.Code, code, r.Out, r.ErrOut)
 	}
-	wantParts(t, strings.Join(args, " "), r.out, parts)
-	return r.out
+	wantParts(t, strings.Join(args, " "), r.Out, parts)
+	return r.Out
 }
 
 // wantParts holds a text against what it must say, whatever the columns.

@@ -49,7 +49,7 @@ func readySince(pod *corev1.Pod) time.Time {
 // wantJSONLog: each line is an object, and none is a warning.
 func wantJSONLog(t *testing.T, pod string) {
 	t.Helper()
-	log := kubectl(t, system, "logs", pod).out
+	log := kubectl(t, system, "logs", pod).Out
 	for line := range strings.Lines(log) {
 		var entry map[string]any
 		if err := json.Unmarshal([]byte(line), &entry); err != nil || strings.Contains(strings.ToLower(line), "warning") || entry["err"] != nil {
@@ -64,11 +64,11 @@ func wantJSONLog(t *testing.T, pod string) {
 // Issue 7, point 3: what the plugin prints is what is installed.
 func TestPrintedManifests_Issue7_3(t *testing.T) {
 	printed := kubectl(t, "", "batchjob", "controller", "--print-manifests")
-	if printed.code != 0 {
+	if printed.Code != 0 {
 		t.Fatalf("%+v", printed)
 	}
-	if r := kubectlWith(t, printed.out, "", "diff", "-f", "-"); r.code != 0 {
-		t.Errorf("exit code %d\n%s%s", r.code, r.out, r.errOut)
+	if r := kubectlWith(t, printed.Out, "", "diff", "-f", "-"); r.Code != 0 {
+		t.Errorf("exit code %d\n%s%s", r.Code, r.Out, r.ErrOut)
 	}
 }
 

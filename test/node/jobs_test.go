@@ -21,7 +21,7 @@ import (
 func TestSamples_Issue7_1(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	if r := kubectl(t, ns, "apply", "-k", root+"/config/samples"); r.code != 0 || strings.Contains(r.errOut, "Warning") {
+	if r := kubectl(t, ns, "apply", "-k", root+"/config/samples"); r.Code != 0 || strings.Contains(r.ErrOut, "Warning") {
 		t.Fatalf("%+v", r)
 	}
 	want(t, ns, 0, []string{"Complete"}, "wait", "success-policy", "--timeout", "2m")
@@ -151,7 +151,7 @@ func TestStalls_Issue7_1(t *testing.T) {
 			ns := namespace(t)
 			create(t, ns, e.job)
 			eventually(t, "a verdict", func(context.Context) bool {
-				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name).out, "Running (stalled)")
+				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name).Out, "Running (stalled)")
 			})
 			want(t, ns, 0, e.said, "explain-failure", e.job.Name)
 		})
@@ -171,6 +171,6 @@ func TestDeadline_Issue7_1(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := kubectl(t, ns, "batchjob", "logs", "polite", "--follow")
-	wantParts(t, "logs --follow", r.out, []string{"working", "saving"})
+	wantParts(t, "logs --follow", r.Out, []string{"working", "saving"})
 	want(t, ns, 3, []string{"DeadlineExceeded"}, "wait", "polite", "--timeout", "2m")
 }

@@ -17,7 +17,7 @@ import (
 func TestMetrics_Issue7_1(t *testing.T) {
 	ns := namespace(t)
 	reader, other := token(t, ns, "reader"), token(t, ns, "other")
-	if r := kubectl(t, ns, "create", "clusterrolebinding", ns, "--clusterrole", "batchjob-metrics-reader", "--serviceaccount", ns+":reader"); r.code != 0 {
+	if r := kubectl(t, ns, "create", "clusterrolebinding", ns, "--clusterrole", "batchjob-metrics-reader", "--serviceaccount", ns+":reader"); r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	t.Cleanup(func() { _ = client.RbacV1().ClusterRoleBindings().Delete(t.Context(), ns, metav1.DeleteOptions{}) })
@@ -40,10 +40,10 @@ func TestMetrics_Issue7_1(t *testing.T) {
 
 func token(t *testing.T, ns, account string) string {
 	t.Helper()
-	if r := kubectl(t, ns, "create", "serviceaccount", account); r.code != 0 {
+	if r := kubectl(t, ns, "create", "serviceaccount", account); r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	return strings.TrimSpace(kubectl(t, ns, "create", "token", account).out)
+	return strings.TrimSpace(kubectl(t, ns, "create", "token", account).Out)
 }
 
 // wantMetrics asks as a reader, as somebody else, and as nobody.

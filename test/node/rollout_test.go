@@ -26,7 +26,7 @@ func TestRollout_Issue7_1(t *testing.T) {
 	unharmed := runLongJob(t)
 	lead := followLease(t)
 	started := time.Now()
-	if r := kubectl(t, system, "rollout", "restart", "deployment", deployment); r.code != 0 {
+	if r := kubectl(t, system, "rollout", "restart", "deployment", deployment); r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	change := lead.one(t)

@@ -1,0 +1,36 @@
+// Package command runs programs for tests, to their end.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Result is what a program left behind. Code is its exit code.
+type Result struct {
+	Code        int
+	Out, ErrOut string
+}
+
+// Run gives a program its arguments and something to read. An error is one of starting it, or
+// that it went on for longer than the limit: a code other than 0 is none.
+func Run(ctx context.Context, limit time.Duration, input, program string, args ...string) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var out, errOut bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return Result{}, ctx.Err()
+	case err != nil && !errors.As(err, &exit):
+		return Result{}, err
+	}
+	return Result{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}, nil
+}

@@ -1,0 +1,23 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// A program's end is told as it was; one that has none in time, or no beginning, is an error.
+func TestRun(t *testing.T) {
+	got, err := Run(t.Context(), time.Minute, "typed", "sh", "-c", "cat; echo wrong >&2; exit 3")
+	if want := (Result{3, "typed", "wrong\n"}); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := Run(t.Context(), time.Millisecond, "", "sleep", "1000"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := Run(t.Context(), time.Minute, "", "no-such-program"); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
