@@ -49,6 +49,14 @@ func (term *terminal) run(command string) {
 	term.Press("Enter")
 }
 
+// fresh runs it on an empty screen: what the one before left there would be taken for its own.
+func (term *terminal) fresh(command string) {
+	term.t.Helper()
+	term.run("clear")
+	term.Until("an empty screen", func(screen string) bool { return strings.TrimSpace(screen) == "ready>" })
+	term.run(command)
+}
+
 // resize gives the terminal another size, and waits until what is drawn fills it: the clock
 // at the right end of the first line, the keys on the last.
 func (term *terminal) resize(width, height int) {

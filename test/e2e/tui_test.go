@@ -95,10 +95,10 @@ func TestInteractiveVerbs(t *testing.T) {
 	term.Shows("BackoffLimitExceeded")
 	term.leave("q")
 	term.Shows("BackoffLimitExceeded")
-	term.run("clear; batchjob why over-backoff-limit -n " + ns)
+	term.fresh("batchjob why over-backoff-limit -n " + ns)
 	term.Shows("Explain", "The Job failed")
 	term.leave("q", "q")
-	term.run("clear; batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
+	term.fresh("batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
 	term.Shows("Run by", "code 0")
 	term.restored()
 }
@@ -122,7 +122,7 @@ func TestWatchEnds(t *testing.T) {
 		{"Ctrl-C", func() { term.Press("C-c") }},
 		{"SIGTERM", func() { signal(t, term, syscall.SIGTERM) }},
 	} {
-		term.run("clear; batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
+		term.fresh("batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
 		term.Shows("1 Overview", "Suspended")
 		end.do()
 		term.Shows("code 130", "Suspended")
@@ -169,7 +169,7 @@ func TestReplayInATerminal(t *testing.T) {
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch " + job.Name + " --exit-status --record tape.jsonl -n " + ns + "; echo code $?")
 	term.Shows("Complete", "code 0")
-	term.run("clear; KUBECONFIG=/nowhere batchjob watch --replay tape.jsonl --speed 20; echo code $?")
+	term.fresh("KUBECONFIG=/nowhere batchjob watch --replay tape.jsonl --speed 20; echo code $?")
 	term.Shows("end of the recording", "Complete", "100%")
 	term.Press("q")
 	term.Shows("code 0")
