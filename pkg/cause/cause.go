@@ -32,11 +32,22 @@ type Cause struct {
 	Unended bool
 	// PodReason is the kubelet's reason for the failure of the whole pod, such as Evicted.
 	PodReason string
+	// Restarted is how a container of a deleted pod ended before its last restart; zero if
+	// none was restarted, or if it is the end that Container tells of.
+	Restarted Exit
 	// Judged says that the podFailurePolicy was asked. Rule matched then, with Action, or
 	// is failurepolicy.NoRule.
 	Judged bool
 	Rule   int32
 	Action batchv1.PodFailurePolicyAction
+}
+
+// Exit is how a container ended.
+type Exit struct {
+	Container string
+	ExitCode  int32
+	// Reason is that of its runtime, if it says more than the exit code.
+	Reason string
 }
 
 // Of is the cause of the failure of a pod. m is the verdict of the podFailurePolicy, nil
@@ -65,7 +76,30 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match) Cause {
 	default:
 		c.PodReason = p.FailReason
 	}
+	if p.Deleting {
+		c.restarted(p)
+	}
 	return c
+}
+
+// restarted takes over how a container ended before its last restart. With restartPolicy
+// OnFailure that may be why the pod was deleted (JOB-16), and all that tells of it then.
+func (c *Cause) restarted(p *reconcile.Pod) {
+	if p.Restarted == nil {
+		return
+	}
+	before := Exit{Container: p.Restarted.Name, ExitCode: p.Restarted.ExitCode, Reason: telling(p.Restarted.Reason)}
+	if before != (Exit{c.Container, c.ExitCode, c.Reason}) {
+		c.Restarted = before
+	}
+}
+
+// telling is the reason of a runtime, if it says more than an exit code.
+func telling(reason string) string {
+	if reason == "Error" || reason == "Completed" {
+		return ""
+	}
+	return reason
 }
 
 // exit takes over what is known of the end of a container. That the pod is being deleted
@@ -73,14 +107,16 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match) Cause {
 func (c *Cause) exit(p *reconcile.Pod, container string, code int32) {
 	c.Container, c.ExitCode, c.Deleting = container, code, p.Deleting
 	for _, t := range p.Terminated {
-		if t.Name == container && t.ExitCode == code && t.Reason != "" && t.Reason != "Error" && t.Reason != "Completed" {
+		if t.Name == container && t.ExitCode == code && telling(t.Reason) != "" {
 			c.Reason = t.Reason
 		}
 	}
 }
 
 // Evidence is what happened, without what the podFailurePolicy made of it.
-func (c Cause) Evidence() string {
+func (c Cause) Evidence() string { return c.what() + c.restartedText() }
+
+func (c Cause) what() string {
 	switch {
 	case c.Container != "":
 		return c.exitText()
@@ -108,6 +144,22 @@ func (c Cause) exitText() string {
 	return text
 }
 
+// restartedText is what Evidence appends if a container had been restarted.
+func (c Cause) restartedText() string {
+	r := c.Restarted
+	if r.Container == "" {
+		return ""
+	}
+	reason := ""
+	if r.Reason != "" {
+		reason = " (" + r.Reason + ")"
+	}
+	return fmt.Sprintf("; before that, container %s exited with code %d%s and was restarted", r.Container, r.ExitCode, reason)
+}
+
+// restartedText as a pattern.
+var restartedText = regexp.MustCompile(`; before that, container (\S+) exited with code (-?\d+)(?: \(([^()]*)\))? and was restarted$`)
+
 // Text is the evidence, and which rule matched. names are those of the rules.
 func (c Cause) Text(names rulename.Names) string {
 	switch {
@@ -133,6 +185,8 @@ const noRuleText = "; no rule of the podFailurePolicy matched"
 // left of it.
 type Told struct {
 	Evidence string
+	// Restarted is part of the evidence.
+	Restarted Exit
 	// Rule is failurepolicy.NoRule if none matched.
 	Rule     int32
 	RuleName string
@@ -143,7 +197,8 @@ type Told struct {
 func Parse(text string) Told {
 	m := ruleText.FindStringSubmatchIndex(text)
 	if m == nil {
-		return Told{Evidence: strings.TrimSuffix(text, noRuleText), Rule: failurepolicy.NoRule}
+		evidence := strings.TrimSuffix(text, noRuleText)
+		return Told{Evidence: evidence, Restarted: parseRestarted(evidence), Rule: failurepolicy.NoRule}
 	}
 	group := func(i int) string {
 		if m[2*i] < 0 {
@@ -155,5 +210,21 @@ func Parse(text string) Told {
 	if err != nil {
 		return Told{Evidence: text, Rule: failurepolicy.NoRule}
 	}
-	return Told{Evidence: text[:m[0]], Rule: int32(rule), RuleName: group(2), Action: batchv1.PodFailurePolicyAction(group(3))}
+	return Told{
+		Evidence: text[:m[0]], Restarted: parseRestarted(text[:m[0]]),
+		Rule: int32(rule), RuleName: group(2), Action: batchv1.PodFailurePolicyAction(group(3)),
+	}
+}
+
+// parseRestarted reads what restartedText wrote, if it did.
+func parseRestarted(evidence string) Exit {
+	m := restartedText.FindStringSubmatch(evidence)
+	if m == nil {
+		return Exit{}
+	}
+	code, err := strconv.ParseInt(m[2], 10, 32)
+	if err != nil {
+		return Exit{}
+	}
+	return Exit{Container: m[1], ExitCode: int32(code), Reason: m[3]}
 }

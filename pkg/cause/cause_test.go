@@ -38,6 +38,17 @@ func TestText_CLI_04(t *testing.T) {
 		{"disrupted", reconcile.Pod{Conditions: disrupted(), Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143, and the pod has condition DisruptionTarget"},
 		{"only disrupted", reconcile.Pod{Conditions: disrupted()}, nil, "Pod has condition DisruptionTarget"},
 		{"deleted", reconcile.Pod{Phase: "Running", Deleting: true}, nil, "Pod was deleted before it ended"},
+		{"deleted, restarted before", reconcile.Pod{Phase: "Running", Deleting: true, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}}, nil,
+			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
+		{"killed, restarted before", reconcile.Pod{
+			Deleting: true, Terminated: []failurepolicy.Container{exited("main", 137, "Error")},
+			Restarted: &failurepolicy.Container{Name: "main", ExitCode: 137, Reason: "OOMKilled"},
+		}, nil, "Container main exited with code 137 while its pod was being deleted; before that, container main exited with code 137 (OOMKilled) and was restarted"},
+		{"ended as before", reconcile.Pod{
+			Deleting: true, Terminated: []failurepolicy.Container{exited("main", 7, "Error")}, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"},
+		}, nil, "Container main exited with code 7 while its pod was being deleted"},
+		{"restarted, not deleted", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7}}, nil,
+			"Container main exited with code 3"},
 		{"evicted", reconcile.Pod{Phase: "Failed", FailReason: "Evicted"}, nil, "Pod failed: Evicted"},
 		{"nobody knows", reconcile.Pod{Phase: "Failed"}, nil, "Pod failed, and no container tells why"},
 		{"no rule", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}}, none, "Container main exited with code 3; no rule of the podFailurePolicy matched"},
@@ -70,11 +81,14 @@ func TestParseReadsText_CLI_04(t *testing.T) {
 			Container: rapid.OneOf(rapid.Just(""), word).Draw(t, "container"), Reason: rapid.OneOf(rapid.Just(""), word).Draw(t, "reason"),
 			PodReason: rapid.OneOf(rapid.Just(""), word).Draw(t, "pod reason"), Rule: failurepolicy.NoRule,
 		}
+		if rapid.Bool().Draw(t, "restarted") {
+			c.Restarted = cause.Exit{Container: word.Draw(t, "restarted container"), ExitCode: rapid.Int32().Draw(t, "code before"), Reason: rapid.OneOf(rapid.Just(""), word).Draw(t, "reason before")}
+		}
 		if c.Judged = rapid.Bool().Draw(t, "judged"); c.Judged && rapid.Bool().Draw(t, "matched") {
 			c.Rule = rapid.Int32Range(0, 2).Draw(t, "rule")
 			c.Action = rapid.SampledFrom([]batchv1.PodFailurePolicyAction{"FailJob", "Ignore", "Count", "FailIndex"}).Draw(t, "action")
 		}
-		want := cause.Told{Evidence: c.Evidence(), Rule: c.Rule, RuleName: names.Name(c.Rule), Action: c.Action}
+		want := cause.Told{Evidence: c.Evidence(), Restarted: c.Restarted, Rule: c.Rule, RuleName: names.Name(c.Rule), Action: c.Action}
 		if got := cause.Parse(c.Text(names)); got != want {
 			t.Errorf("%q is read as %+v, want %+v", c.Text(names), got, want)
 		}

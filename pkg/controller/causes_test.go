@@ -26,6 +26,16 @@ func failedPod(name string, containers ...corev1.ContainerStatus) *corev1.Pod {
 	return pod
 }
 
+// restartedPod is a pod of the Job that runs again, after its container ended so.
+func restartedPod(name string, code int32) *corev1.Pod {
+	pod := runningPod(name, ourJob(1))
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "main", RestartCount: 1, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		LastTerminationState: exited("main", code, "Error").State,
+	}}
+	return pod
+}
+
 func withCondition(pod *corev1.Pod, c corev1.PodConditionType) *corev1.Pod {
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: c, Status: corev1.ConditionTrue})
 	return pod
@@ -69,6 +79,8 @@ func TestCauses_JOB_47(t *testing.T) {
 			"Container main exited with code 143, and the pod has condition DisruptionTarget"},
 		"no policy, deleted":            {ourJob(1), deleted(runningPod("p", ourJob(1))), "Pod was deleted before it ended"},
 		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
+		"no policy, deleted, restarted": {ourJob(1), deleted(restartedPod("p", 7)),
+			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
 		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container tells why"},
 		"no policy, the kubelet's word": {ourJob(1), withReason(failedPod("p"), "UnexpectedAdmissionError"), "Pod failed: UnexpectedAdmissionError"},
 		"no rule":                       {policyJob(), failedPod("p", exited("main", 1, "")), "Container main exited with code 1; no rule of the podFailurePolicy matched"},

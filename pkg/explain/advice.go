@@ -76,16 +76,15 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		return []Advice{{text, a.kubectl("describe pod %s", shellWord(p.Pods[0]))}}
 	}
 	if advice, known := podAdvice[p.Kind]; known {
-		if len(p.Pods) == 0 {
-			return nil
-		}
-		return []Advice{{advice.Text, a.kubectl(advice.Command, shellWord(p.Pods[0]))}}
+		return a.adviceOnPod(p, advice)
 	}
 	switch p.Kind {
 	case ProblemNotReconciled, ProblemControllerGone, ProblemFinalizerStuck:
 		return a.adviceOnController()
 	case ProblemSuspended:
 		return a.adviceOnSuspended()
+	case ProblemContainerFailed:
+		return a.adviceOnFailedWithin(p)
 	case ProblemCreationRefused:
 		return a.adviceOnRefusal(p)
 	case ProblemNoParallelism:
@@ -98,6 +97,18 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil
+}
+
+// adviceOnPod is about the first pod that has the problem.
+func (a *analysis) adviceOnPod(p *Problem, advice Advice) []Advice {
+	if len(p.Pods) == 0 {
+		return nil
+	}
+	pod := shellWord(p.Pods[0])
+	if c := a.loopOf(p); c != nil && c.neverStarted() {
+		return []Advice{{a.startRemedy(c), a.kubectl("describe pod %s", pod)}}
+	}
+	return []Advice{{advice.Text, a.kubectl(advice.Command, pod)}}
 }
 
 // startAdvice is for what keeps a pod from starting and says more than its kind, "" if there is
@@ -203,7 +214,7 @@ func (a *analysis) adviceOnFailure() []Advice {
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
 		out = append(out, Advice{"let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""})
 	}
-	if len(a.failures) > 1 && !a.perIndex() {
+	if len(a.failures) > 1 && !a.perIndex() && a.haveLogs() {
 		out = append(out, Advice{"read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))})
 	}
 	return out
@@ -217,8 +228,12 @@ func (a *analysis) ignoredForEver(f *failure) bool {
 
 // adviceOnContainer is what its end asks for, and where its log is.
 func (a *analysis) adviceOnContainer(f *failure, c *Container) []Advice {
+	if c.neverStarted() {
+		return []Advice{{Text: a.startRemedy(c)}}
+	}
 	var out []Advice
-	if text := a.remedy(c); text != "" {
+	stopped := f.consequence && !c.Before
+	if text := a.remedy(c); text != "" && !stopped {
 		out = append(out, Advice{Text: text})
 	}
 	flags := ""
@@ -236,6 +251,9 @@ func (a *analysis) adviceOnGonePods() []Advice {
 	if a.focused() || len(a.failures) > 0 {
 		return nil
 	}
+	if a.restartsFailedIt() {
+		return a.adviceOnRestarts()
+	}
 	for i := range a.r.Causes {
 		if c := &a.r.Causes[i]; !c.Consequence && wasDeleted(c.Text) {
 			return []Advice{{"find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", ""}}
@@ -244,22 +262,31 @@ func (a *analysis) adviceOnGonePods() []Advice {
 	if a.job.Status.Failed == 0 || !a.PodsRead || a.fate.reason == batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}
+	if a.restartsCount() {
+		return []Advice{keepFailedPods}
+	}
 	return []Advice{{"to see more next time, let nothing delete failed pods before their Job, or collect their logs elsewhere", ""}}
 }
 
 // remedy is what an exit code or reason asks for.
 func (a *analysis) remedy(c *Container) string {
-	switch {
-	case c.Reason == "OOMKilled":
-		if limit := a.memoryLimit(c.Name); limit != "" {
-			return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
-		}
-		return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
-	case c.ExitCode == 127:
+	if c.Reason != "OOMKilled" {
+		return a.remedyOfCode(c, c.ExitCode)
+	}
+	if limit := a.memoryLimit(c.Name); limit != "" {
+		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
+	}
+	return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
+}
+
+// remedyOfCode is what an exit code asks for, by the convention of shells.
+func (a *analysis) remedyOfCode(c *Container, code int32) string {
+	switch code {
+	case 127:
 		return fmt.Sprintf("correct the command of container %s, or use an image that has it (image %s)", c.Name, a.image(c.Name))
-	case c.ExitCode == 126:
+	case 126:
 		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
-	case c.ExitCode == 143 || c.ExitCode == 137:
+	case 143, 137:
 		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down or was short of memory, a liveness probe", c.Name)
 	}
 	return ""
@@ -282,12 +309,18 @@ func (a *analysis) adviceOnLimit() []Advice {
 	case batchv1.JobReasonDeadlineExceeded:
 		return []Advice{{"give it more time (activeDeadlineSeconds), or more at once (parallelism)", ""}}
 	case batchv1.JobReasonBackoffLimitExceeded:
+		if a.restartsFailedIt() {
+			return []Advice{keepFailedPods}
+		}
 		f := a.example()
 		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
 		if never && a.spec.PodFailurePolicy == nil && deref(a.spec.BackoffLimit, 6) > 0 && f != nil && f.pod.Disruption == "" {
 			return []Advice{{"if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", ""}}
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+		if !a.haveLogs() {
+			return nil
+		}
 		return []Advice{{"read the logs of the failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil

@@ -235,9 +235,12 @@ func (a *analysis) match(p *Pod) *failurepolicy.Match {
 	return &m
 }
 
-// isConsequence says that the pod ended because it was deleted, when the end of the Job
-// was decided already.
+// isConsequence says that the pod ended because it was deleted, or is about to be, when the
+// end of the Job was decided already.
 func (a *analysis) isConsequence(p *Pod) bool {
+	if p.IsActive() {
+		return a.fate.decided()
+	}
 	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.endedBeforeDeletion()
 }
 
@@ -256,7 +259,7 @@ func (a *analysis) questionConsequences() {
 
 // decidedWithoutDeletions says that the end of the Job needs no deletion to explain it.
 func (a *analysis) decidedWithoutDeletions() bool {
-	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6)
+	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6) || a.restartsFailedIt()
 }
 
 // ownFailures is how many failures are no consequence of the end of the Job.

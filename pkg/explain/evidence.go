@@ -68,7 +68,7 @@ func (a *analysis) limitEvidence() []Evidence {
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure; %s", deref(spec.BackoffLimit, 6), times(failed, "pod counts as failed", "pods count as failed"))
+			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure%s; %s", deref(spec.BackoffLimit, 6), a.restartsText(), times(failed, "pod counts as failed", "pods count as failed"))
 		}
 		return limit("backoffLimit %d: %s", deref(spec.BackoffLimit, 6), times(failed, "pod failed", "pods failed"))
 	case batchv1.JobReasonDeadlineExceeded:
@@ -171,6 +171,9 @@ func (a *analysis) examples() []*failure {
 			out = append(out, f)
 		}
 	}
+	if f := a.restartedFailure(); len(out) == 0 && f != nil {
+		out = append(out, f)
+	}
 	return out
 }
 
@@ -246,6 +249,9 @@ func containerEvidence(pod string, c *Container) Evidence {
 	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, exitText(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
 		text += " after " + age(c.EndedAt.Sub(c.StartedAt))
+	}
+	if c.Before {
+		text += ", before it was restarted"
 	}
 	if m := Meaning(c.ExitCode, c.Reason); m != "" {
 		text += ": " + strings.TrimPrefix(m, Signal(c.ExitCode)+": ")

@@ -41,6 +41,9 @@ type Pod struct {
 	// Attempt is 1-based: of its index, or of a NonIndexed Job; 0 if it cannot be told.
 	Attempt int32
 	Node    string
+	// StartedAt is when the first of its containers started; zero if none has, or if
+	// restarts have made that unknown.
+	StartedAt time.Time
 	// DeletedAt is when the deletion was asked for, plus Grace; zero if it is not deleted.
 	DeletedAt time.Time
 	Grace     time.Duration
@@ -58,6 +61,8 @@ type Pod struct {
 	// Disruption is the reason of the condition DisruptionTarget, if that is True.
 	Disruption, DisruptionMessage string
 	Containers                    []Container
+	// Running are containers that run while another of the pod has failed: nil in most pods.
+	Running []string
 }
 
 // Container is a container of a pod that has ended, that waits, or that ended before it

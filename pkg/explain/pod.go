@@ -27,6 +27,7 @@ func PodOf(pod *corev1.Pod) Pod {
 		Node:         pod.Spec.NodeName,
 		Message:      cut(pod.Status.Message),
 		StatusReason: pod.Status.Reason,
+		StartedAt:    firstStart(pod),
 	}
 	if d := pod.DeletionTimestamp; d != nil {
 		if g := pod.DeletionGracePeriodSeconds; g != nil {
@@ -45,6 +46,7 @@ func PodOf(pod *corev1.Pod) Pod {
 	p.Attempt = attempt(pod, &p)
 	p.noteConditions(pod)
 	p.noteContainers(pod)
+	p.noteRunning(pod.Status.ContainerStatuses)
 	return p
 }
 
@@ -72,6 +74,34 @@ func attempt(pod *corev1.Pod, p *Pod) int32 {
 	return 0
 }
 
+// firstStart is that of the pod's first container, as far as it is known: of the runs of a
+// container, its status tells of the last two.
+func firstStart(pod *corev1.Pod) time.Time {
+	var first time.Time
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range list {
+			run := &list[i].State
+			if list[i].RestartCount > 0 {
+				run = &list[i].LastTerminationState
+			}
+			if start := startOf(run); list[i].RestartCount <= 1 && !start.IsZero() && (first.IsZero() || start.Before(first)) {
+				first = start
+			}
+		}
+	}
+	return first
+}
+
+func startOf(run *corev1.ContainerState) time.Time {
+	switch {
+	case run.Running != nil:
+		return known(run.Running.StartedAt)
+	case run.Terminated != nil:
+		return known(run.Terminated.StartedAt)
+	}
+	return time.Time{}
+}
+
 func (p *Pod) noteConditions(pod *corev1.Pod) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -97,6 +127,21 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 			if last := list[j].LastTerminationState.Terminated; last != nil && !c.Before {
 				p.Containers = append(p.Containers, ended(Container{Name: c.Name, Init: c.Init, Before: true, Restarts: c.Restarts}, last))
 			}
+		}
+	}
+}
+
+// noteRunning leaves out sidecars, which are init containers: they keep no pod from ending.
+func (p *Pod) noteRunning(all []corev1.ContainerStatus) {
+	failed := func(s corev1.ContainerStatus) bool {
+		return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
+	}
+	if !slices.ContainsFunc(all, failed) {
+		return
+	}
+	for i := range all {
+		if all[i].State.Running != nil {
+			p.Running = append(p.Running, all[i].Name)
 		}
 	}
 }
@@ -131,11 +176,6 @@ func known(t metav1.Time) time.Time {
 		return time.Time{}
 	}
 	return t.Time
-}
-
-// neverStarted says that there was no process, and so there is no log.
-func (c *Container) neverStarted() bool {
-	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
 }
 
 // endOf returns the named container if it ended last with this exit code, or nil.

@@ -116,7 +116,7 @@ func (t *podTable) time(at time.Time) *metav1.Time {
 func (t *podTable) info(p *Pod) PodInfo {
 	info := PodInfo{
 		Name: p.Name, Attempt: p.Attempt, Phase: string(p.Phase), State: p.State(), Ready: p.Ready, Node: p.Node,
-		Created: t.time(p.CreatedAt), Restarts: p.Restarts,
+		Created: t.time(p.CreatedAt), Started: t.time(p.StartedAt), Restarts: p.Restarts,
 	}
 	if p.Index >= 0 {
 		info.Index = t.numbers.ptr(p.Index)

@@ -98,6 +98,19 @@ func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
 	return p, true
 }
 
+// loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
+func (a *analysis) loopOf(p *Problem) *Container {
+	if p.Kind != ProblemCrashLoop {
+		return nil
+	}
+	for _, pod := range a.active {
+		if pod.Name == p.Pods[0] {
+			return pod.waiting(crashLoop...)
+		}
+	}
+	return nil
+}
+
 func details(c *Container) []string {
 	if c.WaitingMessage == "" {
 		return nil

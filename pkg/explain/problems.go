@@ -16,7 +16,7 @@ import (
 func (a *analysis) problems() []Problem {
 	var out []Problem
 	for _, find := range []func() []Problem{
-		a.notReconciled, a.suspended, a.noParallelism, a.creationRefused, a.pendingPods, a.terminatingPods, a.foreignFinalizers, a.deletion,
+		a.notReconciled, a.suspended, a.noParallelism, a.creationRefused, a.pendingPods, a.failedContainers, a.terminatingPods, a.foreignFinalizers, a.deletion,
 		a.ruleNames, a.impossible, a.unknownMode, a.inconsistent,
 	} {
 		out = append(out, find()...)
@@ -294,6 +294,6 @@ func (a *analysis) moves() bool {
 		return deref(a.job.Status.Ready, 0) > 0
 	}
 	return slices.ContainsFunc(a.active, func(p *Pod) bool {
-		return p.Phase == "Running" && p.waiting(crashLoop...) == nil
+		return p.Phase == "Running" && p.waiting(crashLoop...) == nil && a.failedWithin(p) == nil
 	})
 }

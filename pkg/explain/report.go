@@ -224,6 +224,7 @@ const (
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
+	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod runs on
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
 	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
@@ -342,6 +343,9 @@ type PodInfo struct {
 	Ready   bool         `json:"ready,omitempty"`
 	Node    string       `json:"node,omitempty"`
 	Created *metav1.Time `json:"created,omitempty"`
+	// Started is when its first container started; nil if none has, or if restarts have made
+	// that unknown.
+	Started *metav1.Time `json:"started,omitempty"`
 	// Ended is when it finished, for a finished pod.
 	Ended    *metav1.Time `json:"ended,omitempty"`
 	Restarts int32        `json:"restarts,omitempty"`

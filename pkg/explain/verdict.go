@@ -85,6 +85,9 @@ func (a *analysis) whyFailed() string {
 	failed := a.job.Status.Failed + int32(a.uncountedFailed())
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
+		if a.restartsFailedIt() {
+			return a.whyRestarts()
+		}
 		limit := deref(a.spec.BackoffLimit, 6)
 		if failed <= limit {
 			return fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows%s", limit, a.mostly())

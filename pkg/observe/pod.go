@@ -55,6 +55,9 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	if p.Deleting || p.IsTerminal() {
 		p.FinishedAt = finishTime(pod)
 	}
+	if p.Restarts > 0 {
+		p.Restarted = restarted(pod)
+	}
 	if p.Phase == corev1.PodFailed {
 		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
 	}
@@ -136,6 +139,25 @@ func terminated(pod *corev1.Pod) []failurepolicy.Container {
 		}
 	}
 	return out
+}
+
+// restarted is how the first container that failed before its last restart did, or else how
+// the first that was restarted ended.
+func restarted(pod *corev1.Pod) *failurepolicy.Container {
+	var first *failurepolicy.Container
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			t := list[i].LastTerminationState.Terminated
+			if t == nil || first != nil && t.ExitCode == 0 {
+				continue
+			}
+			first = &failurepolicy.Container{Name: list[i].Name, ExitCode: t.ExitCode, Reason: t.Reason}
+			if t.ExitCode != 0 {
+				return first
+			}
+		}
+	}
+	return first
 }
 
 // finishTime is the first that is known of: when the last container ended, when

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -185,6 +186,37 @@ func TestIsGone(t *testing.T) {
 	} {
 		if got := IsGone(&c.meta); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// JOB-16, CLI-04: of containers that were restarted, one that failed tells why; app containers
+// come first.
+func TestRestarted_JOB_16_CLI_04(t *testing.T) {
+	status := func(name string, restarts, code int32) corev1.ContainerStatus {
+		s := corev1.ContainerStatus{Name: name, RestartCount: restarts}
+		if restarts > 0 {
+			s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}
+		}
+		return s
+	}
+	forgotten := status("main", 2, 1)
+	forgotten.LastTerminationState.Terminated = nil
+	for name, tc := range map[string]struct {
+		init, app []corev1.ContainerStatus
+		want      *failurepolicy.Container
+	}{
+		"no restart":             {nil, []corev1.ContainerStatus{status("main", 0, 0)}, nil},
+		"one":                    {nil, []corev1.ContainerStatus{status("side", 0, 0), status("main", 1, 7)}, &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}},
+		"the first that failed":  {nil, []corev1.ContainerStatus{status("a", 1, 0), status("b", 1, 3), status("c", 1, 4)}, &failurepolicy.Container{Name: "b", ExitCode: 3, Reason: "Error"}},
+		"an init container":      {[]corev1.ContainerStatus{status("fetch", 2, 5)}, []corev1.ContainerStatus{status("main", 0, 0)}, &failurepolicy.Container{Name: "fetch", ExitCode: 5, Reason: "Error"}},
+		"app containers first":   {[]corev1.ContainerStatus{status("fetch", 2, 5)}, []corev1.ContainerStatus{status("main", 1, 7)}, &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}},
+		"none failed":            {[]corev1.ContainerStatus{status("proxy", 1, 0)}, []corev1.ContainerStatus{status("main", 1, 0)}, &failurepolicy.Container{Name: "main", Reason: "Error"}},
+		"an end that is unknown": {nil, []corev1.ContainerStatus{forgotten}, nil},
+	} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, InitContainerStatuses: tc.init, ContainerStatuses: tc.app}}
+		if got := Pod(pod).Restarted; !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }

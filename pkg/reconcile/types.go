@@ -50,6 +50,9 @@ type Pod struct {
 	// the conditions, of a pod that failed; nil for every other pod.
 	Terminated []failurepolicy.Container
 	Conditions []failurepolicy.Condition
+	// Restarted is how a container ended before its last restart: one that failed, if any
+	// of them did; nil if nothing is known of one. No decision depends on it.
+	Restarted *failurepolicy.Container
 	// FailReason is the reason that the kubelet gave for the failure of the whole pod,
 	// such as Evicted; empty for every other pod.
 	FailReason string

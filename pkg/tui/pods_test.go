@@ -134,7 +134,9 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 func TestShortCause(t *testing.T) {
 	for cause, want := range map[string]string{
 		"": "", "Container main exited with code 1": "exit 1 (main)", "Container main exited with code 137 (OOMKilled)": "exit 137 OOMKilled (main)",
-		"Container main exited with code 143 (OOMKilled) while its pod was being deleted, and the pod has condition DisruptionTarget": "exit 143 OOMKilled, deleted, DisruptionTarget (main)",
+		"Container main exited with code 143 (OOMKilled) while its pod was being deleted, and the pod has condition DisruptionTarget":           "exit 143 OOMKilled, deleted, DisruptionTarget (main)",
+		"Container main exited with code 137 while its pod was being deleted; before that, container main exited with code 1 and was restarted": "exit 137, deleted, exit 1 before (main)",
+		"Pod was deleted before it ended; before that, container main exited with code 137 (OOMKilled) and was restarted":                       "Pod was deleted before it ended, exit 137 OOMKilled before",
 		"Pod has condition DisruptionTarget": "condition DisruptionTarget", "Pod failed: Evicted": "Pod failed: Evicted", "Container main was lost": "Container main was lost",
 	} {
 		if got := shortCause(cause); got != want {

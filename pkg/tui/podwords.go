@@ -200,6 +200,11 @@ func briefCauses(causes []string) []string {
 // containerOf takes a cause apart that is the exit code of a container; rest is short for
 // other causes too.
 func containerOf(cause string) (container, rest string, is bool) {
+	if end, before, restarted := strings.Cut(cause, "; before that, "); restarted {
+		_, code, _ := strings.Cut(strings.TrimSuffix(before, " and was restarted"), " exited with code ")
+		container, rest, is = containerOf(end)
+		return container, rest + ", " + shortExit(code) + " before", is
+	}
 	container, is = strings.CutPrefix(cause, "Container ")
 	if !is {
 		return "", strings.TrimPrefix(cause, "Pod has "), false
@@ -210,16 +215,23 @@ func containerOf(cause string) (container, rest string, is bool) {
 	}
 	code, behind, _ := strings.Cut(rest, ", and the pod has condition ")
 	code, deleted := strings.CutSuffix(code, " while its pod was being deleted")
-	if number, reason, has := strings.Cut(code, " ("); has {
-		code = number + " " + strings.TrimSuffix(reason, ")")
-	}
+	rest = shortExit(code)
 	if deleted {
-		code += ", deleted"
+		rest += ", deleted"
 	}
 	if behind != "" {
-		code += ", " + behind
+		rest += ", " + behind
 	}
-	return container, "exit " + code, true
+	return container, rest, true
+}
+
+// shortExit is "exit 137 OOMKilled" for "137 (OOMKilled)".
+func shortExit(code string) string {
+	number, reason, has := strings.Cut(code, " (")
+	if !has {
+		return "exit " + code
+	}
+	return "exit " + number + " " + strings.TrimSuffix(reason, ")")
 }
 
 // gapLines are what could not be read.

@@ -131,6 +131,36 @@ func TestEndings_Issue7_1(t *testing.T) {
 	}
 }
 
+// Issue 7, point 1, JOB-16: restarts in the pod use up backoffLimit, and the controller deletes
+// the pod: how its container failed is told all the same.
+func TestRestarts_Issue7_1(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	j := newJob("again", `echo trying; sleep 1; exit 7`)
+	j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](1)
+	create(t, ns, j)
+	want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", "again", "--timeout", "2m")
+	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main ended with exit code 7 last", "restartPolicy Never"}, "explain-failure", "again")
+	if strings.Contains(said, "ind out who") {
+		t.Errorf("it looks for somebody else:\n%s", said)
+	}
+}
+
+// Issue 7, point 1: a container has failed, and another one keeps its pod from ending.
+func TestFailedWithin_Issue7_1(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	j := newJob("half", `sleep 1; exit 42`)
+	proxy := *j.Spec.Template.Spec.Containers[0].DeepCopy()
+	proxy.Name, proxy.Command = "proxy", []string{"sleep", "300"}
+	j.Spec.Template.Spec.Containers = append(j.Spec.Template.Spec.Containers, proxy)
+	create(t, ns, j)
+	eventually(t, "a verdict", func(context.Context) bool {
+		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half").Out, "Running (stalled)")
+	})
+	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy still runs", "Let container proxy end when container main has"}, "explain-failure", "half")
+}
+
 // Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.
 func TestStalls_Issue7_1(t *testing.T) {
 	t.Parallel()

@@ -51,16 +51,21 @@ func (v *view) podRow(t *table, pod *explain.PodInfo) {
 		textCell(v.ran(pod)), textCell(countOrNone(pod.Restarts)), textCell(pod.Node), textCell(countedWord(pod.Counted)), textCell(pod.Cause))
 }
 
-// ran is how long the pod has been there.
+// ran is how long the pod has run since its first container started, as the ends of its
+// containers tell it; or how long it has been there if that start is not known.
 func (v *view) ran(pod *explain.PodInfo) string {
-	if pod.Created.IsZero() {
+	start := pod.Started
+	if start.IsZero() {
+		start = pod.Created
+	}
+	if start.IsZero() {
 		return ""
 	}
 	end := v.report.ObservedAt
 	if !pod.Ended.IsZero() {
 		end = *pod.Ended
 	}
-	return wording.Duration(max(0, end.Sub(pod.Created.Time)))
+	return wording.Duration(max(0, end.Sub(start.Time)))
 }
 
 func countedWord(counted string) string {
