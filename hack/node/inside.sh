@@ -3,6 +3,7 @@
 # components, runs the command, and ends with its exit code. All paths and addresses are the
 # same every time, as nothing outside sees them: DIR is /run/node.
 set -eu
+[ $$ = 1 ] || { echo "hack/node/run.sh starts this, in namespaces of its own." >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 shift

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,6 +112,9 @@ func (a *analysis) adviceOnPod(p *Problem, advice Advice) []Advice {
 	return []Advice{{advice.Text, a.kubectl(advice.Command, pod)}}
 }
 
+// missingVolume is what a kubelet says of a volume that refers to something that is not there.
+var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim) "[^"]+" not found`)
+
 // startAdvice is for what keeps a pod from starting and says more than its kind, "" if there is
 // none.
 func startAdvice(p *Problem) string {
@@ -118,9 +122,9 @@ func startAdvice(p *Problem) string {
 	switch {
 	case len(p.Pods) == 0:
 		return ""
-	case p.Kind == ProblemContainerConfig && strings.Contains(told, "runAsNonRoot"):
+	case p.Kind == ProblemContainerConfig && (strings.Contains(told, "runAsNonRoot") || strings.Contains(told, "non-root policy")):
 		return "let the container run as somebody else than root: by runAsUser in its securityContext, or an image whose user is a number and not 0"
-	case p.Kind == ProblemPodPending && strings.HasSuffix(p.Text, "(FailedMount)"):
+	case p.Kind == ProblemPodPending && strings.HasSuffix(p.Text, "(FailedMount)") && missingVolume.MatchString(told):
 		return "create what its volumes refer to (a ConfigMap, a Secret, a claim), and it starts by itself"
 	}
 	return ""

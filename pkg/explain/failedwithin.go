@@ -35,11 +35,14 @@ func (a *analysis) failedContainers() []Problem {
 	type key struct {
 		container, end, running string
 	}
+	if a.fate.decided() || a.job.DeletionTimestamp != nil || deref(a.spec.Suspend, false) {
+		return nil // All pods are on their way out.
+	}
 	found := map[key]*Problem{}
 	var order []key
 	for _, pod := range a.active {
 		c := a.failedWithin(pod)
-		if c == nil || !a.inFocus(pod) || a.fate.decided() {
+		if c == nil || !a.inFocus(pod) {
 			continue
 		}
 		k := key{c.Name, exitText(c.ExitCode, c.Reason), containersText(pod.Running) + plural(len(pod.Running), " still runs", " still run")}
@@ -81,7 +84,7 @@ func (a *analysis) adviceOnFailedWithin(p *Problem) []Advice {
 	pod := a.active[i]
 	c := a.failedWithin(pod)
 	sidecars := plural(len(pod.Running), "it as a native sidecar (an init container", "them as native sidecars (init containers")
-	out := []Advice{{Text: fmt.Sprintf("let %s end when container %s has, or create the Job anew with %s with restartPolicy Always): those keep no pod from ending",
+	out := []Advice{{Text: fmt.Sprintf("if %s only serves container %s, let it end with that, or create the Job anew with %s with restartPolicy Always): those keep no pod from ending",
 		containersText(pod.Running), c.Name, sidecars)}}
 	if c.neverStarted() {
 		return append(out, Advice{Text: a.startRemedy(c)})

@@ -294,6 +294,6 @@ func (a *analysis) moves() bool {
 		return deref(a.job.Status.Ready, 0) > 0
 	}
 	return slices.ContainsFunc(a.active, func(p *Pod) bool {
-		return p.Phase == "Running" && p.waiting(crashLoop...) == nil && a.failedWithin(p) == nil
+		return p.Phase == "Running" && p.waiting(crashLoop...) == nil
 	})
 }

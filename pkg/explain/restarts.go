@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ func (a *analysis) restartsFailedIt() bool {
 		return true
 	}
 	failed := max(a.job.Status.Failed+int32(a.uncountedFailed()), a.ownFailures())
-	return failed <= limit || a.toldRestart() != nil && a.ownFailures() <= limit
+	return failed <= limit || a.toldRestart() != nil && failed-a.stoppedAtTheEnd() <= limit
 }
 
 // restartsCount says that the Job failed by its backoffLimit, and restarts count towards that.
@@ -62,7 +63,7 @@ func (a *analysis) toldRestart() *cause.Exit {
 		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
 			continue
 		}
-		if told, _ := toldBy(e); told.Restarted.Container != "" {
+		if told, _ := toldBy(e); told.Restarted.Container != "" && !isDisruption(told.Evidence) {
 			return &told.Restarted
 		}
 	}
@@ -131,7 +132,7 @@ func (a *analysis) whyRestarts() string {
 	pod, c := a.restartedMost()
 	switch told := a.toldRestart(); {
 	case c != nil:
-		if pod.Restarts == n && c.Restarts == n {
+		if pod.Restarts == n && c.Restarts == n && n >= max(limit, 1) {
 			who = fmt.Sprintf("container %s of pod %s was", c.Name, pod.Name)
 		}
 		last = fmt.Sprintf("; container %s ended with %s last%s", c.Name, exitText(c.ExitCode, c.Reason), saying(c.Message))
@@ -143,7 +144,7 @@ func (a *analysis) whyRestarts() string {
 
 // restartsText is for the evidence: how many restarts are known of.
 func (a *analysis) restartsText() string {
-	if n := a.restarts(); n > 0 && a.restartsFailedIt() {
+	if n := a.restarts(); n >= max(deref(a.spec.BackoffLimit, 6), 1) {
 		return fmt.Sprintf(" (%s)", times(n, "restart", "restarts"))
 	}
 	return ""
@@ -161,3 +162,24 @@ func (a *analysis) adviceOnRestarts() []Advice {
 
 // keepFailedPods is the advice that lets the next run tell more.
 var keepFailedPods = Advice{Text: "to keep the logs, create the Job with restartPolicy Never: each failure then leaves its pod behind, while with OnFailure the controller deletes the pod when backoffLimit is used up"}
+
+// isDisruption says that the evidence is of an eviction or the like, and not of the controller.
+func isDisruption(evidence string) bool {
+	return strings.Contains(evidence, string(corev1.DisruptionTarget))
+}
+
+// stoppedAtTheEnd is how many failures are pods that were stopped because the end of the Job
+// was decided: by the controller's events, or by the pods that are there.
+func (a *analysis) stoppedAtTheEnd() int32 {
+	n := int32(0)
+	for i := range a.Events {
+		e := &a.Events[i]
+		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
+			continue
+		}
+		if told, _ := toldBy(e); wasDeleted(told.Evidence) && !isDisruption(told.Evidence) {
+			n += max(e.Count, 1)
+		}
+	}
+	return max(n, int32(len(a.failures))-a.ownFailures())
+}

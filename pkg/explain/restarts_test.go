@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -188,4 +189,36 @@ func TestStoppedByTheController_CLI_04(t *testing.T) {
 	}), killed))
 	wantSaid(t, r, "container main ended with exit code 137", "read the whole log")
 	wantUnsaid(t, r, nobodyElse)
+}
+
+// JOB-15, CLI-04: one restart at the end does not make restarts of what drained nodes did.
+func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
+	const drained = "Container main exited with code 143 while its pod was being deleted, and the pod had the condition DisruptionTarget (EvictionByEvictionAPI)"
+	const last = "Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"
+	told := func(text string, count int32, d time.Duration) explain.Event {
+		return explain.Event{Type: "Warning", Reason: "PodFailed", Message: text + ". First in pod a", Count: count, First: noon.Add(-d), Last: noon.Add(-d)}
+	}
+	for name, tc := range map[string]struct {
+		limit, failed int32
+		events        []explain.Event
+		want          string
+	}{
+		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit allows 3 retries"},
+		"the drained one was restarted":   {2, 3, []explain.Event{told(drained+"; before that, container main exited with code 7 and was restarted", 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
+		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
+		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main ended with exit code 7 last"},
+	} {
+		f := factsOf(restarting(tc.limit, tc.failed))
+		f.Events = tc.events
+		if s := report(f).Verdict.Sentence; !strings.Contains(s, tc.want) {
+			t.Errorf("%s: %q, want %q", name, s, tc.want)
+		}
+	}
+}
+
+// JOB-16, CLI-04: restarts of pods that are gone are not laid on the one that is there.
+func TestRestartsOfSeveralPods_JOB_16_CLI_04(t *testing.T) {
+	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
+	wantSaid(t, r, "containers of its pods were restarted at least 6 times, which uses up backoffLimit 6")
+	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")
 }

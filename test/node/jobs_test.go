@@ -156,9 +156,9 @@ func TestFailedWithin_Issue7_1(t *testing.T) {
 	j.Spec.Template.Spec.Containers = append(j.Spec.Template.Spec.Containers, proxy)
 	create(t, ns, j)
 	eventually(t, "a verdict", func(context.Context) bool {
-		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half").Out, "Running (stalled)")
+		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half").Out, "ended with exit code 42")
 	})
-	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy still runs", "Let container proxy end when container main has"}, "explain-failure", "half")
+	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy still runs", "If container proxy only serves container main"}, "explain-failure", "half")
 }
 
 // Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.

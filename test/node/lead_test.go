@@ -78,7 +78,7 @@ func (l *leads) all() []handOver {
 	return append([]handOver(nil), l.changes...)
 }
 
-// one waits for the next change, which must be the only one.
+// one waits for the first change.
 func (l *leads) one(t *testing.T) handOver {
 	t.Helper()
 	eventually(t, "another leader", func(context.Context) bool { return len(l.all()) > 0 })

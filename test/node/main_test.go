@@ -21,6 +21,8 @@ import (
 const (
 	system     = "batchjob-system"
 	deployment = "batchjob-controller"
+	// server is where inside.sh has the API server.
+	server = "https://10.99.0.1:6443"
 	// ready is how long the Deployment may take, on a machine with other work.
 	ready = 2 * time.Minute
 )
@@ -57,11 +59,17 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-func prepare() (err error) {
-	if config, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")); err != nil {
+func prepare() error {
+	found, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
 		return fmt.Errorf("%w; run: make test-node", err)
 	}
-	config.QPS = -1
+	// What is installed is removed in the end: that must not be an installation which somebody uses.
+	if found.Host != server {
+		return fmt.Errorf("the cluster at %s is not that of hack/node/run.sh; run: make test-node", found.Host)
+	}
+	found.QPS = -1
+	config = found
 	if client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}

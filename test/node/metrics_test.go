@@ -3,6 +3,7 @@
 package node
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -20,7 +21,9 @@ func TestMetrics_Issue7_1(t *testing.T) {
 	if r := kubectl(t, ns, "create", "clusterrolebinding", ns, "--clusterrole", "batchjob-metrics-reader", "--serviceaccount", ns+":reader"); r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
-	t.Cleanup(func() { _ = client.RbacV1().ClusterRoleBindings().Delete(t.Context(), ns, metav1.DeleteOptions{}) })
+	t.Cleanup(func() {
+		_ = client.RbacV1().ClusterRoleBindings().Delete(context.Background(), ns, metav1.DeleteOptions{})
+	})
 	service, err := client.CoreV1().Services(system).Get(t.Context(), "batchjob-controller-metrics", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
