@@ -229,9 +229,8 @@ func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause, untold 
 		if e.Reason != eventPodFailed || e.Pod != "" {
 			continue
 		}
-		told, example := toldBy(e)
-		c := a.eventCause(e, told, example)
-		text, _, _ := strings.Cut(e.Message, firstInPod)
+		text, example, _ := strings.Cut(e.Message, firstInPod)
+		c := a.eventCause(e, cause.Parse(text), example)
 		known, seen := texts[text]
 		if c.Count -= known.pods; !c.ignored() {
 			c.Count = min(c.Count, untold)
@@ -250,12 +249,6 @@ func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause, untold 
 	}
 	sortCauses(causes)
 	return causes, untold
-}
-
-// toldBy is what an event of the controller tells of a failure, and an example of such a pod.
-func toldBy(e *Event) (told cause.Told, example string) {
-	text, example, _ := strings.Cut(e.Message, firstInPod)
-	return cause.Parse(text), example
 }
 
 // sortCauses puts the most frequent first, and what followed from the end of the Job last.

@@ -58,12 +58,8 @@ func (a *analysis) ranAtTheEnd(p *Pod) bool {
 // toldRestart is how a container ended before its last restart, as the controller's events
 // tell of pods that it stopped; nil if they do not.
 func (a *analysis) toldRestart() *cause.Exit {
-	for i := range a.Events {
-		e := &a.Events[i]
-		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
-			continue
-		}
-		if told, _ := toldBy(e); told.Restarted.Container != "" && !isDisruption(told.Evidence) {
+	for _, told := range a.stopsTold {
+		if told.Restarted.Container != "" {
 			return &told.Restarted
 		}
 	}
@@ -163,21 +159,27 @@ func (a *analysis) adviceOnRestarts() []Advice {
 // keepFailedPods is the advice that lets the next run tell more.
 var keepFailedPods = Advice{Text: "to keep the logs, create the Job with restartPolicy Never: each failure then leaves its pod behind, while with OnFailure the controller deletes the pod when backoffLimit is used up"}
 
-// isDisruption says that the evidence is of an eviction or the like, and not of the controller.
-func isDisruption(evidence string) bool {
-	return strings.Contains(evidence, string(corev1.DisruptionTarget))
+// stopsTold goes through the controller's events of failures since the end was decided, but
+// for evictions and the like, which are not the controller's.
+func (a *analysis) stopsTold(yield func(*Event, cause.Told) bool) {
+	for i := range a.Events {
+		e := &a.Events[i]
+		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
+			continue
+		}
+		text, _, _ := strings.Cut(e.Message, firstInPod)
+		if told := cause.Parse(text); !strings.Contains(told.Evidence, string(corev1.DisruptionTarget)) && !yield(e, told) {
+			return
+		}
+	}
 }
 
 // stoppedAtTheEnd is how many failures are pods that were stopped because the end of the Job
 // was decided: by the controller's events, or by the pods that are there.
 func (a *analysis) stoppedAtTheEnd() int32 {
 	n := int32(0)
-	for i := range a.Events {
-		e := &a.Events[i]
-		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
-			continue
-		}
-		if told, _ := toldBy(e); wasDeleted(told.Evidence) && !isDisruption(told.Evidence) {
+	for e, told := range a.stopsTold {
+		if wasDeleted(told.Evidence) {
 			n += max(e.Count, 1)
 		}
 	}
