@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	kubeVersion = "v1.36.3" // as in go.mod; TestVersions compares them
-	etcdVersion = "v3.6.8"
+	kubeVersion = "v1.37.1" // as in go.mod; TestVersions compares them
+	etcdVersion = "v3.7.0"
 	kwokVersion = "v0.8.0"
 
 	// Clients refuse a server that does not tell its version.
 	ldflags = "-s -w" +
 		" -X k8s.io/component-base/version.gitVersion=" + kubeVersion +
 		" -X k8s.io/component-base/version.gitMajor=1" +
-		" -X k8s.io/component-base/version.gitMinor=36"
+		" -X k8s.io/component-base/version.gitMinor=37"
 	kwokLdflags = "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=0.8.0"
 )
 
