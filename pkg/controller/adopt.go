@@ -3,9 +3,9 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -45,11 +45,34 @@ func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) boo
 	return true
 }
 
+// confirmRange leaves out the releases of pods out of range if the Job has changed since it
+// was cached, or if that cannot be told: an older spec may have no index for a pod that
+// another leader created, and that has succeeded since.
+func (s *jobSync) confirmRange(ctx context.Context, release []reconcile.PodRef) []reconcile.PodRef {
+	outOfRange := func(r reconcile.PodRef) bool { return r.OutOfRange }
+	if !slices.ContainsFunc(release, outOfRange) {
+		return release
+	}
+	live, err := s.readLive(ctx)
+	switch {
+	case err != nil:
+		s.errs = append(s.errs, fmt.Errorf("before letting pods go that are out of range: %w", err))
+		for _, r := range release {
+			if r.OutOfRange {
+				s.skip[r.UID] = true
+			}
+		}
+	case live.Generation == s.job.Generation:
+		return release
+	}
+	return slices.DeleteFunc(slices.Clone(release), outOfRange)
+}
+
 // readLive reads the Job past the cache, and lets the cache know.
 func (s *jobSync) readLive(ctx context.Context) (*batchv1.Job, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {
-	case apierrors.IsNotFound(err):
+	case isMissing(err, "jobs", s.job.Name):
 		return nil, fmt.Errorf("%w: %w", errJobGone, err)
 	case err != nil:
 		return nil, fmt.Errorf("reading the Job: %w", err)

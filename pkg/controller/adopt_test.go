@@ -47,7 +47,7 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 		err  error
 		says string
 	}{
-		"gone":          {nil, notFound("train"), "gone"},
+		"gone":          {nil, jobNotFound("train"), "gone"},
 		"recreated":     {recreated, nil, "created anew"},
 		"being deleted": {deleting, nil, "being deleted"},
 		"not readable":  {nil, errors.New("timeout"), "timeout"},
@@ -98,7 +98,7 @@ func TestAdoptionRace_JOB_37(t *testing.T) {
 		"adopted by another":         {invalid("a"), false, true, 0},
 		"the API server has trouble": {errors.New("timeout"), true, false, 0},
 	} {
-		f := newFakeCluster(t, nil)
+		f := newFakeCluster(t, func(c *Config) { c.BatchPeriod = time.Minute }) // No status is due.
 		f.addJob(ourJob(2))
 		f.addPods(runningPod("a", nil), runningPod("b", nil))
 		f.fail = func(ref reconcile.PodRef) error {

@@ -26,21 +26,17 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// limit of its own, and begins no others: the operations of a stage need not
 	// all be carried out.
 	stopping := ctx.Done()
-	adopts := ctx.Err() == nil && s.checkExists(context.WithoutCancel(ctx), plan.Adopt)
-	ctx = context.WithoutCancel(ctx)
-	stage := &stage{jobSync: s}
-	operations := stage.changes(ctx, plan)
-	if adopts {
-		for _, pod := range plan.Adopt {
-			operations = append(operations, func() { stage.patchPod(ctx, pod, AdoptPod, verbAdopt) })
-		}
+	stage := &stage{jobSync: s, begun: s.config.Clock.Now(), ramp: len(plan.Create) > s.config.PodConcurrency}
+	var operations []func()
+	if ctx.Err() == nil {
+		operations = stage.changes(context.WithoutCancel(ctx), plan)
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
-	create := plan.Create
-	for batch := 1; len(create) > 0 || len(operations) > 0; batch *= 2 {
+	create, batch := plan.Create, max(1, s.memory.get(s.uid).ramp)
+	for ; len(create) > 0 || len(operations) > 0; batch *= 2 {
 		n := min(batch, len(create))
 		for _, pod := range create[:n] {
-			operations = append(operations, func() { stage.createPod(ctx, pod, plan.CreateReason) })
+			operations = append(operations, func() { stage.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason) })
 		}
 		create = create[n:]
 		s.cluster.Parallel(len(operations), func(i int) {
@@ -51,10 +47,11 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			}
 		})
 		operations = nil
-		if s.held {
+		if s.held || stage.overdue() {
 			break
 		}
 	}
+	stage.rememberRamp(plan, batch)
 	stage.remember(plan)
 	stage.tell(plan)
 	return stage.statusErr
@@ -63,6 +60,9 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 // stage collects what the operations of one stage bring, from several goroutines.
 type stage struct {
 	*jobSync
+	begun time.Time
+	// ramp reports whether there are more creations than can be under way at once.
+	ramp      bool
 	mu        sync.Mutex
 	statusErr error
 	// stored is the status that was written, if it was, and written when.
@@ -81,13 +81,35 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	for _, pod := range plan.Delete {
 		operations = append(operations, func() { s.deletePod(ctx, pod) })
 	}
-	for _, pod := range plan.Release {
+	for _, pod := range s.confirmRange(ctx, plan.Release) {
 		operations = append(operations, func() { s.releasePod(ctx, pod) })
 	}
 	for _, pod := range plan.Disown {
 		operations = append(operations, func() { s.patchPod(ctx, pod, DisownPod, verbDisown) })
 	}
+	if s.checkExists(ctx, plan.Adopt) {
+		for _, pod := range plan.Adopt {
+			operations = append(operations, func() { s.patchPod(ctx, pod, AdoptPod, verbAdopt) })
+		}
+	}
 	return operations
+}
+
+// overdue reports whether the stage has taken so long that the counts are due again: many
+// creations take long at a low rate limit, and the rest of them follows in the next stage.
+func (s *stage) overdue() bool {
+	return s.ramp && s.config.Clock.Since(s.begun) >= s.config.BatchPeriod
+}
+
+// rememberRamp lets the next stage go on with as many creations at once as this one came
+// to. A stage that creates nothing, or not all, begins anew.
+func (s *stage) rememberRamp(plan *reconcile.Plan, batch int) {
+	if s.held || len(plan.Create) == 0 {
+		batch = 0
+	}
+	if batch != s.memory.get(s.uid).ramp {
+		s.memory.update(s.uid, func(m *jobMemory) { m.ramp = min(batch, s.config.Limits.MaxPodChanges) })
+	}
 }
 
 // remember takes what the stage brought into memory, in an order of its own: which
@@ -119,7 +141,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.stored, s.written = &stored.Status, s.config.Clock.Now()
 		s.logConditions(ctx, plan)
 		s.storedStatus(s.job, stored, plan.Findings)
-	case apierrors.IsNotFound(err):
+	case isMissing(err, "jobs", job.Name):
 		s.statusErr = errJobGone
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
@@ -149,6 +171,9 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 }
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
+	if s.overdue() {
+		return // The plan of the next stage has it again, if it is still wanted.
+	}
 	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
 	if err == nil {
 		s.cache.WrotePod(pod)
@@ -240,19 +265,28 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
-// isOtherPod says that the pod is not the one that a patch was for: the patch would
-// change its UID, or give it a second controller. An admission policy may call a write
-// invalid too; that does not pass (REG-31).
+// isOtherPod reports whether the pod is not the one that a patch was for: the patch would
+// change its UID, or give it a second controller. An admission webhook may call a write
+// invalid too, and need not say why; that does not pass (REG-31).
 func isOtherPod(err error) bool {
-	return apierrors.IsInvalid(err) && !slices.ContainsFunc(detailsOf(err).Causes, func(c metav1.StatusCause) bool {
+	causes := detailsOf(err).Causes
+	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
 		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
 	})
 }
 
+// isMissing reports whether the API server says that it has no object of this name. What a
+// webhook or a proxy answers with the same code does not name the object.
+func isMissing(err error, resource, name string) bool {
+	d := detailsOf(err)
+	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name
+}
+
 // failed takes the error of an operation on a pod. It reports whether there is nothing
-// left to do, because the pod is gone.
+// left to do, because the pod is gone. No other answer means that: a conflict may be a
+// webhook's, and if another pod has the name, the watch will tell.
 func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && ref.ResourceVersion == "" {
+	if isMissing(err, "pods", ref.Name) {
 		// There is nothing left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
 		return true
@@ -260,7 +294,7 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = true
-	if apierrors.IsConflict(err) || isOtherPod(err) {
+	if (apierrors.IsConflict(err) || isOtherPod(err)) && s.countConflict(ref.UID) <= maxConflicts {
 		// It changed since we saw it, or another pod has its name, or somebody else
 		// owns it: that is on its way to us (TRK-36).
 		s.retry = true

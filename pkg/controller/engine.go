@@ -103,7 +103,7 @@ func (e *Engine) Own(job *batchv1.Job) {
 var errJobGone = errors.New("the Job is gone")
 
 // maxConflicts is how often one sync reads the Job anew because somebody else
-// wrote it meanwhile.
+// wrote it meanwhile, and how often in a row a conflict about a pod is no error.
 const maxConflicts = 3
 
 // Sync brings the Job as far as it can be brought now. An error asks for another
@@ -173,6 +173,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
+	if !s.retry && len(s.errs) == 0 && s.memory.get(s.uid).conflicts != nil {
+		s.memory.update(s.uid, func(m *jobMemory) { m.conflicts = nil })
+	}
 	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 		return Result{Done: true}, nil
@@ -246,9 +249,12 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	if plan.Status == nil || plan.Urgent {
 		return
 	}
-	written := s.memory.get(s.uid).written
-	wait := s.config.BatchPeriod - s.config.Clock.Since(written)
-	if written.IsZero() || wait <= 0 {
+	m := s.memory.get(s.uid)
+	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
+	// Nobody knows how old the counts are in the first stage of a process: the next one
+	// tells, unless the last came to no end.
+	merge := plan.Merge && m.written.IsZero() && s.stages == 0 && m.ramp == 0
+	if !merge && (m.written.IsZero() || wait <= 0) {
 		return
 	}
 	plan.Status = nil

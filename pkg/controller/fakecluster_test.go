@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
@@ -184,19 +185,21 @@ func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRe
 	return pod, nil
 }
 
-func notFound(name string) error {
-	return apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, name)
-}
+func notFound(pod string) error { return apierrors.NewNotFound(corev1.Resource("pods"), pod) }
+
+func jobNotFound(name string) error { return apierrors.NewNotFound(batchv1.Resource("jobs"), name) }
 
 func conflict(name string) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: "x"}, name, errors.New("changed"))
 }
 
 func invalid(name string) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, nil)
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "ownerReferences"), field.OmitValueType{}, "only one reference can be the controller"),
+	})
 }
 
-// ourJob is a Job of ours named train, started, that wants n pods to succeed.
+// ourJob is a Job of ours named train, that wants n pods to succeed.
 func ourJob(n int32) *batchv1.Job {
 	job := templateJob("train")
 	job.ResourceVersion = "1"

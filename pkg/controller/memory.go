@@ -12,7 +12,7 @@ import (
 
 // jobMemory is what a process knows of a Job beyond what the API server stores.
 // All of it can be lost without a wrong decision, but for a shorter back-off
-// where failed pods were deleted too.
+// where failed pods were deleted too, and a longer one where succeeded pods were.
 type jobMemory struct {
 	ours      bool
 	namespace string
@@ -21,6 +21,10 @@ type jobMemory struct {
 	status *batchv1.JobStatus
 	// listPods asks for a list past the cache before the next decision.
 	listPods bool
+	// ramp is how many creations the next stage may begin with (slow start), 0 for one.
+	ramp int
+	// conflicts counts, for each pod, the conflicts in a row that its writes met.
+	conflicts map[types.UID]int
 	// unanswered is a status write of which nobody knows whether it was stored.
 	unanswered *unanswered
 	// written is when this process last wrote the status.
@@ -61,6 +65,18 @@ func (m memory) update(uid types.UID, change func(*jobMemory)) {
 	j := m.jobs[uid]
 	change(&j)
 	m.jobs[uid] = j
+}
+
+// countConflict takes a conflict about a pod, and returns how many there were in a row.
+func (s *jobSync) countConflict(pod types.UID) (n int) {
+	s.memory.update(s.uid, func(m *jobMemory) {
+		if m.conflicts == nil {
+			m.conflicts = map[types.UID]int{}
+		}
+		m.conflicts[pod]++
+		n = m.conflicts[pod]
+	})
+	return n
 }
 
 func (m memory) forget(uid types.UID) {

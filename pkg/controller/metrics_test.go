@@ -201,7 +201,7 @@ func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
 	job := ourJob(1)
 	f.addJob(job)
 	f.engine.Trust(job)
-	f.statusErr = notFound("train")
+	f.statusErr = jobNotFound("train")
 	if _, err := f.engine.Sync(context.Background(), job.UID); err != nil || f.did("status") != 1 {
 		t.Errorf("%v after %v", err, f.calls)
 	}

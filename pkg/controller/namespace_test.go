@@ -180,11 +180,11 @@ func TestSlowStart_JOB_45(t *testing.T) {
 		if n := r.did("create"); n != c.calls || (err != nil) != (c.quota < c.wanted) {
 			t.Errorf("quota %d of %d: %d calls, want %d; %v", c.quota, c.wanted, n, c.calls, err)
 		}
-		if want := int32(min(c.quota, c.wanted)); r.active() != want {
-			t.Errorf("quota %d of %d: active %d", c.quota, c.wanted, r.active())
-		}
 		if _, err = r.sync(); r.did("create") != c.again || (err != nil) != (c.quota < c.wanted) {
 			t.Errorf("quota %d of %d: %d calls in the next sync, want %d; %v", c.quota, c.wanted, r.did("create"), c.again, err)
+		}
+		if want := int32(min(c.quota, c.wanted)); r.active() != want {
+			t.Errorf("quota %d of %d: active %d", c.quota, c.wanted, r.active())
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 	}
 	r.fail = func(reconcile.PodRef) error { return nil }
 	result, err := r.sync()
-	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff != (backoff.Record{}) || m.said != nil {
+	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff.Failures != 0 || m.said != nil {
 		t.Errorf("%+v, %v, remembered %+v", result, err, m)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -111,7 +110,7 @@ func orphanRef(o observe.Orphan) reconcile.PodRef {
 // is there, the watch will tell of it, and nothing is to be done here.
 func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
 	live, err := s.cluster.Jobs.Get(ctx, lost.namespace, lost.name)
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil && !isMissing(err, "jobs", lost.name) {
 		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods hold the finalizer: %w", lost.namespace, lost.name, err))
 		return false
 	}

@@ -45,16 +45,16 @@ func TestOrphansOfAnUnknownJob_TRK_20_TRK_22_TRK_23(t *testing.T) {
 		calls   []string
 		retries bool
 	}{
-		"gone":                          {madePod("p"), nil, notFound("train"), []string{read, freed}, false},
-		"gone, pod orphaned":            {strayPod("p"), nil, notFound("train"), []string{read, freedStray}, false},
+		"gone":                          {madePod("p"), nil, jobNotFound("train"), []string{read, freed}, false},
+		"gone, pod orphaned":            {strayPod("p"), nil, jobNotFound("train"), []string{read, freedStray}, false},
 		"recreated":                     {madePod("p"), recreated, nil, []string{read, freed}, false},
 		"still there":                   {madePod("p"), ourJob(1), nil, []string{read}, false},
 		"still there, pod orphaned":     {strayPod("p"), ourJob(1), nil, []string{read}, false},
 		"not readable":                  {madePod("p"), nil, errors.New("timeout"), []string{read}, true},
-		"not made by us":                {unmade, nil, notFound("train"), nil, false},
-		"orphaned, and says nothing":    {unlabelled, nil, notFound("train"), nil, false},
-		"of another kind of controller": {foreign, nil, notFound("train"), nil, false},
-		"of a Job of another API group": {otherGroup, nil, notFound("train"), nil, false},
+		"not made by us":                {unmade, nil, jobNotFound("train"), nil, false},
+		"orphaned, and says nothing":    {unlabelled, nil, jobNotFound("train"), nil, false},
+		"of another kind of controller": {foreign, nil, jobNotFound("train"), nil, false},
+		"of a Job of another API group": {otherGroup, nil, jobNotFound("train"), nil, false},
 	} {
 		f := newFakeCluster(t, nil)
 		f.live, f.getErr = c.live, c.err
@@ -147,7 +147,7 @@ func TestOrphansAreRetried_TRK_20(t *testing.T) {
 		fails bool
 	}{"error": {errors.New("timeout"), true}, "another adopts it": {conflict("p"), false}} {
 		f := newFakeCluster(t, nil)
-		f.getErr = notFound("train")
+		f.getErr = jobNotFound("train")
 		f.addPods(strayPod("p"))
 		f.fail = func(reconcile.PodRef) error { return c.err }
 		result, err := f.engine.Sync(t.Context(), "uid")

@@ -58,10 +58,19 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	if p.Restarts > 0 {
 		p.Restarted = restarted(pod)
 	}
-	if p.Phase == corev1.PodFailed {
+	switch {
+	case p.Phase == corev1.PodFailed:
 		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
+	case p.Phase != corev1.PodSucceeded:
+		// A rule may ignore the failure that it counts as if the Job fails now (PRP-16).
+		p.Terminated, p.Conditions = failedSoFar(pod), conditions(pod)
 	}
 	return p
+}
+
+// failedSoFar are the containers that ended badly in a pod that has not ended.
+func failedSoFar(pod *corev1.Pod) []failurepolicy.Container {
+	return slices.DeleteFunc(terminated(pod), func(c failurepolicy.Container) bool { return c.ExitCode == 0 })
 }
 
 func phase(p corev1.PodPhase) corev1.PodPhase {
@@ -98,7 +107,7 @@ func completionIndex(pod *corev1.Pod) int32 {
 }
 
 func conditions(pod *corev1.Pod) []failurepolicy.Condition {
-	var out []failurepolicy.Condition
+	out := make([]failurepolicy.Condition, 0, len(pod.Status.Conditions))
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		out = append(out, failurepolicy.Condition{

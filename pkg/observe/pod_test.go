@@ -131,21 +131,29 @@ func TestFailureCounts_BLI_05(t *testing.T) {
 	}
 }
 
-// PFP-01: what failure policies look at is kept of failed pods only, and without the
-// decoded strings where there are constants.
-func TestConditions_PFP_01(t *testing.T) {
+func exited(name string, code int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
+}
+
+// PFP-01, PRP-16: what failure policies look at is kept of pods that did not succeed, and
+// without the decoded strings where there are constants.
+func TestConditions_PFP_01_PRP_16(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{
 			{Type: corev1.PodConditionType(decoded("DisruptionTarget")), Status: corev1.ConditionStatus(decoded("True"))},
 			{Type: "example.com/Own", Status: "Perhaps"},
-		}}}
+		}, ContainerStatuses: []corev1.ContainerStatus{exited("a", 0), exited("b", 3)}}}
 		var want []failurepolicy.Condition
-		if phase == corev1.PodFailed {
+		if phase != corev1.PodSucceeded {
 			want = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}, {Type: "example.com/Own", Status: "Perhaps"}}
 		}
 		got := Pod(pod).Conditions
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %v", phase, got)
+		}
+		containers := map[corev1.PodPhase]int{corev1.PodFailed: 2, corev1.PodRunning: 1}[phase]
+		if list := Pod(pod).Terminated; len(list) != containers || containers == 1 && list[0].ExitCode != 3 {
+			t.Errorf("%s: containers %v", phase, list)
 		}
 		if phase == corev1.PodFailed && unsafe.StringData(string(got[0].Type)) != unsafe.StringData(string(corev1.DisruptionTarget)) {
 			t.Error("the decoded string is kept")

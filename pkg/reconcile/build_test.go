@@ -143,7 +143,7 @@ func (o *observed) compute() Plan { return Compute(o.Observation, o.config) }
 // planText prints what a plan writes, on one line, without times.
 func planText(plan Plan) string {
 	var parts []string
-	if s := plan.Status; s != nil {
+	if s := plan.Status; s != nil && !plan.Merge {
 		parts = append(parts, "status "+statusText(s))
 	}
 	for _, n := range plan.Create {

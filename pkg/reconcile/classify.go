@@ -60,7 +60,7 @@ func (s *state) classifyTracked(p *Pod) {
 	case p.Deleting:
 		s.classifyTerminating(p)
 	default:
-		s.classifyActive(p)
+		s.active = append(s.active, p)
 	}
 }
 
@@ -86,30 +86,21 @@ func (s *state) classifyRecorded(p *Pod, r result) {
 		s.history.Success(p.FinishedAt)
 	}
 	if p.IsActive() {
-		s.classifyActive(p)
+		s.active = append(s.active, p)
 		return
 	}
 	s.release(p, unconditional)
-}
-
-// classifyActive handles a tracked pod that runs, or is about to. In a Job that is
-// being deleted it is let go (TRK-24).
-func (s *state) classifyActive(p *Pod) {
-	s.active = append(s.active, p)
-	if s.deleting {
-		s.release(p, ifUnchanged)
-	}
 }
 
 // classifyOutOfRange handles a pod that stands for no index of the Job: it never
 // counts (TRK-29).
 func (s *state) classifyOutOfRange(p *Pod) {
 	if p.IsActive() {
-		s.classifyActive(p)
+		s.active = append(s.active, p)
 		return
 	}
 	s.outside = append(s.outside, p)
-	s.release(p, unconditional)
+	s.releaseOutOfRange(p, unconditional)
 }
 
 // sortClassified makes what follows independent of the order of the pods, evidence
@@ -134,11 +125,9 @@ func (s *state) notCounted(pods []*Pod, why string) {
 // classifyTerminating handles a tracked pod that is being deleted and still runs.
 func (s *state) classifyTerminating(p *Pod) {
 	switch {
-	case s.deleting:
-		s.release(p, ifUnchanged)
 	case s.hasSucceeded():
 		s.dropDeleted(p, ifUnchanged)
-	case !s.replaceFailedOnly:
+	case !s.replaceFailedOnly && !s.deleting:
 		s.failed = append(s.failed, p)
 	}
 }

@@ -39,6 +39,7 @@ func Compute(o Observation, c Config) Plan {
 	s.releaseIgnored()
 	s.managePods()
 	s.decideCompletions()
+	s.releaseDeleted()
 	s.endPods()
 	s.limitChanges()
 	s.writeStatus(s.record())
@@ -81,6 +82,7 @@ type state struct {
 	terminating []*Pod // IsTerminating, with or without the finalizer
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
+	remaining   []*Pod // not ended, and to be recorded as failed because the Job fails
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
 	outside     []*Pod // ended, and of no index of the Job
 	tooLate     []*Pod // succeeded, and of an index that is stored as failed
@@ -213,6 +215,14 @@ const (
 func (s *state) release(p *Pod, when precondition) {
 	if !s.Skip[p.UID] {
 		s.plan.Release = append(s.plan.Release, ref(p, when))
+	}
+}
+
+func (s *state) releaseOutOfRange(p *Pod, when precondition) {
+	if !s.Skip[p.UID] {
+		r := ref(p, when)
+		r.OutOfRange = true
+		s.plan.Release = append(s.plan.Release, r)
 	}
 }
 

@@ -88,8 +88,8 @@ func TestRepeatedIndex_REG_02(t *testing.T) {
 	o := observeJob(indexed(3, 3)).
 		with("a0", index(0), succeededPod(time.Minute)).
 		with("a1", index(1), succeededPod(time.Minute)).with("b1", index(1), succeededPod(time.Second))
-	plan := o.want(t, `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"; create 2`)
-	o.carryOut(t, plan).wantStages(t, "release a0 a1 b1")
+	plan := o.want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"; create 2`)
+	o.carryOut(t, plan).wantStages(t, "release a0 a1 b1", `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
 	o.wantStatusText(t, `active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
 	// Once more, when the index is stored: it is let go, and changes nothing.
 	o.with("c1", index(1), succeededPod(time.Second)).wantStages(t, "release c1")

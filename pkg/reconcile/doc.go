@@ -17,7 +17,9 @@
 //  2. Apply the whole Plan. Its operations are independent: any order, in
 //     parallel, and any of them may fail. Status is written with the
 //     resourceVersion of the observed Job; operations on pods with their UID
-//     (and PodRef.ResourceVersion, where it is set).
+//     (and PodRef.ResourceVersion, where it is set), and after another read of
+//     the Job where PodRef.OutOfRange is set. Status may be left out where
+//     Merge is set.
 //  3. Remember Plan.Backoff once Plan.Status is stored, and then
 //     PodRef.IgnoredFailure of each pod that was let go.
 //  4. Observe again, and call Compute again, until the plan is empty. Then

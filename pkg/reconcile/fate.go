@@ -47,7 +47,7 @@ func (s *state) takeFate() {
 // decideFate looks for a reason to end the Job, in the order of JOB-01: every reason
 // to fail comes before the successPolicy (SUC-09). The first one found counts.
 func (s *state) decideFate() {
-	if s.fate.decided() || s.deleting {
+	if s.fate.decided() {
 		return
 	}
 	for _, decide := range []func() bool{
@@ -150,7 +150,7 @@ func (s *state) succeededCount() int32 {
 // decideCompletions is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
 // succeeded, and nothing is active, after what this plan changes.
 func (s *state) decideCompletions() {
-	if s.fate.decided() || s.deleting || s.moving || len(s.active)+len(s.untracked)+len(s.plan.Create) > 0 {
+	if s.fate.decided() || s.moving || len(s.active)+len(s.untracked)+len(s.plan.Create) > 0 {
 		return
 	}
 	if s.room() < len(s.failed)+len(s.succeeded) {
@@ -171,7 +171,7 @@ func (s *state) decideCompletions() {
 // the finalizer on, only once the interim condition is stored: how a deleted pod ends
 // must not be evidence for another fate, nor of a failed index (SUC-14, BLI-19).
 func (s *state) endPods() {
-	if !s.fate.decided() || s.deleting {
+	if !s.fate.decided() {
 		return
 	}
 	if s.fate.failing() {
@@ -184,7 +184,8 @@ func (s *state) endPods() {
 	}
 }
 
-// failRemaining counts every tracked pod as failed that is not counted yet.
+// failRemaining counts every tracked pod as failed that is not counted yet, unless a rule
+// ignores the failure (PRP-16).
 func (s *state) failRemaining() {
 	known := map[types.UID]bool{}
 	for _, p := range slices.Concat(s.failed, s.ignored) {
@@ -194,8 +195,12 @@ func (s *state) failRemaining() {
 		known[uid] = true
 	}
 	for _, p := range slices.Concat(s.active, s.terminating) {
-		if p.Finalizer && !known[p.UID] && s.inRange(p) {
-			s.failed = append(s.failed, p)
+		switch {
+		case !p.Finalizer || known[p.UID] || !s.inRange(p):
+		case s.ignoresRemaining(p):
+			s.ignoreRemaining(p)
+		default:
+			s.remaining = append(s.remaining, p)
 		}
 	}
 }

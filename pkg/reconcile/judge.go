@@ -44,6 +44,34 @@ func (s *state) judgeFailures() {
 	s.failed = counted
 }
 
+// ignoresRemaining reports whether a rule ignores the failure that a pod counts as which has
+// not ended when the Job fails (PRP-16).
+func (s *state) ignoresRemaining(p *Pod) bool {
+	policy := s.job.Spec.PodFailurePolicy
+	if policy == nil {
+		return false
+	}
+	m := failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
+	if m.Action != batchv1.PodFailurePolicyActionIgnore {
+		return false // No other rule is asked about a pod that has not failed (PFP-01).
+	}
+	s.matches[p.UID] = &m
+	return true
+}
+
+// ignoreRemaining lets go of such a pod once it is deleted for a stored reason: it may
+// not run on without the finalizer.
+func (s *state) ignoreRemaining(p *Pod) {
+	f := aboutPod(FindingNotCounted, p)
+	f.Match, f.Message = s.match(p), messageIgnored
+	s.find(f)
+	if s.fate.stored && p.Deleting {
+		s.release(p, unconditional)
+	}
+}
+
+const messageIgnored = "a rule of the podFailurePolicy ignores the failure"
+
 // action is what the podFailurePolicy asks for after the failure of a pod, or "".
 func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
 	if m := s.matches[p.UID]; m != nil {
@@ -151,7 +179,7 @@ func (s *state) releaseIgnored() {
 			continue
 		}
 		f := aboutPod(FindingNotCounted, p)
-		f.Match, f.Message = s.match(p), "a rule of the podFailurePolicy ignores the failure"
+		f.Match, f.Message = s.match(p), messageIgnored
 		s.find(f)
 		if !s.Skip[p.UID] {
 			r := ref(p, unconditional)

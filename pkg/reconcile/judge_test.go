@@ -52,7 +52,7 @@ func wantMatch(t *testing.T, plan Plan, pod string, want failurepolicy.Match) {
 	}
 }
 
-const countOne = `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`
+const countOne = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`
 
 // PFP-01: the policy is asked about pods in phase Failed only, whatever their containers
 // and conditions look like before.
@@ -75,7 +75,7 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 	}
 	// TerminatingOrFailed, no policy: a terminating pod counts as failed, and nobody asks.
 	plan := observeJob().with("p", evidence, deletedPod(time.Minute)).
-		want(t, `status active 1 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
+		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 	if f := findings(plan, FindingRecorded); len(f) != 1 || f[0].Match != nil {
 		t.Errorf("recorded %+v", f)
 	}

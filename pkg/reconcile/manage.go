@@ -11,6 +11,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
+// releaseDeleted lets go of the pods of a Job that is being deleted, those that run
+// included, which then count for nothing (TRK-24). If the Job ends meanwhile, it ends like
+// any other: somebody's finalizer may hold it until then.
+func (s *state) releaseDeleted() {
+	if !s.deleting || s.fate.decided() {
+		return
+	}
+	for _, p := range slices.Concat(s.active, s.terminating) {
+		if _, recorded := s.uncounted[p.UID]; p.Finalizer && (p.IsActive() || !recorded) {
+			s.release(p, ifUnchanged)
+		}
+	}
+}
+
 // managePods removes pods that should not run and creates those that should. A
 // plan that removes creates nothing (JOB-08).
 func (s *state) managePods() {
@@ -26,7 +40,11 @@ func (s *state) managePods() {
 	slices.SortFunc(misfits, compareFailures)
 	for _, p := range misfits {
 		s.find(aboutPod(FindingMisfit, p))
-		s.release(p, ifUnchanged)
+		if s.inRange(p) {
+			s.release(p, ifUnchanged)
+		} else {
+			s.releaseOutOfRange(p, ifUnchanged)
+		}
 	}
 	if excess := len(fit) - wanted; excess > 0 {
 		s.removeExcess(fit, excess)
@@ -65,7 +83,7 @@ func (s *state) wanted(fit int) int {
 	succeeded := s.succeededCount()
 	if s.noCompletions {
 		if succeeded > 0 {
-			return min(fit, int(s.parallelism))
+			return fit // What runs may end its work, whatever parallelism says now.
 		}
 		return int(s.parallelism)
 	}

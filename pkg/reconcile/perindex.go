@@ -42,13 +42,7 @@ func (s *state) settleIndexes() {
 // failsIndex says that the failure of the pod is the last of its index: a rule says so
 // (BLI-14), or the index had as many failures before as it may have (BLI-02).
 func (s *state) failsIndex(p *Pod) bool {
-	switch s.action(p) {
-	case batchv1.PodFailurePolicyActionFailIndex:
-		return true
-	case batchv1.PodFailurePolicyActionFailJob:
-		return false // BLI-16
-	}
-	return p.Failures >= s.limitPerIndex()
+	return s.action(p) == batchv1.PodFailurePolicyActionFailIndex || p.Failures >= s.limitPerIndex()
 }
 
 func (s *state) limitPerIndex() int32 { return deref(s.job.Spec.BackoffLimitPerIndex, 0) }
@@ -73,10 +67,11 @@ func (s *state) tooManyFailedIndexes() bool {
 }
 
 // endedWithFailedIndexes is the end of a Job all of whose indexes have ended, and not
-// all of them well (BLI-17).
+// all of them well (BLI-17). Only successes that the status written now records count, so
+// that the condition and its evidence are stored together.
 func (s *state) endedWithFailedIndexes() bool {
 	failed := s.lostNow().Len()
-	if !s.perIndex || failed == 0 || s.completedNow().Len()+failed < int(s.completions) {
+	if !s.perIndex || failed == 0 || s.completed.Union(indexesOf(s.recordable())).Len()+failed < int(s.completions) {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonFailedIndexes, message: messageFailedIndexes})

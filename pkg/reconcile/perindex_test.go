@@ -26,7 +26,7 @@ type paper struct {
 // step carries out one plan, and returns its text.
 func (p *paper) step() string {
 	plan := p.compute()
-	if plan.Status != nil {
+	if plan.Status != nil && !plan.Merge {
 		p.Job.Status, p.Backoff = *plan.Status.DeepCopy(), plan.Backoff
 	}
 	in := func(refs []PodRef, uid types.UID) bool {
@@ -120,7 +120,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 
 // message is that of a condition in the plan's status.
 func message(plan Plan, condition batchv1.JobConditionType) string {
-	if plan.Status != nil {
+	if plan.Status != nil && !plan.Merge {
 		for _, c := range plan.Status.Conditions {
 			if c.Type == condition {
 				return c.Message
@@ -209,7 +209,7 @@ func TestPredecessor_BLI_06(t *testing.T) {
 		with("c", index(0), failedPod(1, time.Hour), counts(1, 0)).
 		with("off", index(0), failedPod(1, time.Hour), counts(4, 0), untracked).
 		with("out", index(1), failedPod(1, time.Hour), counts(4, 0)).
-		wantShuffled(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a c]; create 0(2,1); release out`)
+		wantShuffled(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a c]; create 0(2,1); release out`)
 	f := findings(plan, FindingDelayed)
 	if len(f) != 1 || f[0].Pod != "b" || f[0].Count != 2 || f[0].Limit != 5 {
 		t.Errorf("%+v", f)
@@ -219,7 +219,7 @@ func TestPredecessor_BLI_06(t *testing.T) {
 		with("a", index(0), failedPod(1, time.Hour), counts(1, 1)).
 		with("b", index(0), failedPod(1, time.Hour), counts(2, 0)).
 		with("c", index(0), failedPod(1, time.Hour), counts(0, 2)).
-		wantShuffled(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a b]; create 0(1,2)`)
+		wantShuffled(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a b]; create 0(1,2)`)
 }
 
 func TestNoPredecessor_BLI_06(t *testing.T) {
@@ -406,10 +406,10 @@ func TestDisjointJobProceeds_BLI_12(t *testing.T) {
 // A failed index gets no pod, and its place goes to others; a pod that it still has goes.
 func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
-	equal(t, "first", p.step(), `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
+	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
 	p.settle()
 	p.end(1, succeededPod(0))
-	equal(t, "second", p.step(), `status active 1 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0"; create 2(0,0)`)
+	equal(t, "second", p.step(), `status active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0"; create 2(0,0)`)
 	observeJob(indexed(3, 2), perIndex(0), endedIndexes("", 0, "0")).
 		with("p0", index(0)).with("p1", index(1)).
 		want(t, "release p0")
@@ -464,11 +464,15 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 	}
 }
 
-func TestFailJobIsNoFailedIndex_BLI_16(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), failurePolicy(onExit("FailJob", 3))).
-		with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
-	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`)
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "" FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`)
+// BLI-16: FailJob does not fail the index; the failure counts for it like any other, so one
+// that is too many fails the index too, as it does with the built-in controller.
+func TestFailJobAndItsIndex_BLI_16(t *testing.T) {
+	for limit, failed := range map[int32]string{1: "", 0: "0"} {
+		p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
+			with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
+		equal(t, "interim", p.step(), fmt.Sprintf(`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes %q uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`, failed))
+		equal(t, "end", p.settle(), fmt.Sprintf(`active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes %q FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`, failed))
+	}
 }
 
 func TestFailedIndexes_BLI_17(t *testing.T) {
@@ -689,7 +693,7 @@ func TestGateOff_BLI_34(t *testing.T) {
 		with("p2", index(2), failedPod(42, time.Hour)).
 		with("p3", index(3))
 	o.config.Features.BackoffLimitPerIndex = false
-	plan := o.want(t, `status active 4 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1]; create 0; create 1; create 2; release p2`)
+	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1]; create 0; create 1; create 2; release p2`)
 	if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "JobBackoffLimitPerIndex" {
 		t.Errorf("%+v", f)
 	}
@@ -728,4 +732,27 @@ func TestOnFailure_BLI_40(t *testing.T) {
 	}
 	o.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	equal(t, "Never", len(findings(o.compute(), FindingRestartsPerIndex)), 0)
+}
+
+// BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the indexes that
+// completed, so not before all of them fit into one status.
+func TestFailedIndexesWithEvidence_BLI_17(t *testing.T) {
+	o := observeJob(indexed(5, 5), perIndex(0))
+	o.config.MaxUncounted = 3
+	o.with("f", index(0), failedPod(1, time.Minute))
+	for i := range int32(4) {
+		o.with(fmt.Sprint("s", i+1), index(i+1), succeededPod(time.Minute))
+	}
+	plan := o.want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "1,2" failedIndexes "0" uncounted [] [f]`)
+	o.carryOut(t, plan)
+	for range 10 {
+		plan := o.compute()
+		if plan.Status != nil && len(plan.Status.Conditions) > 0 && plan.Status.CompletedIndexes != "1-4" {
+			t.Fatalf("without its evidence: %s", planText(plan))
+		}
+		o.carryOut(t, plan)
+	}
+	if !IsFinished(o.Job) || o.Job.Status.CompletedIndexes != "1-4" {
+		t.Error(statusText(&o.Job.Status))
+	}
 }

@@ -35,22 +35,37 @@ func (s *state) record() ledger {
 	}
 	s.settle(&l)
 	room := s.room()
-	// Failures first: they may hold the evidence of the Job's end.
+	// What has ended comes first: it may be the evidence of the Job's end.
 	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
 	order := compareForRecord
 	if s.fate.succeeding() {
 		order = compareFleeting
 	}
-	slices.SortFunc(countable, order)
-	for _, p := range s.take(countable, &room) {
+	s.recordFailed(&l, countable, order, &room)
+	s.recordSucceeded(&l, &room)
+	s.recordFailed(&l, s.remaining, compareForRecord, &room)
+	if s.unrecorded > 0 {
+		f := about(FindingRecordLimit)
+		f.Count, f.Limit = s.unrecorded, int32(s.cfg.MaxUncounted)
+		s.find(f)
+	}
+	return l
+}
+
+func (s *state) recordFailed(l *ledger, pods []*Pod, order func(a, b *Pod) int, room *int) {
+	slices.SortFunc(pods, order)
+	for _, p := range s.take(pods, room) {
+		l.records = true
 		l.uncountedFailure = append(l.uncountedFailure, p.UID)
 		l.recordedNow[p.UID] = true
 		s.recorded(p, ReasonFailed)
 	}
+}
+
+func (s *state) recordSucceeded(l *ledger, room *int) {
 	slices.SortFunc(s.succeeded, compareForRecord)
-	l.records = len(l.recordedNow) > 0
 	indexes := []int32{}
-	for _, p := range s.take(s.succeeded, &room) {
+	for _, p := range s.take(s.succeeded, room) {
 		l.records = true
 		s.recorded(p, ReasonSucceeded)
 		if s.indexed {
@@ -63,12 +78,6 @@ func (s *state) record() ledger {
 		l.completed = s.completed.Union(indexset.Of(indexes...))
 		l.countedSuccess = s.completedCount(l.completed)
 	}
-	if s.unrecorded > 0 {
-		f := about(FindingRecordLimit)
-		f.Count, f.Limit = s.unrecorded, int32(s.cfg.MaxUncounted)
-		s.find(f)
-	}
-	return l
 }
 
 // completedCount is status.succeeded of an Indexed Job. It may fall only while

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // replacing sets podReplacementPolicy.
@@ -37,7 +40,7 @@ func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
 		o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes ""`)
 	}
 	observeJob(replacing(batchv1.TerminatingOrFailed)).with("p", deletedPod(time.Minute)).
-		want(t, `status active 1 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
+		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 }
 
 // PRP-03 (D-09): what is active and what is terminating, by phase and deletion.
@@ -94,7 +97,7 @@ func TestTerminatingIsANumber_PRP_04(t *testing.T) {
 func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
 	o := observeJob().with("p", deletedPod(time.Minute))
 	o.Job.Status.Active = 1
-	plan := o.want(t, `status active 1 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
+	plan := o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 	if plan.CreateReason != RecreateTerminatingOrFailed || plan.Create[0].Attempt != 2 {
 		t.Errorf("%q %+v", plan.CreateReason, plan.Create)
 	}
@@ -320,7 +323,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 func TestGateOff_PRP_18(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
-	plan := o.want(t, `status active 1 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
+	plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 	if plan.CreateReason != CreateNew {
 		t.Errorf("%q", plan.CreateReason)
 	}
@@ -396,5 +399,32 @@ func TestCreateReason_PRP_17(t *testing.T) {
 		if plan := o.compute(); len(plan.Create) == 0 || plan.CreateReason != test.want {
 			t.Errorf("%+v: %s for %q", test, planText(plan), plan.CreateReason)
 		}
+	}
+}
+
+// PRP-16: of the pods that have not ended when the Job fails, those do not count whose
+// failure a rule ignores; they are deleted and let go like the others.
+func TestIgnoredWhenTheJobFails_PRP_16(t *testing.T) {
+	disrupted := func(p *Pod) {
+		p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	}
+	exited := func(code int32) func(*Pod) {
+		return func(p *Pod) { p.Terminated = []failurepolicy.Container{{Name: "helper", ExitCode: code}} }
+	}
+	o := observeJob(sized(6, 6), backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget), onExit("Ignore", 7), onExit("FailJob", 8))).
+		with("f", failedPod(1, time.Minute)).with("r").with("d", disrupted).with("e", exited(7)).with("j", exited(8)).
+		with("t", deletedPod(time.Minute), disrupted)
+	plan := o.want(t, `status active 0 terminating 5 succeeded 0 failed 0 completedIndexes "" uncounted [] [f j r] FailureTarget=True/BackoffLimitExceeded`)
+	for _, f := range findings(plan, FindingNotCounted) {
+		if f.Match == nil || !strings.Contains("d e t", f.Pod) {
+			t.Errorf("%s is not counted: %+v", f.Pod, f.Match)
+		}
+	}
+	o.carryOut(t, plan).wantStages(t, "delete d e j r; release f t", "release d e j r",
+		`status active 0 terminating 5 succeeded 0 failed 3 completedIndexes "" FailureTarget=True/BackoffLimitExceeded`)
+	o.Pods = nil
+	o.settle(t)
+	if !IsFinished(o.Job) || o.Job.Status.Failed != 3 {
+		t.Error(statusText(&o.Job.Status))
 	}
 }

@@ -49,7 +49,7 @@ func (o *observed) pod(t *testing.T, name string) *Pod {
 func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	t.Helper()
 	stored := o.Job.Status
-	if plan.Status != nil {
+	if plan.Status != nil && !plan.Merge {
 		o.Job = o.Job.DeepCopy()
 		o.Job.Status, o.Backoff = *plan.Status, plan.Backoff
 	}

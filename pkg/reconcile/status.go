@@ -32,9 +32,14 @@ func (s *state) writeStatus(l ledger) {
 		return
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
-	if s.plan.changesPods() && !s.plan.Urgent && !l.records {
-		// The next stage will see what these changes led to: one write for both.
-		return
+	begins := s.job.Status.StartTime == nil && next.StartTime != nil
+	if s.plan.changesPods() && !s.plan.Urgent && !l.records && !begins {
+		// The next stage will see what these changes led to: one write for both. Only
+		// creations may take long enough for the counts to be due before.
+		if len(s.plan.Create) == 0 {
+			return
+		}
+		s.plan.Merge = true
 	}
 	s.plan.Status = next
 	s.plan.Backoff = s.backoffRecord(l.recordedNow)
@@ -50,16 +55,17 @@ func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
 	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
 }
 
-// setGauges counts the pods as they are after the creations and deletions of this
-// plan (PRP-09), all of them, tracked or not (PRP-04). With the interim condition,
-// which is written just before the rest is deleted, they count as deleted.
+// setGauges counts the pods as they are after the deletions of this plan (PRP-09), all of
+// them, tracked or not (PRP-04). With the interim condition, which is written just before
+// the rest is deleted, they count as deleted. Pods that are yet to be created do not
+// count: who waits for active pods must find them.
 func (s *state) setGauges(next *batchv1.JobStatus) {
-	ending := s.fate.decided() && !s.fate.stored && !s.deleting
+	ending := s.fate.decided() && !s.fate.stored
 	deleted := make(map[types.UID]bool, len(s.plan.Delete))
 	for _, r := range s.plan.Delete {
 		deleted[r.UID] = true
 	}
-	active, ready, terminating := count32(s.plan.Create), int32(0), count32(s.terminating)
+	active, ready, terminating := int32(0), int32(0), count32(s.terminating)
 	for _, list := range [][]*Pod{s.active, s.untracked} {
 		for _, p := range list {
 			switch {
@@ -133,14 +139,12 @@ func (s *state) setStartTime(next *batchv1.JobStatus) {
 		next.StartTime = nil
 	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
 		next.StartTime = &now
-	case next.StartTime == nil && (!s.suspended || s.fate.decided() && !s.nothingToDo()):
-		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39).
+	case next.StartTime == nil && (!s.suspended || s.fate.decided()):
+		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39). That
+		// one without completions needs none is known to the newest API servers only.
 		next.StartTime = &now
 	}
 }
-
-// nothingToDo says that the Job is complete as it is.
-func (s *state) nothingToDo() bool { return !s.noCompletions && s.completions == 0 }
 
 func conditionStatus(conditions []batchv1.JobCondition) corev1.ConditionStatus {
 	for _, c := range conditions {

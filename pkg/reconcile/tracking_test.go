@@ -279,40 +279,84 @@ func TestDeletedJob_TRK_24(t *testing.T) {
 		wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p r`, "release s",
 			`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
 
-	// Whatever the policies, the suspension and the fate of the Job.
+	// Whatever the policies and the suspension of the Job.
 	for name, option := range map[string]func(*batchv1.Job){
-		"limit":   backoffLimit(0),
-		"suspend": suspend,
-		"deadline": func(j *batchv1.Job) {
-			deadline(1)(j)
-		},
+		"suspend":    suspend,
 		"Failed":     replacing(batchv1.Failed),
-		"target":     condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message"),
-		"criteria":   condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "Reason", "message"),
 		"perIndex":   func(j *batchv1.Job) { indexed(9, 9)(j); perIndex(5)(j) },
-		"FailJob":    failurePolicy(onExit("FailJob", 1)),
+		"Count":      failurePolicy(onExit("Count", 1)),
 		"finalizers": func(*batchv1.Job) {},
 	} {
-		o := observeJob(sized(5, 5), beingDeleted, option).
-			with("f", index(0), failedPod(1, time.Minute)).with("r", index(1)).with("t", index(2), deletedPod(time.Minute)).
-			with("x", index(30), untracked).with("y", index(30))
+		o := deletedJob(option)
 		plan := o.compute()
 		if plan.Status == nil || len(plan.Create)+len(plan.Delete) > 0 || len(plan.Status.Conditions) != len(o.Job.Status.Conditions) ||
 			!slices.Equal(plan.Status.UncountedTerminatedPods.Failed, []types.UID{"f"}) {
 			t.Errorf("%s: %s", name, planText(plan))
 		}
-		if text := planText(Plan{Release: plan.Release}); text != "release r t y" && name != "target" {
-			t.Errorf("%s: %s", name, text)
+		equal(t, name, planText(Plan{Release: plan.Release}), "release r t y")
+		o.settle(t)
+		if o.Job.Status.Failed != 1 || o.holders() > 0 {
+			t.Errorf("%s: failed %d, %d pods with finalizer", name, o.Job.Status.Failed, o.holders())
 		}
+	}
+}
+
+// deletedJob has a pod that failed, one that runs, one that terminates, and two out of range.
+func deletedJob(option func(*batchv1.Job)) *observed {
+	return observeJob(sized(5, 5), beingDeleted, option).
+		with("f", index(0), failedPod(1, time.Minute)).with("r", index(1)).with("t", index(2), deletedPod(time.Minute)).
+		with("x", index(30), untracked).with("y", index(30))
+}
+
+func (o *observed) holders() (n int) {
+	for _, p := range o.Pods {
+		if p.Finalizer {
+			n++
+		}
+	}
+	return n
+}
+
+// TRK-24, JOB-01: what ends a Job also ends one that is being deleted: somebody's
+// finalizer may hold it until then. All its pods are ended with it.
+func TestDeletedJobEnds_TRK_24(t *testing.T) {
+	for name, test := range map[string]struct {
+		option func(*batchv1.Job)
+		reason string
+		failed int32
+	}{
+		"limit":    {backoffLimit(0), "BackoffLimitExceeded", 4},
+		"deadline": {deadline(1), "DeadlineExceeded", 4},
+		"FailJob":  {failurePolicy(onExit("FailJob", 1)), "PodFailurePolicy_0", 4},
+		"target":   {condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message"), "Reason", 4},
+		"criteria": {condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "Reason", "message"), "Reason", 1},
+	} {
+		o := deletedJob(test.option)
 		o.settle(t)
 		for _, p := range o.Pods {
-			if p.Finalizer {
-				t.Errorf("%s: %s keeps its finalizer", name, p.Name)
+			if !p.Deleting && !p.IsTerminal() {
+				t.Errorf("%s: %s runs on", name, p.Name)
 			}
 		}
-		if o.Job.Status.Failed != 1 {
-			t.Errorf("%s: failed %d", name, o.Job.Status.Failed)
+		o.Pods = nil
+		o.settle(t)
+		c := o.Job.Status.Conditions
+		if !IsFinished(o.Job) || c[len(c)-1].Reason != test.reason || o.Job.Status.Failed != test.failed {
+			t.Errorf("%s: %s", name, statusText(&o.Job.Status))
 		}
+	}
+	// Its pods were let go, and one of them was counted: that is enough.
+	o := observeJob(sized(1, 1), beingDeleted, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p")
+	o.wantStages(t, "release p")
+	o.Pods = nil
+	o.settle(t)
+	if IsFinished(o.Job) {
+		t.Error("complete without a success")
+	}
+	o = observeJob(sized(1, 1), beingDeleted).with("p", succeededPod(time.Minute))
+	o.settle(t)
+	if TrueCondition(o.Job, batchv1.JobComplete) == nil || o.Job.Status.Succeeded != 1 {
+		t.Errorf("%s", statusText(&o.Job.Status))
 	}
 }
 
@@ -398,7 +442,7 @@ func TestIndexesOutOfRange_TRK_29(t *testing.T) {
 		want(t, "create 0; create 1; release f s t")
 	// In a NonIndexed Job an index means nothing.
 	observeJob().with("f", index(7), failedPod(1, time.Hour)).
-		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; create`)
+		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; create`)
 }
 
 // TRK-29: what never counts does not hold up others either, before its finalizer is gone

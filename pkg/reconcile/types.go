@@ -46,8 +46,9 @@ type Pod struct {
 	// before this pod, as the annotations batch.kubernetes.io/job-index-failure-count
 	// and …/job-index-ignored-failure-count tell (KEP-3850); 0 where they cannot be read.
 	Failures, Ignored int32
-	// Terminated are the containers that ended, app containers first, and Conditions
-	// the conditions, of a pod that failed; nil for every other pod.
+	// Terminated are the containers that ended, app containers first, and Conditions the
+	// conditions, of a pod that failed. Of one that has not ended these are the containers
+	// that ended badly so far, and the conditions; nil for a pod that succeeded.
 	Terminated []failurepolicy.Container
 	Conditions []failurepolicy.Condition
 	// Restarted is how a container ended before its last restart: one that failed, if any
@@ -141,6 +142,9 @@ type Plan struct {
 	// Urgent says that Status adds or changes a condition. Any other status may
 	// wait for a while, to be merged with the next one.
 	Urgent bool
+	// Merge reports whether Status is best left out: the next stage sees what the creations
+	// led to, and needs one write for both. Only if these take long is a write due before.
+	Merge bool
 	// Create are the pods to create, lowest completion index first.
 	Create []NewPod
 	// CreateReason says what they are created for.
@@ -187,6 +191,10 @@ type PodRef struct {
 	// ResourceVersion, if not empty, must still be the pod's: the operation is
 	// right only for the pod as it was observed.
 	ResourceVersion string
+	// OutOfRange reports whether the pod is let go because its index is not one of the Job.
+	// That has to hold for a Job at least as new as the pod: read it again first, or a
+	// success is lost that an older spec knew no index for.
+	OutOfRange bool
 	// Ignored says that the pod failed, and that a rule ignores the failure.
 	Ignored bool
 	// IgnoredFailure is when such a pod failed, if that was after the last success. No

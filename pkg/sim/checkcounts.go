@@ -226,7 +226,7 @@ func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
 	switch action, _ := c.ruling(job, l.pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true
-	case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionFailJob:
+	case batchv1.PodFailurePolicyActionIgnore:
 		return false
 	}
 	counted, _ := l.failures()

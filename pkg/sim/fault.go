@@ -56,6 +56,8 @@ const (
 	Conflict
 	// Reject answers 403, as a webhook or a quota can, and writes nothing.
 	Reject
+	// Malformed answers 422 without causes, as a webhook can, and writes nothing.
+	Malformed
 	// timedOut gives up on a call that the API server never took.
 	timedOut
 )
@@ -63,7 +65,7 @@ const (
 // faultKinds are the kinds by their names in scenarios.
 var faultKinds = map[string]FaultKind{
 	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
-	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject,
+	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed,
 }
 
 // String is what a trace says of a call that is turned down so.
@@ -79,6 +81,8 @@ func (k FaultKind) String() string {
 		return "meets a conflict"
 	case Reject:
 		return "is rejected"
+	case Malformed:
+		return "is called malformed"
 	}
 	return fmt.Sprintf("fault %d", uint8(k))
 }
@@ -106,6 +110,8 @@ func (f Fault) answer(object string) error {
 		return apierrors.NewConflict(resource, object, errors.New("simulated"))
 	case Reject:
 		return apierrors.NewForbidden(resource, object, errors.New("denied by the simulated webhook"))
+	case Malformed:
+		return apierrors.NewInvalid(schema.GroupKind{}, object, nil)
 	}
 	return nil
 }

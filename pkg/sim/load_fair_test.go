@@ -65,8 +65,10 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.until("the rest is gone", func() bool { return job().Status.Active <= 10 })
+	// Creations also end when the counts are due again, after a second's worth of them.
+	least := map[string]int{"create": 90, "patch": most / 2, "delete": most / 2}
 	for _, verb := range verbs {
-		if highest[verb] > most || highest[verb] < most/2 {
+		if highest[verb] > most || highest[verb] < least[verb] {
 			t.Errorf("%s: %d in one of %d syncs; the limit is %d", verb, highest[verb], syncs, most)
 		}
 	}
@@ -96,8 +98,8 @@ func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) 
 		}
 		return len(latencies) == jobs
 	})
-	if l.did("create", "pods") == int(hugePods)+jobs {
-		t.Fatal("the huge Job was no longer busy")
+	if l.Finished(l.jobs[0]) {
+		t.Fatal("the huge Job was no longer busy", l.Elapsed(), latencies)
 	}
 	slices.Sort(latencies)
 	return latencies

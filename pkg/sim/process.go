@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -124,9 +125,15 @@ func (p *process) sync(job types.UID) {
 		return
 	}
 	if w := p.world.Workers; w > 0 && len(p.running) >= w {
-		p.waiting = append(p.waiting, job)
+		if !slices.Contains(p.waiting, job) {
+			p.waiting = append(p.waiting, job)
+		}
 		return
 	}
+	p.start(job)
+}
+
+func (p *process) start(job types.UID) {
 	p.running[job] = true
 	p.world.begin(func() { p.syncNow(job) })
 }
@@ -140,8 +147,14 @@ func (p *process) syncNow(job types.UID) {
 		return
 	}
 	if len(p.waiting) > 0 {
-		p.AddAfter(p.waiting[0], 0)
-		p.waiting = p.waiting[1:]
+		// The worker is the next one's, as in a queue, though others are due at this instant.
+		next := p.waiting[0]
+		p.waiting, p.running[next] = p.waiting[1:], true
+		p.world.after(0, func() {
+			if p.alive {
+				p.start(next)
+			}
+		})
 	}
 	if p.world.OnSync != nil {
 		p.world.OnSync(p.world.Now().Sub(begun))

@@ -66,7 +66,7 @@ var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * t
 // that a webhook, a quota, or an API server under load gives (REG-06, REG-30): by turns
 // at each call. A creation that comes late makes a pod too many, which may cost a failure.
 func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
-	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}}
+	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}, {Kind: Malformed}}
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
 		for i, at := range spread(want.calls, sweepSmall) {
@@ -78,7 +78,7 @@ func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
 				if (fault.Kind == Late || fault.Kind == Timeout) && strings.HasPrefix(at.Verb, "create") {
 					same = fates
 				}
-				strike := func() trouble { return trouble{fault: once(at, understood(at, fault))} }
+				strike := func() trouble { return trouble{fault: once(at, fault)} }
 				if problem := r.problem(t, strike, want, same); problem != "" {
 					t.Errorf("%+v of %v of %d: %s", fault, at, len(want.calls), problem)
 					return
@@ -108,21 +108,12 @@ func TestFailoverWithOldCache_REG_05(t *testing.T) {
 // anyFault lets one call in sixteen go wrong, in any way that there is.
 func anyFault(seed uint64) func(Call) Fault {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	return func(c Call) Fault {
+	return func(Call) Fault {
 		if rng.IntN(16) > 0 {
 			return Fault{}
 		}
-		return understood(c, Fault{Kind: FaultKind(rng.IntN(int(Reject))) + 1, Wait: time.Duration(rng.IntN(4000)) * time.Millisecond})
+		return Fault{Kind: FaultKind(rng.IntN(int(Malformed))) + 1, Wait: time.Duration(rng.IntN(4000)) * time.Millisecond}
 	}
-}
-
-// understood replaces a conflict that the controller takes for the end of a pod: one that
-// answers the change of a pod which it names by its UID alone.
-func understood(c Call, fault Fault) Fault {
-	if fault.Kind == Conflict && strings.HasSuffix(c.Verb, " pod") && !strings.HasPrefix(c.Verb, "create") {
-		fault.Kind = Reject
-	}
-	return fault
 }
 
 // anyWatchFault closes a watch at one event in ten, for up to some seconds, and lets one

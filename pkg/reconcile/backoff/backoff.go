@@ -33,11 +33,19 @@ func (p Policy) Delay(failures int32) time.Duration {
 }
 
 // Record is what has to be known of the past: the failures since the last
-// success, and when the latest of them finished. The zero Record knows of none.
+// success, and when the latest of them and that success finished. The zero Record
+// knows of none.
 type Record struct {
 	Failures    int32
 	LastFailure time.Time
+	LastSuccess time.Time
+	// times are when the latest of the failures finished, at most maxTimes of them, in
+	// order: a success that is observed late may lie between them. Never changed in place.
+	times []time.Time
 }
+
+// maxTimes is more failures than any wait grows with: 10 s doubled six times is beyond 10 min.
+const maxTimes = 16
 
 // Until is when pods may be created again; the zero time if they may be now and
 // always could.
@@ -81,40 +89,76 @@ func (h *History) Failure(finished time.Time, fresh bool) {
 //
 // Pods are the better witnesses, and after a restart the only ones; but they may
 // be deleted while the Job runs, and then only r still knows them. So the larger
-// of the two counts holds. A success that finished at or after all failures ends
-// the series (JOB-21: at the same time is not after).
+// of the two counts holds, and the later of the two successes. A success that
+// finished at or after all failures ends the series (JOB-21: at the same time is
+// not after).
 func (r Record) After(h History) Record {
-	if !r.LastFailure.After(h.LastSuccess) {
-		r = Record{}
+	success := latest(r.LastSuccess, h.LastSuccess)
+	remembered := r.since(success).Failed(since(h.fresh, success)...)
+	seen := Record{LastSuccess: success}.Failed(since(h.failures, success)...)
+	if seen.Failures <= remembered.Failures {
+		return remembered
 	}
-	visible, last := since(h.failures, h.LastSuccess)
-	remembered, _ := since(h.fresh, h.LastSuccess)
-	remembered += r.Failures
-	if r.LastFailure.After(last) {
-		last = r.LastFailure
-	}
-	return Record{Failures: max(visible, remembered), LastFailure: last}
+	seen.LastFailure = latest(seen.LastFailure, remembered.LastFailure)
+	return seen
 }
 
-// since counts the times after start, and returns the latest of them.
-func since(times []time.Time, start time.Time) (n int32, last time.Time) {
-	for _, t := range times {
-		if !t.After(start) {
-			continue
-		}
-		n++
-		if t.After(last) {
-			last = t
-		}
+// since leaves out the failures that finished before a success, as far as it is
+// known when they did.
+func (r Record) since(success time.Time) Record {
+	left := Record{LastSuccess: success}
+	if !r.LastFailure.After(success) {
+		return left
 	}
-	return n, last
+	left.LastFailure = r.LastFailure
+	left.times = since(r.times, success)
+	left.Failures = r.Failures
+	if len(left.times) < len(r.times) {
+		// What is older than one that is left out is before the success, too.
+		left.Failures = int32(len(left.times)) //nolint:gosec // At most maxTimes.
+	}
+	return left
 }
 
-// Failed returns the Record after one more failure that finished at the time given.
-func (r Record) Failed(finished time.Time) Record {
-	r.Failures++
-	if finished.After(r.LastFailure) {
-		r.LastFailure = finished
+// Failed returns the Record after more failures that finished at the times given.
+func (r Record) Failed(finished ...time.Time) Record {
+	if len(finished) == 0 {
+		return r
+	}
+	r.times = slices.Clone(r.times)
+	for _, t := range finished {
+		r.Failures++
+		r.LastFailure = latest(r.LastFailure, t)
+		r.times = insertLatest(r.times, t)
 	}
 	return r
+}
+
+// insertLatest adds a time to a sorted list that keeps the latest maxTimes.
+func insertLatest(times []time.Time, t time.Time) []time.Time {
+	if len(times) == maxTimes {
+		if !t.After(times[0]) {
+			return times
+		}
+		times = times[:copy(times, times[1:])]
+	}
+	at, _ := slices.BinarySearchFunc(times, t, time.Time.Compare)
+	return slices.Insert(times, at, t)
+}
+
+// since returns the times after start.
+func since(times []time.Time, start time.Time) (after []time.Time) {
+	for _, t := range times {
+		if t.After(start) {
+			after = append(after, t)
+		}
+	}
+	return after
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

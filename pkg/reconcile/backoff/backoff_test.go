@@ -33,18 +33,18 @@ func TestRecordAfter_JOB_18(t *testing.T) {
 		want     Record
 	}{
 		"nothing happened":        {Record{}, 0, nil, Record{}},
-		"first failure":           {Record{}, 0, []failure{{5, true}}, Record{1, at(5)}},
-		"latest of three":         {Record{}, 0, []failure{{5, true}, {9, true}, {7, true}}, Record{3, at(9)}},
-		"seen again, not fresh":   {Record{1, at(5)}, 0, []failure{{5, false}}, Record{1, at(5)}},
-		"one more":                {Record{1, at(5)}, 0, []failure{{5, false}, {8, true}}, Record{2, at(8)}},
-		"older pods are gone":     {Record{3, at(5)}, 0, []failure{{8, true}}, Record{4, at(8)}},
-		"all pods are gone":       {Record{3, at(5)}, 0, nil, Record{3, at(5)}},
-		"restart: pods alone":     {Record{}, 0, []failure{{5, false}, {8, false}}, Record{2, at(8)}},
-		"success after all":       {Record{3, at(5)}, 6, []failure{{5, false}}, Record{}},
-		"success between":         {Record{3, at(5)}, 6, []failure{{5, false}, {8, true}}, Record{1, at(8)}},
+		"first failure":           {Record{}, 0, []failure{{5, true}}, Record{Failures: 1, LastFailure: at(5)}},
+		"latest of three":         {Record{}, 0, []failure{{5, true}, {9, true}, {7, true}}, Record{Failures: 3, LastFailure: at(9)}},
+		"seen again, not fresh":   {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}}, Record{Failures: 1, LastFailure: at(5)}},
+		"one more":                {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}, {8, true}}, Record{Failures: 2, LastFailure: at(8)}},
+		"older pods are gone":     {Record{Failures: 3, LastFailure: at(5)}, 0, []failure{{8, true}}, Record{Failures: 4, LastFailure: at(8)}},
+		"all pods are gone":       {Record{Failures: 3, LastFailure: at(5)}, 0, nil, Record{Failures: 3, LastFailure: at(5)}},
+		"restart: pods alone":     {Record{}, 0, []failure{{5, false}, {8, false}}, Record{Failures: 2, LastFailure: at(8)}},
+		"success after all":       {Record{Failures: 3, LastFailure: at(5)}, 6, []failure{{5, false}}, Record{}},
+		"success between":         {Record{Failures: 3, LastFailure: at(5)}, 6, []failure{{5, false}, {8, true}}, Record{Failures: 1, LastFailure: at(8)}},
 		"same time: JOB-21":       {Record{}, 5, []failure{{5, true}}, Record{}},
-		"record as old as JOB-21": {Record{2, at(5)}, 5, nil, Record{}},
-		"success before the rest": {Record{2, at(7)}, 5, nil, Record{2, at(7)}},
+		"record as old as JOB-21": {Record{Failures: 2, LastFailure: at(5)}, 5, nil, Record{}},
+		"success before the rest": {Record{Failures: 2, LastFailure: at(7)}, 5, nil, Record{Failures: 2, LastFailure: at(7)}},
 	} {
 		var h History
 		if c.success != 0 {
@@ -60,11 +60,62 @@ func TestRecordAfter_JOB_18(t *testing.T) {
 	}
 }
 
+// JOB-18: what is after the last success counts, though its pod is cleaned up, or seen late.
+func TestSuccessIsRemembered_JOB_18(t *testing.T) {
+	var old History
+	for i := range 5 {
+		old.Failure(at(i), true)
+	}
+	old.Success(at(50))
+	r := Record{}.After(old)
+	var cleaned History // The five failed pods are still there, the succeeded one is not.
+	for i := range 5 {
+		cleaned.Failure(at(i), false)
+	}
+	cleaned.Failure(at(60), true)
+	if r = r.After(cleaned); r.Failures != 1 || !r.LastFailure.Equal(at(60)) {
+		t.Errorf("after the succeeded pod was cleaned up: %+v", r)
+	}
+
+	var five History
+	for _, s := range []int{10, 20, 40, 80, 100} {
+		five.Failure(at(s), true)
+	}
+	var late History // Only the success is seen, and it was before the last failure.
+	late.Success(at(90))
+	if r := (Record{}).After(five).After(late); r.Failures != 1 || !r.LastFailure.Equal(at(100)) {
+		t.Errorf("after a success that was seen late: %+v", r)
+	}
+}
+
+// JOB-18: of more failures than are remembered one by one, the latest are.
+func TestManyFailures_JOB_18(t *testing.T) {
+	var h History
+	for i := range 1000 {
+		h.Failure(at((i*7)%1000), true)
+	}
+	r := Record{}.After(h)
+	if r.Failures != 1000 || len(r.times) != maxTimes || !r.times[0].Equal(at(1000-maxTimes)) {
+		t.Errorf("%d failures, times from %v", r.Failures, r.times[0])
+	}
+	for success, want := range map[int]int32{980: 1000, 990: 9, 999: 0} {
+		var late History
+		late.Success(at(success))
+		if got := r.After(late).Failures; got != want {
+			t.Errorf("after a success at %d: %d failures, want %d", success, got, want)
+		}
+	}
+	before := r.Failed(at(2000))
+	if r.Failures != 1000 || before.Failures != 1001 || !r.LastFailure.Equal(at(999)) {
+		t.Error("a Record was changed in place")
+	}
+}
+
 func TestUntil(t *testing.T) {
 	if got := (Record{}).Until(policy); !got.IsZero() {
 		t.Errorf("no failure: %v", got)
 	}
-	if got := (Record{2, at(0)}).Until(policy); !got.Equal(at(20)) {
+	if got := (Record{Failures: 2, LastFailure: at(0)}).Until(policy); !got.Equal(at(20)) {
 		t.Errorf("two failures: %v", got)
 	}
 }
