@@ -15,9 +15,10 @@ func mayAdopt(job *batchv1.Job) bool {
 	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
 }
 
-// strays are the pods that the Job may adopt.
+// strays are the pods that the Job may adopt, or might if it were not being deleted: they
+// are not counted before their finalizer is gone.
 func (s *jobSync) strays() []*reconcile.Pod {
-	if !mayAdopt(s.job) {
+	if reconcile.IsFinished(s.job) {
 		return nil
 	}
 	return s.cache.Strays(s.job)

@@ -6,11 +6,13 @@ import "slices"
 // become so, and pods that it no longer selects are let go (KEP-2307, TRK-25). A Job
 // that is being deleted changes nothing about that (JOB-37).
 func (s *state) claimPods() {
+	for _, p := range s.Strays {
+		s.noteRecorded(p)
+	}
 	if s.deleting {
 		return
 	}
 	for _, p := range s.Strays {
-		s.noteRecorded(p)
 		if p.IsTerminal() && !p.Finalizer {
 			continue // It has been counted, or nobody asked for that (TRK-12).
 		}

@@ -66,7 +66,7 @@ func (s *state) ignoreRemaining(p *Pod) {
 	f.Match, f.Message = s.match(p), messageIgnored
 	s.find(f)
 	if s.fate.stored && p.Deleting {
-		s.release(p, unconditional)
+		s.release(p, ifUnchanged) // It may yet succeed.
 	}
 }
 

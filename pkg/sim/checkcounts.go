@@ -42,6 +42,26 @@ func (c *Checker) exactlyOnce(h *history, m Commit) {
 	}
 }
 
+// gauges is S12: a status claims no active or ready pods that are not stored, but for those
+// that have just changed: who waits for them must find them.
+func (c *Checker) gauges(h *history, m Commit) {
+	if !m.Ours() || m.Late() {
+		return
+	}
+	active, ready := int32(0), int32(0)
+	for _, l := range h.order {
+		if l.active() || !l.wasActive.IsZero() && c.recent(l.wasActive) {
+			active++
+		}
+		if l.ready() || !l.wasReady.IsZero() && c.recent(l.wasReady) {
+			ready++
+		}
+	}
+	if s := &m.NewJob.Status; s.Active > active || ptr.Deref(s.Ready, 0) > ready {
+		c.violate("S12", "active %d and ready %d are claimed, and %d and %d pods are", s.Active, ptr.Deref(s.Ready, 0), active, ready)
+	}
+}
+
 func failedUIDs(s *batchv1.JobStatus) []types.UID {
 	if s.UncountedTerminatedPods == nil {
 		return nil

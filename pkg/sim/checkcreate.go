@@ -177,8 +177,8 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 		}
 		ignored := c.ignored(h.job, l.pod)
 		total.add(1, ignored)
-		if !c.tells(h, l) {
-			continue
+		if l.expired || !c.tells(h, l) {
+			continue // Who never saw the index out of range may count on.
 		}
 		var t tally
 		counted, ignoredBefore := l.failures()
@@ -200,7 +200,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 
 // failedOf says that the pod failed, and was another of the same index.
 func (l *life) failedOf(pod *corev1.Pod) bool {
-	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero() && !l.expired
+	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
 }
 
 // tells says that the failed pod still tells how often its index has failed, and that the

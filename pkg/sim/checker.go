@@ -77,6 +77,7 @@ func (c *Checker) job(m Commit) {
 	if m.Verb != "status" {
 		c.edited(h, m)
 	} else {
+		c.gauges(h, m)
 		c.exactlyOnce(h, m)
 		c.recorded(h, m)
 		c.indexes(h, m)

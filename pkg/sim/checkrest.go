@@ -19,6 +19,7 @@ func (c *Checker) AtRest() {
 		default:
 			c.uncounted(h)
 			c.tooMany(h)
+			c.unfinished(h)
 		}
 	}
 }
@@ -31,6 +32,15 @@ func (c *Checker) leftInNamespace() {
 	}
 	for _, name := range slices.Concat(slices.Sorted(maps.Keys(store.jobs)), slices.Sorted(maps.Keys(store.pods))) {
 		c.violate("L2", "the namespace is being deleted, and %s is left", name)
+	}
+}
+
+// unfinished is L1 for a Job that has all its successes, and nothing that runs, whether or
+// not it is being deleted.
+func (c *Checker) unfinished(h *history) {
+	busy := slices.ContainsFunc(h.order, func(l *life) bool { return l.active() || l.terminating() })
+	if s := &h.job.Status; !busy && !h.tampered() && h.job.Spec.Completions != nil && s.Succeeded >= *h.job.Spec.Completions {
+		c.violate("L1", "%s has its %d successes, and is not finished", h.job.Name, s.Succeeded)
 	}
 }
 

@@ -56,7 +56,7 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
 	}
-	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || view(h.job).finished() || pod.DeletionTimestamp != nil || !selects(h.job, pod)) {
+	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || pod.DeletionTimestamp != nil || !selects(h.job, pod)) {
 		return h.job.UID
 	}
 	return ""

@@ -39,10 +39,10 @@ type scenario struct {
 var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) string{
 	"annotate": (*scenario).annotate, "annotate-pod": (*scenario).annotatePod, "clock": (*scenario).setClock,
 	"create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob, "delete-pod": (*scenario).deletePod,
-	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "findings": (*scenario).findings,
+	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "finalize": (*scenario).finalize, "findings": (*scenario).findings,
 	"gates": (*scenario).gates, "job": (*scenario).job, "node-back": (*scenario).nodeBack, "node-deleted": (*scenario).nodeDeleted,
 	"one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
-	"pods": (*scenario).pods, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist,
+	"pods": (*scenario).pods, "quota": (*scenario).quota, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist,
 	"restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script, "second-leader": (*scenario).secondLeader,
 	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,
 	"strip": (*scenario).strip, "terminate-namespace": (*scenario).terminateNamespace, "unlabel": (*scenario).unlabel, "world": (*scenario).newWorld,
@@ -80,6 +80,9 @@ func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
 	o.Lag = duration(t, d, "lag", 0)
 	o.Controller.Limits = reconcile.DefaultConfig()
 	scanIf(t, d, "max-uncounted", &o.Controller.Limits.MaxUncounted)
+	var qps int32
+	scanIf(t, d, "qps", &qps)
+	o.QPS = float64(qps)
 	setFeatures(t, d, &o.Controller.Limits.Features)
 	s.begin(o)
 	return "ok\n"
@@ -402,6 +405,21 @@ func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
 		d.Fatalf(t, "unknown propagation %s", propagation)
 	}
 	return s.answer(s.world.Store.DeleteJob(jobName(t, d), how))
+}
+
+// finalize takes somebody's finalizer from a Job.
+func (s *scenario) finalize(t *testing.T, d *datadriven.TestData) string {
+	var finalizer string
+	d.ScanArgs(t, "finalizer", &finalizer)
+	s.world.Store.finalizeJob(jobName(t, d), finalizer)
+	return s.world.Trace()
+}
+
+// quota bounds the pods of the namespace that have not ended.
+func (s *scenario) quota(t *testing.T, d *datadriven.TestData) string {
+	s.world.Store.quota = -1
+	scanIf(t, d, "pods", &s.world.Store.quota)
+	return "ok\n"
 }
 
 // foreignStatus writes a status as another controller would.

@@ -15,7 +15,7 @@
 //     that come twice. An outage, a wrong clock, a second leader, and the end of the
 //     namespace are methods of World.
 //   - Checker watches every committed write and holds the invariants of a Job
-//     controller (S1–S11, L2, L5) against its own history of the cluster.
+//     controller (S1–S12, L1, L2, L5) against its own history of the cluster.
 //   - Scenario files of commands and expected output run in it (testdata/README.md),
 //     and are replayed with a fault at every single API call, and in storms.
 //

@@ -20,7 +20,15 @@ type excuses struct {
 }
 
 // lag is how long the controller may act on what is no longer so.
-func (e *excuses) lag() time.Duration { return max(e.world.Lag, e.slowest) + 25*e.world.Latency }
+func (e *excuses) lag() time.Duration { return max(e.world.Lag, e.slowest) + 25*e.callTime() }
+
+// callTime is how long a call takes, the wait for the rate limit included.
+func (e *excuses) callTime() time.Duration {
+	if e.world.QPS == 0 {
+		return e.world.Latency
+	}
+	return e.world.Latency + time.Duration(float64(time.Second)/e.world.QPS)
+}
 
 // recent says that a process may not know yet of what happened then.
 func (e *excuses) recent(at time.Time) bool {

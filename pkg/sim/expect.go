@@ -35,9 +35,9 @@ const manyIndexes = 200
 // waits (BLI-24), and a deadline ends the Job, both in time.
 func (c *Checker) expect(h *history) {
 	job := h.job
-	if c.idle(h) || len(h.order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
+	c.expectDeadline(h)
+	if c.idle(h) || job.DeletionTimestamp != nil || len(h.order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
 		h.creation.set(time.Time{}, "")
-		h.deadline.set(time.Time{}, "")
 		return
 	}
 	failures := 0
@@ -48,16 +48,26 @@ func (c *Checker) expect(h *history) {
 	}
 	ended, _ := c.endedIndexes(h)
 	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures and %d ended indexes", len(h.order), failures, ended.Len()))
-	var deadline time.Time
-	if seconds, start := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime; seconds != nil && start != nil && *seconds < 1<<31 {
-		deadline = start.Add(time.Duration(*seconds) * time.Second)
+}
+
+// expectDeadline holds for a Job that is being deleted, too: somebody's finalizer may wait
+// for its end. Until there is a startTime, the time runs from the creation.
+func (c *Checker) expectDeadline(h *history) {
+	seconds, start := h.job.Spec.ActiveDeadlineSeconds, ptr.Deref(h.job.Status.StartTime, h.job.CreationTimestamp)
+	if c.idle(h) || seconds == nil || *seconds >= 1<<31 || h.resumed() {
+		h.deadline.set(time.Time{}, "")
+		return
 	}
+	deadline := start.Add(time.Duration(*seconds) * time.Second)
 	h.deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
 }
 
+// resumed reports whether the Job was suspended, and has no startTime since.
+func (h *history) resumed() bool { return h.job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
+
 // idle says that nothing has to happen to a Job, because of what it is.
 func (c *Checker) idle(h *history) bool {
-	return h.gone || !c.isOurs(h.job) || h.job.DeletionTimestamp != nil || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
+	return h.gone || !c.isOurs(h.job) || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
 }
 
 // patience is when something must have happened that may happen from a moment on:

@@ -59,6 +59,8 @@ type life struct {
 	// tracked, and seenAt when it first could be seen; deletedAt is when its deletion
 	// was asked for, endedAt when it ended.
 	failedAt, seenAt, deletedAt, endedAt time.Time
+	// wasActive and wasReady are when it last was.
+	wasActive, wasReady time.Time
 	// succeeded says that it ever was in phase Succeeded, failed in phase Failed, lost
 	// that it is recorded as failed, which stays so (PRP-05).
 	succeeded, failed, lost bool
@@ -125,6 +127,22 @@ func (l *life) terminating() bool {
 	return !l.gone && !isTerminal(l.pod) && l.pod.DeletionTimestamp != nil
 }
 
+func (l *life) ready() bool {
+	return l.active() && slices.ContainsFunc(l.pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// noteGauges notes what the pod counts as before it changes.
+func (l *life) noteGauges(now time.Time) {
+	if l.pod == nil || !l.active() {
+		return
+	}
+	if l.wasActive = now; l.ready() {
+		l.wasReady = now
+	}
+}
+
 // endedWell says that the controller has to count the pod as a success.
 func (l *life) endedWell() bool {
 	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
@@ -156,6 +174,7 @@ func (c *Checker) lived(h *history, m Commit) {
 	if l.gone {
 		h.creation = expectation{} // It is back, and fills its place again.
 	}
+	l.noteGauges(c.world.Now())
 	l.pod, l.gone = pod, false
 	if !m.Ours() {
 		c.meddled(h, l, m)
@@ -239,6 +258,7 @@ func (c *Checker) parted(h *history, m Commit) {
 	if l == nil {
 		return
 	}
+	l.noteGauges(c.world.Now())
 	l.gone = true
 	switch {
 	case m.NewPod != nil:

@@ -63,6 +63,8 @@ type Store struct {
 	asked time.Time
 	// terminating says that the namespace is being deleted.
 	terminating bool
+	// quota is how many pods there may be that have not ended, if it is not negative.
+	quota int
 	// shared leaves out the copies: whoever gets an object promises to leave it as it is.
 	shared bool
 }
@@ -73,7 +75,7 @@ const Namespace = "sim"
 // NewStore returns an empty store.
 func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 	return &Store{
-		now: now, onCommit: onCommit,
+		now: now, onCommit: onCommit, quota: -1,
 		jobs: map[string]*batchv1.Job{}, pods: map[string]*corev1.Pod{},
 		byUID: map[types.UID]*corev1.Pod{}, owned: map[types.UID]*podSet{}, generated: map[string][]string{},
 	}

@@ -25,6 +25,9 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.terminating {
 		return nil, namespaceTerminating(podsResource, pod.GenerateName)
 	}
+	if s.quota >= 0 && s.unended() >= s.quota {
+		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
+	}
 	pod = editable(s.copy(pod))
 	if pod.Name == "" {
 		s.names++
@@ -38,6 +41,16 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	pod.CreationTimestamp = s.timestamp()
 	pod.Status.Phase = corev1.PodPending
 	return s.commitPod("create", pod), nil
+}
+
+// unended counts the pods that use up a quota.
+func (s *Store) unended() (n int) {
+	for _, pod := range s.pods {
+		if !isTerminal(pod) {
+			n++
+		}
+	}
+	return n
 }
 
 // namespaceTerminating is the answer to a creation in a namespace that is being deleted.

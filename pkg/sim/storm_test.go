@@ -2,10 +2,16 @@ package sim
 
 import (
 	"flag"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // manySeeds makes long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
@@ -34,6 +40,12 @@ var storms = []struct {
 	{"outage", 2, nothing, outage},
 	{"wrong clock", 2, nothing, wrongClock},
 	{"clock that jumps", 2, nothing, jumpingClock},
+	{"webhooks", 3, nothing, webhooks},
+	{"held while deleted", 2, nothing, heldWhileDeleted},
+	{"few calls", 2, nothing, fewCalls},
+	{"cleanup of ended pods", 2, nothing, cleanup},
+	{"a quota that comes and goes", 2, nothing, quotaComesAndGoes},
+	{"elastic edits, two leaders", 3, nothing, elasticEdits},
 }
 
 // TestStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
@@ -73,6 +85,105 @@ func jumpingClock(seed uint64) trouble {
 	return trouble{seed: seed, begun: func(w *World) {
 		for range 4 {
 			w.after(time.Duration(rng.Int64N(int64(10*time.Second))), func() { w.SetClock(time.Duration(rng.IntN(120)-60) * time.Second) })
+		}
+	}}
+}
+
+// webhooks turn down one pod write in four, in any way that they can, for some time.
+func webhooks(seed uint64) trouble {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	kinds := []FaultKind{Conflict, Malformed, Reject, Fail}
+	var w *World
+	until := time.Duration(rng.IntN(120)) * time.Second
+	return trouble{seed: seed, begun: func(begun *World) { w = begun }, fault: func(c Call) Fault {
+		if w.Elapsed() > until || !strings.HasSuffix(c.Verb, " pod") || rng.IntN(4) > 0 {
+			return Fault{}
+		}
+		return Fault{Kind: kinds[rng.IntN(len(kinds))]}
+	}}
+}
+
+// heldWhileDeleted deletes every Job at some moment, with a finalizer of somebody else's
+// that goes when the Job has finished, or after a while.
+func heldWhileDeleted(seed uint64) trouble {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	hows := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
+	return trouble{seed: seed, begun: func(w *World) {
+		at, how, hold := time.Duration(rng.Int64N(int64(40*time.Second))), hows[rng.IntN(len(hows))], time.Duration(rng.IntN(600))*time.Second
+		w.after(at, func() {
+			for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+				if _, err := w.Store.EditJob(name, func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, foreignFinalizer) }); err == nil {
+					must(w.Store.DeleteJob(name, how))
+					w.after(hold, func() { w.Store.finalizeJob(name, foreignFinalizer) })
+				}
+			}
+		})
+	}}
+}
+
+const foreignFinalizer = "example.com/hold"
+
+// fewCalls gives the controller five to twenty calls a second, and every Job a deadline.
+func fewCalls(seed uint64) trouble {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	return trouble{seed: seed, begun: func(w *World) {
+		w.QPS = float64(5 + rng.IntN(16))
+		w.after(time.Duration(rng.IntN(1000))*time.Millisecond, func() {
+			for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+				_, _ = w.Store.EditJob(name, func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(1 + rng.Int64N(30)) })
+			}
+		})
+	}}
+}
+
+// cleanup deletes pods that ended and are let go of, one a second.
+func cleanup(seed uint64) trouble {
+	return trouble{seed: seed, begun: func(w *World) {
+		var next func()
+		next = func() {
+			for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
+				if pod := w.Store.pods[name]; isTerminal(pod) && len(pod.Finalizers) == 0 {
+					_, _ = w.Store.DeletePod(name, pod.UID)
+					break
+				}
+			}
+			if w.Elapsed() < 5*time.Minute {
+				w.after(time.Second, next)
+			}
+		}
+		w.after(time.Second, next)
+	}}
+}
+
+// quotaComesAndGoes bounds the pods for a few seconds, several times.
+func quotaComesAndGoes(seed uint64) trouble {
+	rng := rand.New(rand.NewPCG(seed, 10))
+	return trouble{seed: seed, begun: func(w *World) {
+		for range 5 {
+			at := time.Duration(rng.Int64N(int64(time.Minute)))
+			w.after(at, func() { w.Store.quota = rng.IntN(4); w.Checker.troubled() })
+			w.after(at+time.Duration(rng.Int64N(int64(20*time.Second))), func() { w.Store.quota = -1; w.Checker.troubled() })
+		}
+	}}
+}
+
+// elasticEdits changes the size of Jobs that can be, under two leaders of which one is slow.
+func elasticEdits(seed uint64) trouble {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	return trouble{seed: seed, begun: func(w *World) {
+		w.SecondLeader(ProcessOptions{Lag: time.Duration(1+rng.IntN(4000)) * time.Millisecond})
+		for range 6 {
+			w.after(time.Duration(rng.Int64N(int64(20*time.Second))), func() {
+				for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+					n := 1 + rng.Int32N(8)
+					_, _ = w.Store.EditJob(name, func(j *batchv1.Job) {
+						if isIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
+							j.Spec.Completions = &n
+						}
+						j.Spec.Parallelism = &n
+					})
+				}
+			})
 		}
 	}}
 }
