@@ -157,6 +157,18 @@ func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Jo
 	return stored, nil
 }
 
+// List returns the Job that is live.
+func (f fakeJobs) List(_ context.Context, namespace string) ([]batchv1.Job, error) {
+	f.note("list jobs of %s", namespace)
+	switch {
+	case f.getErr != nil && !apierrors.IsNotFound(f.getErr):
+		return nil, f.getErr
+	case f.live == nil:
+		return nil, nil
+	}
+	return []batchv1.Job{*f.live}, nil
+}
+
 type fakePods struct{ *fakeCluster }
 
 func (f fakePods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

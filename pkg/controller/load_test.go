@@ -168,6 +168,10 @@ func (f transitJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1
 	return job, nil
 }
 
+func (f transitJobs) List(context.Context, string) ([]batchv1.Job, error) {
+	return nil, errors.New("no list of Jobs")
+}
+
 type transitPods struct{ *transit }
 
 func (f transitPods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

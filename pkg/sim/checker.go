@@ -167,7 +167,8 @@ func (c *Checker) isOurs(job *batchv1.Job) bool {
 	if name == "" {
 		name = controller.DefaultManagedBy
 	}
-	return ptr.Deref(job.Spec.ManagedBy, "") == name
+	by := ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
+	return by == name || c.world.Controller.ReplaceBuiltin && by == batchv1.JobControllerName
 }
 
 // answered is S4: the controller never writes a status that the API server rejects.

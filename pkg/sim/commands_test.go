@@ -80,6 +80,7 @@ func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
 	o.Lag = duration(t, d, "lag", 0)
 	o.Controller.Limits = reconcile.DefaultConfig()
 	scanIf(t, d, "max-uncounted", &o.Controller.Limits.MaxUncounted)
+	scanIf(t, d, "replace-builtin", &o.Controller.ReplaceBuiltin)
 	setFeatures(t, d, &o.Controller.Limits.Features)
 	s.begin(o)
 	return "ok\n"
