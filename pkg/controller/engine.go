@@ -21,6 +21,8 @@ type JobAPI interface {
 	Get(ctx context.Context, namespace, name string) (*batchv1.Job, error)
 	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
 	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+	// List returns all Jobs of a namespace.
+	List(ctx context.Context, namespace string) ([]batchv1.Job, error)
 }
 
 // PodAPI writes pods. Each write but Create names the pod by its UID too.

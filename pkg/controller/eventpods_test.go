@@ -238,8 +238,12 @@ func TestEventsOfManyPods_SCL_03_JOB_47(t *testing.T) {
 	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To[int32](parallelism), ptr.To[int32](completions)
 	f.engine.config.Limits.Backoff.Base, f.engine.config.Limits.Backoff.Max = 1, 1
 	f.addJob(job)
+	f.most = 10 * completions
 	ended, began := 0, w.clock.Now()
-	for !reconcile.IsFinished(f.cache.Job("uid")) {
+	for rounds := 0; !reconcile.IsFinished(f.cache.Job("uid")); rounds++ {
+		if rounds > completions {
+			t.Fatalf("%d pods have ended in %d rounds", ended, rounds)
+		}
 		if err := f.sync(); err != nil {
 			t.Fatal(err)
 		}

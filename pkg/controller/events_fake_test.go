@@ -145,13 +145,14 @@ func (a *eventAPI) made(call string) (n int) {
 type steppedWriter struct {
 	*eventWriter
 	clock *clocktesting.FakeClock
+	t     *testing.T
 }
 
 func newSteppedWriter(t *testing.T, api *eventAPI) steppedWriter {
 	clock := clocktesting.NewFakeClock(testTime)
 	config := Config{Clock: clock}
 	config.setDefaults()
-	w := steppedWriter{newEventWriter(config), clock}
+	w := steppedWriter{newEventWriter(config), clock, t}
 	w.ctx, w.store.events = t.Context(), api.CoreV1()
 	t.Cleanup(func() {
 		for _, q := range w.queues {
@@ -163,8 +164,13 @@ func newSteppedWriter(t *testing.T, api *eventAPI) steppedWriter {
 
 // write writes all that may be written now, as the workers do.
 func (w steppedWriter) write() {
+	w.t.Helper()
 	for _, q := range w.queues {
-		for q.Len() > 0 {
+		most := manyCalls + 2*q.Len()
+		for turns := 0; q.Len() > 0; turns++ {
+			if turns > most {
+				w.t.Fatalf("the writer does not come to rest: %d lanes wait", q.Len())
+			}
 			key, _ := q.Get()
 			if wait, more := w.writeNext(key); more && wait == 0 {
 				q.Add(key)

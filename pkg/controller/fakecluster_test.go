@@ -47,6 +47,20 @@ type fakeCluster struct {
 	// backwards runs the operations of a stage in the opposite order.
 	backwards bool
 	calls     []string
+	// counted are the calls and stages so far, most is how many there may be, if that is
+	// more than manyCalls.
+	counted, most int
+}
+
+// manyCalls is more than any test needs but those of thousands of pods.
+const manyCalls = 5_000
+
+// count ends the test of an Engine that does not come to rest. Its clock stands still within
+// a sync, so that nothing else would; and what it creates takes memory.
+func (f *fakeCluster) count() {
+	if f.counted++; f.counted > max(f.most, manyCalls) {
+		f.t.Fatalf("%d calls and stages: the Engine does not come to rest; the last calls are %q", f.counted, f.calls[max(0, len(f.calls)-10):])
+	}
 }
 
 func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
@@ -93,6 +107,7 @@ func (f *fakeCluster) addPods(pods ...*corev1.Pod) {
 }
 
 func (f *fakeCluster) parallel(n int, do func(i int)) {
+	f.count()
 	for i := range n {
 		if f.backwards {
 			i = n - 1 - i
@@ -103,6 +118,7 @@ func (f *fakeCluster) parallel(n int, do func(i int)) {
 
 func (f *fakeCluster) note(format string, args ...any) {
 	f.calls = append(f.calls, fmt.Sprintf(format, args...))
+	f.count()
 }
 
 // did says how often a call was made.
@@ -140,6 +156,18 @@ func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Jo
 	stored := job.DeepCopy()
 	stored.ResourceVersion = strconv.Itoa(f.version)
 	return stored, nil
+}
+
+// List returns the Job that is live.
+func (f fakeJobs) List(_ context.Context, namespace string) ([]batchv1.Job, error) {
+	f.note("list jobs of %s", namespace)
+	switch {
+	case f.getErr != nil && !apierrors.IsNotFound(f.getErr):
+		return nil, f.getErr
+	case f.live == nil:
+		return nil, nil
+	}
+	return []batchv1.Job{*f.live}, nil
 }
 
 type fakePods struct{ *fakeCluster }

@@ -121,9 +121,7 @@ func TestFailOverTime_JOB_56(t *testing.T) {
 			})
 			died := time.Now()
 			a.cancel()
-			for !b.now().leading {
-				pass(100 * time.Millisecond)
-			}
+			passUntil(t, 100*time.Millisecond, func() bool { return b.now().leading })
 			longest = max(longest, b.now().tookOver.Sub(died))
 			store.failing(nil)
 			b.end(t)

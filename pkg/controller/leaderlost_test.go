@@ -47,9 +47,7 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 			}
 			return nil
 		})
-		for a.now().lost.IsZero() {
-			pass(time.Second)
-		}
+		passUntil(t, time.Second, func() bool { return !a.now().lost.IsZero() })
 		pass(20 * time.Second)
 		if !a.now().leading || slices.Contains(store.holders(), "") {
 			t.Errorf("it works: %v, and the holders were %q", a.now().leading, store.holders())

@@ -164,6 +164,16 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// passUntil lets time pass until a condition holds, and no longer than an hour.
+func passUntil(t *testing.T, step time.Duration, condition func() bool) {
+	t.Helper()
+	for begun := time.Now(); !condition(); pass(step) {
+		if time.Since(begun) > time.Hour {
+			t.Fatal("it did not happen in an hour")
+		}
+	}
+}
+
 // slowly ends a lead a while after it has to.
 func slowly(d time.Duration) func(context.Context) error {
 	return func(ctx context.Context) error {

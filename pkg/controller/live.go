@@ -63,6 +63,17 @@ func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.
 	return l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
 }
 
+// List is a quorum read.
+func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	list, err := l.client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
 type livePods struct{ live }
 
 func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

@@ -34,6 +34,8 @@ type transit struct {
 	version    int
 	stored     map[types.UID]*corev1.Pod
 	due        map[types.UID]bool
+	// writes are those of the sync that runs.
+	writes int
 }
 
 func newTransit(t *testing.T) *transit {
@@ -76,6 +78,7 @@ func (f *transit) work() {
 		f.due = map[types.UID]bool{}
 		f.clock.Step(time.Minute)
 		for uid := range due {
+			f.writes = 0
 			result, err := f.engine.Sync(klog.NewContext(f.t.Context(), logr.Discard()), uid)
 			if err != nil {
 				f.t.Fatal(err)
@@ -144,6 +147,15 @@ func (f *transit) remove() {
 	f.work()
 }
 
+// written is the resourceVersion of a write of the Engine. A Job of one pod takes a few of them
+// in a sync; without a limit, an Engine that does not come to rest would take all memory.
+func (f *transit) written() string {
+	if f.writes++; f.writes > 100 {
+		f.t.Fatal("the Engine does not come to rest")
+	}
+	return f.next()
+}
+
 type transitJobs struct{ *transit }
 
 func (f transitJobs) Get(context.Context, string, string) (*batchv1.Job, error) {
@@ -152,8 +164,12 @@ func (f transitJobs) Get(context.Context, string, string) (*batchv1.Job, error) 
 
 func (f transitJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	job = job.DeepCopy()
-	job.ResourceVersion = f.next()
+	job.ResourceVersion = f.written()
 	return job, nil
+}
+
+func (f transitJobs) List(context.Context, string) ([]batchv1.Job, error) {
+	return nil, errors.New("no list of Jobs")
 }
 
 type transitPods struct{ *transit }
@@ -161,7 +177,7 @@ type transitPods struct{ *transit }
 func (f transitPods) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	pod = pod.DeepCopy()
 	pod.Name = pod.GenerateName + "abcde"
-	pod.UID, pod.ResourceVersion = types.UID("pod-"+pod.Name), f.next()
+	pod.UID, pod.ResourceVersion = types.UID("pod-"+pod.Name), f.written()
 	pod.CreationTimestamp = metav1.NewTime(f.clock.Now())
 	f.stored[pod.UID] = pod
 	return pod, nil
@@ -173,7 +189,7 @@ func (f transitPods) Delete(context.Context, string, reconcile.PodRef) (*corev1.
 
 func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodRef, _ PodPatch) (*corev1.Pod, error) {
 	pod := f.stored[ref.UID].DeepCopy()
-	pod.Finalizers, pod.ResourceVersion = nil, f.next()
+	pod.Finalizers, pod.ResourceVersion = nil, f.written()
 	f.stored[ref.UID] = pod
 	return pod, nil
 }

@@ -34,6 +34,12 @@ func (j meteredJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batch
 	return stored, err
 }
 
+func (j meteredJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, error) {
+	jobs, err := j.JobAPI.List(ctx, namespace)
+	j.metrics.apiCall("list", "jobs", err)
+	return jobs, err
+}
+
 type meteredPods struct {
 	PodAPI
 	metrics *Metrics

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/klog/v2"
@@ -40,12 +41,18 @@ type lostName struct{ namespace, name string }
 // saw it, or this program created the pods (TRK-20, TRK-22). Others' pods are not ours
 // to touch (TRK-23).
 func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
+	if namespace, is := observe.IsUnknownJob(s.uid); is {
+		return s.releaseUnclaimed(ctx, namespace)
+	}
 	m := s.memory.get(s.uid)
 	if !m.ours {
 		s.memory.forget(s.uid)
 	}
-	// A Job of 10^5 pods must not hold up others (TRK-33).
 	orphans := s.cache.Orphans(s.uid)
+	all := len(orphans)
+	orphans = slices.DeleteFunc(orphans, isAdoptable)
+	left := len(orphans) < all
+	// A Job of 10^5 pods must not hold up others (TRK-33).
 	rest := len(orphans) > s.config.Limits.MaxPodChanges
 	if rest {
 		orphans = orphans[:s.config.Limits.MaxPodChanges]
@@ -68,6 +75,8 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		return Result{After: s.config.RetryMin}, nil
 	case rest && freed > 0:
 		return Result{Soon: true}, nil
+	case left:
+		return Result{After: s.config.RetryMax}, nil
 	case m.ours:
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}

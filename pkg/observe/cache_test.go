@@ -96,6 +96,44 @@ func TestEtcdRestore_REG_32(t *testing.T) {
 	expect(t, "and from then on", names(c, "job"), "b@51 d@52 ")
 }
 
+// REG-32: a pod that the caller saw go is there again if the restored state is older than
+// that.
+func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
+	for name, end := range map[string]func(c *Cache){
+		"deleted": func(c *Cache) {
+			deleted := testPod("a", "job", 100, corev1.PodRunning)
+			deleted.DeletionTimestamp, deleted.DeletionGracePeriodSeconds = &metav1.Time{}, ptr.To[int64](0)
+			c.WrotePod(deleted)
+		},
+		"missing": func(c *Cache) { c.PodMissing("ns", "uid-a") },
+	} {
+		c := NewCache(nil, &recorder{})
+		store := c.PodStore("")
+		_ = store.Replace([]any{testPod("a", "job", 100, corev1.PodRunning)}, "120")
+		end(c)
+		expect(t, name, names(c, "job"), "")
+		_ = store.Replace([]any{testPod("a", "job", 40, corev1.PodRunning)}, "50")
+		expect(t, name+", after the restore", names(c, "job"), "a@40 ")
+		_ = store.Update(testPod("a", "job", 51, corev1.PodSucceeded))
+		expect(t, name+", and from then on", names(c, "job"), "a@51 ")
+	}
+}
+
+// TRK-17, TRK-18: the answer to a write that comes after the pod's end is known, and before
+// the watch has told of either, does not bring the pod back.
+func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	store := c.PodStore("")
+	_ = store.Add(testPod("a", "job", 5, corev1.PodRunning))
+	c.PodMissing("ns", "uid-a")
+	c.WrotePod(testPod("a", "job", 7, corev1.PodRunning))
+	expect(t, "after the late answer", names(c, "job"), "")
+	_ = store.Update(testPod("a", "job", 7, corev1.PodRunning))
+	expect(t, "after the event of that write", names(c, "job"), "")
+	_ = store.Delete(testPod("a", "job", 8, corev1.PodRunning))
+	expect(t, "after the event of the end", names(c, "job"), "")
+}
+
 // A list is in no order of versions: the answer to a creation that arrives in the
 // middle of it is not taken for an object that came and went.
 func TestAnswerDuringAList(t *testing.T) {
@@ -151,6 +189,18 @@ func TestListedPods(t *testing.T) {
 	expect(t, "old events", names(c, "job"), "b@6 ")
 	_ = store.Add(testPod("d", "job", 11, corev1.PodRunning))
 	expect(t, "new event", names(c, "job"), "b@6 d@11 ")
+}
+
+// TRK-18, TRK-19: a list of one Job's pods says nothing of what is newer than it: pods that
+// the caller created since, or that the watch has brought.
+func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = c.PodStore("").Add(testPod("old", "job", 3, corev1.PodRunning))
+	_ = c.PodStore("").Add(testPod("watched", "job", 12, corev1.PodRunning))
+	c.WrotePod(testPod("created", "job", 13, corev1.PodPending))
+	c.ListedPods(job, nil, "10")
+	expect(t, "listed", names(c, "job"), "created@13 watched@12 ")
 }
 
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.

@@ -20,7 +20,8 @@
 // The Cache keeps the pods that a batch/v1 Job controls, and those that nobody
 // controls (strays): a Job may adopt them. It drops pods that anybody else controls.
 // A stray that still holds the tracking finalizer also belongs to the Job that lost
-// it, so that somebody takes the finalizer when that Job is gone.
+// it, so that somebody takes the finalizer when that Job is gone; or to the UnknownJob of
+// its namespace, if it does not say which Job that was.
 //
 // # Memory
 //

@@ -1,6 +1,10 @@
 package observe
 
 import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -20,6 +24,33 @@ type Orphan struct {
 	Namespace string
 	// JobName is the Job's, if besides this program created the pod (or that does not matter, OfAnyMaker).
 	JobName string
+	// Labels and Adopters are of a stray whose Job the cache does not hold: its labels, and
+	// the Jobs in the cache whose selector selects it, unless it is being deleted. Neither
+	// must be changed.
+	Labels   map[string]string
+	Adopters []*batchv1.Job
+}
+
+// unknownJob cannot be in the UID of any object.
+const unknownJob = "unknown-job/"
+
+// UnknownJob stands for the Job of those pods of a namespace that hold the tracking
+// finalizer, that nobody controls, and that do not say which Job was theirs, as pods of a
+// Job with a selector of its own do not. Orphans takes it, if OfAnyMaker was called.
+func UnknownJob(namespace string) types.UID { return unknownJob + types.UID(namespace) }
+
+// IsUnknownJob says whether a UID is that of an UnknownJob, and of which namespace.
+func IsUnknownJob(uid types.UID) (namespace string, is bool) {
+	return strings.CutPrefix(string(uid), unknownJob)
+}
+
+// formerJob is what a stray says of the Job that it belonged to.
+func (c *Cache) formerJob(pod *corev1.Pod) (uid types.UID, name string) {
+	uid, name = types.UID(pod.Labels[batchv1.ControllerUidLabel]), pod.Labels[batchv1.JobNameLabel]
+	if c.anyMaker && (uid == "" || name == "") {
+		return UnknownJob(pod.Namespace), ""
+	}
+	return uid, name
 }
 
 // Orphans returns the pods that have lost the Job, or are about to (TRK-20, TRK-22).
@@ -40,6 +71,9 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 		o := Orphan{Pod: r.pod, Stray: r.isStray(), Selected: r.isStray() && !r.pod.Deleting && s.selects(r.labels())}
 		if r.more != nil {
 			o.Namespace, o.JobName = r.more.namespace, r.more.jobName
+		}
+		if known == nil && o.Stray {
+			o.Labels, o.Adopters = r.labels(), c.adopters(r)
 		}
 		out = append(out, o)
 	}

@@ -94,15 +94,14 @@ func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	_, made := pod.Annotations[AttemptAnnotation]
 	made = made || c.anyMaker
-	claimed := types.UID(pod.Labels[batchv1.ControllerUidLabel])
 	switch {
 	case owner == nil:
 		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true}
-		if made && p.Finalizer && claimed != "" {
-			s.former, s.jobName = claimed, pod.Labels[batchv1.JobNameLabel]
+		if made && p.Finalizer {
+			s.former, s.jobName = c.formerJob(pod)
 		}
 	case s.row.job != "":
-		if claimed != s.row.job {
+		if pod.Labels[batchv1.ControllerUidLabel] != string(s.row.job) {
 			s.row.more = &podMore{labels: orEmpty(pod.Labels)}
 		}
 		if made && p.Finalizer {
@@ -129,8 +128,8 @@ func (c *Cache) settle(old podRow, s *slimPod) podRow {
 		r.pod.UID, r.pod.Name = old.pod.UID, old.pod.Name
 	}
 	if r.isStray() && r.pod.Finalizer {
-		if r.job = s.former; old.pod != nil {
-			r.job = old.job
+		if r.job = old.job; r.job == "" {
+			r.job = s.former
 		}
 	}
 	if r.job == "" {

@@ -93,7 +93,16 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 // newAdopters returns the Jobs that would adopt a pod which has just become a stray,
 // or has other labels than before. The caller holds the lock.
 func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
-	if !now.isStray() || now.pod.Deleting || old.isStray() && maps.Equal(old.labels(), now.labels()) {
+	if !now.isStray() || old.isStray() && maps.Equal(old.labels(), now.labels()) {
+		return nil
+	}
+	return c.adopters(now)
+}
+
+// adopters are the Jobs whose selector selects a stray, unless that is being deleted. The
+// caller holds the lock.
+func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
+	if now.pod.Deleting {
 		return nil
 	}
 	candidates := []types.UID{now.controllerLabel()}
@@ -102,7 +111,6 @@ func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
 			candidates = append(candidates, uid)
 		}
 	}
-	var adopters []*batchv1.Job
 	for _, uid := range candidates {
 		if job := c.job(uid); job != nil && job.Namespace == now.more.namespace && selectorOf(job).selects(now.more.labels) {
 			adopters = append(adopters, job)

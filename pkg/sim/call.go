@@ -122,6 +122,8 @@ func carryOut[T any](p *process, c Call, asked time.Time, write func() (T, error
 const (
 	verbGet  = "get job"
 	verbList = "list pods of"
+	// verbListJobs is about all Jobs of the namespace.
+	verbListJobs = "list jobs of"
 )
 
 // List reads pods past the cache.
@@ -153,6 +155,16 @@ func (a jobAPI) Get(_ context.Context, _, name string) (*batchv1.Job, error) {
 			return job, nil
 		}
 		return nil, apierrors.NewNotFound(jobsResource, name)
+	})
+}
+
+func (a jobAPI) List(_ context.Context, namespace string) ([]batchv1.Job, error) {
+	return call(a.process, verbListJobs, namespace, func() (jobs []batchv1.Job, err error) {
+		for _, name := range slices.Sorted(maps.Keys(a.world.Store.jobs)) {
+			jobs = append(jobs, *a.world.Store.Job(name))
+		}
+		a.world.tracef("list jobs%s", a.world.signature(a.number))
+		return jobs, nil
 	})
 }
 

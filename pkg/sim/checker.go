@@ -168,7 +168,8 @@ func (c *Checker) isOurs(job *batchv1.Job) bool {
 	if name == "" {
 		name = controller.DefaultManagedBy
 	}
-	return ptr.Deref(job.Spec.ManagedBy, "") == name
+	by := ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
+	return by == name || c.world.Controller.ReplaceBuiltin && by == batchv1.JobControllerName
 }
 
 // answered is S4: the controller never writes a status that the API server rejects.
@@ -185,18 +186,21 @@ func (c *Checker) synced(job types.UID, err error) {
 	}
 }
 
-// maxWrites is more commits, and more calls, than any world needs that is small enough
-// to be checked; after maxViolations there is nothing to learn.
-const maxWrites, maxViolations = 20_000, 50
+const (
+	// maxViolations are enough: after them there is nothing to learn.
+	maxViolations = 50
+	// eventsPerWrite is more than each write or call leads to. What happens without either
+	// need not take any virtual time.
+	eventsPerWrite = 50
+)
 
 // givesUp is L1 for a controller that never comes to an end.
 func (c *Checker) givesUp() bool {
-	if c.world.Unchecked {
-		return false
-	}
-	if !c.ranAway && max(c.world.Store.version, int64(c.world.calls)) > maxWrites {
+	w := c.world
+	if most := w.MaxWrites; most > 0 && !c.ranAway &&
+		(max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
 		c.ranAway = true
-		c.violate("L1", "more than %d writes", maxWrites)
+		c.violate("L1", "more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
 	}
 	return c.ranAway || len(c.Violations) > maxViolations
 }

@@ -10,6 +10,7 @@ import (
 // AtRest says what is wrong when nothing happens any more.
 func (c *Checker) AtRest() {
 	c.leftInNamespace()
+	c.strayHeld()
 	for _, h := range c.order {
 		switch {
 		case !c.isOurs(h.job):

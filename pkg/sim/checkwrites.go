@@ -41,6 +41,10 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 		c.adopts(pod, job)
 		return
 	}
+	if verb == "release" && c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil {
+		c.freesStray(pod, ref)
+		return
+	}
 	owner := c.ownerForWrite(pod)
 	if h := c.jobs[owner]; h == nil || !c.isOurs(h.job) || job != nil && job.UID != owner {
 		c.violate("S8", "%s pod %s, which is not ours", verb, pod.Name)

@@ -83,6 +83,7 @@ func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
 	var qps int32
 	scanIf(t, d, "qps", &qps)
 	o.QPS = float64(qps)
+	scanIf(t, d, "replace-builtin", &o.Controller.ReplaceBuiltin)
 	setFeatures(t, d, &o.Controller.Limits.Features)
 	s.begin(o)
 	return "ok\n"

@@ -20,7 +20,7 @@ type Call struct {
 func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
 
 // reads says that the call changes nothing.
-func (c Call) reads() bool { return c.Verb == verbGet || c.Verb == verbList }
+func (c Call) reads() bool { return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs }
 
 // Fault is what goes wrong with a call; the zero Fault is nothing.
 type Fault struct {

@@ -36,6 +36,10 @@ func newLoaded(t testing.TB, o Options) *loaded {
 	return l
 }
 
+// A world without checks gives up after manyWrites, and writesPerPod for each pod that is
+// needed: several times of what they take.
+const manyWrites, writesPerPod = 20_000, 50
+
 // add creates n Jobs, all at once.
 func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script Script) {
 	l.t.Helper()
@@ -46,6 +50,7 @@ func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script Script) {
 		}
 		l.jobs, l.pods = append(l.jobs, name), l.pods+*s.Completions
 	}
+	l.MaxWrites = manyWrites + writesPerPod*int(l.pods)
 }
 
 // run waits until all Jobs have finished.
@@ -57,7 +62,7 @@ func (l *loaded) run() {
 func (l *loaded) until(what string, reached func() bool) {
 	l.t.Helper()
 	if !l.RunUntil(reached, 24*time.Hour) {
-		l.t.Fatalf("a day has passed before %s", what)
+		l.t.Fatalf("a day has passed before %s: %v", what, l.Checker.Violations)
 	}
 }
 

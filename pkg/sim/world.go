@@ -32,6 +32,9 @@ type Options struct {
 	// Unchecked leaves out the Checker, and trusts the controller not to change the
 	// objects it gets. NoTrace leaves out the trace. Both make big worlds cheap.
 	Unchecked, NoTrace bool
+	// MaxWrites is how many writes, and how many API calls, are more than the world needs:
+	// RunUntil gives up then. Default 20,000, and any number if the world is Unchecked.
+	MaxWrites int
 	// CoreEvery is of how many states one is used to check Compute itself (S10), which
 	// costs more than all other checks. Default 1.
 	CoreEvery int
@@ -88,6 +91,9 @@ func NewWorld(o Options) *World {
 	}
 	if o.Controller.Limits == (reconcile.Config{}) {
 		o.Controller.Limits = reconcile.DefaultConfig()
+	}
+	if o.MaxWrites == 0 && !o.Unchecked {
+		o.MaxWrites = 20_000
 	}
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := &World{

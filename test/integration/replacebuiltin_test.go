@@ -63,6 +63,54 @@ func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 	f.until("the pod is let go", func() bool { now := f.history.pod(pod.UID); return now == nil || !isTracked(now) })
 }
 
+// TRK-20, TRK-22: pods of a Job with a selector of its own say nothing of that Job once it is
+// gone, as after kubectl delete --cascade=orphan while no controller runs. They are let go,
+// unless another Job may adopt them.
+func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.ours = func(*batchv1.Job) bool { return true } // once they are gone
+	selecting := func(app string) func(*batchv1.JobSpec) {
+		return func(s *batchv1.JobSpec) {
+			s.ManualSelector = ptr.To(true)
+			s.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+			s.Template.Labels = map[string]string{"app": app}
+		}
+	}
+	gone := f.create(named("gone", newJob(managedBy(""), completions(2), selecting("gone"))))
+	left, wanted := f.leavePod(gone, "left", "gone"), f.leavePod(gone, "wanted", "other")
+	f.deleteJob("gone", metav1.DeletePropagationBackground)
+	f.create(named("other", newJob(managedBy(otherController), completions(1), selecting("other"))))
+	f.startController(replacing)
+	f.until("the pod that nobody wants is let go", func() bool { now := f.history.pod(left); return now == nil || !isTracked(now) })
+	if now := f.history.pod(wanted); !isTracked(now) {
+		t.Error("the pod that another Job may adopt lost its finalizer")
+	}
+}
+
+// leavePod makes a pod of the Job that has no owner any more, as the garbage collector does
+// with --cascade=orphan.
+func (f *fixture) leavePod(job *batchv1.Job, name, app string) types.UID {
+	f.t.Helper()
+	pods := f.client.CoreV1().Pods(f.namespace)
+	pod, err := pods.Create(f.t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"app": app}, Finalizers: []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: job.Spec.Template.Spec,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	pod.OwnerReferences = nil
+	if pod, err = pods.Update(f.t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.untilSeen(pod)
+	return pod.UID
+}
+
 // MGB-04: which controller a Job has cannot be changed, so there is nothing to hand over.
 func TestManagedByIsImmutable_MGB_04(t *testing.T) {
 	t.Parallel()

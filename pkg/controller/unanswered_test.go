@@ -1,0 +1,85 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// JOB-18: a status write that got no answer and was stored brings its back-off with it, though
+// the failed pod is gone by then.
+func TestBackoffOfAnUnansweredWrite_JOB_18(t *testing.T) {
+	clock := clocktesting.NewFakeClock(testTime)
+	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	failed := runningPod("failed", job)
+	failed.Status.Phase = corev1.PodFailed
+	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(testTime)},
+	}}}
+	f.addPods(failed)
+	var sent *batchv1.Job
+	f.statusErr, f.onStatus = errors.New("connection reset"), func(j *batchv1.Job) { sent = j.DeepCopy() }
+	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || len(sent.Status.UncountedTerminatedPods.Failed) != 1 {
+		t.Fatalf("%v, sent %+v", err, sent.Status)
+	}
+	sent.ResourceVersion = "50"
+	f.addJob(sent)
+	if err := f.cache.PodStore("").Delete(failed); err != nil {
+		t.Fatal(err)
+	}
+	f.statusErr, f.onStatus = nil, nil
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
+		t.Fatal(err)
+	}
+	clock.Step(f.engine.config.BatchPeriod)
+	result, err := f.engine.Sync(t.Context(), "uid")
+	if err != nil || f.did("create") != 0 || f.cache.Job("uid").Status.Failed != 1 {
+		t.Errorf("%v, calls %q, status %+v", err, f.calls, f.cache.Job("uid").Status)
+	}
+	if want := f.engine.config.Limits.Backoff.Base - f.engine.config.BatchPeriod; result.After != want {
+		t.Errorf("%+v, want %v; remembered %+v", result, want, f.engine.memory.get("uid").backoff)
+	}
+}
+
+// TRK-19: after a creation that may have happened all the same, the pods are listed before
+// anything else is created; after one that cannot have happened, they are not.
+func TestAmbiguousCreation_TRK_19(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	for _, c := range []struct {
+		err   error
+		lists int
+	}{
+		{apierrors.NewInternalError(errors.New("etcdserver: request timed out")), 1},
+		{apierrors.NewTimeoutError("timed out", 1), 1},
+		{apierrors.NewServerTimeout(pods, "create", 1), 1},
+		{errors.New("connection reset"), 1},
+		{fmt.Errorf("posting: %w", context.DeadlineExceeded), 1},
+		{apierrors.NewForbidden(pods, "train", errors.New("exceeded quota")), 0},
+		{apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "train", nil), 0},
+		{apierrors.NewTooManyRequests("later", 1), 0},
+		{apierrors.NewServiceUnavailable("no endpoints"), 0},
+	} {
+		r := refusing(t, func() error { return c.err })
+		job := ourJob(1)
+		r.addJob(job)
+		r.engine.Trust(job)
+		if _, err := r.sync(); err == nil || r.did("create") != 1 || r.did("list") != c.lists {
+			t.Errorf("%v: %v, calls %q", c.err, err, r.calls)
+		}
+		// The fake cluster does not answer lists: until one is there, nothing is created.
+		if _, err := r.sync(); err == nil || r.did("create") != 1-c.lists || r.did("list") != c.lists {
+			t.Errorf("%v, again: %v, calls %q", c.err, err, r.calls)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// releaseUnclaimed frees, in place of the built-in controller, the pods of a namespace that
+// hold the tracking finalizer, that nobody controls, and that do not say which Job was
+// theirs: those of a Job with manualSelector that was deleted with --cascade=orphan while no
+// controller ran (TRK-20, TRK-22). A pod that a Job may still adopt, whoever runs it, is left
+// to that Job, and looked at again later.
+func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Result, error) {
+	orphans := s.cache.Orphans(s.uid)
+	free := slices.DeleteFunc(slices.Clone(orphans), isAdoptable)
+	left := len(orphans) > len(free)
+	rest := len(free) > s.config.Limits.MaxPodChanges
+	if rest {
+		free = free[:s.config.Limits.MaxPodChanges]
+	}
+	release, err := s.unadoptable(ctx, namespace, free)
+	if err != nil {
+		return Result{}, err
+	}
+	s.job = &batchv1.Job{}
+	s.job.UID, s.job.Namespace = s.uid, namespace
+	// Without a status to write there is no error but those in s.errs.
+	_ = s.apply(ctx, &reconcile.Plan{Release: release})
+	switch {
+	case len(s.errs) > 0:
+		return Result{}, errors.Join(s.errs...)
+	case s.retry, len(release) < len(free):
+		return Result{After: s.config.RetryMin}, nil
+	case rest:
+		return Result{Soon: true}, nil
+	case left:
+		return Result{After: s.config.RetryMax}, nil
+	}
+	return Result{Done: true}, nil
+}
+
+// isAdoptable says that the cache holds a Job that may adopt the pod.
+func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
+
+// unadoptable are the pods that none of the Jobs selects that there are now, in the API
+// server: the cache may not hold the newest. Who creates a Job later, or adopts a pod at this
+// moment, changes the pod, or finds it without the finalizer and adds it again.
+func (s *jobSync) unadoptable(ctx context.Context, namespace string, orphans []observe.Orphan) (release []reconcile.PodRef, err error) {
+	if len(orphans) == 0 {
+		return nil, nil
+	}
+	jobs, err := s.cluster.Jobs.List(ctx, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("listing the Jobs of namespace %s that may adopt pods: %w", namespace, err)
+	}
+	adopters := make([]*batchv1.Job, 0, len(jobs))
+	for i := range jobs {
+		if mayAdopt(&jobs[i]) {
+			adopters = append(adopters, &jobs[i])
+		}
+	}
+	for _, o := range orphans {
+		if o.Pod.Deleting || !slices.ContainsFunc(adopters, func(job *batchv1.Job) bool { return selects(job, o.Labels) }) {
+			release = append(release, orphanRef(o))
+		}
+	}
+	klog.FromContext(ctx).V(2).Info("Looked for Jobs that may adopt pods that hold the finalizer", "namespace", namespace, "jobs", len(adopters), "pods", len(orphans), "free", len(release))
+	return release, nil
+}
+
+// selects is observe.Selects, quick for the many Jobs whose selector was generated.
+func selects(job *batchv1.Job, labels map[string]string) bool {
+	if s := job.Spec.Selector; s != nil {
+		if uid, generated := s.MatchLabels[batchv1.ControllerUidLabel]; generated && uid != labels[batchv1.ControllerUidLabel] {
+			return false
+		}
+	}
+	return observe.Selects(job, labels)
+}

@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// freesStray is S7 and S8 for a pod that nobody controls, and that a controller in place of
+// the built-in one lets go: no Job may adopt it, and it is let go only as it was seen.
+func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
+	if ref.ResourceVersion == "" {
+		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
+	}
+	if job := c.adopterOf(pod); job != nil && !c.recent(job.CreationTimestamp.Time) {
+		c.violate("S8", "pod %s is let go, and %s may adopt it", pod.Name, job.Name)
+	}
+}
+
+// adopterOf is a Job, whoever runs it, that may adopt a pod that nobody controls, or nil.
+func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
+	for _, name := range slices.Sorted(maps.Keys(c.world.Store.jobs)) {
+		job := c.world.Store.jobs[name]
+		if pod.DeletionTimestamp == nil && job.DeletionTimestamp == nil && !view(job).finished() && selects(job, pod) {
+			return job
+		}
+	}
+	return nil
+}
+
+// strayHeld is L2 in place of the built-in controller: a pod that nobody controls, and that
+// no Job may adopt, does not hold the tracking finalizer.
+func (c *Checker) strayHeld() {
+	if !c.world.Controller.ReplaceBuiltin {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.world.Store.pods)) {
+		if pod := c.world.Store.pods[name]; tracked(pod) && metav1.GetControllerOfNoCopy(pod) == nil && c.adopterOf(pod) == nil {
+			c.violate("L2", "pod %s holds the finalizer, and has no Job", name)
+		}
+	}
+}
