@@ -28,12 +28,14 @@ type Cause struct {
 	Condition corev1.PodConditionType
 	// Deleting says that the pod was being deleted when it ended.
 	Deleting bool
-	// Unended says that the pod was deleted, and nobody knows how it ended.
+	// Unended says that the pod was deleted, or will be as the Job is to end, and nobody knows
+	// how it ended.
 	Unended bool
 	// PodReason is the kubelet's reason for the failure of the whole pod, such as Evicted.
 	PodReason string
-	// Restarted is how a container of a deleted pod ended before its last restart; zero if
-	// none was restarted, or if it is the end that Container tells of.
+	// Restarted is how a container of a pod that was deleted, or that is about to be, ended
+	// before its last restart; zero if none was restarted, or if it is the end that Container
+	// tells of.
 	Restarted Exit
 	// Judged says that the podFailurePolicy was asked. Rule matched then, with Action, or
 	// is failurepolicy.NoRule.
@@ -76,14 +78,15 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match) Cause {
 	default:
 		c.PodReason = p.FailReason
 	}
-	if p.Deleting {
+	if p.Deleting || c.Unended {
 		c.restarted(p)
 	}
 	return c
 }
 
 // restarted takes over how a container ended before its last restart. With restartPolicy
-// OnFailure that may be why the pod was deleted (JOB-16), and all that tells of it then.
+// OnFailure that may be why the pod is deleted (JOB-16), and all that tells of it then: its
+// failure is recorded with the decision, before the deletion, and the pod may be gone soon.
 func (c *Cause) restarted(p *reconcile.Pod) {
 	if p.Restarted == nil {
 		return

@@ -40,6 +40,8 @@ func TestText_CLI_04(t *testing.T) {
 		{"deleted", reconcile.Pod{Phase: "Running", Deleting: true}, nil, "Pod was deleted before it ended"},
 		{"deleted, restarted before", reconcile.Pod{Phase: "Running", Deleting: true, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}}, nil,
 			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
+		{"about to be deleted, restarted before", reconcile.Pod{Phase: "Running", Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}}, nil,
+			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
 		{"killed, restarted before", reconcile.Pod{
 			Deleting: true, Terminated: []failurepolicy.Container{exited("main", 137, "Error")},
 			Restarted: &failurepolicy.Container{Name: "main", ExitCode: 137, Reason: "OOMKilled"},

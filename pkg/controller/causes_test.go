@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -104,6 +105,54 @@ func TestCauses_JOB_47(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// JOB-16, JOB-47: restarts that use up backoffLimit are recorded with the decision, before the
+// pod is deleted, and the pod may be gone when somebody asks: the event that is left tells how
+// the container failed. The versions of the pod are those that a kubelet reports of a container
+// that exits with 7 a second after it starts; every one from the restart on leads to the event.
+func TestRestartsAreTold_JOB_16_JOB_47(t *testing.T) {
+	first, ended := running("main", 0, nil), exited("main", 7, "Error")
+	last := &ended.State
+	waits := running("main", 1, last)
+	waits.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	endedAgain := running("main", 1, last)
+	endedAgain.State = ended.State
+	for name, versions := range map[string][]corev1.ContainerStatus{
+		"restarted":                    {first, ended, running("main", 1, last)},
+		"the end was skipped":          {first, running("main", 1, last)},
+		"seen when it had ended again": {first, endedAgain},
+		"seen in back-off":             {first, ended, waits},
+	} {
+		f, said := newTalkingCluster(t)
+		job := ourJob(1)
+		job.Spec.BackoffLimit, job.Spec.Template.Spec.RestartPolicy = ptr.To[int32](1), corev1.RestartPolicyOnFailure
+		f.addJob(job)
+		for i, status := range versions {
+			pod := runningPod("p", job)
+			pod.ResourceVersion = strconv.Itoa(100 + i)
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+			f.addPods(pod)
+			if err := f.sync(); err != nil {
+				t.Fatal(err)
+			}
+			if i < len(versions)-1 && len(said.texts) > 0 {
+				t.Errorf("%s: too early: %q", name, said.texts)
+			}
+		}
+		said.want(t, name,
+			"Warning PodFailed: Pod was deleted before it ended; before that, container main exited with code 7 and was restarted. First in pod p",
+			"Normal SuccessfulDelete: Deleted pod: p", "Warning BackoffLimitExceeded: Job has reached the specified backoff limit")
+	}
+}
+
+// running is a container that runs, after so many restarts and such an end before.
+func running(name string, restarts int32, last *corev1.ContainerState) corev1.ContainerStatus {
+	s := corev1.ContainerStatus{Name: name, RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	if last != nil {
+		s.LastTerminationState = *last
+	}
+	return s
 }
 
 // JOB-47: names of rules are a feature; without it there are none (KEP-4443).

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -70,4 +71,20 @@ func TestStandingEvents_PFN_25_BLI_40(t *testing.T) {
 	if !is || unknown.reason != "UnknownCompletionMode" || !strings.Contains(unknown.message, "Weird") {
 		t.Errorf("%+v", unknown)
 	}
+}
+
+// JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling is told so, once.
+func TestUnsupportedSchedulingIsSaidOnce_JOB_64(t *testing.T) {
+	f, said := newTalkingCluster(t)
+	job := ourJob(1)
+	job.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+		Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{},
+	}}
+	f.addJob(job)
+	for range 2 {
+		if err := f.sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

@@ -90,6 +90,8 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		return a.adviceOnRefusal(p)
 	case ProblemNoParallelism:
 		return []Advice{{"let it run", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord())}}
+	case ProblemNoPodGroup:
+		return a.adviceOnScheduling()
 	case ProblemNodeGone:
 		return a.adviceOnNode(p)
 	case ProblemDeleting:
@@ -98,6 +100,15 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 		return []Advice{{"correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace))}}
 	}
 	return nil
+}
+
+// adviceOnScheduling is the same whatever the Job asks for: none of it can be changed in a Job.
+func (a *analysis) adviceOnScheduling() []Advice {
+	text := "create the Job anew without managedBy, for the built-in controller, or with a PodGroup of your own that spec.template.spec.schedulingGroup names"
+	if a.spec.Scheduling != nil {
+		text += "; without spec.scheduling its pods are scheduled one by one"
+	}
+	return []Advice{{Text: text}}
 }
 
 // adviceOnPod is about the first pod that has the problem.

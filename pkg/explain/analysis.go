@@ -160,7 +160,9 @@ func (a *analysis) compute() {
 	for i := range a.pods {
 		pods[i] = &a.pods[i].Pod
 	}
-	a.plan = reconcile.Compute(reconcile.Observation{Job: a.job, Pods: pods, RuleNames: a.RuleNames, Now: a.Now}, reconcile.DefaultConfig())
+	config := reconcile.DefaultConfig()
+	config.SchedulingDone = a.schedulingDone()
+	a.plan = reconcile.Compute(reconcile.Observation{Job: a.job, Pods: pods, RuleNames: a.RuleNames, Now: a.Now}, config)
 	a.found = map[reconcile.FindingKind][]*reconcile.Finding{}
 	for i := range a.plan.Findings {
 		f := &a.plan.Findings[i]

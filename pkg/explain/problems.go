@@ -16,7 +16,7 @@ import (
 func (a *analysis) problems() []Problem {
 	var out []Problem
 	for _, find := range []func() []Problem{
-		a.notReconciled, a.suspended, a.noParallelism, a.creationRefused, a.pendingPods, a.failedContainers, a.terminatingPods, a.foreignFinalizers, a.deletion,
+		a.notReconciled, a.suspended, a.noParallelism, a.noPodGroup, a.creationRefused, a.pendingPods, a.failedContainers, a.terminatingPods, a.foreignFinalizers, a.deletion,
 		a.ruleNames, a.impossible, a.unknownMode, a.inconsistent,
 	} {
 		out = append(out, find()...)
@@ -103,6 +103,25 @@ func (a *analysis) noParallelism() []Problem {
 		return nil
 	}
 	return one(Problem{Kind: ProblemNoParallelism, Blocks: true, Text: "parallelism is 0, so no pod is created"})
+}
+
+// noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
+func (a *analysis) noPodGroup() []Problem {
+	asked := reconcile.UnsupportedScheduling(a.job)
+	if asked == "" || a.schedulingDone() || a.finished() || a.fate.decided() || a.job.DeletionTimestamp != nil {
+		return nil
+	}
+	who := a.controllerName()
+	if who == builtIn {
+		who = "its controller"
+	}
+	return one(Problem{Kind: ProblemNoPodGroup, Blocks: true, Text: fmt.Sprintf("no pods are created, as the Job asks for workload-aware scheduling (%s), which %s does not support", asked, who)})
+}
+
+// schedulingDone reports whether the Job's controller sees to spec.scheduling. Ours may stand
+// in for the built-in one, and has said so then.
+func (a *analysis) schedulingDone() bool {
+	return a.controllerName() == builtIn && a.lastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
 }
 
 // refusals are the causes of a FailedCreate that can be told apart by their message.

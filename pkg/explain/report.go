@@ -217,6 +217,7 @@ const (
 	ProblemControllerGone    ProblemKind = "ControllerGone"    // whoever did has stopped
 	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
 	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
+	ProblemNoPodGroup        ProblemKind = "NoPodGroup"        // spec.scheduling asks for one
 	ProblemDeleting          ProblemKind = "Deleting"          // the Job is being deleted
 	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node takes the pod
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod

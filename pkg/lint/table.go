@@ -10,7 +10,7 @@ func checks() []check {
 		checkName, checkCronJob, checkSchedule, checkTimeZone,
 		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
 		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
-		checkActiveDeadline, checkTTL, checkManagedBy,
+		checkActiveDeadline, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
 		checkRestartPolicy, checkContainers, checkSelector, checkTemplateLabels,
 	}

@@ -151,12 +151,16 @@ func terminated(pod *corev1.Pod) []failurepolicy.Container {
 }
 
 // restarted is how the first container that failed before its last restart did, or else how
-// the first that was restarted ended.
+// the first that was restarted ended. Where a kubelet has lost that end, and counts a restart
+// for the loss, the one that it reports instead stands for it.
 func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	var first *failurepolicy.Container
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
 			t := list[i].LastTerminationState.Terminated
+			if t == nil && list[i].RestartCount > 0 {
+				t = list[i].State.Terminated
+			}
 			if t == nil || first != nil && t.ExitCode == 0 {
 				continue
 			}

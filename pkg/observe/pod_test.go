@@ -210,6 +210,11 @@ func TestRestarted_JOB_16_CLI_04(t *testing.T) {
 	}
 	forgotten := status("main", 2, 1)
 	forgotten.LastTerminationState.Terminated = nil
+	lost := status("main", 1, 0)
+	lost.LastTerminationState.Terminated = nil
+	lost.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
+	again := status("main", 1, 7)
+	again.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 8, Reason: "Error"}
 	for name, tc := range map[string]struct {
 		init, app []corev1.ContainerStatus
 		want      *failurepolicy.Container
@@ -221,6 +226,8 @@ func TestRestarted_JOB_16_CLI_04(t *testing.T) {
 		"app containers first":   {[]corev1.ContainerStatus{status("fetch", 2, 5)}, []corev1.ContainerStatus{status("main", 1, 7)}, &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}},
 		"none failed":            {[]corev1.ContainerStatus{status("proxy", 1, 0)}, []corev1.ContainerStatus{status("main", 1, 0)}, &failurepolicy.Container{Name: "main", Reason: "Error"}},
 		"an end that is unknown": {nil, []corev1.ContainerStatus{forgotten}, nil},
+		"an end that was lost":   {nil, []corev1.ContainerStatus{lost}, &failurepolicy.Container{Name: "main", ExitCode: 137, Reason: "ContainerStatusUnknown"}},
+		"ended again":            {nil, []corev1.ContainerStatus{again}, &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}},
 	} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, InitContainerStatuses: tc.init, ContainerStatuses: tc.app}}
 		if got := Pod(pod).Restarted; !reflect.DeepEqual(got, tc.want) {

@@ -87,6 +87,8 @@ type state struct {
 	outside     []*Pod // ended, and of no index of the Job
 	tooLate     []*Pod // succeeded, and of an index that is stored as failed
 	dropped     []*Pod // deleted because the Job has succeeded
+	// ungrouped says that the Job asks for a PodGroup, and nobody makes one.
+	ungrouped bool
 	// moving says that pods are to join the Job or to leave it, or could not.
 	moving bool
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.

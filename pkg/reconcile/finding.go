@@ -18,6 +18,9 @@ const (
 	FindingBackoff FindingKind = "Backoff"
 	// FindingHeld says: no pod is created because a creation failed in this sync.
 	FindingHeld FindingKind = "CreationHeld"
+	// FindingScheduling says: no pod is created because the Job asks for Reason, which takes a
+	// PodGroup, and none is made (JOB-64).
+	FindingScheduling FindingKind = "SchedulingNotSupported"
 	// FindingWaitTerminating says: Count terminating pods hold their place
 	// (podReplacementPolicy Failed, KEP-3939).
 	FindingWaitTerminating FindingKind = "WaitTerminating"

@@ -31,6 +31,7 @@ func (s *state) managePods() {
 	if s.fate.decided() || s.met || s.deleting {
 		return
 	}
+	s.ungrouped = s.noteScheduling()
 	fit, misfits := s.fitPods()
 	wanted := s.wanted(len(fit))
 	for _, p := range s.untracked {
@@ -233,13 +234,13 @@ func (s *state) createReason() CreateReason {
 	return CreateNew
 }
 
-// held says that nothing is created in this stage: a creation failed, or pods join or
-// leave the Job first.
+// held says that nothing is created in this stage: a creation failed, pods join or leave
+// the Job first, or the pods would lack the group that the Job asks for.
 func (s *state) held() bool {
 	if s.HoldCreation {
 		s.find(about(FindingHeld))
 	}
-	return s.HoldCreation || s.moving
+	return s.HoldCreation || s.moving || s.ungrouped
 }
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one

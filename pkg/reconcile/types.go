@@ -102,6 +102,9 @@ type Config struct {
 	MaxPodChanges int
 	Backoff       backoff.Policy
 	Features      Features
+	// SchedulingDone says that somebody else sees to spec.scheduling: the plan is for a Job
+	// of the built-in controller.
+	SchedulingDone bool
 	// MinRequeue is the shortest wait that a plan asks for.
 	MinRequeue time.Duration
 }

@@ -27,6 +27,8 @@ func (c *Checker) created(h *history, m Commit) {
 		return
 	case c.knowsEnd(h, m.By):
 		c.violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
+	case wantsPodGroup(job):
+		c.violate("S9", "pod %s is created without the group that its Job asks for", pod.Name)
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
@@ -39,6 +41,19 @@ func (c *Checker) created(h *history, m Commit) {
 	}
 	n, last := c.failures(h, m.By)
 	c.waited(pod, n, last)
+}
+
+// wantsPodGroup reports whether the Job's pods are to be scheduled or disrupted as a group that
+// nobody makes (JOB-64).
+func wantsPodGroup(job *batchv1.Job) bool {
+	s := job.Spec.Scheduling
+	if s == nil || job.Spec.Template.Spec.SchedulingGroup != nil {
+		return false
+	}
+	gang := s.SchedulingPolicy != nil && s.SchedulingPolicy.Gang != nil
+	together := s.DisruptionMode != nil && s.DisruptionMode.All != nil
+	near := s.SchedulingConstraints != nil && len(s.SchedulingConstraints.Topology) > 0
+	return gang || together || near || len(s.ResourceClaims) > 0
 }
 
 // knowsEnd says that a process must know that the Job is about to end. Of two, the one that

@@ -102,7 +102,7 @@ func (c *Checker) passing(to time.Time) {
 // it; zero if none can for now.
 func (c *Checker) startable(h *history) time.Time {
 	job := h.job
-	if !c.hasRoom(h) {
+	if !c.hasRoom(h) || wantsPodGroup(job) {
 		return time.Time{}
 	}
 	if !isIndexed(&job.Spec) {
