@@ -48,6 +48,23 @@ type finding struct {
 	differences []string
 	// pace is the pace of the model under which it did.
 	pace int
+	// ends says how the Job ended.
+	ends []string
+}
+
+// endsOf says how a Job ended.
+func endsOf(o model.Outcome) []string {
+	if o.Gone {
+		return []string{"gone"}
+	}
+	var out []string
+	for _, c := range o.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
+	}
+	if out == nil {
+		out = []string{"open"}
+	}
+	return out
 }
 
 var errUnnamed = errors.New("a difference without a name")
@@ -63,9 +80,14 @@ func judge(c *model.Case, seed uint64) (finding, error) {
 	case err != nil:
 		return finding{}, err
 	case pace < 0:
+		for _, d := range excuses {
+			if d.applies(c) {
+				return finding{differences: []string{d.name}}, nil
+			}
+		}
 		return finding{}, errUnnamed
 	}
-	f := finding{pace: pace}
+	f := finding{pace: pace, ends: endsOf(got)}
 	if builtIn, err := agrees(c, seed, got, model.Rules{}, pace+1); err != nil || builtIn >= 0 {
 		return f, err
 	}

@@ -190,15 +190,19 @@ func (g generator) fates() {
 		}
 	}
 	bad := one(g, 10, 30, 60)
+	pods := 3
+	if !g.indexed() {
+		pods = 8
+	}
+	// Pods that run for different times seldom end at once: what ends first is settled.
+	runs := g.Perm(38)
 	for _, index := range indexes {
-		pods := 3
-		if !g.indexed() {
-			pods = 8
-		}
 		for nth := 1; nth <= pods; nth++ {
-			if g.chance(70) {
-				g.c.Fates = append(g.c.Fates, g.fate(index, nth, bad))
+			f := g.fate(index, nth, bad)
+			if f.Run != model.Forever {
+				f.Run = time.Duration(2+runs[len(g.c.Fates)%len(runs)]) * time.Second
 			}
+			g.c.Fates = append(g.c.Fates, f)
 		}
 	}
 }
@@ -207,7 +211,8 @@ func (g generator) fates() {
 func (g generator) fate(index, nth, bad int) model.Fate {
 	f := model.Fate{
 		Index: index, Nth: nth, Run: time.Duration(2+g.IntN(38)) * time.Second,
-		Terminate: one[time.Duration](g, 2, 3, 8, 20, 45) * time.Second, TerminateExit: one[int32](g, 143, 143, 1, 42, 0),
+		// A fifth of a second keeps the end apart from what users do next.
+		Terminate: one[time.Duration](g, 2, 3, 8, 20, 45)*time.Second + 200*time.Millisecond, TerminateExit: one[int32](g, 143, 143, 1, 42, 0),
 	}
 	template := &g.c.Spec.Template.Spec
 	if g.chance(bad) && nth > 0 {
@@ -231,7 +236,7 @@ func (g generator) fate(index, nth, bad int) model.Fate {
 		f.Lost = true
 	}
 	if template.RestartPolicy == corev1.RestartPolicyOnFailure && g.chance(30) {
-		f.Restarts, f.RestartsAfter = 1+g.Int32N(4), time.Duration(1+g.IntN(20))*time.Second
+		f.Restarts, f.RestartsAfter = 1+g.Int32N(4), time.Duration(g.IntN(20))*time.Second+300*time.Millisecond
 	}
 	return f
 }
@@ -239,14 +244,15 @@ func (g generator) fate(index, nth, bad int) model.Fate {
 func (g generator) edits() {
 	s := &g.c.Spec
 	g.c.Held = g.chance(70)
-	at := time.Duration(0)
+	// Half a second keeps users apart from deadlines and back-offs, which end on full ones.
+	at := 500 * time.Millisecond
 	size := ptr.Deref(s.Completions, 0)
 	if *s.Suspend && g.chance(70) {
-		at += time.Duration(g.IntN(20))*time.Second + 2500*time.Millisecond
+		at += time.Duration(2+g.IntN(20)) * time.Second
 		g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetSuspend, Value: 0})
 	}
 	for range one(g, 0, 0, 1, 1, 2, 2, 3, 4) {
-		at += time.Duration(g.IntN(30))*time.Second + 2500*time.Millisecond
+		at += time.Duration(2+g.IntN(30)) * time.Second
 		if e := g.edit(size); e.Action != "" {
 			if e.Action == model.SetSize {
 				size = e.Value

@@ -27,6 +27,8 @@ type tally struct {
 	// later are the cases that came out right under another than the first pace.
 	later    int
 	failures []string
+	// ends are how the Jobs end.
+	ends map[string]int
 }
 
 func TestOracle(t *testing.T) {
@@ -34,7 +36,7 @@ func TestOracle(t *testing.T) {
 	if *oneSeed >= 0 {
 		first, n = uint64(*oneSeed), 1
 	}
-	total := &tally{differences: map[string]int{}}
+	total := &tally{differences: map[string]int{}, ends: map[string]int{}}
 	var next atomic.Uint64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -51,6 +53,9 @@ func TestOracle(t *testing.T) {
 	t.Logf("%d cases, %d of them under another than the first pace", n, total.later)
 	for _, name := range slices.Sorted(maps.Keys(total.differences)) {
 		t.Logf("%6d × %s", total.differences[name], name)
+	}
+	for _, e := range slices.Sorted(maps.Keys(total.ends)) {
+		t.Logf("%6d end %s", total.ends[e], e)
 	}
 	if *oneSeed >= 0 && !t.Failed() {
 		t.Log(report(generate(first), first))
@@ -78,6 +83,9 @@ func (t *tally) play(seed uint64) {
 	}
 	if f.pace > 0 {
 		t.later++
+	}
+	for _, e := range f.ends {
+		t.ends[e]++
 	}
 	for _, d := range f.differences {
 		t.differences[d]++

@@ -53,8 +53,12 @@ func (w *world) refused(next books) bool {
 	if next.succeeded < w.job.succeeded && !elastic {
 		return true // STV-18
 	}
-	nothingToDo := w.suspend() && w.spec.Completions != nil && *w.spec.Completions == 0
-	return next.terminal != nil && next.start == Never && !nothingToDo // STV-14
+	return next.terminal != nil && next.start == Never && !w.nothingToDo() // STV-14
+}
+
+// nothingToDo says that the Job may end without ever having begun.
+func (w *world) nothingToDo() bool {
+	return w.suspend() && w.spec.Completions != nil && *w.spec.Completions == 0
 }
 
 func (w *world) suspend() bool { return w.spec.Suspend != nil && *w.spec.Suspend }

@@ -53,9 +53,13 @@ func (w *world) look() {
 			w.suspension(&next)
 		}
 	}
-	due := w.due(&next, seen)
-	w.enter(&next, due)
-	if looked != nil {
+	if w.StartTimeAtEnd && next.fate != nil && next.start == Never && !w.nothingToDo() {
+		next.start = w.second()
+	}
+	staged := w.pace.staged && w.job.fate == nil
+	due := w.due(&next, seen, staged)
+	w.enter(&next, due, staged)
+	if looked != nil && !staged {
 		changed = w.deleteActive() || changed
 	}
 	changed = w.store(next, due) || changed
@@ -129,10 +133,10 @@ func (w *world) countIndexes(next *books, seen *news) {
 }
 
 // due are the pods to be settled.
-func (w *world) due(next *books, seen *news) (due []*pod) {
+func (w *world) due(next *books, seen *news, staged bool) (due []*pod) {
 	for _, p := range w.pods {
 		failed := w.hasFailed(p) && seen.waiting[p.index] != p
-		if !p.settled && (w.deleting || next.fate != nil || p.phase == corev1.PodSucceeded || failed) {
+		if !p.settled && (w.deleting || next.fate != nil && !staged || p.phase == corev1.PodSucceeded || failed) {
 			due = append(due, p)
 		}
 	}
@@ -141,8 +145,8 @@ func (w *world) due(next *books, seen *news) (due []*pod) {
 
 // enter counts the pods that are due. When the Job fails, everything that has not ended
 // counts as failed, unless a rule ignores it (PRP-16).
-func (w *world) enter(next *books, due []*pod) {
-	failing := next.fate != nil && next.fate.Type == batchv1.JobFailureTarget
+func (w *world) enter(next *books, due []*pod, staged bool) {
+	failing := next.fate != nil && !staged && next.fate.Type == batchv1.JobFailureTarget
 	for _, p := range due {
 		switch {
 		case !w.mine(p):
@@ -208,10 +212,7 @@ func (w *world) finish() bool {
 		next.terminal.Type, next.end = batchv1.JobComplete, w.second()
 	}
 	if w.refused(next) {
-		if !w.StartTimeAtEnd {
-			return false
-		}
-		next.start = w.second()
+		return false
 	}
 	w.job = next
 	return true

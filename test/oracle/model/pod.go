@@ -15,11 +15,11 @@ type pod struct {
 	// failures and ignored are how often the index had failed before.
 	failures, ignored int
 
-	phase                             corev1.PodPhase
-	created, started, ended, deleted  time.Duration
-	restarted                         bool
-	main, setup                       []exit // app containers, init containers
-	conditions                        []corev1.PodConditionType
+	phase                            corev1.PodPhase
+	created, started, ended, deleted time.Duration
+	restarted                        bool
+	main, setup                      []exit // app containers, init containers
+	conditions                       []corev1.PodConditionType
 	// killed says that no node keeps the pod, settled that the controller does not.
 	killed, settled bool
 }
@@ -126,9 +126,6 @@ func (p *pod) end(w *world, containers, setup []exit) {
 		p.conditions = append(p.conditions, p.fate.Condition)
 	}
 	p.killed = p.deleted != Never
-	if w.DeletedSuccess && p.settled && p.killed && p.phase == corev1.PodSucceeded && w.pace.rng.IntN(2) == 0 {
-		w.pasts.lastSuccess = max(w.pasts.lastSuccess, p.finish())
-	}
 }
 
 // finish is when the pod finished as far as back-off goes: when it ended, or was told to.

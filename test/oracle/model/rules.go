@@ -21,7 +21,4 @@ type Rules struct {
 	FailJobSavesIndex bool
 	// OnlyFailedIgnored: a pod that terminates when the Job fails counts, whatever rules say.
 	OnlyFailedIgnored bool
-	// DeletedSuccess: a pod that is deleted, and settled, and then succeeds, may end the
-	// back-off.
-	DeletedSuccess bool
 }

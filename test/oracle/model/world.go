@@ -25,6 +25,8 @@ type Pace struct {
 	rng *rand.Rand
 	// least and most bound the reaction, jitter how far apart pods are created.
 	least, most, jitter time.Duration
+	// staged says that a verdict is stored before anything follows from it.
+	staged bool
 }
 
 // NewPace returns the n-th pace of a seed: the first is prompt, the second takes a second
@@ -38,6 +40,7 @@ func NewPace(seed uint64, n int) Pace {
 		p.least, p.most = time.Second, time.Second
 	case n%3 == 0:
 		p.most = 20 * time.Millisecond
+		p.staged = n%2 == 0
 	}
 	return p
 }
@@ -66,7 +69,7 @@ type world struct {
 
 // Run plays a case to rest. It fails if the case does not come to rest.
 func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
-	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw()}
+	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), pasts: pasts{lastSuccess: -1}}
 	w.job = books{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
 	for range maxEvents {
 		next := w.next()
