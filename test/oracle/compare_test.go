@@ -40,7 +40,7 @@ func timeless(o model.Outcome) model.Outcome {
 }
 
 // paces is under how many paces a case is played before its outcome counts as wrong.
-const paces = 100
+const paces = 400
 
 // finding is what is to be said of a case that came out right.
 type finding struct {

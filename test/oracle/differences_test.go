@@ -19,10 +19,12 @@ var differences = []difference{
 	{"named failure rules", "docs/controller.md, KEP-4443, D-34", func(r *model.Rules) *bool { return &r.NamedRules }},
 	{"an index in back-off holds up no other", "docs/controller.md, BLI-24, D-14", func(r *model.Rules) *bool { return &r.NoHeadOfLine }},
 	{"a suspended Job that ends has a startTime", "STV-14, D-39", func(r *model.Rules) *bool { return &r.StartTimeAtEnd }},
+	{"a failed pod waits again when its next pod is removed", "docs/controller.md, BLI-07", func(r *model.Rules) *bool { return &r.ReplacedStays }},
 	{"defect: a Job that is deleted and held never ends", "TRK-24, JOB-01", func(r *model.Rules) *bool { return &r.HeldNeverEnds }},
 	{"defect: a work queue shrinks after its first success", "JOB-03", func(r *model.Rules) *bool { return &r.ShrinkingQueue }},
 	{"defect: FailJob keeps an index from failing", "BLI-02, BLI-16", func(r *model.Rules) *bool { return &r.FailJobSavesIndex }},
 	{"defect: Ignore does not cover a pod that terminates", "PRP-16", func(r *model.Rules) *bool { return &r.OnlyFailedIgnored }},
+	{"defect: the deletion of a Job forgives its terminating pods", "PRP-05, TRK-24", func(r *model.Rules) *bool { return &r.DeletionForgives }},
 }
 
 // documented are the rules of all differences.

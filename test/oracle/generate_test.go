@@ -52,7 +52,7 @@ func (g generator) spec() {
 	s.PodReplacementPolicy = ptr.To(one(g, batchv1.TerminatingOrFailed, batchv1.Failed))
 	s.Suspend = ptr.To(g.chance(8))
 	if g.chance(15) {
-		s.ActiveDeadlineSeconds = ptr.To(one[int64](g, 0, 5, 12, 25, 40, 60, 100))
+		s.ActiveDeadlineSeconds = ptr.To(one[int64](g, 0, 5, 12, 25, 40, 60, 100, 200))
 	}
 	t := &s.Template.Spec
 	t.RestartPolicy = corev1.RestartPolicyNever
@@ -72,7 +72,7 @@ func (g generator) indexed() bool { return *g.c.Spec.CompletionMode == batchv1.I
 
 func (g generator) policies() {
 	s := &g.c.Spec
-	if g.indexed() && g.chance(50) {
+	if g.indexed() && g.chance(60) {
 		s.BackoffLimitPerIndex = ptr.To(one[int32](g, 0, 0, 1, 1, 2, 3))
 		if g.chance(70) {
 			s.BackoffLimit = ptr.To[int32](1<<31 - 1)
@@ -123,7 +123,7 @@ func (g generator) failurePolicy() *batchv1.PodFailurePolicy {
 	if g.c.Spec.BackoffLimitPerIndex != nil {
 		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionFailIndex)
 	}
-	for range g.IntN(4) {
+	for range one(g, 0, 1, 1, 2, 2, 3) {
 		rule := batchv1.PodFailurePolicyRule{Action: one(g, actions...)}
 		if g.chance(35) {
 			rule.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{
@@ -190,6 +190,9 @@ func (g generator) fates() {
 		}
 	}
 	bad := one(g, 10, 30, 60)
+	if s.PodFailurePolicy != nil || s.BackoffLimitPerIndex != nil {
+		bad = one(g, 30, 60, 90)
+	}
 	pods := 3
 	if !g.indexed() {
 		pods = 8
@@ -277,7 +280,7 @@ func (g generator) edit(size int32) model.Edit {
 	case 7:
 		return model.Edit{Action: model.SetBackoffLimit, Value: g.Int32N(5)}
 	case 8:
-		return model.Edit{Action: model.SetDeadline, Value: one[int32](g, -1, 0, 10, 30, 60)}
+		return model.Edit{Action: model.SetDeadline, Value: one[int32](g, -1, -1, 0, 20, 40, 80)}
 	case 9:
 		if s.BackoffLimitPerIndex != nil && s.MaxFailedIndexes != nil {
 			return model.Edit{Action: model.SetMaxFailedIndexes, Value: g.Int32N(min(size, *s.MaxFailedIndexes) + 1)}

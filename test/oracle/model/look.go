@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -45,6 +47,9 @@ func (w *world) look() {
 		managed := !w.deleting
 		if managed {
 			changed = w.staff(&next, seen)
+			if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
+				w.wait(&next, seen)
+			}
 		}
 		if mayEnd {
 			next.fate = w.enough(&next, seen)
@@ -56,14 +61,20 @@ func (w *world) look() {
 	if w.StartTimeAtEnd && next.fate != nil && next.start == Never && !w.nothingToDo() {
 		next.start = w.second()
 	}
-	staged := w.pace.staged && w.job.fate == nil
-	due := w.due(&next, seen, staged)
-	w.enter(&next, due, staged)
-	if looked != nil && !staged {
+	waits := nothing
+	if w.job.fate == nil {
+		waits = w.pace.staged
+	}
+	ending := next.fate != nil && waits != everything
+	due := w.due(seen, ending)
+	w.enter(&next, due, ending)
+	if looked != nil && waits == nothing {
 		changed = w.deleteActive() || changed
 	}
 	changed = w.store(next, due) || changed
-	changed = w.finish() || changed
+	if waits == nothing {
+		changed = w.finish() || changed
+	}
 	w.forget()
 	if changed {
 		w.wakeBy(w.now + w.pace.draw())
@@ -94,8 +105,7 @@ func (w *world) news() *news {
 	return n
 }
 
-// countIndexes enters the indexes that have ended (JOB-10, BLI-02, BLI-11), and finds the
-// failed pods that wait for another pod of their index (BLI-06).
+// countIndexes enters the indexes that have ended (JOB-10, BLI-02, BLI-11).
 func (w *world) countIndexes(next *books, seen *news) {
 	if !w.indexed() {
 		return
@@ -117,11 +127,13 @@ func (w *world) countIndexes(next *books, seen *news) {
 			next.lost[p.index] = true
 		}
 	}
+	w.wait(next, seen)
+}
+
+// wait finds the failed pods that wait for another pod of their index (BLI-06).
+func (w *world) wait(next *books, seen *news) {
 	for _, p := range seen.failed {
-		running := false
-		for _, other := range seen.active {
-			running = running || other.index == p.index
-		}
+		running := slices.ContainsFunc(seen.active, func(other *pod) bool { return other.index == p.index && other.active() })
 		if running || next.done[p.index] || next.lost[p.index] {
 			continue
 		}
@@ -133,10 +145,10 @@ func (w *world) countIndexes(next *books, seen *news) {
 }
 
 // due are the pods to be settled.
-func (w *world) due(next *books, seen *news, staged bool) (due []*pod) {
+func (w *world) due(seen *news, ending bool) (due []*pod) {
 	for _, p := range w.pods {
 		failed := w.hasFailed(p) && seen.waiting[p.index] != p
-		if !p.settled && (w.deleting || next.fate != nil && !staged || p.phase == corev1.PodSucceeded || failed) {
+		if !p.settled && (w.deleting || ending || p.phase == corev1.PodSucceeded || failed) {
 			due = append(due, p)
 		}
 	}
@@ -145,8 +157,8 @@ func (w *world) due(next *books, seen *news, staged bool) (due []*pod) {
 
 // enter counts the pods that are due. When the Job fails, everything that has not ended
 // counts as failed, unless a rule ignores it (PRP-16).
-func (w *world) enter(next *books, due []*pod, staged bool) {
-	failing := next.fate != nil && !staged && next.fate.Type == batchv1.JobFailureTarget
+func (w *world) enter(next *books, due []*pod, ending bool) {
+	failing := ending && next.fate.Type == batchv1.JobFailureTarget
 	for _, p := range due {
 		switch {
 		case !w.mine(p):
@@ -154,6 +166,7 @@ func (w *world) enter(next *books, due []*pod, staged bool) {
 			if !w.indexed() {
 				next.succeeded++
 			}
+		case w.DeletionForgives && w.deleting && !p.over():
 		case w.hasFailed(p) || failing:
 			if w.judge(p).action != batchv1.PodFailurePolicyActionIgnore || w.OnlyFailedIgnored && !p.over() {
 				next.failed++

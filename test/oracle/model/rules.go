@@ -10,6 +10,9 @@ type Rules struct {
 	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API
 	// server refuses its end (STV-14, D-39).
 	StartTimeAtEnd bool
+	// ReplacedStays: a failed pod whose next pod is removed at once may go on waiting for
+	// another (BLI-07).
+	ReplacedStays bool
 
 	// What follows are defects.
 
@@ -21,4 +24,7 @@ type Rules struct {
 	FailJobSavesIndex bool
 	// OnlyFailedIgnored: a pod that terminates when the Job fails counts, whatever rules say.
 	OnlyFailedIgnored bool
+	// DeletionForgives: a pod that is a failure since its deletion, and not settled, does not
+	// count any more when the Job is deleted.
+	DeletionForgives bool
 }

@@ -32,7 +32,7 @@ func (w *world) staff(next *books, seen *news) bool {
 			past.failures = append(past.failures, p.finish())
 		}
 		if until := past.delay(); until > w.now {
-			w.wakeBy(until)
+			w.wakeAfter(until)
 			return false
 		}
 	}
@@ -158,7 +158,7 @@ func (w *world) pending(n int, next *books, seen *news) (out []int) {
 		if before := seen.waiting[i]; before != nil {
 			until := w.indexDelay(before)
 			if until > w.now {
-				w.wakeBy(until)
+				w.wakeAfter(until)
 				if w.NoHeadOfLine {
 					continue
 				}

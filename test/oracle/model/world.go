@@ -25,9 +25,18 @@ type Pace struct {
 	rng *rand.Rand
 	// least and most bound the reaction, jitter how far apart pods are created.
 	least, most, jitter time.Duration
-	// staged says that a verdict is stored before anything follows from it.
-	staged bool
+	// staged is how much of what follows from a verdict waits for the next look.
+	staged stage
 }
+
+// stage is what waits.
+type stage int
+
+const (
+	nothing stage = iota
+	deletions
+	everything
+)
 
 // NewPace returns the n-th pace of a seed: the first is prompt, the second takes a second
 // for everything, and the others are now this and now that, some of them promptly.
@@ -40,7 +49,7 @@ func NewPace(seed uint64, n int) Pace {
 		p.least, p.most = time.Second, time.Second
 	case n%3 == 0:
 		p.most = 20 * time.Millisecond
-		p.staged = n%2 == 0
+		p.staged = stage(n / 3 % 3)
 	}
 	return p
 }
@@ -89,6 +98,15 @@ func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 }
 
 func (w *world) wakeBy(at time.Duration) { w.wake = min(w.wake, at) }
+
+// wakeAfter sees to a look when a back-off is over. One that ends within a second may be
+// found a second late (BLI-23).
+func (w *world) wakeAfter(until time.Duration) {
+	if w.pace.rng.IntN(2) == 0 {
+		until = max(until, w.now+time.Second)
+	}
+	w.wakeBy(until)
+}
 
 // second is now as the API stores it.
 func (w *world) second() time.Duration { return w.now.Truncate(time.Second) }
