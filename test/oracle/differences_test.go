@@ -20,6 +20,7 @@ var differences = []difference{
 	{"an index in back-off holds up no other", "docs/controller.md, BLI-24, D-14", func(r *model.Rules) *bool { return &r.NoHeadOfLine }},
 	{"a suspended Job that ends has a startTime", "STV-14, D-39", func(r *model.Rules) *bool { return &r.StartTimeAtEnd }},
 	{"a failed pod waits again when its next pod is removed", "docs/controller.md, BLI-07", func(r *model.Rules) *bool { return &r.ReplacedStays }},
+	{"a count that may not shrink is kept", "docs/controller.md, STV-18", func(r *model.Rules) *bool { return &r.CountKept }},
 	{"defect: a Job that is deleted and held never ends", "TRK-24, JOB-01", func(r *model.Rules) *bool { return &r.HeldNeverEnds }},
 	{"defect: a work queue shrinks after its first success", "JOB-03", func(r *model.Rules) *bool { return &r.ShrinkingQueue }},
 	{"defect: FailJob keeps an index from failing", "BLI-02, BLI-16", func(r *model.Rules) *bool { return &r.FailJobSavesIndex }},

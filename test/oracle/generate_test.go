@@ -256,14 +256,32 @@ func (g generator) edits() {
 	}
 	for range one(g, 0, 0, 1, 1, 2, 2, 3, 4) {
 		at += time.Duration(2+g.IntN(30)) * time.Second
-		if e := g.edit(size); e.Action != "" {
-			if e.Action == model.SetSize {
-				size = e.Value
+		e := g.edit(size)
+		if e.Action == "" {
+			continue
+		}
+		e.At = at
+		g.c.Edits = append(g.c.Edits, e)
+		if e.Action == model.SetSize {
+			size = e.Value
+			if g.chance(10) { // Both before a controller can react.
+				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetParallelism, Value: g.Int32N(6)})
 			}
-			e.At = at
-			g.c.Edits = append(g.c.Edits, e)
+		}
+		if e.Action == model.EvictPod && g.chance(40) { // All at once.
+			for index := range size {
+				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.EvictPod, Value: g.anIndex(index)})
+			}
 		}
 	}
+}
+
+// anIndex is the index, or -1 in a Job without.
+func (g generator) anIndex(index int32) int32 {
+	if g.indexed() {
+		return index
+	}
+	return -1
 }
 
 func (g generator) edit(size int32) model.Edit {
@@ -294,11 +312,7 @@ func (g generator) edit(size int32) model.Edit {
 		}
 		return model.Edit{Action: one(g, model.CleanFailed, model.CleanSucceeded)}
 	default:
-		index := int32(-1)
-		if g.indexed() {
-			index = g.Int32N(max(1, size))
-		}
-		return model.Edit{Action: one(g, model.DeletePod, model.EvictPod), Value: index}
+		return model.Edit{Action: one(g, model.DeletePod, model.EvictPod), Value: g.anIndex(g.Int32N(max(1, size)))}
 	}
 	return model.Edit{}
 }

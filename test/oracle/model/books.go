@@ -49,11 +49,15 @@ func (w *world) refused(next books) bool {
 			return true // STV-21
 		}
 	}
-	elastic := w.indexed() && w.spec.Completions != nil && *w.spec.Completions == *w.spec.Parallelism
-	if next.succeeded < w.job.succeeded && !elastic {
+	if next.succeeded < w.job.succeeded && !w.elastic() {
 		return true // STV-18
 	}
 	return next.terminal != nil && next.start == Never && !w.nothingToDo() // STV-14
+}
+
+// elastic says that the number of succeeded pods may shrink.
+func (w *world) elastic() bool {
+	return w.indexed() && w.spec.Completions != nil && *w.spec.Completions == *w.spec.Parallelism
 }
 
 // nothingToDo says that the Job may end without ever having begun.

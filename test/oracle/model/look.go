@@ -116,6 +116,9 @@ func (w *world) countIndexes(next *books, seen *news) {
 		next.done[p.index] = true
 	}
 	next.succeeded = int32(len(next.done))
+	if w.CountKept && !w.elastic() {
+		next.succeeded = max(next.succeeded, w.job.succeeded)
+	}
 	if !w.perIndex() {
 		return
 	}

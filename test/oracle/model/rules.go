@@ -13,6 +13,9 @@ type Rules struct {
 	// ReplacedStays: a failed pod whose next pod is removed at once may go on waiting for
 	// another (BLI-07).
 	ReplacedStays bool
+	// CountKept: the number of succeeded pods stays as it is where the API server refuses a
+	// smaller one (STV-18).
+	CountKept bool
 
 	// What follows are defects.
 

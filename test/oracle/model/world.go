@@ -123,21 +123,37 @@ func (w *world) next() time.Duration {
 	return next
 }
 
-// live lets happen what is due, and reports whether anything was.
+// live lets happen what is due, and reports whether anything was. The controller may look
+// between two things of one instant.
 func (w *world) live() (changed bool) {
-	for _, p := range w.pods {
-		if p.next() <= w.now {
+	defer w.forget()
+	for _, i := range w.pace.rng.Perm(len(w.pods)) {
+		if p := w.pods[i]; p.next() <= w.now {
 			p.live(w)
 			changed = true
+			if w.interrupted() {
+				return changed
+			}
 		}
 	}
 	for len(w.edits) > 0 && w.edits[0].At <= w.now {
 		w.edit(w.edits[0])
 		w.edits = w.edits[1:]
 		changed = true
+		if w.interrupted() {
+			return changed
+		}
 	}
-	w.forget()
 	return changed
+}
+
+// interrupted says that the controller looks at once, whatever else is due.
+func (w *world) interrupted() bool {
+	if w.pace.least > 0 || w.pace.rng.IntN(4) > 0 {
+		return false
+	}
+	w.wake = w.now
+	return true
 }
 
 func (w *world) edit(e Edit) {
