@@ -29,9 +29,10 @@ func (s *state) classify() {
 		case p.IsActive():
 			s.untracked = append(s.untracked, p)
 		case !s.inRange(p):
-		case p.Phase == corev1.PodFailed && !p.Deleting:
-			// One without finalizer that is being deleted may have been removed
-			// by us, which is no failure.
+		case p.Deleting:
+			// One without finalizer that is being deleted may have been removed by
+			// us, or have failed by its deletion: its end says nothing more (PRP-05).
+		case p.Phase == corev1.PodFailed:
 			s.history.Failure(p.FinishedAt, false)
 		case p.Phase == corev1.PodSucceeded:
 			s.history.Success(p.FinishedAt)

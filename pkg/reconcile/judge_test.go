@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -573,4 +574,12 @@ func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
 	if len(plan.Release) != 2 {
 		t.Errorf("%+v", plan.Release)
 	}
+}
+
+// JOB-18, PRP-05: a pod that counts as failed since its deletion may still end well. That is
+// no success, and the back-off goes on.
+func TestDeletedPodEndsNoBackoff_JOB_18(t *testing.T) {
+	o := observeJob(stored(func(s *batchv1.JobStatus) { s.Failed = 1 }))
+	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-4 * time.Second)}
+	o.with("p", deletedPod(4*time.Second), succeededPod(time.Second), untracked).want(t, "after 6s")
 }

@@ -200,7 +200,9 @@ func (s *state) createPods(room, wanted int) {
 		f := about(FindingWaitTerminating)
 		f.Count = count32(s.terminating)
 		s.find(f)
-		room -= len(s.terminating)
+		// Indexes that have failed leave room for pods that terminate (PRP-07).
+		spare := min(s.lostNow().Len(), int(s.parallelism)-wanted)
+		room -= max(0, len(s.terminating)-spare)
 	}
 	if room <= 0 || !s.perIndex && s.backingOff() || s.held() {
 		return

@@ -195,6 +195,19 @@ func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
 	}
 }
 
+// PRP-07, BLI-13: a terminating pod takes the place of a failed index before that of one that
+// can still run: here index 4 has left the range, and 1 has failed.
+func TestTerminatingTakesPlaceOfFailedIndex_PRP_07(t *testing.T) {
+	job := func(parallelism int32) *observed {
+		return observeJob(indexed(4, parallelism), perIndex(1), replacing(batchv1.Failed), endedIndexes("0,2", 2, "1"), stored(func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](1) })).
+			with("t", index(4), deletedPod(time.Second), untracked)
+	}
+	job(3).want(t, "create 3(0,0)")
+	job(2).want(t, "create 3(0,0)")
+	// Beyond parallelism it is not run (PRP-24).
+	job(1).want(t, "")
+}
+
 // PRP-08: under Failed, an index that has a terminating pod is not pending.
 func TestTerminatingIndexIsTaken_PRP_08(t *testing.T) {
 	o := observeJob(indexed(3, 2), replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute))

@@ -34,6 +34,10 @@ type Act struct {
 	// period, and TerminateExit how all its containers end then.
 	Terminate     time.Duration
 	TerminateExit int32
+	// Restarts is how often the first container has been restarted once the pod has run
+	// for RestartsAfter.
+	Restarts      int32
+	RestartsAfter time.Duration
 	// Unscheduled pods get no node and stay Pending.
 	Unscheduled bool
 	// NodeGone: once the pod is deleted, nothing is heard of it.
@@ -41,10 +45,12 @@ type Act struct {
 }
 
 // Scene gives an Act to pods of an index (any, if negative) and an attempt (any,
-// if zero).
+// if zero). Nth, if not zero, is the place of the pod among those that were created for
+// its index, or for a Job that has none, whatever the controller takes it for.
 type Scene struct {
 	Index   int32
 	Attempt int
+	Nth     int
 	Act     Act
 }
 
@@ -52,11 +58,11 @@ type Scene struct {
 // pod without a scene succeeds at once.
 type Script []Scene
 
-func (s Script) act(index int32, attempt int) *Act {
+func (s Script) act(index int32, attempt, nth int) *Act {
 	act := &Act{TerminateExit: 143}
 	for i := range s {
 		scene := &s[i]
-		if (scene.Index < 0 || scene.Index == index) && (scene.Attempt == 0 || scene.Attempt == attempt) {
+		if (scene.Index < 0 || scene.Index == index) && (scene.Attempt == 0 || scene.Attempt == attempt) && (scene.Nth == 0 || scene.Nth == nth) {
 			act = &scene.Act
 		}
 	}
@@ -67,9 +73,18 @@ func (s Script) act(index int32, attempt int) *Act {
 type kubelet struct {
 	world *World
 	// scripts are by the name of the Job, jobs the names by the pod: a pod that loses
-	// its owner goes on.
+	// its owner goes on. places are the places in the order of creation, by the pod, and
+	// made how many pods there were.
 	scripts map[string]Script
 	jobs    map[types.UID]string
+	places  map[types.UID]int
+	made    map[madeFor]int
+}
+
+// madeFor is what a pod was created for; the index is -1 in a Job that has none.
+type madeFor struct {
+	job   string
+	index int32
 }
 
 // startLatency is the time between a pod's creation and its start, exitKilled the
@@ -84,12 +99,16 @@ func (k *kubelet) committed(c Commit) {
 	case c.NewJob != nil || c.OldJob != nil:
 	case c.NewPod == nil:
 		delete(k.jobs, c.OldPod.UID)
+		delete(k.places, c.OldPod.UID)
 	case c.OldPod == nil:
 		uid, name := c.NewPod.UID, c.NewPod.Name
 		k.jobs[uid] = c.NewPod.Labels[batchv1.JobNameLabel]
 		if len(c.NewPod.OwnerReferences) > 0 {
 			k.jobs[uid] = c.NewPod.OwnerReferences[0].Name
 		}
+		created := madeFor{k.jobs[uid], indexOf(c.NewPod)}
+		k.made[created]++
+		k.places[uid] = k.made[created]
 		if !k.act(c.NewPod).Unscheduled {
 			k.world.after(startLatency, func() { k.start(name, uid) })
 		}
@@ -99,12 +118,8 @@ func (k *kubelet) committed(c Commit) {
 }
 
 func (k *kubelet) act(pod *corev1.Pod) *Act {
-	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-	if err != nil {
-		index = -1
-	}
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
-	return k.scripts[k.jobs[pod.UID]].act(int32(index), cmp.Or(attempt, 1))
+	return k.scripts[k.jobs[pod.UID]].act(indexOf(pod), cmp.Or(attempt, 1), k.places[pod.UID])
 }
 
 func (k *kubelet) start(name string, uid types.UID) {
@@ -123,9 +138,23 @@ func (k *kubelet) start(name string, uid types.UID) {
 		p.Status.Phase = corev1.PodRunning
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	})
+	if act.Restarts > 0 {
+		k.world.after(act.RestartsAfter, func() { k.restart(name, uid, act.Restarts) })
+	}
 	if act.Run != Forever {
 		k.world.after(act.Run, func() { k.end(name, uid, act, false) })
 	}
+}
+
+// restart says that the first container of a pod that runs was restarted n times.
+func (k *kubelet) restart(name string, uid types.UID, n int32) {
+	pod := k.world.Store.pods[name]
+	if pod == nil || pod.UID != uid || isTerminal(pod) {
+		return
+	}
+	k.world.Store.EditPod("restart", name, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: n}}
+	})
 }
 
 // terminate ends a pod that is being deleted, unless nothing is heard of its node.

@@ -44,6 +44,8 @@ type Options struct {
 	Workers int
 	// OnSync, if set, is told how long each sync took, in virtual time.
 	OnSync func(took time.Duration)
+	// OnCommit, if set, is told of each write when it is stored.
+	OnCommit func(Commit)
 	// Fault, if set, is asked about every API call of the controller, WatchFault about
 	// every event that a watch brings to it.
 	Fault      func(Call) Fault
@@ -103,7 +105,10 @@ func NewWorld(o Options) *World {
 		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
 		ctx:     klog.NewContext(context.Background(), logr.Discard()),
 	}
-	w.kubelet = kubelet{world: w, scripts: map[string]Script{}, jobs: map[types.UID]string{}}
+	w.kubelet = kubelet{
+		world: w, scripts: map[string]Script{}, jobs: map[types.UID]string{},
+		places: map[types.UID]int{}, made: map[madeFor]int{},
+	}
 	w.collector = collector{w}
 	w.Store = NewStore(w.clock.Now, w.committed)
 	w.Store.shared = o.Unchecked
@@ -208,6 +213,9 @@ func (w *World) signature(process int) string {
 
 func (w *World) committed(c Commit) {
 	w.traceCommit(c)
+	if w.OnCommit != nil {
+		w.OnCommit(c)
+	}
 	if !w.Unchecked {
 		w.journal.add(c, w.Now())
 	}

@@ -1,0 +1,121 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
+)
+
+// tolerance is how far times of both sides may be apart: a reaction may take a second, and
+// one follows another. The shortest back-off is ten.
+const tolerance = 6 * time.Second
+
+// same reports whether two outcomes are the same, apart from reaction times.
+func same(a, b model.Outcome) bool {
+	near := func(a, b time.Duration) bool {
+		return a == b || a != model.Never && b != model.Never && (a-b).Abs() <= tolerance
+	}
+	if !near(a.Start, b.Start) || !near(a.End, b.End) || !near(a.Finished, b.Finished) || len(a.Pods) != len(b.Pods) {
+		return false
+	}
+	for i := range a.Pods {
+		if !near(a.Pods[i].At, b.Pods[i].At) {
+			return false
+		}
+	}
+	return reflect.DeepEqual(timeless(a), timeless(b))
+}
+
+func timeless(o model.Outcome) model.Outcome {
+	o.Start, o.End, o.Finished = 0, 0, 0
+	o.Pods = slices.Clone(o.Pods)
+	for i := range o.Pods {
+		o.Pods[i].At = 0
+	}
+	return o
+}
+
+// paces is under how many paces a case is played before its outcome counts as wrong.
+const paces = 400
+
+// finding is what is to be said of a case that came out right.
+type finding struct {
+	// differences are those without which it would not have.
+	differences []string
+	// pace is the pace of the model under which it did.
+	pace int
+	// ends says how the Job ended.
+	ends []string
+}
+
+// endsOf says how a Job ended.
+func endsOf(o model.Outcome) []string {
+	if o.Gone {
+		return []string{"gone"}
+	}
+	var out []string
+	for _, c := range o.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
+	}
+	if out == nil {
+		out = []string{"open"}
+	}
+	return out
+}
+
+var errUnnamed = errors.New("a difference without a name")
+
+// judge plays a case on both sides.
+func judge(c *model.Case, seed uint64) (finding, error) {
+	got, err := ours(c, seed)
+	if err != nil {
+		return finding{}, err
+	}
+	pace, err := agrees(c, seed, got, documented(), paces)
+	switch {
+	case err != nil:
+		return finding{}, err
+	case pace < 0:
+		for _, d := range excuses {
+			if d.applies(c) {
+				return finding{differences: []string{d.name}}, nil
+			}
+		}
+		return finding{}, errUnnamed
+	}
+	f := finding{pace: pace, ends: endsOf(got)}
+	if builtIn, err := agrees(c, seed, got, model.Rules{}, pace+1); err != nil || builtIn >= 0 {
+		return f, err
+	}
+	for _, d := range differences {
+		rules := documented()
+		*d.rule(&rules) = false
+		without, err := agrees(c, seed, got, rules, paces)
+		if err != nil {
+			return f, err
+		}
+		if without < 0 {
+			f.differences = append(f.differences, d.name)
+		}
+	}
+	return f, nil
+}
+
+// agrees returns the first of so many paces under which the model comes to the outcome, or
+// -1.
+func agrees(c *model.Case, seed uint64, got model.Outcome, rules model.Rules, paces int) (int, error) {
+	for n := range paces {
+		want, err := model.Run(c, rules, model.NewPace(seed, n))
+		if err != nil {
+			return -1, fmt.Errorf("the model: %w", err)
+		}
+		if same(got, want) {
+			return n, nil
+		}
+	}
+	return -1, nil
+}

@@ -1,0 +1,123 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// books are the status of the Job.
+type books struct {
+	start, end, ended time.Duration
+	// suspended is the condition Suspended, fate SuccessCriteriaMet or FailureTarget, and
+	// terminal Complete or Failed; nil as long as there is none.
+	suspended, fate, terminal *Condition
+	succeeded, failed         int32
+	// done and lost are completedIndexes and failedIndexes.
+	done, lost indexes
+}
+
+func (b books) clone() books {
+	b.done, b.lost = maps.Clone(b.done), maps.Clone(b.lost)
+	return b
+}
+
+func (b books) report(o *Outcome, spec *batchv1.JobSpec) {
+	for _, c := range []*Condition{b.suspended, b.fate, b.terminal} {
+		if c != nil {
+			o.Conditions = append(o.Conditions, *c)
+		}
+	}
+	slices.SortFunc(o.Conditions, func(a, b Condition) int { return cmp.Compare(a.Type, b.Type) })
+	o.Succeeded, o.Failed = b.succeeded, b.failed
+	o.CompletedIndexes, o.FailedIndexes = b.done.String(), "nil"
+	if spec.BackoffLimitPerIndex != nil {
+		o.FailedIndexes = b.lost.String()
+	}
+	o.Start, o.End, o.Finished = b.start, b.end, b.ended
+	slices.SortFunc(o.Pods, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })
+}
+
+// refused says that the API server does not take the one status after the other.
+func (w *world) refused(next books) bool {
+	for i := range next.lost {
+		if next.done[i] {
+			return true // STV-21
+		}
+	}
+	if next.succeeded < w.job.succeeded && !w.elastic() {
+		return true // STV-18
+	}
+	return next.terminal != nil && next.start == Never && !w.nothingToDo() // STV-14
+}
+
+// elastic says that the number of succeeded pods may shrink.
+func (w *world) elastic() bool {
+	return w.indexed() && w.spec.Completions != nil && *w.spec.Completions == *w.spec.Parallelism
+}
+
+// nothingToDo says that the Job may end without ever having begun.
+func (w *world) nothingToDo() bool {
+	return w.suspend() && w.spec.Completions != nil && *w.spec.Completions == 0
+}
+
+func (w *world) suspend() bool { return w.spec.Suspend != nil && *w.spec.Suspend }
+
+func (w *world) indexed() bool {
+	return w.spec.CompletionMode != nil && *w.spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+func (w *world) perIndex() bool { return w.spec.BackoffLimitPerIndex != nil }
+
+// onlyFailed says that pods are replaced when they have failed, and not before (PRP-02).
+func (w *world) onlyFailed() bool {
+	return w.spec.PodFailurePolicy != nil || w.spec.PodReplacementPolicy != nil && *w.spec.PodReplacementPolicy == batchv1.Failed
+}
+
+// hasFailed says that the pod is a failure by now (PRP-05, PRP-06).
+func (w *world) hasFailed(p *pod) bool {
+	if p.deleted != Never && !w.onlyFailed() {
+		return p.phase != corev1.PodSucceeded
+	}
+	return p.phase == corev1.PodFailed
+}
+
+// mine says that the pod can count for the Job.
+func (w *world) mine(p *pod) bool {
+	return !w.indexed() || p.index >= 0 && p.index < int(*w.spec.Completions)
+}
+
+// pasts are the ends of all pods that the books hold, as far as they matter for back-off.
+type pasts struct {
+	failures    []time.Duration
+	lastSuccess time.Duration
+}
+
+// delay is when the Job may create pods again (JOB-18): failures that finished after the
+// last success count, and the wait begins with the last of them.
+func (p pasts) delay() time.Duration {
+	n, last := 0, time.Duration(0)
+	for _, at := range p.failures {
+		if at > p.lastSuccess {
+			n++
+			last = max(last, at)
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return last + backoff(n)
+}
+
+// backoff is 10 s, 20 s, 40 s … and at most 10 min.
+func backoff(failures int) time.Duration {
+	wait := 10 * time.Second
+	for ; failures > 1 && wait < 10*time.Minute; failures-- {
+		wait *= 2
+	}
+	return min(wait, 10*time.Minute)
+}

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Case is a Job, what its pods do, and what users do meanwhile.
+type Case struct {
+	Spec batchv1.JobSpec
+	// RuleNames is the annotation that names the rules of the podFailurePolicy (KEP-4443).
+	RuleNames string
+	// Held says that somebody's finalizer is on the Job: once deleted, it stays.
+	Held  bool
+	Fates []Fate
+	// Edits are what users do, in the order of At.
+	Edits []Edit
+}
+
+// Forever is the run time of a pod that does not end by itself.
+const Forever time.Duration = -1
+
+// Fate is what a pod does; the last one that fits a pod counts. A pod without one runs
+// for two seconds and succeeds, and takes as long to end when it is deleted.
+type Fate struct {
+	// Index is the completion index, -1 for any; Nth the place in the order of creation
+	// among the pods of the index, or of a Job without indexes, 0 for any.
+	Index, Nth int
+	Run        time.Duration
+	// Exit is the exit code of the container main, SideExit of side, and SetupExit of the
+	// init container setup, as far as the Job has them. After a SetupExit that is not 0
+	// nothing else runs.
+	Exit, SideExit, SetupExit int32
+	// Condition, if any, is true of the pod once it has ended.
+	Condition corev1.PodConditionType
+	// Restarts is how often main has been restarted RestartsAfter the start.
+	Restarts      int32
+	RestartsAfter time.Duration
+	// Terminate is how long the pod takes to end when it is deleted, and TerminateExit the
+	// exit code of all containers then.
+	Terminate     time.Duration
+	TerminateExit int32
+	// Unscheduled pods never run; of Lost ones nothing is heard once they are deleted.
+	Unscheduled, Lost bool
+}
+
+// Action is what a user does.
+type Action string
+
+// What users do. The first group changes the spec of the Job to Value.
+const (
+	SetParallelism      Action = "parallelism"
+	SetSize             Action = "completions and parallelism"
+	SetSuspend          Action = "suspend"
+	SetBackoffLimit     Action = "backoffLimit"
+	SetDeadline         Action = "activeDeadlineSeconds" // -1 for none
+	SetMaxFailedIndexes Action = "maxFailedIndexes"
+	SetReplacement      Action = "podReplacementPolicy" // 1 for Failed
+
+	DeleteJob      Action = "delete the Job"
+	DeletePod      Action = "delete a pod" // the oldest active one of the index Value
+	EvictPod       Action = "evict a pod"
+	CleanSucceeded Action = "delete succeeded pods"
+	CleanFailed    Action = "delete failed pods"
+)
+
+// Edit is one thing that a user does.
+type Edit struct {
+	At     time.Duration
+	Action Action
+	Value  int32
+}
+
+// Change makes the edit in a spec, if it is one of the spec.
+func (e Edit) Change(spec *batchv1.JobSpec) {
+	value := e.Value
+	switch e.Action {
+	case SetParallelism:
+		spec.Parallelism = &value
+	case SetSize:
+		completions := e.Value
+		spec.Completions, spec.Parallelism = &completions, &value
+	case SetSuspend:
+		suspend := e.Value == 1
+		spec.Suspend = &suspend
+	case SetBackoffLimit:
+		spec.BackoffLimit = &value
+	case SetDeadline:
+		spec.ActiveDeadlineSeconds = nil
+		if seconds := int64(e.Value); seconds >= 0 {
+			spec.ActiveDeadlineSeconds = &seconds
+		}
+	case SetMaxFailedIndexes:
+		spec.MaxFailedIndexes = &value
+	case SetReplacement:
+		policy := batchv1.TerminatingOrFailed
+		if e.Value == 1 {
+			policy = batchv1.Failed
+		}
+		spec.PodReplacementPolicy = &policy
+	}
+}
+
+// Never is a time that does not come.
+const Never = time.Duration(1<<63 - 1)
+
+// Outcome is what a Case has come to when nothing happens any more.
+type Outcome struct {
+	// Gone says that the Job is.
+	Gone bool
+	// Conditions are sorted by type, without times.
+	Conditions                                    []Condition
+	Active, Ready, Terminating, Succeeded, Failed int32
+	// Uncounted is how many pods are recorded and not counted; Tracked how many pods that
+	// have ended still hold the tracking finalizer of a Job that has too.
+	Uncounted, Tracked int
+	CompletedIndexes   string
+	// FailedIndexes is "nil" for none.
+	FailedIndexes string
+	// Start and End are startTime and completionTime, or Never.
+	Start, End time.Duration
+	// Finished is when the Job got its terminal condition, or Never.
+	Finished time.Duration
+	// Pods are those that were created, by index and then by time.
+	Pods []Made
+}
+
+// Condition is a condition of a Job. In its message pods are called by PodName.
+type Condition struct {
+	Type            batchv1.JobConditionType
+	Status          corev1.ConditionStatus
+	Reason, Message string
+}
+
+// Made is the creation of a pod.
+type Made struct {
+	Index, Nth int
+	At         time.Duration
+}

@@ -1,0 +1,235 @@
+package model
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// news are the pods as they are when the controller looks, and what the books do not
+// hold yet.
+type news struct {
+	active, terminating []*pod
+	// succeeded and failed have ended and are not settled; ignored are those of failed
+	// that a rule of the podFailurePolicy ignores.
+	succeeded, failed []*pod
+	ignored           map[*pod]bool
+	// waiting is the failed pod of each index that has to have another pod before it is
+	// settled (BLI-07).
+	waiting map[int]*pod
+}
+
+func (n *news) failures() int32 { return int32(len(n.failed) - len(n.ignored)) }
+
+// look is one look of the controller at everything, and all that follows from it.
+func (w *world) look() {
+	if w.job.terminal != nil {
+		for _, p := range w.pods {
+			p.settled = true
+		}
+		w.forget()
+		return
+	}
+	next := w.job.clone()
+	if next.start == Never && !w.suspend() {
+		next.start = w.second()
+	}
+	seen := w.news()
+	w.countIndexes(&next, seen)
+	changed := false
+	mayEnd := !w.deleting || !w.HeldNeverEnds
+	if next.fate == nil && mayEnd {
+		next.fate = w.verdict(&next, seen)
+	}
+	looked := next.fate
+	if looked == nil {
+		managed := !w.deleting
+		if managed {
+			changed = w.staff(&next, seen)
+			if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
+				w.wait(&next, seen)
+			}
+		}
+		if mayEnd {
+			next.fate = w.enough(&next, seen)
+		}
+		if next.fate == nil && managed {
+			w.suspension(&next)
+		}
+	}
+	if w.StartTimeAtEnd && next.fate != nil && next.start == Never && !w.nothingToDo() {
+		next.start = w.second()
+	}
+	waits := nothing
+	if w.job.fate == nil {
+		waits = w.pace.staged
+	}
+	ending := next.fate != nil && waits != everything
+	due := w.due(seen, ending)
+	w.enter(&next, due, ending)
+	if looked != nil && waits == nothing {
+		changed = w.deleteActive() || changed
+	}
+	changed = w.store(next, due) || changed
+	if waits == nothing {
+		changed = w.finish() || changed
+	}
+	w.forget()
+	if changed {
+		w.wakeBy(w.now + w.pace.draw())
+	}
+}
+
+// news takes stock of the pods.
+func (w *world) news() *news {
+	n := &news{ignored: map[*pod]bool{}, waiting: map[int]*pod{}}
+	for _, p := range w.pods {
+		switch {
+		case p.active():
+			n.active = append(n.active, p)
+		case p.terminating():
+			n.terminating = append(n.terminating, p)
+		}
+		switch {
+		case p.settled || !w.mine(p):
+		case p.phase == corev1.PodSucceeded:
+			n.succeeded = append(n.succeeded, p)
+		case w.hasFailed(p):
+			n.failed = append(n.failed, p)
+			if w.judge(p).action == batchv1.PodFailurePolicyActionIgnore {
+				n.ignored[p] = true
+			}
+		}
+	}
+	return n
+}
+
+// countIndexes enters the indexes that have ended (JOB-10, BLI-02, BLI-11).
+func (w *world) countIndexes(next *books, seen *news) {
+	if !w.indexed() {
+		return
+	}
+	completions := int(*w.spec.Completions)
+	next.done, next.lost = next.done.below(completions), next.lost.below(completions)
+	for _, p := range seen.succeeded {
+		next.done[p.index] = true
+	}
+	next.succeeded = int32(len(next.done))
+	if w.CountKept && !w.elastic() {
+		next.succeeded = max(next.succeeded, w.job.succeeded)
+	}
+	if !w.perIndex() {
+		return
+	}
+	for _, p := range seen.failed {
+		action := w.judge(p).action
+		atLimit := !seen.ignored[p] && p.failures >= int(*w.spec.BackoffLimitPerIndex)
+		saved := w.FailJobSavesIndex && action == batchv1.PodFailurePolicyActionFailJob
+		if atLimit && !saved || action == batchv1.PodFailurePolicyActionFailIndex {
+			next.lost[p.index] = true
+		}
+	}
+	w.wait(next, seen)
+}
+
+// wait finds the failed pods that wait for another pod of their index (BLI-06).
+func (w *world) wait(next *books, seen *news) {
+	for _, p := range seen.failed {
+		running := slices.ContainsFunc(seen.active, func(other *pod) bool { return other.index == p.index && other.active() })
+		if running || next.done[p.index] || next.lost[p.index] {
+			continue
+		}
+		before := seen.waiting[p.index]
+		if before == nil || p.failures+p.ignored >= before.failures+before.ignored {
+			seen.waiting[p.index] = p
+		}
+	}
+}
+
+// due are the pods to be settled.
+func (w *world) due(seen *news, ending bool) (due []*pod) {
+	for _, p := range w.pods {
+		failed := w.hasFailed(p) && seen.waiting[p.index] != p
+		if !p.settled && (w.deleting || ending || p.phase == corev1.PodSucceeded || failed) {
+			due = append(due, p)
+		}
+	}
+	return due
+}
+
+// enter counts the pods that are due. When the Job fails, everything that has not ended
+// counts as failed, unless a rule ignores it (PRP-16).
+func (w *world) enter(next *books, due []*pod, ending bool) {
+	failing := ending && next.fate.Type == batchv1.JobFailureTarget
+	for _, p := range due {
+		switch {
+		case !w.mine(p):
+		case p.phase == corev1.PodSucceeded:
+			if !w.indexed() {
+				next.succeeded++
+			}
+		case w.DeletionForgives && w.deleting && !p.over():
+		case w.hasFailed(p) || failing:
+			if w.judge(p).action != batchv1.PodFailurePolicyActionIgnore || w.OnlyFailedIgnored && !p.over() {
+				next.failed++
+			}
+		}
+	}
+}
+
+// store enters the books, unless the API server refuses them; it reports whether they
+// are news.
+func (w *world) store(next books, due []*pod) bool {
+	if w.refused(next) {
+		return false
+	}
+	changed := len(due) > 0 || next.fate != w.job.fate || next.suspended != w.job.suspended || next.start != w.job.start
+	for _, p := range due {
+		p.settled = true
+		switch {
+		case !w.mine(p):
+		case p.phase == corev1.PodSucceeded:
+			w.pasts.lastSuccess = max(w.pasts.lastSuccess, p.finish())
+		case w.hasFailed(p):
+			w.pasts.failures = append(w.pasts.failures, p.finish())
+		}
+	}
+	w.job = next
+	return changed
+}
+
+// deleteActive deletes what runs in a Job whose end is known.
+func (w *world) deleteActive() (changed bool) {
+	for _, p := range w.pods {
+		if p.active() {
+			p.deleted = w.now
+			p.killed = !p.running()
+			changed = true
+		}
+	}
+	return changed
+}
+
+// finish adds the terminal condition when nothing runs or terminates any more (MGB-10).
+func (w *world) finish() bool {
+	if w.job.fate == nil {
+		return false
+	}
+	for _, p := range w.pods {
+		if !p.over() && (!p.settled || !p.killed) {
+			return false
+		}
+	}
+	next := w.job.clone()
+	next.ended = w.second()
+	next.terminal = &Condition{batchv1.JobFailed, corev1.ConditionTrue, next.fate.Reason, next.fate.Message}
+	if next.fate.Type == batchv1.JobSuccessCriteriaMet {
+		next.terminal.Type, next.end = batchv1.JobComplete, w.second()
+	}
+	if w.refused(next) {
+		return false
+	}
+	w.job = next
+	return true
+}

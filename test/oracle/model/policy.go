@@ -1,0 +1,110 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// judgement is what the podFailurePolicy says of a pod; the zero one is that no rule
+// matches. message is that of a rule that fails the Job.
+type judgement struct {
+	action  batchv1.PodFailurePolicyAction
+	rule    int
+	message string
+}
+
+// judge finds the first rule that matches the pod as it is (PFP-02).
+func (w *world) judge(p *pod) judgement {
+	if w.spec.PodFailurePolicy == nil {
+		return judgement{}
+	}
+	for i, rule := range w.spec.PodFailurePolicy.Rules {
+		why, matches := "", false
+		if rule.OnExitCodes != nil {
+			why, matches = p.exited(rule.OnExitCodes)
+		} else {
+			why, matches = p.conditioned(rule.OnPodConditions)
+		}
+		if matches {
+			return judgement{rule.Action, i, fmt.Sprintf("%s matching %s rule at index %d", why, rule.Action, i)}
+		}
+	}
+	return judgement{}
+}
+
+func (p *pod) name() string { return Namespace + "/" + PodName(p.index, p.nth) }
+
+// exited is PFP-03: app containers come before init containers, and 0 never matches.
+func (p *pod) exited(rule *batchv1.PodFailurePolicyOnExitCodesRequirement) (why string, matches bool) {
+	for _, c := range slices.Concat(p.main, p.setup) {
+		listed := slices.Contains(rule.Values, c.code)
+		wanted := listed == (rule.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn)
+		if c.code != 0 && wanted && (rule.ContainerName == nil || *rule.ContainerName == c.container) {
+			return fmt.Sprintf("Container %s for pod %s failed with exit code %d", c.container, p.name(), c.code), true
+		}
+	}
+	return "", false
+}
+
+// conditioned is PFP-04: all conditions of pods are True here.
+func (p *pod) conditioned(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern) (why string, matches bool) {
+	for _, condition := range p.conditions {
+		for _, pattern := range patterns {
+			if pattern.Type == condition && (pattern.Status == corev1.ConditionTrue || pattern.Status == "") {
+				return fmt.Sprintf("Pod %s has condition %s", p.name(), condition), true
+			}
+		}
+	}
+	return "", false
+}
+
+// ruleName is the name of a rule by the annotation, or its index (KEP-4443). If anything is
+// wrong with the annotation, no rule has a name (PFN-25).
+func ruleName(annotation string, rule, rules int) string {
+	unnamed := strconv.Itoa(rule)
+	names := map[int]string{}
+	seen := map[string]bool{}
+	for _, entry := range strings.Split(annotation, ";") {
+		if annotation == "" {
+			break
+		}
+		key, name, found := strings.Cut(entry, "=")
+		index, err := strconv.Atoi(key)
+		if _, twice := names[index]; !found || err != nil || strconv.Itoa(index) != key || index < 0 || index >= rules || twice {
+			return unnamed
+		}
+		names[index] = name
+		if name == "" {
+			continue // PFN-22
+		}
+		if seen[name] || !legalName(name, index, rules) {
+			return unnamed
+		}
+		seen[name] = true
+	}
+	if names[rule] == "" {
+		return unnamed
+	}
+	return names[rule]
+}
+
+// legalName is PFN-17..20.
+func legalName(name string, index, rules int) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	if strings.Trim(name, letters+",:") != "" || !strings.ContainsRune(letters, rune(name[len(name)-1])) || len(name) > 111 {
+		return false
+	}
+	if number, err := strconv.Atoi(name); err == nil && number < rules && number != index {
+		return false
+	}
+	return !slices.Contains([]string{
+		batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes, batchv1.JobReasonSuccessPolicy,
+		batchv1.JobReasonCompletionsReached, "JobSuspended", "JobResumed",
+	}, name)
+}

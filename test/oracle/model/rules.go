@@ -1,0 +1,33 @@
+package model
+
+// Rules are documented differences from the built-in controller: each of them true is
+// what this project does. docs/controller.md lists them.
+type Rules struct {
+	// NamedRules: the reason of a Job that a rule fails names the rule (KEP-4443, D-34).
+	NamedRules bool
+	// NoHeadOfLine: an index in back-off holds up none behind it (BLI-24, D-14).
+	NoHeadOfLine bool
+	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API
+	// server refuses its end (STV-14, D-39).
+	StartTimeAtEnd bool
+	// ReplacedStays: a failed pod whose next pod is removed at once may go on waiting for
+	// another (BLI-07).
+	ReplacedStays bool
+	// CountKept: the number of succeeded pods stays as it is where the API server refuses a
+	// smaller one (STV-18).
+	CountKept bool
+
+	// What follows are defects.
+
+	// HeldNeverEnds: nothing ends a Job any more that is being deleted, and held.
+	HeldNeverEnds bool
+	// ShrinkingQueue: parallelism limits a Job without completions after its first success.
+	ShrinkingQueue bool
+	// FailJobSavesIndex: a failure that fails the Job never fails its index.
+	FailJobSavesIndex bool
+	// OnlyFailedIgnored: a pod that terminates when the Job fails counts, whatever rules say.
+	OnlyFailedIgnored bool
+	// DeletionForgives: a pod that is a failure since its deletion, and not settled, does not
+	// count any more when the Job is deleted.
+	DeletionForgives bool
+}

@@ -1,0 +1,215 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// Namespace is where the Job is.
+	Namespace = "sim"
+
+	startup   = 5 * time.Millisecond // from the creation of a pod to its start
+	grace     = 30 * time.Second     // the longest that a deleted pod goes on
+	killed    = 137
+	podGC     = 20 * time.Second // what PodGC leaves a deleted pod without a node
+	maxEvents = 20000
+)
+
+// Pace is how soon a controller reacts, and how it chooses where the choice is open.
+type Pace struct {
+	rng *rand.Rand
+	// least and most bound the reaction, jitter how far apart pods are created.
+	least, most, jitter time.Duration
+	// staged is how much of what follows from a verdict waits for the next look.
+	staged stage
+}
+
+// stage is what waits.
+type stage int
+
+const (
+	nothing stage = iota
+	deletions
+	everything
+)
+
+// NewPace returns the n-th pace of a seed: the first is prompt, the second takes a second
+// for everything, and the others are now this and now that, some of them promptly.
+func NewPace(seed uint64, n int) Pace {
+	p := Pace{rng: rand.New(rand.NewPCG(seed, uint64(n))), most: 1100 * time.Millisecond, jitter: 10 * time.Millisecond}
+	switch {
+	case n == 0:
+		p.least, p.most, p.jitter = 10*time.Millisecond, 10*time.Millisecond, 0
+	case n == 1:
+		p.least, p.most = time.Second, time.Second
+	case n%3 == 0:
+		p.most = 20 * time.Millisecond
+		p.staged = stage(n / 3 % 3)
+	}
+	return p
+}
+
+func (p Pace) draw() time.Duration {
+	return p.least + time.Duration(p.rng.Int64N(int64(p.most-p.least)+1))
+}
+
+// world is the Job, its pods, and the time since the beginning.
+type world struct {
+	*Case
+	Rules
+	pace  Pace
+	now   time.Duration
+	spec  *batchv1.JobSpec
+	job   books
+	pods  []*pod
+	made  map[int]int
+	pasts pasts
+	out   Outcome
+	// edits are those that are left, wake is when the controller looks again.
+	edits    []Edit
+	wake     time.Duration
+	deleting bool
+}
+
+// Run plays a case to rest. It fails if the case does not come to rest.
+func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
+	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), pasts: pasts{lastSuccess: -1}}
+	w.job = books{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
+	for range maxEvents {
+		next := w.next()
+		if next == Never || w.out.Gone {
+			return w.outcome(), nil
+		}
+		w.now = next
+		if w.live() {
+			w.wakeBy(w.now + w.pace.draw())
+		}
+		if w.wake <= w.now {
+			w.wake = Never
+			w.look()
+		}
+	}
+	return Outcome{}, fmt.Errorf("no rest after %d events", maxEvents)
+}
+
+func (w *world) wakeBy(at time.Duration) { w.wake = min(w.wake, at) }
+
+// wakeAfter sees to a look when a back-off is over. One that ends within a second may be
+// found a second late (BLI-23).
+func (w *world) wakeAfter(until time.Duration) {
+	if w.pace.rng.IntN(2) == 0 {
+		until = max(until, w.now+time.Second)
+	}
+	w.wakeBy(until)
+}
+
+// second is now as the API stores it.
+func (w *world) second() time.Duration { return w.now.Truncate(time.Second) }
+
+// next is when the next thing happens.
+func (w *world) next() time.Duration {
+	next := w.wake
+	if len(w.edits) > 0 {
+		next = min(next, w.edits[0].At)
+	}
+	for _, p := range w.pods {
+		next = min(next, p.next())
+	}
+	return next
+}
+
+// live lets happen what is due, and reports whether anything was. The controller may look
+// between two things of one instant.
+func (w *world) live() (changed bool) {
+	defer w.forget()
+	for _, i := range w.pace.rng.Perm(len(w.pods)) {
+		if p := w.pods[i]; p.next() <= w.now {
+			p.live(w)
+			changed = true
+			if w.interrupted() {
+				return changed
+			}
+		}
+	}
+	for len(w.edits) > 0 && w.edits[0].At <= w.now {
+		w.edit(w.edits[0])
+		w.edits = w.edits[1:]
+		changed = true
+		if w.interrupted() {
+			return changed
+		}
+	}
+	return changed
+}
+
+// interrupted says that the controller looks at once, whatever else is due.
+func (w *world) interrupted() bool {
+	if w.pace.least > 0 || w.pace.rng.IntN(4) > 0 {
+		return false
+	}
+	w.wake = w.now
+	return true
+}
+
+func (w *world) edit(e Edit) {
+	e.Change(w.spec)
+	switch e.Action {
+	case DeleteJob:
+		w.deleting = true
+		w.out.Gone = !w.Held
+	case DeletePod, EvictPod:
+		for _, p := range w.pods {
+			if p.active() && p.index == int(e.Value) {
+				if e.Action == EvictPod {
+					p.conditions = append(p.conditions, corev1.DisruptionTarget)
+				}
+				p.deleted, p.killed = w.now, !p.running()
+				return
+			}
+		}
+	case CleanSucceeded, CleanFailed:
+		for _, p := range w.pods {
+			if p.phase == corev1.PodSucceeded && e.Action == CleanSucceeded || p.phase == corev1.PodFailed && e.Action == CleanFailed {
+				p.deleted = min(p.deleted, w.now)
+				p.killed = true
+			}
+		}
+	}
+}
+
+// forget drops the pods that nothing keeps any more.
+func (w *world) forget() {
+	var kept []*pod
+	for _, p := range w.pods {
+		if !p.settled || !p.killed {
+			kept = append(kept, p)
+		}
+	}
+	w.pods = kept
+}
+
+// outcome sums up the world.
+func (w *world) outcome() Outcome {
+	o := w.out
+	if o.Gone {
+		return Outcome{Gone: true}
+	}
+	for _, p := range w.pods {
+		switch {
+		case p.active():
+			o.Active++
+			if p.phase == corev1.PodRunning {
+				o.Ready++
+			}
+		case !p.over():
+			o.Terminating++
+		}
+	}
+	w.job.report(&o, w.spec)
+	return o
+}
