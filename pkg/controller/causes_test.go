@@ -118,17 +118,21 @@ func TestRestartsAreTold_JOB_16_JOB_47(t *testing.T) {
 	waits.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	endedAgain := running("main", 1, last)
 	endedAgain.State = ended.State
-	for name, versions := range map[string][]corev1.ContainerStatus{
-		"restarted":                    {first, ended, running("main", 1, last)},
-		"the end was skipped":          {first, running("main", 1, last)},
-		"seen when it had ended again": {first, endedAgain},
-		"seen in back-off":             {first, ended, waits},
+	const restarted = "Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"
+	for name, test := range map[string]struct {
+		versions []corev1.ContainerStatus
+		cause    string
+	}{
+		"restarted":                    {[]corev1.ContainerStatus{first, ended, running("main", 1, last)}, restarted},
+		"the end was skipped":          {[]corev1.ContainerStatus{first, running("main", 1, last)}, restarted},
+		"seen when it had ended again": {[]corev1.ContainerStatus{first, endedAgain}, "Container main exited with code 7"},
+		"seen in back-off":             {[]corev1.ContainerStatus{first, ended, waits}, restarted},
 	} {
 		f, said := newTalkingCluster(t)
 		job := ourJob(1)
 		job.Spec.BackoffLimit, job.Spec.Template.Spec.RestartPolicy = ptr.To[int32](1), corev1.RestartPolicyOnFailure
 		f.addJob(job)
-		for i, status := range versions {
+		for i, status := range test.versions {
 			pod := runningPod("p", job)
 			pod.ResourceVersion = strconv.Itoa(100 + i)
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
@@ -136,12 +140,12 @@ func TestRestartsAreTold_JOB_16_JOB_47(t *testing.T) {
 			if err := f.sync(); err != nil {
 				t.Fatal(err)
 			}
-			if i < len(versions)-1 && len(said.texts) > 0 {
+			if i < len(test.versions)-1 && len(said.texts) > 0 {
 				t.Errorf("%s: too early: %q", name, said.texts)
 			}
 		}
 		said.want(t, name,
-			"Warning PodFailed: Pod was deleted before it ended; before that, container main exited with code 7 and was restarted. First in pod p",
+			"Warning PodFailed: "+test.cause+". First in pod p",
 			"Normal SuccessfulDelete: Deleted pod: p", "Warning BackoffLimitExceeded: Job has reached the specified backoff limit")
 	}
 }

@@ -113,6 +113,7 @@ const maxConflicts = 3
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
 	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, begun: e.config.Clock.Now()}
 	result, err := s.run(ctx)
+	s.settleConflicts(err)
 	s.report(result, err)
 	return result, err
 }
@@ -175,9 +176,6 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
-	if !s.retry && len(s.errs) == 0 && s.memory.get(s.uid).conflicts != nil {
-		s.memory.update(s.uid, func(m *jobMemory) { m.conflicts = nil })
-	}
 	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 		return Result{Done: true}, nil

@@ -79,6 +79,17 @@ func (s *jobSync) countConflict(pod types.UID) (n int) {
 	return n
 }
 
+// settleConflicts ends the series of conflicts of a Job after a sync without any.
+func (s *jobSync) settleConflicts(err error) {
+	switch m := s.memory.get(s.uid); {
+	case s.retry || err != nil || m.conflicts == nil:
+	case !m.ours:
+		s.memory.forget(s.uid) // The pods of a Job that is gone, or of none that is known.
+	default:
+		s.memory.update(s.uid, func(m *jobMemory) { m.conflicts = nil })
+	}
+}
+
 func (m memory) forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -173,7 +173,7 @@ func TestOrphanIsAdoptable_TRK_20(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := manualJob(func(j *batchv1.Job) { j.UID, j.Spec.ManagedBy = "other", nil })
 	f.addJob(job)
-	f.getErr = notFound("train")
+	f.getErr = jobNotFound("train")
 	pod := strayPod("p")
 	pod.Labels["app"] = "train"
 	f.addPods(pod)
