@@ -79,7 +79,7 @@ func (c *Checker) patience(from time.Time) time.Time {
 	if now := c.world.Now(); from.Before(now) {
 		from = now
 	}
-	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + c.slack())
+	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + 25*c.callTime() + c.slack())
 }
 
 // passing is called before the clock moves on.

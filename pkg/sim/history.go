@@ -187,6 +187,8 @@ func (c *Checker) lived(h *history, m Commit) {
 			l.ended = nil
 		}
 		return
+	case !inRange(h.job, l.index()):
+		l.expired = true
 	case isTerminal(pod) && l.ended == nil:
 		l.ended = pod
 	}

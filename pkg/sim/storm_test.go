@@ -76,8 +76,14 @@ func outage(seed uint64) trouble {
 	}}
 }
 
+// wrongClock is ahead or behind by some twenty minutes: if it is set right later, the end of
+// a deadline is still within the hour that a replay waits.
 func wrongClock(seed uint64) trouble {
-	return trouble{seed: seed, begun: func(w *World) { w.SetClock(time.Duration(int(seed)*2-1) * 20 * time.Minute) }}
+	wrong := time.Duration(20+seed/2%10) * time.Minute
+	if seed%2 == 0 {
+		wrong = -wrong
+	}
+	return trouble{seed: seed, begun: func(w *World) { w.SetClock(wrong) }}
 }
 
 func jumpingClock(seed uint64) trouble {
