@@ -65,10 +65,10 @@ func (w *World) Finished(name string) bool {
 // postponed may follow in the first two batch periods.
 func (w *World) Settle(d time.Duration) error {
 	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
-	before := w.Store.version
+	before := w.ownWrites
 	w.RunUntil(func() bool { return false }, d)
 	w.Checker.AtRest()
-	if n := w.Store.version - before; n > 0 {
+	if n := w.ownWrites - before; n > 0 {
 		return fmt.Errorf("%d writes while nothing happened", n)
 	}
 	return nil

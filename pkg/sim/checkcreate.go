@@ -65,7 +65,7 @@ func (c *Checker) knowsEnd(h *history, process int) bool {
 
 // bounds is S5 and S6: not more pods than may run, and one of an index.
 func (c *Checker) bounds(h *history, m Commit) {
-	running, twins, pod := 0, []string{}, m.NewPod
+	running, terminating, twins, pod := 0, 0, []string{}, m.NewPod
 	index, selector := indexOf(pod), selectorOf(h.job)
 	for _, l := range h.order {
 		switch {
@@ -73,13 +73,16 @@ func (c *Checker) bounds(h *history, m Commit) {
 		case !selector.Matches(labels.Set(l.pod.Labels)):
 			// Let go of at the same time.
 		case c.takesRoom(h, l):
-			running++
+			if running++; l.terminating() {
+				terminating++
+			}
 			if l.active() && index != reconcile.NoIndex && l.index() == index {
 				twins = append(twins, l.pod.Name)
 			}
 		}
 	}
-	if limit := c.bound(h); running > limit {
+	// A pod that terminates may have the place of an index that has failed (PRP-07).
+	if limit := c.bound(h); running > limit+min(terminating, c.failedIndexes(h)) || running > max(limit, int(*h.job.Spec.Parallelism)) {
 		c.violate("S5", "%d pods run, and %d may", running, limit)
 	}
 	if len(twins) > 1 {
@@ -88,6 +91,11 @@ func (c *Checker) bounds(h *history, m Commit) {
 	if ended, _ := c.endedIndexes(h); index != reconcile.NoIndex && ended.Contains(index) {
 		c.violate("S6", "pod %s is created for index %d, which has ended", pod.Name, index)
 	}
+}
+
+func (c *Checker) failedIndexes(h *history) int {
+	failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), ptr.Deref(h.job.Spec.Completions, 0))
+	return failed.Len()
 }
 
 // bound is how many pods may run: parallelism, or what completions leave.

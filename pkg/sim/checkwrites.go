@@ -37,6 +37,9 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	if pod == nil || c.recent(c.touched[pod.UID]) && verb != "adopt" {
 		return // Gone, or perhaps not known yet to be somebody else's.
 	}
+	if ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion {
+		return // Somebody was faster, another leader for one: the write is refused.
+	}
 	if verb == "adopt" {
 		c.adopts(pod, job)
 		return

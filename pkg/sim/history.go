@@ -199,7 +199,7 @@ func (c *Checker) lived(h *history, m Commit) {
 func (c *Checker) meddled(h *history, l *life, m Commit) {
 	changed := (m.Verb == "phase" || m.Verb == "evict") && isTerminal(m.OldPod) || m.Verb == "annotate"
 	l.tampered = l.tampered || changed || tracked(m.OldPod) && !tracked(m.NewPod)
-	if m.OldPod == nil || ownerReference(m.OldPod).UID != ownerReference(m.NewPod).UID || m.Verb == "relabel" {
+	if m.OldPod == nil || ownerReference(m.OldPod).UID != ownerReference(m.NewPod).UID || m.Verb == "relabel" || m.Verb == "annotate" {
 		h.meddledAt = c.world.Now()
 	}
 }

@@ -68,7 +68,9 @@ type World struct {
 	current *routine
 	busy    int
 	calls   int
-	kubelet kubelet
+	// ownWrites counts the commits of controller processes.
+	ownWrites int
+	kubelet   kubelet
 	collector
 	// processes are the controller processes that are alive, started what time each that
 	// there was began to know of, by number.
@@ -212,6 +214,9 @@ func (w *World) signature(process int) string {
 }
 
 func (w *World) committed(c Commit) {
+	if c.Ours() {
+		w.ownWrites++
+	}
 	w.traceCommit(c)
 	if w.OnCommit != nil {
 		w.OnCommit(c)
