@@ -148,7 +148,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		if _, err := s.readLive(ctx); err != nil { // What somebody else wrote before us.
 			s.statusErr = fmt.Errorf("after a conflict: %w", err)
 		}
-	case apierrors.IsInvalid(err):
+	case isRejection(err):
 		s.config.Metrics.statusRejected()
 		s.sayRejected(err)
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
@@ -156,6 +156,12 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 		s.mayBeStored(plan, err)
 	}
+}
+
+// isRejection reports whether the API server understood a write and will not have it, today
+// or tomorrow: the status is not valid, or a webhook or a policy denies it.
+func isRejection(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {

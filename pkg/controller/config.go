@@ -114,6 +114,9 @@ func defaultTo[T comparable](value *T, otherwise T) {
 func (c Config) Validate() error {
 	c.setDefaults()
 	errs := []error{ValidateManagedBy(c.ManagedBy, c.ReplaceBuiltin)}
+	if !c.Limits.Features.ManagedBy && !c.ReplaceBuiltin {
+		errs = append(errs, errors.New("feature gate JobManagedBy=false: without spec.managedBy no Job is this controller's, unless it runs in place of the built-in one (--replace-builtin)"))
+	}
 	for name, n := range map[string]int{
 		"workers": c.Workers, "pod concurrency": c.PodConcurrency,
 		"uncounted pods of a status": c.Limits.MaxUncounted, "pod changes of a plan": c.Limits.MaxPodChanges,

@@ -77,6 +77,9 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 		d.enqueue(job.UID, jobUrgency(c))
 	case c.Old == nil:
 		d.others(job)
+		if d.config.ReplaceBuiltin {
+			d.config.Metrics.jobOfOthers(*job.Spec.ManagedBy)
+		}
 	}
 	if d.config.ReplaceBuiltin && !d.config.owns(job) {
 		d.followForeign(job, c.New == nil)

@@ -18,12 +18,16 @@ const (
 	JobBackoffLimitPerIndex featuregate.Feature = "JobBackoffLimitPerIndex"
 	// JobPodReplacementPolicy: spec.podReplacementPolicy and status.terminating (KEP-3939).
 	JobPodReplacementPolicy featuregate.Feature = "JobPodReplacementPolicy"
-	// JobSuccessPolicy: spec.successPolicy (KEP-3998).
+	// JobSuccessPolicy: spec.successPolicy, and the reason CompletionsReached (KEP-3998).
 	JobSuccessPolicy featuregate.Feature = "JobSuccessPolicy"
+	// JobManagedBy: spec.managedBy (KEP-4368). Off, it is not looked at, which only makes
+	// sense in place of the built-in controller; and together with JobPodReplacementPolicy,
+	// Jobs finish as they did before SuccessCriteriaMet.
+	JobManagedBy featuregate.Feature = "JobManagedBy"
 )
 
 // NewFeatureGate returns a gate with all features on. The stages are ours: Kubernetes has
-// three of these locked to on, and here a cluster that has to go back can switch each off.
+// four of these locked to on, and here a cluster that has to go back can switch each off.
 func NewFeatureGate() featuregate.MutableFeatureGate {
 	gate := featuregate.NewFeatureGate()
 	err := gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
@@ -31,6 +35,7 @@ func NewFeatureGate() featuregate.MutableFeatureGate {
 		JobBackoffLimitPerIndex: {Default: true, PreRelease: featuregate.Beta},
 		JobPodReplacementPolicy: {Default: true, PreRelease: featuregate.Beta},
 		JobSuccessPolicy:        {Default: true, PreRelease: featuregate.Beta},
+		JobManagedBy:            {Default: true, PreRelease: featuregate.Beta},
 	})
 	if err != nil {
 		panic(fmt.Sprintf("feature gates: %v", err)) // Only a name given twice.
@@ -45,5 +50,6 @@ func featuresOf(gate featuregate.FeatureGate) reconcile.Features {
 		BackoffLimitPerIndex: gate.Enabled(JobBackoffLimitPerIndex),
 		PodReplacementPolicy: gate.Enabled(JobPodReplacementPolicy),
 		SuccessPolicy:        gate.Enabled(JobSuccessPolicy),
+		ManagedBy:            gate.Enabled(JobManagedBy),
 	}
 }

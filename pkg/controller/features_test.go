@@ -1,7 +1,14 @@
 package controller
 
 import (
+	"strings"
 	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -20,6 +27,7 @@ func TestFeatureGates(t *testing.T) {
 		"JobBackoffLimitPerIndex=false": without(func(f *reconcile.Features) { f.BackoffLimitPerIndex = false }),
 		"JobPodReplacementPolicy=false": without(func(f *reconcile.Features) { f.PodReplacementPolicy = false }),
 		"JobSuccessPolicy=false":        without(func(f *reconcile.Features) { f.SuccessPolicy = false }),
+		"JobManagedBy=false":            without(func(f *reconcile.Features) { f.ManagedBy = false }),
 		"AllBeta=false":                 {},
 		"JobSuccessPolicy=false,JobSuccessPolicy=true": reconcile.AllFeatures(),
 	} {
@@ -41,9 +49,66 @@ func TestFeatureGates(t *testing.T) {
 		t.Errorf("without a gate: %+v", c.Limits.Features)
 	}
 	// PFP-17: podFailurePolicy has no switch, as in Kubernetes since 1.31.
-	for _, unknown := range []string{"JobManagedBy=false", "JobPodFailurePolicy=false"} {
-		if err := NewFeatureGate().Set(unknown); err == nil {
-			t.Errorf("%s is accepted", unknown)
+	if err := NewFeatureGate().Set("JobPodFailurePolicy=false"); err == nil {
+		t.Error("JobPodFailurePolicy=false is accepted")
+	}
+}
+
+// MGB-02: without spec.managedBy every Job is ours in place of the built-in controller, and
+// none is otherwise, which is an error.
+func TestManagedByOff_MGB_02(t *testing.T) {
+	gate := NewFeatureGate()
+	if err := gate.Set("JobManagedBy=false"); err != nil {
+		t.Fatal(err)
+	}
+	instead := Config{FeatureGate: gate, ReplaceBuiltin: true}
+	if err := instead.Validate(); err != nil {
+		t.Error(err)
+	}
+	instead.setDefaults()
+	if !instead.owns(&batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("example.com/x")}}) {
+		t.Error("the field is looked at")
+	}
+	if err := (Config{FeatureGate: gate}).Validate(); err == nil || !strings.Contains(err.Error(), "--replace-builtin") {
+		t.Errorf("beside the built-in controller: %v", err)
+	}
+}
+
+// MGB-12: Jobs of other external controllers are counted in place of the built-in controller,
+// each once.
+func TestJobsOfOthers_MGB_12(t *testing.T) {
+	for _, replace := range []bool{true, false} {
+		registry := metrics.NewKubeRegistry()
+		_, cache := NewDispatcher(Config{ReplaceBuiltin: replace, Metrics: NewMetrics(registry, clocktesting.NewFakePassiveClock(testTime))}, &fakeQueue{})
+		for version, by := range map[string]*string{"1": nil, "2": ptr.To("example.com/x"), "3": ptr.To("example.com/x"), "4": ptr.To(DefaultManagedBy)} {
+			job := ourJob(1)
+			job.UID, job.ResourceVersion, job.Spec.ManagedBy = types.UID("uid-"+version), version, by
+			for range 2 {
+				if err := cache.JobStore("").Update(job); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want := map[bool]float64{true: 2}[replace]
+		if got := valueOf(t, registry, "jobs_by_external_controller_total"); got != want {
+			t.Errorf("replacing %v: %v, want %v", replace, got, want)
 		}
 	}
+}
+
+// valueOf sums a counter of the registry.
+func valueOf(t *testing.T, registry metrics.KubeRegistry, name string) (sum float64) {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == metricsSubsystem+"_"+name {
+			for _, m := range family.Metric {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
 }

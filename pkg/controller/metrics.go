@@ -32,6 +32,7 @@ type Metrics struct {
 	syncs             *metrics.CounterVec
 	syncDuration      *metrics.HistogramVec
 	staleSyncs        *metrics.CounterVec
+	jobsOfOthers      *metrics.CounterVec
 	ownMetrics
 }
 
@@ -58,6 +59,8 @@ func NewMetrics(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics 
 			"Duration of the syncs of unfinished Jobs, by completion mode, result and action as in job_syncs_total.", reactionBuckets, syncLabels...),
 		staleSyncs: r.counter("stale_sync_skips_total",
 			"Syncs that could not go on with what the watches had delivered, because writes might be newer: they read the objects anew.", "group", "resource"),
+		jobsOfOthers: r.counter("jobs_by_external_controller_total",
+			"Jobs that another controller reconciles, by its name in spec.managedBy. Counted in place of the built-in controller only.", "controller_name"),
 		ownMetrics: newOwnMetrics(r, now),
 	}
 }
@@ -225,6 +228,13 @@ func (m *Metrics) synced(job *batchv1.Job, took time.Duration, action syncAction
 }
 
 // staleSync counts a sync that has to read the Job's pods past the watches (JOB-51).
+// jobOfOthers counts a Job of another external controller when it is seen first (MGB-12).
+func (m *Metrics) jobOfOthers(name string) {
+	if m != nil {
+		m.jobsOfOthers.WithLabelValues(name).Inc()
+	}
+}
+
 func (m *Metrics) staleSync() {
 	if m != nil {
 		m.staleSyncs.WithLabelValues("", "pods").Inc()

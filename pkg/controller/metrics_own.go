@@ -32,7 +32,7 @@ func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
 		"For how long the Job that waits longest could create no pod at all, though it wants some, by the reason of the last refusal; 0 without any.", "reason", refused.ages)
 	return ownMetrics{
 		rejectedStatuses: r.single("status_writes_rejected_total",
-			"Job statuses that the API server found invalid. Any is a bug, or the work of somebody who wrote the status too."),
+			"Job statuses that the API server refused for good: as invalid, which is a bug or the work of somebody who wrote the status too, or because a webhook or a policy denied them."),
 		statusWriteRetries: r.single("status_write_conflicts_total",
 			"Status writes that lost against another write to the same Job, and were decided anew."),
 		foreignStatuses: r.single("foreign_status_writes_total",

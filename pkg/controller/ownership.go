@@ -12,7 +12,7 @@ import (
 // nobody else than the built-in controller, which this one replaces (MGB-02).
 func (c *Config) owns(job *batchv1.Job) bool {
 	switch by := job.Spec.ManagedBy; {
-	case by == nil, *by == batchv1.JobControllerName:
+	case by == nil, *by == batchv1.JobControllerName, !c.Limits.Features.ManagedBy:
 		return c.ReplaceBuiltin
 	default:
 		return *by == c.ManagedBy

@@ -42,6 +42,8 @@ func TestOwnership_MGB_01_MGB_02(t *testing.T) {
 		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: c.value}}
 		beside := Config{ManagedBy: DefaultManagedBy}
 		instead := Config{ManagedBy: DefaultManagedBy, ReplaceBuiltin: true}
+		beside.setDefaults()
+		instead.setDefaults()
 		if beside.owns(job) != c.ours || instead.owns(job) != c.replaced {
 			t.Errorf("%v: beside the built-in controller %v, in its place %v", ptr.Deref(c.value, "nil"), beside.owns(job), instead.owns(job))
 		}

@@ -28,6 +28,8 @@ type fate struct {
 	message   string
 	// stored says that the interim condition is in the observed status.
 	stored bool
+	// direct reports whether there is none, and the terminal one follows at once.
+	direct bool
 }
 
 func (f fate) decided() bool    { return f.condition != "" }
@@ -62,7 +64,9 @@ func (s *state) decideFate() {
 func (s *state) setFate(f fate) {
 	s.fate = f
 	finding := about(FindingFate)
-	finding.Explains = string(f.condition)
+	if !f.direct {
+		finding.Explains = string(f.condition)
+	}
 	finding.Reason, finding.Message = f.reason, f.message
 	s.find(finding)
 }
@@ -161,9 +165,15 @@ func (s *state) decideCompletions() {
 	if s.noCompletions {
 		enough = succeeded > 0
 	}
-	if enough {
-		s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonCompletionsReached, message: messageCompletions})
+	if !enough {
+		return
 	}
+	f := fate{condition: batchv1.JobSuccessCriteriaMet, direct: !s.cfg.Features.delaysTerminal()}
+	if s.cfg.Features.SuccessPolicy {
+		// Nobody gave a reason before KEP-3998.
+		f.reason, f.message = batchv1.JobReasonCompletionsReached, messageCompletions
+	}
+	s.setFate(f)
 }
 
 // endPods ends what still runs. In a Job that fails, everything that has not finished

@@ -288,7 +288,7 @@ func TestBackoffStart_PRP_12(t *testing.T) {
 func TestTerminalConditionWaits_PRP_15(t *testing.T) {
 	for _, c := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		o := observeJob(condition(c, corev1.ConditionTrue, "Reason", "message")).with("p", deletedPod(time.Minute), untracked)
-		o.config.Features = Features{}
+		o.config.Features = Features{ManagedBy: true}
 		plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" `+string(c)+`=True/Reason`)
 		f := findings(plan, FindingWaitFinish)
 		if len(f) != 1 || f[0].Count != 1 || f[0].Reason != string(c) ||

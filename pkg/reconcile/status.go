@@ -86,7 +86,7 @@ func (s *state) setGauges(next *batchv1.JobStatus) {
 
 func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	switch {
-	case s.fate.stored:
+	case s.fate.stored, s.fate.direct:
 		s.finish(next, l)
 	case s.fate.decided():
 		s.setCondition(next, s.fate.condition, corev1.ConditionTrue, s.fate.reason, s.fate.message)
@@ -106,9 +106,12 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 // is left: no pod that runs or terminates, none uncounted, none that holds the
 // finalizer (MGB-09, MGB-10).
 func (s *state) finish(next *batchv1.JobStatus, l ledger) {
-	running := count32(s.active) + count32(s.untracked) + count32(s.terminating)
+	running := count32(s.active) + count32(s.untracked)
+	if s.cfg.Features.delaysTerminal() {
+		running += count32(s.terminating)
+	}
 	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
-	if running > 0 || uncounted > 0 || s.holders > 0 || s.moving || s.plan.changesPods() {
+	if running > 0 || uncounted > 0 || s.unrecorded > 0 || s.holders > 0 || s.moving || s.plan.changesPods() {
 		f := about(FindingWaitFinish)
 		f.Reason = string(s.fate.condition)
 		f.Count = running

@@ -264,7 +264,7 @@ func TestGateOff_SUC_19(t *testing.T) {
 	equal(t, "rules", len(ruleProgress(plan)), 0)
 	equal(t, "runs", p.settle(), `active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	p.end(1, succeededPod(0))
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/ Complete=True/`)
 }
 
 func TestReenable_SUC_20(t *testing.T) {
@@ -286,4 +286,33 @@ func TestReenable_SUC_20(t *testing.T) {
 	observeJob(indexed(5, 5), successRules(onCount(3)), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0-3", 4 })).
 		with("p4", index(4)).
 		want(t, `status active 0 terminating 1 succeeded 4 failed 0 completedIndexes "0-3" `+metBySuccessPolicy)
+}
+
+// JOB-02, MGB-09 with both features off that know of interim conditions: Complete follows at
+// once, without SuccessCriteriaMet, which such an API server rejects, and without a reason
+// where KEP-3998 is off too. A Job that fails does not wait for its pods to end.
+func TestTerminalWithoutDelay_JOB_02(t *testing.T) {
+	for features, want := range map[Features]string{
+		{ManagedBy: true}:     `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/ Complete=True/`,
+		{SuccessPolicy: true}: `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" Complete=True/CompletionsReached`,
+		{}:                    `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" Complete=True/`,
+	} {
+		o := observeJob(sized(1, 1))
+		o.config.Features = features
+		o.with("s", succeededPod(time.Minute)).with("t", deletedPod(time.Second), untracked)
+		o.settle(t)
+		if features.ManagedBy {
+			o.Pods = nil // It waits for what terminates.
+			o.settle(t)
+		}
+		equal(t, fmt.Sprintf("%+v", features), statusText(&o.Job.Status), want)
+		if !IsFinished(o.Job) || o.Job.Status.CompletionTime == nil {
+			t.Errorf("%+v: not finished", features)
+		}
+	}
+	o := observeJob(sized(2, 2), backoffLimit(0)).with("f", failedPod(1, time.Minute)).with("r")
+	o.config.Features = Features{}
+	o.wantStages(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [f r] FailureTarget=True/BackoffLimitExceeded`,
+		"delete r; release f", "release r",
+		`status active 0 terminating nil succeeded 0 failed 2 completedIndexes "" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
 }

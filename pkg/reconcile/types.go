@@ -132,10 +132,18 @@ type Features struct {
 	PodReplacementPolicy bool
 	// SuccessPolicy: spec.successPolicy (KEP-3998).
 	SuccessPolicy bool
+	// ManagedBy: spec.managedBy (KEP-4368). Here it only matters together with
+	// PodReplacementPolicy: see delaysTerminal.
+	ManagedBy bool
 }
 
 // AllFeatures has all of them on.
-func AllFeatures() Features { return Features{true, true, true, true} }
+func AllFeatures() Features { return Features{true, true, true, true, true} }
+
+// delaysTerminal reports whether a Job is finished only when its last pod has ended, and has
+// SuccessCriteriaMet before Complete. API servers with both features off know neither
+// (KEP-3939, KEP-4368).
+func (f Features) delaysTerminal() bool { return f.PodReplacementPolicy || f.ManagedBy }
 
 // Plan is one stage: operations that may run in any order and in parallel,
 // because each is justified by what is stored already. See the package comment.
