@@ -128,7 +128,7 @@ func (s *state) classifyTerminating(p *Pod) {
 	switch {
 	case s.hasSucceeded():
 		s.dropDeleted(p, ifUnchanged)
-	case !s.replaceFailedOnly && !s.deleting:
+	case !s.replaceFailedOnly:
 		s.failed = append(s.failed, p)
 	}
 }

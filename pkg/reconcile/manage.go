@@ -19,8 +19,9 @@ func (s *state) releaseDeleted() {
 		return
 	}
 	for _, p := range slices.Concat(s.active, s.terminating) {
-		if _, recorded := s.uncounted[p.UID]; p.Finalizer && (p.IsActive() || !recorded) {
-			s.release(p, ifUnchanged)
+		_, recorded := s.uncounted[p.UID]
+		if p.Finalizer && (p.IsActive() || s.replaceFailedOnly && !recorded) {
+			s.release(p, ifUnchanged) // One that terminates has failed otherwise (PRP-05).
 		}
 	}
 }
