@@ -149,7 +149,7 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 }
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
-	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
+	pod, err := s.create(ctx, n)
 	if err == nil {
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)

@@ -68,12 +68,16 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 		if !r.pod.Finalizer || known != nil && !r.isStray() {
 			continue
 		}
-		o := Orphan{Pod: r.pod, Stray: r.isStray(), Selected: r.isStray() && !r.pod.Deleting && s.selects(r.labels())}
+		o := Orphan{Pod: r.pod, Stray: r.isStray()}
 		if r.more != nil {
 			o.Namespace, o.JobName = r.more.namespace, r.more.jobName
 		}
-		if known == nil && o.Stray {
+		switch {
+		case !o.Stray:
+		case known == nil:
 			o.Labels, o.Adopters = r.labels(), c.adopters(r)
+		default:
+			o.Selected = !r.pod.Deleting && s.selects(r.labels())
 		}
 		out = append(out, o)
 	}
