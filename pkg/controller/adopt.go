@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -70,7 +71,7 @@ func (s *jobSync) confirmRange(ctx context.Context, release []reconcile.PodRef) 
 }
 
 // readLive reads the Job past the cache, and lets the cache know.
-func (s *jobSync) readLive(ctx context.Context) (*batchv1.Job, error) {
+func (s *jobSync) readLive(ctx context.Context) (*observe.NamedJob, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {
 	case isMissing(err, "jobs", s.job.Name):
@@ -80,6 +81,6 @@ func (s *jobSync) readLive(ctx context.Context) (*batchv1.Job, error) {
 	case live.UID != s.uid:
 		return nil, fmt.Errorf("%w: it was deleted and created anew under the same name", errJobGone)
 	}
-	s.cache.WroteJob(live)
+	s.cache.ReadJob(live)
 	return live, nil
 }

@@ -180,7 +180,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	if s.overdue() {
 		return // The plan of the next stage has it again, if it is still wanted.
 	}
-	pod, err := s.cluster.Pods.Create(ctx, podFor(s.job, n))
+	pod, err := s.create(ctx, n)
 	if err == nil {
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)

@@ -18,6 +18,11 @@
 // nothing more will happen until the controller reacts. Status writes that change
 // no condition keep the same period between them.
 //
+// # Fields that our types do not have
+//
+// Jobs are read in JSON. Where an API server newer than this program stores more of a pod
+// template than our types hold, pods are created from its JSON, or not at all (JOB-39).
+//
 // # Whose pods
 //
 // A Job adopts pods of its namespace that nobody controls and that its selector

@@ -18,7 +18,8 @@ import (
 
 // JobAPI reads and writes Jobs past the cache.
 type JobAPI interface {
-	Get(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+	// Get returns a Job with what batchv1.Job has no fields for.
+	Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error)
 	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
 	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
 	// List returns all Jobs of a namespace.
@@ -56,6 +57,9 @@ type Cluster struct {
 	Jobs JobAPI
 	Pods PodAPI
 	List PodLister
+	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod does not
+	// have. Without it, Jobs whose template has such fields get no pods.
+	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
 	// Parallel calls do(0..n-1), in any order and perhaps at once, and returns
 	// when all calls have.
 	Parallel func(n int, do func(i int))
@@ -124,8 +128,10 @@ type jobSync struct {
 	uid   types.UID
 	begun time.Time
 
-	job  *batchv1.Job
-	skip map[types.UID]bool
+	job *batchv1.Job
+	// template is the Job's, if our types cannot hold it.
+	template []byte
+	skip     map[types.UID]bool
 	// exists says that a live read has shown the Job in this sync, not being deleted.
 	exists    bool
 	held      bool
@@ -220,7 +226,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 }
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
-	m := s.memory.get(s.uid)
+	m, known := s.memory.get(s.uid), s.readTemplate()
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:          s.job,
 		Pods:         s.cache.Pods(s.uid),
@@ -229,7 +235,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		Now:          s.config.Clock.Now(),
 		Backoff:      m.backoff,
 		Skip:         s.skip,
-		HoldCreation: s.held,
+		HoldCreation: s.held || !known,
 	}, s.config.Limits)
 	if !reconcile.IsFinished(s.job) {
 		s.sayStanding(plan.Findings)

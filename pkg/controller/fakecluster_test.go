@@ -139,9 +139,12 @@ func (f *fakeCluster) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, s
 
 type fakeJobs struct{ *fakeCluster }
 
-func (f fakeJobs) Get(_ context.Context, namespace, name string) (*batchv1.Job, error) {
+func (f fakeJobs) Get(_ context.Context, namespace, name string) (*observe.NamedJob, error) {
 	f.note("get %s/%s", namespace, name)
-	return f.live, f.getErr
+	if f.getErr != nil {
+		return nil, f.getErr
+	}
+	return &observe.NamedJob{Job: *f.live}, nil
 }
 
 func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {

@@ -10,21 +10,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // live is the Cluster of a real API server.
 type live struct {
-	client  kubernetes.Interface
+	client kubernetes.Interface
+	// named reads Jobs as they are stored; nil if the client is a fake.
+	named   *namedJobs
 	timeout time.Duration
 }
 
-func newLiveCluster(client kubernetes.Interface, timeout time.Duration, concurrency int) Cluster {
-	l := live{client, timeout}
-	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, Parallel: boundedParallel(concurrency)}
+func newLiveCluster(client kubernetes.Interface, named *namedJobs, timeout time.Duration, concurrency int) Cluster {
+	l := live{client, named, timeout}
+	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
 }
 
 func (l live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -51,10 +56,17 @@ func (l live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Po
 
 type liveJobs struct{ live }
 
-func (l liveJobs) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	return l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if l.named != nil {
+		return l.named.in(namespace).Get(ctx, name)
+	}
+	job, err := l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &observe.NamedJob{Job: *job}, nil
 }
 
 func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
@@ -80,6 +92,18 @@ func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, err
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
+}
+
+// createJSON creates a pod that the typed client could not write: it drops fields that
+// corev1.Pod does not have.
+func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	created := &corev1.Pod{}
+	err := l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
+		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(pod).Do(ctx).Into(created)
+	return created, err
 }
 
 // Delete asks for the deletion and returns the pod as the answer shows it. (The

@@ -158,7 +158,7 @@ func (f *transit) written() string {
 
 type transitJobs struct{ *transit }
 
-func (f transitJobs) Get(context.Context, string, string) (*batchv1.Job, error) {
+func (f transitJobs) Get(context.Context, string, string) (*observe.NamedJob, error) {
 	return nil, errors.New("no get")
 }
 

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -14,7 +15,15 @@ func metered(c Cluster, m *Metrics) Cluster {
 	if m == nil {
 		return c
 	}
-	return Cluster{Jobs: meteredJobs{c.Jobs, m}, Pods: meteredPods{c.Pods, m}, List: meteredList{c.List, m}, Parallel: c.Parallel}
+	metered := Cluster{Jobs: meteredJobs{c.Jobs, m}, Pods: meteredPods{c.Pods, m}, List: meteredList{c.List, m}, Parallel: c.Parallel}
+	if create := c.CreateJSON; create != nil {
+		metered.CreateJSON = func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
+			created, err := create(ctx, namespace, pod)
+			m.apiCall("create", "pods", err)
+			return created, err
+		}
+	}
+	return metered
 }
 
 type meteredJobs struct {
@@ -22,7 +31,7 @@ type meteredJobs struct {
 	metrics *Metrics
 }
 
-func (j meteredJobs) Get(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
+func (j meteredJobs) Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error) {
 	job, err := j.JobAPI.Get(ctx, namespace, name)
 	j.metrics.apiCall("get", "jobs", err)
 	return job, err

@@ -18,8 +18,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// namedJobs lists and watches Jobs in JSON, which keeps the names of pod failure policy
-// rules that the typed client does not know (PFN-28). Everything else, errors, retries
+// namedJobs reads Jobs in JSON, which keeps what the typed client does not know: the names
+// of pod failure policy rules (PFN-28), and fields of pod templates. Everything else, errors, retries
 // and rate limits included, is client-go's.
 type namedJobs struct{ client rest.Interface }
 
@@ -61,6 +61,12 @@ func (n namespacedJobs) get(options *metav1.ListOptions) *rest.Request {
 	}
 	return n.client.Get().NamespaceIfScoped(n.namespace, n.namespace != "").Resource("jobs").
 		VersionedParams(options, scheme.ParameterCodec).Timeout(timeout)
+}
+
+func (n namespacedJobs) Get(ctx context.Context, name string) (*observe.NamedJob, error) {
+	job := &observe.NamedJob{}
+	err := n.client.Get().Namespace(n.namespace).Resource("jobs").Name(name).Do(ctx).Into(job)
+	return job, err
 }
 
 func (n namespacedJobs) List(ctx context.Context, options metav1.ListOptions) (*observe.NamedJobList, error) {

@@ -68,17 +68,25 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
 		freed += len(lost.release)
 	}
+	result, err := s.orphansAgain(rest && freed > 0, left)
+	if result.Done && m.ours {
+		s.memory.retire(s.uid, s.config.Clock.Now())
+	}
+	return result, err
+}
+
+// orphansAgain says when to look at orphans again: at once, if there are more to be freed; a
+// while later, if some are left to a Job that may adopt them.
+func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	switch {
 	case len(s.errs) > 0:
 		return Result{}, errors.Join(s.errs...)
 	case s.retry:
 		return Result{After: s.config.RetryMin}, nil
-	case rest && freed > 0:
+	case more:
 		return Result{Soon: true}, nil
 	case left:
 		return Result{After: s.config.RetryMax}, nil
-	case m.ours:
-		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return Result{Done: true}, nil
 }

@@ -60,7 +60,7 @@ func New(config Config) (*Runtime, error) {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
-	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, config.CallTimeout, config.PodConcurrency))
+	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, r.named, config.CallTimeout, config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
 	r.dispatcher.OnPodEnded(r.engine.PodEnded)
 	return r, nil

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -34,17 +33,8 @@ func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Resul
 	s.job.UID, s.job.Namespace = s.uid, namespace
 	// Without a status to write there is no error but those in s.errs.
 	_ = s.apply(ctx, &reconcile.Plan{Release: release})
-	switch {
-	case len(s.errs) > 0:
-		return Result{}, errors.Join(s.errs...)
-	case s.retry, len(release) < len(free):
-		return Result{After: s.config.RetryMin}, nil
-	case rest:
-		return Result{Soon: true}, nil
-	case left:
-		return Result{After: s.config.RetryMax}, nil
-	}
-	return Result{Done: true}, nil
+	s.retry = s.retry || len(release) < len(free) // The watch is about to bring their adopter.
+	return s.orphansAgain(rest, left)
 }
 
 // isAdoptable says that the cache holds a Job that may adopt the pod.

@@ -54,8 +54,8 @@ type Cache struct {
 	strays strayIndex
 	// manual are the Jobs, by namespace, whose selector is not the generated one.
 	manual map[string]map[types.UID]bool
-	// ruleNames are those that the API server serves, of Jobs that have any.
-	ruleNames map[types.UID][]string
+	// beyond is what was last read of each Job that batchv1.Job has no fields for.
+	beyond map[types.UID]beyondJob
 	// onHeld is told of each finished pod that comes to hold the tracking finalizer
 	// (held, with its Job; it says whether the pod is of interest), and of each such pod
 	// that no longer does, or is gone.
@@ -85,7 +85,7 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
 		manual:     map[string]map[types.UID]bool{},
-		ruleNames:  map[types.UID][]string{},
+		beyond:     map[types.UID]beyondJob{},
 	}
 }
 
@@ -125,7 +125,41 @@ func (c *Cache) Jobs() []*batchv1.Job {
 func (c *Cache) RuleNames(uid types.UID) []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.ruleNames[uid]
+	return c.beyond[uid].ruleNames
+}
+
+// beyondJob is what a Job has that batchv1.Job has no fields for.
+type beyondJob struct {
+	ruleNames []string
+	template  []byte
+	// generation is that of the Job: another one may have another template.
+	generation int64
+}
+
+// noteBeyond takes what a watch or a read brought of a Job, unless that is of another
+// generation than the cache shows. Names stay: the policy is immutable.
+func (c *Cache) noteBeyond(job *batchv1.Job, b beyondJob) {
+	if known := c.job(job.UID); known == nil || known.Generation != b.generation {
+		return
+	}
+	if len(b.ruleNames) == 0 {
+		b.ruleNames = c.beyond[job.UID].ruleNames
+	}
+	c.beyond[job.UID] = b
+}
+
+// Template returns the pod template of a generation of the Job in JSON, if it has fields that
+// corev1.PodTemplateSpec does not have, and else nil. It must not be changed. known says that
+// a watch or a read has shown that generation: what a write returned does not tell of such
+// fields.
+func (c *Cache) Template(uid types.UID, generation int64) (template []byte, known bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	b, there := c.beyond[uid]
+	if !there || b.generation != generation {
+		return nil, false
+	}
+	return b.template, true
 }
 
 // Pods returns the newest known versions of all pods that the Job controls, in
@@ -159,7 +193,15 @@ func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	return out
 }
 
-// WroteJob takes the Job that a write of the caller, or a read past the cache, returned.
+// ReadJob takes the Job that a read past the cache returned.
+func (c *Cache) ReadJob(job *NamedJob) {
+	c.WroteJob(&job.Job)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noteBeyond(&job.Job, job.beyond())
+}
+
+// WroteJob takes the Job that a write of the caller returned.
 func (c *Cache) WroteJob(job *batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

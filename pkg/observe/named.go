@@ -1,22 +1,32 @@
 package observe
 
 import (
+	"bytes"
+	stdjson "encoding/json"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
+	strictjson "sigs.k8s.io/json"
 )
 
-// NamedJob is a Job as JSON has it, with the names of its pod failure policy rules: the
-// API serves them from 1.38 on, and batchv1.Job has no field for them (KEP-4443,
-// PFN-28). It is for reading only: what is encoded again is the Job without the names.
+// NamedJob is a Job as JSON has it, with what batchv1.Job has no fields for: the names of
+// its pod failure policy rules, which the API serves from 1.38 on (KEP-4443, PFN-28), and
+// whatever else a newer API server may store in its pod template. It is for reading only:
+// what is encoded again is the Job without them.
 type NamedJob struct {
 	batchv1.Job `json:",inline"`
 	// RuleNames are by rule, "" for a rule without a name; nil if no rule has one.
 	RuleNames []string `json:"-"`
+	// Template is the pod template in JSON, if it has fields that corev1.PodTemplateSpec
+	// does not have; else nil. It must not be changed.
+	Template []byte `json:"-"`
 }
+
+func (j *NamedJob) beyond() beyondJob { return beyondJob{j.RuleNames, j.Template, j.Generation} }
 
 // NamedJobList is a list of Jobs as JSON has it.
 type NamedJobList struct {
@@ -27,14 +37,42 @@ type NamedJobList struct {
 
 // UnmarshalJSON reads a Job twice if it has rules, and keeps nothing of the data.
 func (j *NamedJob) UnmarshalJSON(data []byte) error {
-	j.Job, j.RuleNames = batchv1.Job{}, nil
-	if err := json.Unmarshal(data, &j.Job); err != nil {
+	j.Job, j.RuleNames, j.Template = batchv1.Job{}, nil, nil
+	unknown, err := strictjson.UnmarshalStrict(data, &j.Job, strictjson.DisallowUnknownFields)
+	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(unknown, isInTemplate) || len(unknown) >= manyUnknown {
+		if j.Template, err = templateOf(data); err != nil {
+			return err
+		}
 	}
 	if j.Spec.PodFailurePolicy != nil {
 		j.RuleNames = ruleNames(data)
 	}
 	return nil
+}
+
+// manyUnknown is how many unknown fields the decoder tells of; there may be more.
+const manyUnknown = 100
+
+// isInTemplate says that an unknown field is in the pod template, or is so that nobody knows.
+func isInTemplate(unknown error) bool {
+	field, is := unknown.(strictjson.FieldError) //nolint:errorlint // UnmarshalStrict promises to return these, not wrapped.
+	return !is || strings.HasPrefix(field.FieldPath(), "spec.template.")
+}
+
+// templateOf returns a copy of the pod template in the JSON of a Job.
+func templateOf(data []byte) ([]byte, error) {
+	var job struct {
+		Spec struct {
+			Template stdjson.RawMessage `json:"template"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(data, &job); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(job.Spec.Template), nil
 }
 
 // ruleNames reads what could be names. Names that are none of text are no reason to
@@ -66,7 +104,7 @@ func ruleNames(data []byte) []string {
 
 // DeepCopyObject makes a NamedJob an API object.
 func (j *NamedJob) DeepCopyObject() runtime.Object {
-	out := &NamedJob{RuleNames: slices.Clone(j.RuleNames)}
+	out := &NamedJob{RuleNames: slices.Clone(j.RuleNames), Template: j.Template}
 	j.DeepCopyInto(&out.Job)
 	return out
 }
@@ -76,7 +114,7 @@ func (l *NamedJobList) DeepCopyObject() runtime.Object {
 	out := &NamedJobList{TypeMeta: l.TypeMeta, Items: make([]NamedJob, len(l.Items))}
 	l.DeepCopyInto(&out.ListMeta)
 	for i := range l.Items {
-		out.Items[i].RuleNames = slices.Clone(l.Items[i].RuleNames)
+		out.Items[i].RuleNames, out.Items[i].Template = slices.Clone(l.Items[i].RuleNames), l.Items[i].Template
 		l.Items[i].DeepCopyInto(&out.Items[i].Job)
 	}
 	return out

@@ -45,6 +45,84 @@ func TestRuleNames_PFN_28(t *testing.T) {
 	}
 }
 
+// JOB-39: the pod template is kept as it is stored if, and only if, it has fields that our
+// types lack.
+func TestTemplateBeyondOurTypes_JOB_39(t *testing.T) {
+	others := ""
+	for i := range 200 {
+		others += fmt.Sprintf(`"new%d":1,`, i)
+	}
+	for name, c := range map[string]struct {
+		text string
+		kept bool
+	}{
+		"nothing new":            {`{"spec":{"template":{"metadata":{"creationTimestamp":null},"spec":{"containers":[{"name":"a"}]}}}}`, false},
+		"new in a container":     {`{"spec":{"template":{"spec":{"containers":[{"name":"a"},{"name":"b","new":{"x":[1]}}]}}}}`, true},
+		"new in the spec":        {`{"spec":{"template":{"spec":{"new":"x"}}}}`, true},
+		"new in the template":    {`{"spec":{"template":{"new":"x"}}}`, true},
+		"new in the Job's spec":  {`{"spec":{"new":1,"newTemplate":{"a":1},"template":{"spec":{}}},"status":{"new":1},"new":1}`, false},
+		"a rule's name":          {`{"spec":{"podFailurePolicy":{"rules":[{"name":"One"}]},"template":{"spec":{}}}}`, false},
+		"more than is told of":   {`{` + others + `"spec":{"template":{"spec":{"new":"x"}}}}`, true},
+		"of another letter case": {`{"spec":{"template":{"spec":{"hostnetwork":true}}}}`, true},
+	} {
+		var job NamedJob
+		if err := json.Unmarshal([]byte(c.text), &job); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, after, _ := strings.Cut(c.text, `"template":`)
+		if (job.Template != nil) != c.kept || c.kept && !strings.HasPrefix(after, string(job.Template)) {
+			t.Errorf("%s: kept %s", name, job.Template)
+		}
+		if clone := job.DeepCopyObject().(*NamedJob); string(clone.Template) != string(job.Template) {
+			t.Errorf("%s: the copy has %s", name, clone.Template)
+		}
+	}
+}
+
+// JOB-39: the cache shows the template of the generation that a watch or a read brought, and
+// knows of no other.
+func TestCacheKeepsTemplates_JOB_39(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	store := c.JobStore("")
+	job := func(version string, generation int64, template string) *NamedJob {
+		j := &NamedJob{Job: *testJob("j", nil)}
+		j.ResourceVersion, j.Generation = version, generation
+		if template != "" {
+			j.Template = []byte(template)
+		}
+		return j
+	}
+	check := func(when string, generation int64, want string) {
+		t.Helper()
+		template, known := c.Template("j", generation)
+		expect(t, when, fmt.Sprintf("%s %v", template, known), want)
+	}
+	check("before", 1, " false")
+	_ = store.Add(job("2", 1, "one"))
+	check("new", 1, "one true")
+	check("another generation", 2, " false")
+	written := job("3", 1, "").Job
+	c.WroteJob(&written)
+	check("after an own write", 1, "one true")
+	_ = store.Update(job("3", 1, "one"))
+	check("after its event", 1, "one true")
+	c.ReadJob(job("5", 2, "two"))
+	check("after a read", 2, "two true")
+	_ = store.Update(job("4", 1, "one"))
+	check("after an event from before the read", 2, "two true")
+	_ = store.Update(job("6", 3, ""))
+	check("a template that our types can hold", 3, " true")
+	typed := job("7", 4, "").Job
+	c.WroteJob(&typed)
+	check("of a write only", 4, " false")
+	_ = store.Delete(job("8", 4, ""))
+	check("gone", 3, " false")
+	_ = store.Replace([]any{job("9", 4, "four")}, "9")
+	check("listed", 4, "four true")
+	_ = store.Replace([]any{job("2", 4, "restored")}, "3")
+	check("after a restore of etcd", 4, "restored true")
+}
+
 func TestNamedJobList(t *testing.T) {
 	var list NamedJobList
 	text := `{"kind":"JobList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":[{"name":"One"}]}}},{"metadata":{"name":"b"}}]}`

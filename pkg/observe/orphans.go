@@ -24,10 +24,10 @@ type Orphan struct {
 	Namespace string
 	// JobName is the Job's, if besides this program created the pod (or that does not matter, OfAnyMaker).
 	JobName string
-	// Labels and Adopters are of a stray whose Job the cache does not hold: its labels, and
-	// the Jobs in the cache whose selector selects it, unless it is being deleted. Neither
-	// must be changed.
-	Labels   map[string]string
+	// Labels are a stray's. They must not be changed.
+	Labels map[string]string
+	// Adopters are the Jobs in the cache whose selector selects the stray, unless it is being
+	// deleted, if the cache does not hold its own. They must not be changed.
 	Adopters []*batchv1.Job
 }
 
@@ -68,14 +68,26 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 		if !r.pod.Finalizer || known != nil && !r.isStray() {
 			continue
 		}
-		o := Orphan{Pod: r.pod, Stray: r.isStray(), Selected: r.isStray() && !r.pod.Deleting && s.selects(r.labels())}
-		if r.more != nil {
-			o.Namespace, o.JobName = r.more.namespace, r.more.jobName
-		}
-		if known == nil && o.Stray {
-			o.Labels, o.Adopters = r.labels(), c.adopters(r)
+		o := orphanOf(r)
+		switch {
+		case !o.Stray:
+		case known == nil:
+			o.Adopters = c.adopters(r)
+		default:
+			o.Selected = !r.pod.Deleting && s.selects(o.Labels)
 		}
 		out = append(out, o)
 	}
 	return out
+}
+
+func orphanOf(r podRow) Orphan {
+	o := Orphan{Pod: r.pod, Stray: r.isStray(), JobName: r.jobName()}
+	if r.more != nil {
+		o.Namespace = r.more.namespace
+	}
+	if o.Stray {
+		o.Labels = r.labels()
+	}
+	return o
 }

@@ -53,19 +53,19 @@ func (s *jobStore) Bookmark(v string) error {
 	return nil
 }
 
-// asJob takes a Job with or without the names of its rules.
-func asJob(object any) (*batchv1.Job, []string, error) {
+// asJob takes a Job with or without what batchv1.Job has no fields for.
+func asJob(object any) (*batchv1.Job, beyondJob, error) {
 	switch o := object.(type) {
 	case *NamedJob:
-		return &o.Job, o.RuleNames, nil
+		return &o.Job, o.beyond(), nil
 	case *batchv1.Job:
-		return o, nil, nil
+		return o, beyondJob{generation: o.Generation}, nil
 	}
-	return nil, nil, fmt.Errorf("job store: unexpected %T", object)
+	return nil, beyondJob{}, fmt.Errorf("job store: unexpected %T", object)
 }
 
 func (s *jobStore) Update(object any) error {
-	job, names, err := asJob(object)
+	job, beyond, err := asJob(object)
 	if err != nil {
 		return err
 	}
@@ -74,9 +74,7 @@ func (s *jobStore) Update(object any) error {
 	old := c.job(job.UID)
 	news := c.jobs.delivered(c.jobs.stream(s.stream), job.UID, job.ResourceVersion, job)
 	c.noteManual(job)
-	if len(names) > 0 {
-		c.ruleNames[job.UID] = names
-	}
+	c.noteBeyond(job, beyond)
 	c.mu.Unlock()
 	if news {
 		c.listener.JobChanged(JobChange{Old: old, New: job})
@@ -98,7 +96,7 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	c.mu.Lock()
 	old := c.job(uid)
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
-	delete(c.ruleNames, uid)
+	delete(c.beyond, uid)
 	if old != nil {
 		c.forgetManual(old)
 	}

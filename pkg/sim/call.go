@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -149,10 +150,10 @@ func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.
 
 type jobAPI struct{ *process }
 
-func (a jobAPI) Get(_ context.Context, _, name string) (*batchv1.Job, error) {
-	return call(a.process, verbGet, name, func() (*batchv1.Job, error) {
+func (a jobAPI) Get(_ context.Context, _, name string) (*observe.NamedJob, error) {
+	return call(a.process, verbGet, name, func() (*observe.NamedJob, error) {
 		if job := a.world.Store.Job(name); job != nil {
-			return job, nil
+			return &observe.NamedJob{Job: *job}, nil
 		}
 		return nil, apierrors.NewNotFound(jobsResource, name)
 	})

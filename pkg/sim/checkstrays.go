@@ -11,6 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
+// freesStrays says that a pod that nobody controls is the controller's to let go.
+func (c *Checker) freesStrays(pod *corev1.Pod) bool {
+	return c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil
+}
+
 // freesStray is S7 and S8 for a pod that nobody controls, and that a controller in place of
 // the built-in one lets go: no Job may adopt it, and it is let go only as it was seen.
 func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
@@ -36,11 +41,8 @@ func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 // strayHeld is L2 in place of the built-in controller: a pod that nobody controls, and that
 // no Job may adopt, does not hold the tracking finalizer.
 func (c *Checker) strayHeld() {
-	if !c.world.Controller.ReplaceBuiltin {
-		return
-	}
 	for _, name := range slices.Sorted(maps.Keys(c.world.Store.pods)) {
-		if pod := c.world.Store.pods[name]; tracked(pod) && metav1.GetControllerOfNoCopy(pod) == nil && c.adopterOf(pod) == nil {
+		if pod := c.world.Store.pods[name]; c.freesStrays(pod) && tracked(pod) && c.adopterOf(pod) == nil {
 			c.violate("L2", "pod %s holds the finalizer, and has no Job", name)
 		}
 	}

@@ -40,14 +40,18 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	if ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion {
 		return // Somebody was faster, another leader for one: the write is refused.
 	}
-	if verb == "adopt" {
+	switch {
+	case verb == "adopt":
 		c.adopts(pod, job)
-		return
-	}
-	if verb == "release" && c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil {
+	case verb == "release" && c.freesStrays(pod):
 		c.freesStray(pod, ref)
-		return
+	default:
+		c.changes(verb, pod, ref, job)
 	}
+}
+
+// changes is S8 for a pod that has a Job.
+func (c *Checker) changes(verb string, pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) {
 	owner := c.ownerForWrite(pod)
 	if h := c.jobs[owner]; h == nil || !c.isOurs(h.job) || job != nil && job.UID != owner {
 		c.violate("S8", "%s pod %s, which is not ours", verb, pod.Name)

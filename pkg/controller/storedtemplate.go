@@ -1,0 +1,138 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	strictjson "sigs.k8s.io/json"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// readTemplate takes what the API server stores as the pod template, if an API server newer
+// than this program stores more than our types can hold. It says whether that is known of
+// this version of the Job: no pod is created without it, or it would lack those fields.
+func (s *jobSync) readTemplate() (known bool) {
+	s.template, known = s.cache.Template(s.uid, s.job.Generation)
+	if !known && !reconcile.IsFinished(s.job) {
+		s.retry = true // The watch is about to bring it.
+	}
+	return known
+}
+
+// create creates a pod with all that the Job's template holds, or not at all.
+func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, error) {
+	pod := podFor(s.job, n)
+	if s.template == nil {
+		return s.cluster.Pods.Create(ctx, pod)
+	}
+	body, err := withTemplate(pod, s.template)
+	if err == nil && s.cluster.CreateJSON == nil {
+		err = fmt.Errorf("it has fields that this version does not know")
+	}
+	if err != nil {
+		return nil, apierrors.NewBadRequest("no pod can be made from the Job's template without losing a part of it: " + err.Error() + "; a newer version of this controller may know it")
+	}
+	return s.cluster.CreateJSON(ctx, pod.Namespace, body)
+}
+
+// withTemplate is the JSON of a pod that was made from a template, with the fields of its
+// spec that only the JSON of the template has. Of a template's metadata, labels, annotations
+// and finalizers are for the pod; nobody can tell where fields belong that are not known.
+func withTemplate(pod *corev1.Pod, template []byte) ([]byte, error) {
+	var stored struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Spec     json.RawMessage   `json:"spec"`
+	}
+	unknown, err := strictjson.UnmarshalStrict(template, &stored, strictjson.DisallowUnknownFields)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range unknown {
+		return nil, fmt.Errorf("spec.template: %w", u)
+	}
+	made := struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        metav1.ObjectMeta `json:"metadata"`
+		Spec            json.RawMessage   `json:"spec"`
+	}{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Metadata: pod.ObjectMeta}
+	if made.Spec, err = json.Marshal(pod.Spec); err != nil {
+		return nil, err
+	}
+	if made.Spec, err = addMissing(made.Spec, stored.Spec, "spec.template.spec"); err != nil {
+		return nil, err
+	}
+	return json.Marshal(made)
+}
+
+// addMissing adds to JSON whatever other JSON has at the same place, and it has not. What is
+// in both stays as it is: a list may have got longer, and a value may have changed.
+func addMissing(to, from json.RawMessage, path string) (json.RawMessage, error) {
+	var objects [2]map[string]json.RawMessage
+	var lists [2][]json.RawMessage
+	switch {
+	case isJSON('{', to, from):
+		if err := unmarshalBoth(to, from, &objects[0], &objects[1]); err != nil {
+			return nil, err
+		}
+		for key, value := range objects[1] {
+			if at, there := objects[0][key]; there {
+				var err error
+				if value, err = addMissing(at, value, path+"."+key); err != nil {
+					return nil, err
+				}
+			}
+			objects[0][key] = value
+		}
+		return json.Marshal(objects[0])
+	case isJSON('[', to, from):
+		if err := unmarshalBoth(to, from, &lists[0], &lists[1]); err != nil {
+			return nil, err
+		}
+		for i, value := range lists[1] {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if i >= len(lists[0]) || nameIn(value) != nameIn(lists[0][i]) {
+				return nil, fmt.Errorf("%s: it is not the same in the pod", at)
+			}
+			var err error
+			if lists[0][i], err = addMissing(lists[0][i], value, at); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(lists[0])
+	}
+	return to, nil
+}
+
+func unmarshalBoth[T any](a, b json.RawMessage, intoA, intoB *T) error {
+	if err := json.Unmarshal(a, intoA); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, intoB)
+}
+
+// isJSON says whether all texts begin as an object or a list does.
+func isJSON(begin byte, texts ...json.RawMessage) bool {
+	for _, text := range texts {
+		if len(text) == 0 || text[0] != begin {
+			return false
+		}
+	}
+	return true
+}
+
+// nameIn is the name of a container, a variable or a volume; "" for other things.
+func nameIn(item json.RawMessage) string {
+	var named struct {
+		Name any `json:"name"`
+	}
+	if !isJSON('{', item) || json.Unmarshal(item, &named) != nil {
+		return ""
+	}
+	name, _ := named.Name.(string)
+	return name
+}
