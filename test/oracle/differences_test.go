@@ -16,11 +16,11 @@ type difference struct {
 }
 
 var differences = []difference{
-	{"named failure rules", "docs/controller.md, KEP-4443, D-34", func(r *model.Rules) *bool { return &r.NamedRules }},
-	{"an index in back-off holds up no other", "docs/controller.md, BLI-24, D-14", func(r *model.Rules) *bool { return &r.NoHeadOfLine }},
-	{"a suspended Job that ends has a startTime", "STV-14, D-39", func(r *model.Rules) *bool { return &r.StartTimeAtEnd }},
-	{"a failed pod waits again when its next pod is removed", "docs/controller.md, BLI-07", func(r *model.Rules) *bool { return &r.ReplacedStays }},
-	{"a count that may not shrink is kept", "docs/controller.md, STV-18", func(r *model.Rules) *bool { return &r.CountKept }},
+	{"failure rules have names", "docs/controller.md: named failure rules; KEP-4443, D-34", func(r *model.Rules) *bool { return &r.NamedRules }},
+	{"an index in back-off holds up no other", "docs/controller.md: an index in back-off; BLI-24, D-14", func(r *model.Rules) *bool { return &r.NoHeadOfLine }},
+	{"a suspended Job that ends has a startTime", "docs/controller.md: a suspended Job that comes to its end; STV-14, D-39", func(r *model.Rules) *bool { return &r.StartTimeAtEnd }},
+	{"a failed pod waits again when its next pod is removed", "docs/controller.md: an index whose new pod is removed; BLI-07, ADR 0002", func(r *model.Rules) *bool { return &r.ReplacedStays }},
+	{"a count that may not shrink is kept", "docs/controller.md: completions and parallelism lowered together; STV-18", func(r *model.Rules) *bool { return &r.CountKept }},
 	{"defect: a Job that is deleted and held never ends", "TRK-24, JOB-01", func(r *model.Rules) *bool { return &r.HeldNeverEnds }},
 	{"defect: a work queue shrinks after its first success", "JOB-03", func(r *model.Rules) *bool { return &r.ShrinkingQueue }},
 	{"defect: FailJob keeps an index from failing", "BLI-02, BLI-16", func(r *model.Rules) *bool { return &r.FailJobSavesIndex }},
@@ -49,4 +49,15 @@ var excuses = []excuse{
 			return slices.Contains([]model.Action{model.SetSize, model.CleanSucceeded, model.DeletePod, model.EvictPod}, e.Action)
 		})
 	}},
+}
+
+// names are the names of all differences.
+func names() (out []string) {
+	for _, d := range differences {
+		out = append(out, d.name)
+	}
+	for _, e := range excuses {
+		out = append(out, e.name)
+	}
+	return out
 }

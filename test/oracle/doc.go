@@ -4,7 +4,7 @@
 // to the same end. What they may differ in has a name, and a place where it is documented
 // (the table differences).
 //
-//	go test ./test/oracle                   a minute at most
-//	go test ./test/oracle -seeds 60000      everything that a random case can be
-//	go test ./test/oracle -seed 4711 -v     one case, and both ends
+//	go test ./test/oracle                     half a minute
+//	go test ./test/oracle -seeds 60000        a few minutes: every difference must be met
+//	go test ./test/oracle -seed 4711 -v       one case, and both ends
 package oracle

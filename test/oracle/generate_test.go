@@ -254,6 +254,10 @@ func (g generator) edits() {
 		at += time.Duration(2+g.IntN(20)) * time.Second
 		g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetSuspend, Value: 0})
 	}
+	if g.chance(10) {
+		g.afterBackoff()
+		return
+	}
 	for range one(g, 0, 0, 1, 1, 2, 2, 3, 4) {
 		at += time.Duration(2+g.IntN(30)) * time.Second
 		e := g.edit(size)
@@ -268,12 +272,29 @@ func (g generator) edits() {
 				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetParallelism, Value: g.Int32N(6)})
 			}
 		}
-		if e.Action == model.EvictPod && g.chance(40) { // All at once.
+		if e.Action == model.EvictPod && g.chance(40) { // And the others after it.
 			for index := range size {
+				at += 50 * time.Millisecond
 				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.EvictPod, Value: g.anIndex(index)})
 			}
 		}
 	}
+}
+
+// afterBackoff lets a user do something half a second after a failed pod has got its next.
+func (g generator) afterBackoff() {
+	f := one(g, g.c.Fates...)
+	if f.Run == model.Forever || f.Nth != 1 || len(g.c.Edits) > 0 {
+		return
+	}
+	e := model.Edit{At: f.Run + 10500*time.Millisecond, Action: model.SetSuspend, Value: 1}
+	if g.chance(50) {
+		e.Action, e.Value = one(g, model.SetParallelism, model.DeletePod, model.EvictPod), int32(f.Index)
+		if e.Action == model.SetParallelism {
+			e.Value = 0
+		}
+	}
+	g.c.Edits = append(g.c.Edits, e)
 }
 
 // anIndex is the index, or -1 in a Job without.
@@ -298,6 +319,9 @@ func (g generator) edit(size int32) model.Edit {
 	case 7:
 		return model.Edit{Action: model.SetBackoffLimit, Value: g.Int32N(5)}
 	case 8:
+		if g.chance(30) {
+			return model.Edit{Action: model.SetLimits}
+		}
 		return model.Edit{Action: model.SetDeadline, Value: one[int32](g, -1, -1, 0, 20, 40, 80)}
 	case 9:
 		if s.BackoffLimitPerIndex != nil && s.MaxFailedIndexes != nil {

@@ -19,9 +19,10 @@ import (
 
 const (
 	jobName = "a"
-	// maxSteps and maxTime bound a case in the virtual cluster.
-	maxSteps = 200_000
-	maxTime  = 48 * time.Hour
+	// maxSteps, maxCommits and maxTime bound a case in the virtual cluster.
+	maxSteps   = 200_000
+	maxCommits = 20_000
+	maxTime    = 48 * time.Hour
 	// ruleNames is the annotation of KEP-4443, holder the finalizer of somebody else.
 	ruleNames = "batchjob.dev/pod-failure-policy-rule-names"
 	holder    = "example.com/held"
@@ -29,8 +30,8 @@ const (
 
 // player plays a case with our controller in the virtual cluster.
 type player struct {
-	world *sim.World
-	steps int
+	world          *sim.World
+	steps, commits int
 	// names are what the model calls the pods, by what the cluster does.
 	names    map[string]string
 	nth      map[int]int
@@ -39,7 +40,12 @@ type player struct {
 }
 
 // ours plays a case to rest with our controller.
-func ours(c *model.Case, seed uint64) (model.Outcome, error) {
+func ours(c *model.Case, seed uint64) (_ model.Outcome, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
 	p := &player{names: map[string]string{}, nth: map[int]int{}, finished: model.Never}
 	p.world = sim.NewWorld(sim.Options{Seed: seed, Unchecked: true, NoTrace: true, OnCommit: p.committed})
 	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
@@ -92,6 +98,9 @@ func script(c *model.Case) sim.Script {
 
 // committed keeps what a status does not tell: the pods that were created, and when.
 func (p *player) committed(c sim.Commit) {
+	if p.commits++; p.commits > maxCommits {
+		panic("no rest: a sync writes without end")
+	}
 	switch {
 	case c.NewPod != nil && c.OldPod == nil:
 		index := indexOf(c.NewPod)

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func shrink(c *model.Case, seed uint64) *model.Case {
 				return false
 			}
 			_, err := judge(s, seed)
-			return errors.Is(err, errUnnamed)
+			return err != nil
 		})
 		if smaller < 0 {
 			break

@@ -58,6 +58,8 @@ const (
 	SetDeadline         Action = "activeDeadlineSeconds" // -1 for none
 	SetMaxFailedIndexes Action = "maxFailedIndexes"
 	SetReplacement      Action = "podReplacementPolicy" // 1 for Failed
+	// SetLimits sets every limit that the Job may reach, where it has one.
+	SetLimits Action = "backoffLimit, activeDeadlineSeconds and maxFailedIndexes"
 
 	DeleteJob      Action = "delete the Job"
 	DeletePod      Action = "delete a pod" // the oldest active one of the index Value
@@ -94,6 +96,12 @@ func (e Edit) Change(spec *batchv1.JobSpec) {
 		}
 	case SetMaxFailedIndexes:
 		spec.MaxFailedIndexes = &value
+	case SetLimits:
+		seconds := int64(e.Value)
+		spec.BackoffLimit, spec.ActiveDeadlineSeconds = &value, &seconds
+		if spec.MaxFailedIndexes != nil {
+			spec.MaxFailedIndexes = &value
+		}
 	case SetReplacement:
 		policy := batchv1.TerminatingOrFailed
 		if e.Value == 1 {

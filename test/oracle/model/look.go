@@ -31,33 +31,44 @@ func (w *world) look() {
 		w.forget()
 		return
 	}
-	next := w.job.clone()
+	next, seen := w.job.clone(), w.news()
 	if next.start == Never && !w.suspend() {
 		next.start = w.second()
 	}
-	seen := w.news()
 	w.countIndexes(&next, seen)
-	changed := false
 	mayEnd := !w.deleting || !w.HeldNeverEnds
 	if next.fate == nil && mayEnd {
 		next.fate = w.verdict(&next, seen)
 	}
-	looked := next.fate
-	if looked == nil {
-		managed := !w.deleting
-		if managed {
-			changed = w.staff(&next, seen)
-			if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
-				w.wait(&next, seen)
-			}
-		}
-		if mayEnd {
-			next.fate = w.enough(&next, seen)
-		}
-		if next.fate == nil && managed {
-			w.suspension(&next)
+	changed, doomed := false, next.fate != nil
+	if !doomed {
+		changed = w.manage(&next, seen, mayEnd)
+	}
+	if changed = w.conclude(next, seen, doomed) || changed; changed {
+		w.wakeBy(w.now + w.pace.draw())
+	}
+}
+
+// manage sees to the pods of a Job that goes on, and then looks whether that is its end.
+func (w *world) manage(next *books, seen *news, mayEnd bool) (changed bool) {
+	if !w.deleting {
+		changed = w.staff(next, seen)
+		if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
+			w.wait(next, seen)
 		}
 	}
+	if mayEnd {
+		next.fate = w.enough(next, seen)
+	}
+	if next.fate == nil && !w.deleting {
+		w.suspension(next)
+	}
+	return changed
+}
+
+// conclude enters what there is to enter, and ends what is to end. What follows from a new
+// verdict may wait for the next look.
+func (w *world) conclude(next books, seen *news, doomed bool) bool {
 	if w.StartTimeAtEnd && next.fate != nil && next.start == Never && !w.nothingToDo() {
 		next.start = w.second()
 	}
@@ -68,17 +79,11 @@ func (w *world) look() {
 	ending := next.fate != nil && waits != everything
 	due := w.due(seen, ending)
 	w.enter(&next, due, ending)
-	if looked != nil && waits == nothing {
-		changed = w.deleteActive() || changed
-	}
+	changed := doomed && waits == nothing && w.deleteActive()
 	changed = w.store(next, due) || changed
-	if waits == nothing {
-		changed = w.finish() || changed
-	}
+	changed = waits == nothing && w.finish() || changed
 	w.forget()
-	if changed {
-		w.wakeBy(w.now + w.pace.draw())
-	}
+	return changed
 }
 
 // news takes stock of the pods.
@@ -158,24 +163,29 @@ func (w *world) due(seen *news, ending bool) (due []*pod) {
 	return due
 }
 
-// enter counts the pods that are due. When the Job fails, everything that has not ended
-// counts as failed, unless a rule ignores it (PRP-16).
+// enter counts the pods that are due.
 func (w *world) enter(next *books, due []*pod, ending bool) {
 	failing := ending && next.fate.Type == batchv1.JobFailureTarget
 	for _, p := range due {
 		switch {
-		case !w.mine(p):
-		case p.phase == corev1.PodSucceeded:
-			if !w.indexed() {
-				next.succeeded++
-			}
-		case w.DeletionForgives && w.deleting && !p.over():
-		case w.hasFailed(p) || failing:
-			if w.judge(p).action != batchv1.PodFailurePolicyActionIgnore || w.OnlyFailedIgnored && !p.over() {
-				next.failed++
-			}
+		case p.phase == corev1.PodSucceeded && w.mine(p) && !w.indexed():
+			next.succeeded++
+		case w.countsAsFailed(p, failing):
+			next.failed++
 		}
 	}
+}
+
+// countsAsFailed says that a pod that is settled counts. When the Job fails, everything does
+// that has not ended, unless a rule ignores it (PRP-16).
+func (w *world) countsAsFailed(p *pod, failing bool) bool {
+	switch {
+	case p.phase == corev1.PodSucceeded || !w.mine(p), w.DeletionForgives && w.deleting && !p.over():
+		return false
+	case w.judge(p).action == batchv1.PodFailurePolicyActionIgnore:
+		return failing && w.OnlyFailedIgnored && !p.over()
+	}
+	return failing || w.hasFailed(p)
 }
 
 // store enters the books, unless the API server refuses them; it reports whether they

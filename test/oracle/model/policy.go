@@ -66,31 +66,33 @@ func (p *pod) conditioned(patterns []batchv1.PodFailurePolicyOnPodConditionsPatt
 // ruleName is the name of a rule by the annotation, or its index (KEP-4443). If anything is
 // wrong with the annotation, no rule has a name (PFN-25).
 func ruleName(annotation string, rule, rules int) string {
-	unnamed := strconv.Itoa(rule)
-	names := map[int]string{}
-	seen := map[string]bool{}
+	if name := ruleNames(annotation, rules)[rule]; name != "" {
+		return name
+	}
+	return strconv.Itoa(rule) // PFN-22
+}
+
+// ruleNames are the names by the annotation, or none if anything is wrong with it.
+func ruleNames(annotation string, rules int) map[int]string {
+	names, taken := map[int]string{}, map[string]bool{}
+	if annotation == "" {
+		return nil
+	}
 	for _, entry := range strings.Split(annotation, ";") {
-		if annotation == "" {
-			break
-		}
-		key, name, found := strings.Cut(entry, "=")
+		key, name, _ := strings.Cut(entry, "=")
 		index, err := strconv.Atoi(key)
-		if _, twice := names[index]; !found || err != nil || strconv.Itoa(index) != key || index < 0 || index >= rules || twice {
-			return unnamed
+		if _, twice := names[index]; err != nil || twice || index < 0 || index >= rules || !strings.HasPrefix(entry, strconv.Itoa(index)+"=") {
+			return nil
 		}
-		names[index] = name
-		if name == "" {
-			continue // PFN-22
+		if names[index] = name; name == "" {
+			continue
 		}
-		if seen[name] || !legalName(name, index, rules) {
-			return unnamed
+		if taken[name] || !legalName(name, index, rules) {
+			return nil
 		}
-		seen[name] = true
+		taken[name] = true
 	}
-	if names[rule] == "" {
-		return unnamed
-	}
-	return names[rule]
+	return names
 }
 
 // legalName is PFN-17..20.

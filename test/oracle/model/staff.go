@@ -68,7 +68,7 @@ func (w *world) successes(next *books, seen *news) int {
 func (w *world) remove(active []*pod, want int) bool {
 	order := slices.Clone(active)
 	w.pace.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	slices.SortStableFunc(order, func(a, b *pod) int { return rank(a, b) })
+	slices.SortStableFunc(order, rank)
 	var gone, left []*pod
 	taken := map[int]bool{}
 	for _, p := range slices.Backward(order) {

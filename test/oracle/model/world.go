@@ -162,22 +162,33 @@ func (w *world) edit(e Edit) {
 	case DeleteJob:
 		w.deleting = true
 		w.out.Gone = !w.Held
-	case DeletePod, EvictPod:
-		for _, p := range w.pods {
-			if p.active() && p.index == int(e.Value) {
-				if e.Action == EvictPod {
-					p.conditions = append(p.conditions, corev1.DisruptionTarget)
-				}
-				p.deleted, p.killed = w.now, !p.running()
-				return
-			}
+	case DeletePod:
+		w.deletePod(int(e.Value))
+	case EvictPod:
+		w.deletePod(int(e.Value), corev1.DisruptionTarget)
+	case CleanSucceeded:
+		w.clean(corev1.PodSucceeded)
+	case CleanFailed:
+		w.clean(corev1.PodFailed)
+	}
+}
+
+// deletePod deletes the oldest active pod of an index, and tells why in its conditions.
+func (w *world) deletePod(index int, conditions ...corev1.PodConditionType) {
+	for _, p := range w.pods {
+		if p.active() && p.index == index {
+			p.conditions = append(p.conditions, conditions...)
+			p.deleted, p.killed = w.now, !p.running()
+			return
 		}
-	case CleanSucceeded, CleanFailed:
-		for _, p := range w.pods {
-			if p.phase == corev1.PodSucceeded && e.Action == CleanSucceeded || p.phase == corev1.PodFailed && e.Action == CleanFailed {
-				p.deleted = min(p.deleted, w.now)
-				p.killed = true
-			}
+	}
+}
+
+// clean deletes the pods that have ended in a phase.
+func (w *world) clean(phase corev1.PodPhase) {
+	for _, p := range w.pods {
+		if p.phase == phase {
+			p.deleted, p.killed = min(p.deleted, w.now), true
 		}
 	}
 }
