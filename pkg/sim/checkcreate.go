@@ -65,32 +65,37 @@ func (c *Checker) knowsEnd(h *history, process int) bool {
 
 // bounds is S5 and S6: not more pods than may run, and one of an index.
 func (c *Checker) bounds(h *history, m Commit) {
-	running, terminating, twins, pod := 0, 0, []string{}, m.NewPod
-	index, selector := indexOf(pod), selectorOf(h.job)
-	for _, l := range h.order {
-		switch {
-		case c.unseen(l, m):
-		case !selector.Matches(labels.Set(l.pod.Labels)):
-			// Let go of at the same time.
-		case c.takesRoom(h, l):
-			if running++; l.terminating() {
-				terminating++
-			}
-			if l.active() && index != reconcile.NoIndex && l.index() == index {
-				twins = append(twins, l.pod.Name)
-			}
-		}
-	}
+	running, terminating, twins := c.running(h, m)
 	// A pod that terminates may have the place of an index that has failed (PRP-07).
 	if limit := c.bound(h); running > limit+min(terminating, c.failedIndexes(h)) || running > max(limit, int(*h.job.Spec.Parallelism)) {
 		c.violate("S5", "%d pods run, and %d may", running, limit)
 	}
+	index := indexOf(m.NewPod)
 	if len(twins) > 1 {
 		c.violate("S6", "index %d has running pods %v", index, twins)
 	}
 	if ended, _ := c.endedIndexes(h); index != reconcile.NoIndex && ended.Contains(index) {
-		c.violate("S6", "pod %s is created for index %d, which has ended", pod.Name, index)
+		c.violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
 	}
+}
+
+// running counts the pods that take room, as far as who created one must know of them, those
+// of them that terminate, and names those of the index of the new pod.
+func (c *Checker) running(h *history, m Commit) (running, terminating int, twins []string) {
+	index, selector := indexOf(m.NewPod), selectorOf(h.job)
+	for _, l := range h.order {
+		if c.unseen(l, m) || !selector.Matches(labels.Set(l.pod.Labels)) || !c.takesRoom(h, l) {
+			continue // One that is not selected is let go of at the same time.
+		}
+		running++
+		switch {
+		case l.terminating():
+			terminating++
+		case index != reconcile.NoIndex && l.index() == index:
+			twins = append(twins, l.pod.Name)
+		}
+	}
+	return running, terminating, twins
 }
 
 func (c *Checker) failedIndexes(h *history) int {
