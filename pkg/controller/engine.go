@@ -257,10 +257,8 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	}
 	m := s.memory.get(s.uid)
 	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
-	// Nobody knows how old the counts are in the first stage of a process: the next one
-	// tells, unless the last came to no end.
-	merge := plan.Merge && m.written.IsZero() && s.stages == 0 && m.ramp == 0
-	if !merge && (m.written.IsZero() || wait <= 0) {
+	// Creations are the next stage's to tell of, unless they go on since the last one.
+	if merge := plan.Merge && m.ramp == 0; !merge && (m.written.IsZero() || wait <= 0) {
 		return
 	}
 	plan.Status = nil

@@ -130,7 +130,7 @@ func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
 				"job_pods_finished_total{completion_mode=Indexed,result=succeeded}":  3,
 				"job_pods_finished_total{completion_mode=Indexed,result=failed}":     4,
 				"job_finished_indexes_total{backoffLimit=perIndex,status=succeeded}": 3,
-				"job_finished_indexes_total{backoffLimit=perIndex,status=failed}":    1,
+				"job_finished_indexes_total{backoffLimit=perIndex,status=failed}":    2, // FailJob was too many for its index.
 			},
 		},
 		"0 of a Job that is deleted": {

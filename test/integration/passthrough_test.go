@@ -48,7 +48,7 @@ func TestSchedulingGroup_JOB_64(t *testing.T) {
 // nobody knows yet, and one that has been known since 1.37. It counts the Jobs.
 func ofTheFuture(config *rest.Config, jobs *atomic.Int64) *rest.Config {
 	const today = `"template":{"metadata"`
-	const future = `"scheduling":{},"futurePolicy":{"rules":[{"a":1}]},"template":{"futureHint":["x"],"metadata"`
+	const future = `"scheduling":{},"futurePolicy":{"rules":[{"a":1}]},"template":{"metadata"`
 	return rewriting(config, func(line []byte) []byte {
 		jobs.Add(int64(bytes.Count(line, []byte(today))))
 		return bytes.ReplaceAll(line, []byte(today), []byte(future))

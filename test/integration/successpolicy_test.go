@@ -178,7 +178,7 @@ func TestSuccessPolicyIsSwitchedOff_SUC_19(t *testing.T) {
 	f.kubelet.succeed(f.indexOfJob("a", 1))
 	f.untilComplete("a", 2, 0)
 	f.wantPodsEver(2)
-	m.until(map[string]float64{"jobs_finished_total{completion_mode=Indexed,reason=CompletionsReached,result=succeeded}": 1}, "jobs_finished_total")
+	m.until(map[string]float64{"jobs_finished_total{completion_mode=Indexed,reason=,result=succeeded}": 1}, "jobs_finished_total")
 }
 
 // Upstream's TestSuccessPolicy_ReEnabling, and a Job that has finished before.

@@ -79,7 +79,7 @@ func failsIndex(job *batchv1.Job, pod *corev1.Pod) bool {
 	switch action, _ := ruling(job, pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true
-	case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionFailJob:
+	case batchv1.PodFailurePolicyActionIgnore:
 		return false
 	}
 	before, _ := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]) // 0 if it is none (BLI-05).
