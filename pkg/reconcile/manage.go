@@ -184,6 +184,7 @@ func (s *state) createPods(room, wanted int) {
 		s.find(f)
 		room -= len(s.terminating)
 	}
+	room -= len(s.unreported)
 	if room <= 0 || !s.perIndex && s.backingOff() || s.held() {
 		return
 	}
@@ -228,7 +229,7 @@ func (s *state) held() bool {
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one
 // that is in back-off holds up no other (BLI-24, D-14).
 func (s *state) createIndexes(n int) {
-	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked))
+	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked)).Union(indexesOf(s.unreported))
 	if s.replaceFailedOnly {
 		taken = taken.Union(indexesOf(s.terminating))
 	}
