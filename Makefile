@@ -14,7 +14,7 @@ IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 # How long make fuzz tries each parser.
 FUZZTIME ?= 30s
 # The older releases of Kubernetes that make test-compat tries.
-COMPAT_VERSIONS ?= v1.33.13 v1.34.4 v1.35.4
+COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # How long make soak goes on; SOAK_SEED repeats the decisions of a run.
 SOAK_TIME ?= 20m
 

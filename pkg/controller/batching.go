@@ -73,13 +73,16 @@ func podUrgency(c observe.PodChange) urgency {
 	if c.Old != nil && c.New != nil && !c.Relabelled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
 	}
-	if c.Active == 0 && (c.New == nil || c.New.IsTerminal()) && (c.Old == nil || !c.Old.IsTerminal()) {
+	if c.Active == 0 && isOver(c.New) && (c.Old == nil || !isOver(c.Old)) {
 		return atOnce
 	}
 	return batched
 }
 
+// isOver reports whether nothing more is to be heard of the pod; nil is one that is gone.
+func isOver(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() && !p.Unreported }
+
 func sameForDecisions(a, b reconcile.Pod) bool {
 	return a.Phase == b.Phase && a.Index == b.Index && a.Deleting == b.Deleting && a.Finalizer == b.Finalizer &&
-		a.Ready == b.Ready && a.Scheduled == b.Scheduled && a.Restarts == b.Restarts
+		a.Ready == b.Ready && a.Scheduled == b.Scheduled && a.Restarts == b.Restarts && a.Unreported == b.Unreported
 }

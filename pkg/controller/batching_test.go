@@ -64,7 +64,7 @@ func TestUrgency_JOB_53_JOB_54(t *testing.T) {
 	}
 	running := &reconcile.Pod{Phase: corev1.PodRunning}
 	ready := &reconcile.Pod{Phase: corev1.PodRunning, Ready: true}
-	ended := &reconcile.Pod{Phase: corev1.PodFailed}
+	ended, unreported := &reconcile.Pod{Phase: corev1.PodFailed}, &reconcile.Pod{Phase: corev1.PodFailed, Unreported: true}
 	for name, c := range map[string]struct {
 		change observe.PodChange
 		want   urgency
@@ -77,6 +77,8 @@ func TestUrgency_JOB_53_JOB_54(t *testing.T) {
 		"ended, the last":       {observe.PodChange{Old: ready, New: ended}, atOnce},
 		"gone, the last":        {observe.PodChange{Old: ready}, atOnce},
 		"an ended one is gone":  {observe.PodChange{Old: ended}, batched},
+		"how it ended is open":  {observe.PodChange{Old: ready, New: unreported}, batched},
+		"how it ended is told":  {observe.PodChange{Old: unreported, New: ended}, atOnce},
 		"seen first when ended": {observe.PodChange{New: ended}, atOnce},
 	} {
 		if got := podUrgency(c.change); got != c.want {

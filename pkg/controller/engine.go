@@ -227,15 +227,17 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	m, known := s.memory.get(s.uid), s.readTemplate()
+	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
 	plan := reconcile.Compute(reconcile.Observation{
-		Job:          s.job,
-		Pods:         s.cache.Pods(s.uid),
-		Strays:       s.strays(),
-		RuleNames:    s.cache.RuleNames(s.uid),
-		Now:          s.config.Clock.Now(),
-		Backoff:      m.backoff,
-		Skip:         s.skip,
-		HoldCreation: s.held || !known,
+		Job:             s.job,
+		Pods:            pods,
+		Strays:          s.strays(),
+		RuleNames:       s.cache.RuleNames(s.uid),
+		Now:             now,
+		Backoff:         m.backoff,
+		UnreportedSince: s.unreportedSince(pods, now),
+		Skip:            s.skip,
+		HoldCreation:    s.held || !known,
 	}, s.config.Limits)
 	if !reconcile.IsFinished(s.job) {
 		s.sayStanding(plan.Findings)
@@ -247,6 +249,30 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		}
 	}
 	return plan
+}
+
+// unreportedSince remembers when failed pods whose end is not told were first seen.
+func (s *jobSync) unreportedSince(pods []*reconcile.Pod, now time.Time) map[types.UID]time.Time {
+	if s.job.Spec.PodFailurePolicy == nil {
+		return nil
+	}
+	known := s.memory.get(s.uid).unreportedSince
+	var since map[types.UID]time.Time
+	for _, p := range pods {
+		if !p.Unreported || !p.Finalizer {
+			continue
+		}
+		if since == nil {
+			since = map[types.UID]time.Time{}
+		}
+		if since[p.UID] = now; !known[p.UID].IsZero() {
+			since[p.UID] = known[p.UID]
+		}
+	}
+	if len(known)+len(since) > 0 {
+		s.memory.update(s.uid, func(m *jobMemory) { m.unreportedSince = since })
+	}
+	return since
 }
 
 // postponeStatus leaves a status that can wait for a later sync, when one was

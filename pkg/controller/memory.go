@@ -31,6 +31,8 @@ type jobMemory struct {
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.
 	lastEnd time.Time
+	// unreportedSince is when this process first saw failed pods whose end was not told.
+	unreportedSince map[types.UID]time.Time
 	// said are the events that are said once for each text.
 	said map[string]bool
 	// retired is when there was nothing left to do for the Job.

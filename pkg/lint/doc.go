@@ -9,7 +9,7 @@
 // # Severities
 //
 // Error: the API server rejects it (Rejected), or it can never work. Warning: it works, but hardly as meant. Info: good
-// to know. Rejected goes by Kubernetes 1.36; a test holds it against a real API server. Not everything that an API
+// to know. Rejected goes by Kubernetes 1.37; a test holds it against a real API server. Not everything that an API
 // server checks is checked here: of the pod template only what Jobs depend on.
 //
 // # What it leaves to the caller

@@ -61,6 +61,7 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	switch {
 	case p.Phase == corev1.PodFailed:
 		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
+		p.Unreported = slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), isUnreported)
 	case p.Phase != corev1.PodSucceeded:
 		// A rule may ignore the failure that it counts as if the Job fails now (PRP-16).
 		p.Terminated, p.Conditions = failedSoFar(pod), conditions(pod)
@@ -148,6 +149,12 @@ func terminated(pod *corev1.Pod) []failurepolicy.Container {
 		}
 	}
 	return out
+}
+
+// isUnreported reports whether the end of a container of a failed pod is yet to be told: it is
+// said to run, or to wait to run again. Nothing more comes of one that never ran.
+func isUnreported(s corev1.ContainerStatus) bool {
+	return s.State.Running != nil || s.State.Terminated == nil && s.LastTerminationState.Terminated != nil
 }
 
 // restarted is how the first container that failed before its last restart did, or else how

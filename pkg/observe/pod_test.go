@@ -235,3 +235,31 @@ func TestRestarted_JOB_16_CLI_04(t *testing.T) {
 		}
 	}
 }
+
+// PFP-01, ADR 0012: a pod in phase Failed with a container that is said to run, or to wait to run
+// again, has more to tell.
+func TestUnreported_PFP_01(t *testing.T) {
+	runs := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	ended := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
+	again := []corev1.ContainerStatus{{
+		Name: "main", RestartCount: 1, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}},
+	}}
+	for name, tc := range map[string]struct {
+		status corev1.PodStatus
+		want   bool
+	}{
+		"running":           {corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: runs}, false},
+		"failed, runs":      {corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: runs}, true},
+		"failed, init runs": {corev1.PodStatus{Phase: corev1.PodFailed, InitContainerStatuses: runs, ContainerStatuses: ended}, true},
+		"failed, waits":     {corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: again}, true},
+		"failed":            {corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: ended}, false},
+		"never started":     {corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}}, false},
+		"rejected":          {corev1.PodStatus{Phase: corev1.PodFailed}, false},
+		"succeeded":         {corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: ended}, false},
+	} {
+		if got := Pod(&corev1.Pod{Status: tc.status}).Unreported; got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

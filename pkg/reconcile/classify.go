@@ -54,15 +54,41 @@ func (s *state) classifyTracked(p *Pod) {
 	case p.Phase == corev1.PodSucceeded:
 		s.history.Success(p.FinishedAt)
 		s.classifySucceeded(p)
-	case p.Phase == corev1.PodFailed && p.Deleting && s.hasSucceeded():
-		s.dropDeleted(p, unconditional)
 	case p.Phase == corev1.PodFailed:
-		s.failed = append(s.failed, p)
+		s.classifyFailed(p)
 	case p.Deleting:
 		s.classifyTerminating(p)
 	default:
 		s.active = append(s.active, p)
 	}
+}
+
+func (s *state) classifyFailed(p *Pod) {
+	switch {
+	case p.Deleting && s.hasSucceeded():
+		s.dropDeleted(p, unconditional)
+	case s.awaitsReport(p):
+		s.unreported = append(s.unreported, p)
+	default:
+		s.failed = append(s.failed, p)
+	}
+}
+
+// awaitsReport reports whether the podFailurePolicy has to wait for how the pod ended. A busy
+// kubelet may report the phase first; a verdict without exit codes would be final (ADR 0012).
+func (s *state) awaitsReport(p *Pod) bool {
+	since, known := s.UnreportedSince[p.UID]
+	if !p.Unreported || !known || s.job.Spec.PodFailurePolicy == nil || s.deleting || s.fate.stored {
+		return false
+	}
+	f := aboutPod(FindingUnreported, p)
+	f.Until = since.Add(s.cfg.ReportWait)
+	if !s.Now.Before(f.Until) {
+		return false
+	}
+	s.find(f)
+	s.requeue(max(f.Until.Sub(s.Now), s.cfg.MinRequeue))
+	return true
 }
 
 func (s *state) classifySucceeded(p *Pod) {
@@ -107,7 +133,7 @@ func (s *state) classifyOutOfRange(p *Pod) {
 // sortClassified makes what follows independent of the order of the pods, evidence
 // included. The lists that are long in a healthy Job need no order.
 func (s *state) sortClassified() {
-	for _, list := range [][]*Pod{s.failed, s.untracked, s.outside, s.tooLate, s.dropped} {
+	for _, list := range [][]*Pod{s.failed, s.unreported, s.untracked, s.outside, s.tooLate, s.dropped} {
 		slices.SortFunc(list, compareFailures)
 	}
 	s.notCounted(s.outside, "its completion index is missing or out of range")

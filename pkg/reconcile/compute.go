@@ -83,6 +83,7 @@ type state struct {
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
 	remaining   []*Pod // not ended, and to be recorded as failed because the Job fails
+	unreported  []*Pod // in phase Failed, and how they ended is waited for
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
 	outside     []*Pod // ended, and of no index of the Job
 	tooLate     []*Pod // succeeded, and of an index that is stored as failed

@@ -154,7 +154,7 @@ func (s *state) succeededCount() int32 {
 // decideCompletions is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
 // succeeded, and nothing is active, after what this plan changes.
 func (s *state) decideCompletions() {
-	if s.fate.decided() || s.moving || len(s.active)+len(s.untracked)+len(s.plan.Create) > 0 {
+	if s.fate.decided() || s.moving || len(s.active)+len(s.untracked)+len(s.unreported)+len(s.plan.Create) > 0 {
 		return
 	}
 	if s.room() < len(s.failed)+len(s.succeeded) {
@@ -204,7 +204,7 @@ func (s *state) failRemaining() {
 	for uid := range s.uncounted {
 		known[uid] = true
 	}
-	for _, p := range slices.Concat(s.active, s.terminating) {
+	for _, p := range slices.Concat(s.active, s.terminating, s.unreported) {
 		switch {
 		case !p.Finalizer || known[p.UID] || !s.inRange(p):
 		case s.ignoresRemaining(p):

@@ -18,6 +18,9 @@ const (
 	FindingBackoff FindingKind = "Backoff"
 	// FindingHeld says: no pod is created because a creation failed in this sync.
 	FindingHeld FindingKind = "CreationHeld"
+	// FindingUnreported says: the podFailurePolicy waits until Until for how the failed pod
+	// ended.
+	FindingUnreported FindingKind = "Unreported"
 	// FindingScheduling says: no pod is created because the Job asks for Reason, which takes a
 	// PodGroup, and none is made (JOB-64).
 	FindingScheduling FindingKind = "SchedulingNotSupported"

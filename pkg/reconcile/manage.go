@@ -205,6 +205,7 @@ func (s *state) createPods(room, wanted int) {
 		spare := min(s.lostNow().Len(), int(s.parallelism)-wanted)
 		room -= max(0, len(s.terminating)-spare)
 	}
+	room -= len(s.unreported)
 	if room <= 0 || !s.perIndex && s.backingOff() || s.held() {
 		return
 	}
@@ -249,7 +250,7 @@ func (s *state) held() bool {
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one
 // that is in back-off holds up no other (BLI-24, D-14).
 func (s *state) createIndexes(n int) {
-	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked))
+	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked)).Union(indexesOf(s.unreported))
 	if s.replaceFailedOnly {
 		taken = taken.Union(indexesOf(s.terminating))
 	}

@@ -54,6 +54,9 @@ type Pod struct {
 	// Restarted is how a container ended before its last restart: one that failed, if any
 	// of them did; nil if nothing is known of one. No decision depends on it.
 	Restarted *failurepolicy.Container
+	// Unreported says that the pod is in phase Failed, and that a container is still reported
+	// as running, or as waiting to run again: how it ended is yet to be told.
+	Unreported bool
 	// FailReason is the reason that the kubelet gave for the failure of the whole pod,
 	// such as Evicted; empty for every other pod.
 	FailReason string
@@ -85,6 +88,9 @@ type Observation struct {
 	Now       time.Time
 	// Backoff is what earlier plans asked to remember.
 	Backoff backoff.Record
+	// UnreportedSince is since when the caller has seen pods to be Unreported. Those that are
+	// missing here are not waited for.
+	UnreportedSince map[types.UID]time.Time
 	// Skip names pods on which an operation failed in this sync: none is
 	// planned for them, so that the others go on.
 	Skip map[types.UID]bool
@@ -101,7 +107,10 @@ type Config struct {
 	// MaxPodChanges is how many pods one plan creates, or scales down.
 	MaxPodChanges int
 	Backoff       backoff.Policy
-	Features      Features
+	// ReportWait is how long a failed pod whose end is not told yet keeps the
+	// podFailurePolicy waiting (ADR 0012).
+	ReportWait time.Duration
+	Features   Features
 	// SchedulingDone says that somebody else sees to spec.scheduling: the plan is for a Job
 	// of the built-in controller.
 	SchedulingDone bool
@@ -110,12 +119,13 @@ type Config struct {
 }
 
 // DefaultConfig returns the values of the built-in controller: 500, 500, 10 s to
-// 10 min, 1 s.
+// 10 min, 1 s; and 30 s for the end of a failed pod to be told.
 func DefaultConfig() Config {
 	return Config{
 		MaxUncounted:  500,
 		MaxPodChanges: 500,
 		Backoff:       backoff.Policy{Base: 10 * time.Second, Max: 10 * time.Minute},
+		ReportWait:    30 * time.Second,
 		Features:      AllFeatures(),
 		MinRequeue:    time.Second,
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -102,7 +103,7 @@ func (c *Checker) passing(to time.Time) {
 // it; zero if none can for now.
 func (c *Checker) startable(h *history) time.Time {
 	job := h.job
-	if !c.hasRoom(h) || wantsPodGroup(job) {
+	if !c.hasRoom(h) || wantsPodGroup(job) || slices.ContainsFunc(h.order, c.isUnreported) {
 		return time.Time{}
 	}
 	if !isIndexed(&job.Spec) {
@@ -120,6 +121,14 @@ func (c *Checker) startable(h *history) time.Time {
 		}
 	}
 	return first
+}
+
+// isUnreported reports whether it is open how the pod ended. A podFailurePolicy waits for that,
+// and after a crash anew, so that nobody can say for how long.
+func (c *Checker) isUnreported(l *life) bool {
+	return l.pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil
+	})
 }
 
 // hasRoom says that the Job may have one more pod.

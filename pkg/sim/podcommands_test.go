@@ -46,7 +46,11 @@ func (s *scenario) phase(t *testing.T, d *datadriven.TestData) string {
 	if !scanIf(t, d, "exit", code) {
 		code = nil
 	}
-	s.world.kubelet.tamper(s.podName(t, d), corev1.PodPhase(phase), code)
+	name := s.podName(t, d)
+	if d.HasArg("unreported") {
+		s.world.kubelet.stillRunning(name)
+	}
+	s.world.kubelet.tamper(name, corev1.PodPhase(phase), code)
 	return s.world.Trace()
 }
 

@@ -47,6 +47,7 @@ var specRules = []specRule{
 			return r.SucceededCount == nil && r.SucceededIndexes == nil
 		})
 	}, "a rule needs succeededCount or succeededIndexes"},
+	{"scheduling", func(s *batchv1.JobSpec) bool { return minCount(s.Scheduling) > ptr.Deref(s.Parallelism, 1) }, "a gang larger than parallelism"},
 	{"podReplacementPolicy", func(s *batchv1.JobSpec) bool {
 		return s.PodFailurePolicy != nil && ptr.Deref(s.PodReplacementPolicy, "") != batchv1.Failed
 	}, "must be Failed with podFailurePolicy"},
@@ -90,10 +91,28 @@ func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 		{"backoffLimitPerIndex", !ptr.Equal(was.BackoffLimitPerIndex, is.BackoffLimitPerIndex)},
 		{"podFailurePolicy", !equality.Semantic.DeepEqual(was.PodFailurePolicy, is.PodFailurePolicy)},
 		{"successPolicy", !equality.Semantic.DeepEqual(was.SuccessPolicy, is.SuccessPolicy)},
+		{"scheduling", !equality.Semantic.DeepEqual(withoutMinCount(was.Scheduling), withoutMinCount(is.Scheduling))},
 	} {
 		if f.changed {
 			list = append(list, field.Invalid(field.NewPath("spec").Child(f.path), field.OmitValueType{}, "field is immutable"))
 		}
 	}
 	return list
+}
+
+// minCount is the size of the gang that a Job asks for, 0 if it leaves that open.
+func minCount(s *batchv1.JobSchedulingConfiguration) int32 {
+	if s == nil || s.SchedulingPolicy == nil || s.SchedulingPolicy.Gang == nil {
+		return 0
+	}
+	return ptr.Deref(s.SchedulingPolicy.Gang.MinCount, 0)
+}
+
+// withoutMinCount is the part of spec.scheduling that never changes.
+func withoutMinCount(s *batchv1.JobSchedulingConfiguration) *batchv1.JobSchedulingConfiguration {
+	s = s.DeepCopy()
+	if minCount(s) > 0 {
+		s.SchedulingPolicy.Gang.MinCount = nil
+	}
+	return s
 }

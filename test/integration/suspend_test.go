@@ -125,3 +125,26 @@ func TestResumeWaitsForTerminatingPods_PRP_13(t *testing.T) {
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 1, 0)
 }
+
+// JOB-30: while a Job is suspended and has no active pods, resources and labels of its template
+// may change, since Kubernetes 1.37 those labels too that the API server put there and that
+// say whose the pods are. New pods are as the template says then; the Job's stay the Job's.
+func TestTemplateOfASuspendedJob_JOB_30(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(completions(2), parallelism(2), onNode, suspended))
+	f.untilIs("a", batchv1.JobSuspended)
+	f.edit("a", map[string]any{"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{
+		batchv1.JobNameLabel: "other", "job-name": nil, "controller-uid": nil, "team": "ml",
+	}}}})
+	f.edit("a", suspend(false))
+	for _, pod := range f.untilActive(2) {
+		if _, legacy := pod.Labels["controller-uid"]; pod.Labels[batchv1.JobNameLabel] != "other" || pod.Labels["team"] != "ml" || legacy {
+			t.Errorf("pod %s has the labels %v", pod.Name, pod.Labels)
+		}
+	}
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 2, 0)
+	f.untilReleased()
+}

@@ -146,6 +146,22 @@ func TestRestarts_Issue7_1(t *testing.T) {
 	}
 }
 
+// PFP-07, ADR 0012: a busy kubelet may report that pods have failed at their activeDeadlineSeconds
+// before it reports how their containers ended; the rule for the exit code is found all the same.
+func TestExitCodesThatComeLate_PFP_07(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	j := indexed(newJob("late", `trap 'sleep 1; exit 42' TERM; while :; do sleep 1 & wait; done`), 4, 4)
+	spec := &j.Spec.Template.Spec
+	spec.ActiveDeadlineSeconds, spec.TerminationGracePeriodSeconds = ptr.To[int64](3), ptr.To[int64](10)
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
+	}}}
+	create(t, ns, j)
+	want(t, ns, 3, []string{"PodFailurePolicy_0"}, "wait", "late", "--timeout", "2m")
+}
+
 // Issue 7, point 1: a container has failed, and another one keeps its pod from ending.
 func TestFailedWithin_Issue7_1(t *testing.T) {
 	t.Parallel()
