@@ -267,8 +267,9 @@ func (g generator) edits() {
 		e.At = at
 		g.c.Edits = append(g.c.Edits, e)
 		if e.Action == model.SetSize {
+			smaller := e.Value < size
 			size = e.Value
-			if g.chance(10) { // Both before a controller can react.
+			if smaller && g.chance(25) { // Both before a controller can react.
 				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetParallelism, Value: g.Int32N(6)})
 			}
 		}

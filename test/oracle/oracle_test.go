@@ -28,6 +28,8 @@ const (
 type tally struct {
 	sync.Mutex
 	differences map[string]int
+	// example is the lowest seed that meets a difference.
+	example map[string]uint64
 	// later are the cases that came out right under another than the first pace.
 	later    int
 	failures []string
@@ -43,7 +45,7 @@ func TestOracle(t *testing.T) {
 	if *oneSeed >= 0 {
 		first, n = uint64(*oneSeed), 1
 	}
-	total := &tally{differences: map[string]int{}, ends: map[string]int{}}
+	total := &tally{differences: map[string]int{}, example: map[string]uint64{}, ends: map[string]int{}}
 	var next atomic.Uint64
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -71,7 +73,7 @@ func (t *tally) report(test *testing.T, cases uint64) {
 		test.Logf("%6d × %s", t.ends[end], end)
 	}
 	for _, name := range names() {
-		test.Logf("%6d × difference: %s", t.differences[name], name)
+		test.Logf("%6d × difference: %s (seed %d)", t.differences[name], name, t.example[name])
 		if cases >= longRun && t.differences[name] == 0 {
 			test.Errorf("no case meets the difference %q: it goes from the list", name)
 		}
@@ -104,7 +106,9 @@ func (t *tally) play(seed uint64) {
 		t.ends[e]++
 	}
 	for _, d := range f.differences {
-		t.differences[d]++
+		if t.differences[d]++; t.differences[d] == 1 || seed < t.example[d] {
+			t.example[d] = seed
+		}
 	}
 }
 

@@ -36,13 +36,12 @@ func (w *world) look() {
 		next.start = w.second()
 	}
 	w.countIndexes(&next, seen)
-	mayEnd := !w.deleting || !w.HeldNeverEnds
-	if next.fate == nil && mayEnd {
+	if next.fate == nil {
 		next.fate = w.verdict(&next, seen)
 	}
 	changed, doomed := false, next.fate != nil
 	if !doomed {
-		changed = w.manage(&next, seen, mayEnd)
+		changed = w.manage(&next, seen)
 	}
 	if changed = w.conclude(next, seen, doomed) || changed; changed {
 		w.wakeBy(w.now + w.pace.draw())
@@ -50,17 +49,14 @@ func (w *world) look() {
 }
 
 // manage sees to the pods of a Job that goes on, and then looks whether that is its end.
-func (w *world) manage(next *books, seen *news, mayEnd bool) (changed bool) {
+func (w *world) manage(next *books, seen *news) (changed bool) {
 	if !w.deleting {
 		changed = w.staff(next, seen)
 		if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
 			w.wait(next, seen)
 		}
 	}
-	if mayEnd {
-		next.fate = w.enough(next, seen)
-	}
-	if next.fate == nil && !w.deleting {
+	if next.fate = w.enough(next, seen); next.fate == nil && !w.deleting {
 		w.suspension(next)
 	}
 	return changed
@@ -69,7 +65,7 @@ func (w *world) manage(next *books, seen *news, mayEnd bool) (changed bool) {
 // conclude enters what there is to enter, and ends what is to end. What follows from a new
 // verdict may wait for the next look.
 func (w *world) conclude(next books, seen *news, doomed bool) bool {
-	if w.StartTimeAtEnd && next.fate != nil && next.start == Never && !w.nothingToDo() {
+	if w.StartTimeAtEnd && next.fate != nil && next.start == Never {
 		next.start = w.second()
 	}
 	waits := nothing
@@ -130,8 +126,7 @@ func (w *world) countIndexes(next *books, seen *news) {
 	for _, p := range seen.failed {
 		action := w.judge(p).action
 		atLimit := !seen.ignored[p] && p.failures >= int(*w.spec.BackoffLimitPerIndex)
-		saved := w.FailJobSavesIndex && action == batchv1.PodFailurePolicyActionFailJob
-		if atLimit && !saved || action == batchv1.PodFailurePolicyActionFailIndex {
+		if atLimit || action == batchv1.PodFailurePolicyActionFailIndex {
 			next.lost[p.index] = true
 		}
 	}
@@ -179,11 +174,8 @@ func (w *world) enter(next *books, due []*pod, ending bool) {
 // countsAsFailed says that a pod that is settled counts. When the Job fails, everything does
 // that has not ended, unless a rule ignores it (PRP-16).
 func (w *world) countsAsFailed(p *pod, failing bool) bool {
-	switch {
-	case p.phase == corev1.PodSucceeded || !w.mine(p), w.DeletionForgives && w.deleting && !p.over():
+	if p.phase == corev1.PodSucceeded || !w.mine(p) || w.judge(p).action == batchv1.PodFailurePolicyActionIgnore {
 		return false
-	case w.judge(p).action == batchv1.PodFailurePolicyActionIgnore:
-		return failing && w.OnlyFailedIgnored && !p.over()
 	}
 	return failing || w.hasFailed(p)
 }

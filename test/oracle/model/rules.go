@@ -8,7 +8,7 @@ type Rules struct {
 	// NoHeadOfLine: an index in back-off holds up none behind it (BLI-24, D-14).
 	NoHeadOfLine bool
 	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API
-	// server refuses its end (STV-14, D-39).
+	// server refuses its end, unless completions are 0 (STV-14, D-39).
 	StartTimeAtEnd bool
 	// ReplacedStays: a failed pod whose next pod is removed at once may go on waiting for
 	// another (BLI-07).
@@ -16,18 +16,7 @@ type Rules struct {
 	// CountKept: the number of succeeded pods stays as it is where the API server refuses a
 	// smaller one (STV-18).
 	CountKept bool
-
-	// What follows are defects.
-
-	// HeldNeverEnds: nothing ends a Job any more that is being deleted, and held.
-	HeldNeverEnds bool
-	// ShrinkingQueue: parallelism limits a Job without completions after its first success.
-	ShrinkingQueue bool
-	// FailJobSavesIndex: a failure that fails the Job never fails its index.
-	FailJobSavesIndex bool
-	// OnlyFailedIgnored: a pod that terminates when the Job fails counts, whatever rules say.
-	OnlyFailedIgnored bool
-	// DeletionForgives: a pod that is a failure since its deletion, and not settled, does not
-	// count any more when the Job is deleted.
-	DeletionForgives bool
+	// SettledIsSettled: a pod that was let go when its Job was deleted fails no Job any more
+	// (TRK-12).
+	SettledIsSettled bool
 }

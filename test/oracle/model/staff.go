@@ -47,8 +47,6 @@ func (w *world) want(next *books, seen *news) int {
 		return 0
 	case w.spec.Completions != nil:
 		return max(0, min(parallelism, int(*w.spec.Completions)-succeeded))
-	case succeeded > 0 && w.ShrinkingQueue:
-		return min(parallelism, len(seen.active))
 	case succeeded > 0:
 		return len(seen.active)
 	}

@@ -46,6 +46,9 @@ func succeeding(reason, message string) *Condition {
 func (w *world) failJob() *Condition {
 	var matches []judgement
 	for _, p := range w.pods {
+		if w.SettledIsSettled && p.settled {
+			continue
+		}
 		if j := w.judge(p); w.hasFailed(p) && j.action == batchv1.PodFailurePolicyActionFailJob {
 			matches = append(matches, j)
 		}
