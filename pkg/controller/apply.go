@@ -33,10 +33,15 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
 	create, batch := plan.Create, max(1, s.memory.get(s.uid).ramp)
-	for ; len(create) > 0 || len(operations) > 0; batch *= 2 {
+	for len(create) > 0 || len(operations) > 0 {
 		n := min(batch, len(create))
-		for _, pod := range create[:n] {
-			operations = append(operations, func() { stage.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason) })
+		for i, pod := range create[:n] {
+			first := i == 0 && len(create) == len(plan.Create)
+			operations = append(operations, func() {
+				if first || !stage.overdue() { // Every stage gets on.
+					stage.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason)
+				}
+			})
 		}
 		create = create[n:]
 		s.cluster.Parallel(len(operations), func(i int) {
@@ -47,7 +52,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			}
 		})
 		operations = nil
-		if s.held || stage.overdue() {
+		if batch *= 2; s.held || stage.overdue() {
 			break
 		}
 	}
@@ -96,7 +101,8 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 }
 
 // overdue reports whether the stage has taken so long that the counts are due again: many
-// creations take long at a low rate limit, and the rest of them follows in the next stage.
+// creations take long at a low rate limit. The plan of the next stage has the rest, if they
+// are still wanted.
 func (s *stage) overdue() bool {
 	return s.ramp && s.config.Clock.Since(s.begun) >= s.config.BatchPeriod
 }
@@ -177,9 +183,6 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 }
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
-	if s.overdue() {
-		return // The plan of the next stage has it again, if it is still wanted.
-	}
 	pod, err := s.create(ctx, n)
 	if err == nil {
 		s.cache.WrotePod(pod)

@@ -176,7 +176,7 @@ func TestSuccessPolicyIsSwitchedOff_SUC_19(t *testing.T) {
 		t.Errorf("the conditions are %v", job.Status.Conditions)
 	}
 	f.kubelet.succeed(f.indexOfJob("a", 1))
-	f.untilComplete("a", 2, 0)
+	f.untilFinished("a", batchv1.JobComplete, "", 2, 0)
 	f.wantPodsEver(2)
 	m.until(map[string]float64{"jobs_finished_total{completion_mode=Indexed,reason=,result=succeeded}": 1}, "jobs_finished_total")
 }

@@ -73,6 +73,8 @@ func (l *ledger) noCause(old *batchv1.Job, c *batchv1.JobCondition) string {
 		return when(met < 0 || !strings.HasSuffix(c.Message, fmt.Sprintf("at index %d", met)), fmt.Sprintf("it is rule %d that is met", met))
 	case batchv1.JobReasonCompletionsReached:
 		return l.notCompleted()
+	case "": // With the gate JobSuccessPolicy off, completions have no reason.
+		return when(c.Type != batchv1.JobSuccessCriteriaMet, "it has none") + l.notCompleted()
 	}
 	return l.noRule(c)
 }
