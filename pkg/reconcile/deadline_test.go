@@ -40,6 +40,7 @@ func TestDeadline_JOB_23(t *testing.T) {
 		"resumed":                    {[]func(*batchv1.Job){deadline(60), noStart, suspended(corev1.ConditionTrue)}, false, time.Minute},
 		"resumed, startTime is old":  {[]func(*batchv1.Job){deadline(60), startedAgo(time.Hour), suspended(corev1.ConditionTrue)}, false, time.Minute},
 		"was resumed":                {[]func(*batchv1.Job){deadline(60), startedAgo(time.Minute), suspended(corev1.ConditionFalse)}, true, 0},
+		"resumed, being deleted":     {[]func(*batchv1.Job){deadline(60), startedAgo(time.Minute), suspended(corev1.ConditionTrue), beingDeleted}, true, 0},
 		"is being deleted":           {[]func(*batchv1.Job){deadline(60), startedAgo(time.Hour), beingDeleted}, true, 0},
 	} {
 		o := observeJob(append(test.options, sized(1, 0))...)

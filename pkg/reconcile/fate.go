@@ -121,7 +121,8 @@ func (s *state) pastDeadline() bool {
 		return false
 	}
 	begin := s.Now
-	if start != nil && TrueCondition(s.job, batchv1.JobSuspended) == nil {
+	// A Job that is being deleted keeps the condition when it is resumed.
+	if start != nil && (s.deleting || TrueCondition(s.job, batchv1.JobSuspended) == nil) {
 		begin = start.Time
 	}
 	f := about(FindingDeadline)

@@ -203,7 +203,8 @@ func (g generator) fates() {
 		for nth := 1; nth <= pods; nth++ {
 			f := g.fate(index, nth, bad)
 			if f.Run != model.Forever {
-				f.Run = time.Duration(2+runs[len(g.c.Fates)%len(runs)]) * time.Second
+				// A bit more than seconds keeps ends apart from what users do.
+				f.Run = time.Duration(2+runs[len(g.c.Fates)%len(runs)])*time.Second + 130*time.Millisecond
 			}
 			g.c.Fates = append(g.c.Fates, f)
 		}

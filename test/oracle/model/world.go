@@ -25,6 +25,9 @@ type Pace struct {
 	rng *rand.Rand
 	// least and most bound the reaction, jitter how far apart pods are created.
 	least, most, jitter time.Duration
+	// batched says that what happens to pods within a second after a look waits until that
+	// is over (JOB-53).
+	batched bool
 	// staged is how much of what follows from a verdict waits for the next look.
 	staged stage
 }
@@ -38,18 +41,19 @@ const (
 	everything
 )
 
-// NewPace returns the n-th pace of a seed: the first is prompt, the second takes a second
-// for everything, and the others are now this and now that, some of them promptly.
+// NewPace returns the n-th pace of a seed: the first is prompt, but gathers what happens
+// within a second, the second takes a second for everything, and the others are now this and
+// now that, some of them promptly.
 func NewPace(seed uint64, n int) Pace {
 	p := Pace{rng: rand.New(rand.NewPCG(seed, uint64(n))), most: 1100 * time.Millisecond, jitter: 10 * time.Millisecond}
 	switch {
 	case n == 0:
-		p.least, p.most, p.jitter = 10*time.Millisecond, 10*time.Millisecond, 0
+		p.least, p.most, p.jitter, p.batched = 10*time.Millisecond, 10*time.Millisecond, 0, true
 	case n == 1:
 		p.least, p.most = time.Second, time.Second
 	case n%3 == 0:
 		p.most = 20 * time.Millisecond
-		p.staged = stage(n / 3 % 3)
+		p.staged, p.batched = stage(n/3%3), n%2 == 0
 	}
 	return p
 }
@@ -71,14 +75,14 @@ type world struct {
 	pasts pasts
 	out   Outcome
 	// edits are those that are left, wake is when the controller looks again.
-	edits    []Edit
-	wake     time.Duration
-	deleting bool
+	edits        []Edit
+	wake, looked time.Duration
+	deleting     bool
 }
 
 // Run plays a case to rest. It fails if the case does not come to rest.
 func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
-	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), pasts: pasts{lastSuccess: -1}}
+	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), looked: -time.Hour, pasts: pasts{lastSuccess: -1}}
 	w.job = books{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
 	for range maxEvents {
 		next := w.next()
@@ -87,14 +91,23 @@ func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 		}
 		w.now = next
 		if w.live() {
-			w.wakeBy(w.now + w.pace.draw())
+			w.react()
 		}
 		if w.wake <= w.now {
-			w.wake = Never
+			w.wake, w.looked = Never, w.now
 			w.look()
 		}
 	}
 	return Outcome{}, fmt.Errorf("no rest after %d events", maxEvents)
+}
+
+// react sees to a look after something has happened to a pod.
+func (w *world) react() {
+	at := w.now + w.pace.draw()
+	if w.pace.batched {
+		at = max(at, w.looked+time.Second)
+	}
+	w.wakeBy(at)
 }
 
 func (w *world) wakeBy(at time.Duration) { w.wake = min(w.wake, at) }
@@ -159,9 +172,12 @@ func (w *world) interrupted() bool {
 func (w *world) edit(e Edit) {
 	e.Change(w.spec)
 	switch e.Action {
+	default:
+		w.wakeBy(w.now + w.pace.draw()) // A changed spec does not wait.
 	case DeleteJob:
 		w.deleting = true
 		w.out.Gone = !w.Held
+		w.wakeBy(w.now + w.pace.draw())
 	case DeletePod:
 		w.deletePod(int(e.Value))
 	case EvictPod:
