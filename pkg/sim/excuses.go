@@ -19,8 +19,14 @@ type excuses struct {
 	ahead, behind, slowest time.Duration
 }
 
-// lag is how long the controller may act on what is no longer so.
-func (e *excuses) lag() time.Duration { return max(e.world.Lag, e.slowest) + 25*e.callTime() }
+// lag is how long the controller may act on what is no longer so: a stage makes at least 32
+// creations if it is to (controller.Config.PodConcurrency).
+func (e *excuses) lag() time.Duration {
+	if e.world.QPS == 0 {
+		return max(e.world.Lag, e.slowest) + 25*e.callTime()
+	}
+	return max(e.world.Lag, e.slowest) + 40*e.callTime()
+}
 
 // callTime is how long a call takes, the wait for the rate limit included.
 func (e *excuses) callTime() time.Duration {
