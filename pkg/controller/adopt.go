@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,27 +48,36 @@ func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) boo
 	return true
 }
 
-// confirmRange leaves out the releases of pods out of range if the Job has changed since it
-// was cached, or if that cannot be told: an older spec may have no index for a pod that
-// another leader created, and that has succeeded since.
-func (s *jobSync) confirmRange(ctx context.Context, release []reconcile.PodRef) []reconcile.PodRef {
+// carryOut applies a plan, unless another read of the Job, where the plan needs one, shows
+// that it was made for an older spec: then the next stage plans anew.
+func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
+	if current, err := s.confirmRange(context.WithoutCancel(ctx), plan); err != nil || !current {
+		return err
+	}
+	return s.apply(ctx, plan)
+}
+
+// confirmRange reads the Job again before pods are let go that are out of its range: an older
+// spec may have no index for a pod that another leader created, and that has succeeded since.
+// If that cannot be told, these pods are left out of the sync.
+func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
 	outOfRange := func(r reconcile.PodRef) bool { return r.OutOfRange }
-	if !slices.ContainsFunc(release, outOfRange) {
-		return release
+	if !slices.ContainsFunc(plan.Release, outOfRange) {
+		return true, nil
 	}
 	live, err := s.readLive(ctx)
 	switch {
-	case err != nil:
-		s.errs = append(s.errs, fmt.Errorf("before letting pods go that are out of range: %w", err))
-		for _, r := range release {
-			if r.OutOfRange {
-				s.skip[r.UID] = true
-			}
-		}
-	case live.Generation == s.job.Generation:
-		return release
+	case errors.Is(err, errJobGone):
+		return false, errJobGone
+	case err == nil:
+		return live.Generation == s.job.Generation, nil
 	}
-	return slices.DeleteFunc(slices.Clone(release), outOfRange)
+	s.errs = append(s.errs, fmt.Errorf("before letting pods go that are out of range: %w", err))
+	for _, r := range plan.Release {
+		s.skip[r.UID] = s.skip[r.UID] || r.OutOfRange
+	}
+	plan.Release = slices.DeleteFunc(slices.Clone(plan.Release), outOfRange)
+	return true, nil
 }
 
 // readLive reads the Job past the cache, and lets the cache know.

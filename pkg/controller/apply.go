@@ -26,7 +26,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// limit of its own, and begins no others: the operations of a stage need not
 	// all be carried out.
 	stopping := ctx.Done()
-	stage := &stage{jobSync: s, begun: s.config.Clock.Now(), ramp: len(plan.Create) > s.config.PodConcurrency}
+	stage := &stage{jobSync: s, begun: s.config.Clock.Now(), ramp: s.isRamp(plan)}
 	var operations []func()
 	if ctx.Err() == nil {
 		operations = stage.changes(context.WithoutCancel(ctx), plan)
@@ -38,7 +38,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 		for i, pod := range create[:n] {
 			first := i == 0 && len(create) == len(plan.Create)
 			operations = append(operations, func() {
-				if first || !stage.overdue() { // Every stage gets on.
+				if first || !stage.leaveToNext() { // Every stage gets on.
 					stage.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason)
 				}
 			})
@@ -52,11 +52,13 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			}
 		})
 		operations = nil
-		if batch *= 2; s.held || stage.overdue() {
+		if s.held || stage.left || stage.overdue() {
 			break
 		}
+		batch *= 2
 	}
-	stage.rememberRamp(plan, batch)
+	stage.left = stage.left || len(create) > 0 || len(plan.Create) == s.config.Limits.MaxPodChanges
+	stage.rememberRamp(batch)
 	stage.remember(plan)
 	stage.tell(plan)
 	return stage.statusErr
@@ -66,8 +68,9 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 type stage struct {
 	*jobSync
 	begun time.Time
-	// ramp reports whether there are more creations than can be under way at once.
-	ramp      bool
+	ramp  bool
+	// left reports whether creations are left to the next stage, though none was refused.
+	left      bool
 	mu        sync.Mutex
 	statusErr error
 	// stored is the status that was written, if it was, and written when.
@@ -86,7 +89,7 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	for _, pod := range plan.Delete {
 		operations = append(operations, func() { s.deletePod(ctx, pod) })
 	}
-	for _, pod := range s.confirmRange(ctx, plan.Release) {
+	for _, pod := range plan.Release {
 		operations = append(operations, func() { s.releasePod(ctx, pod) })
 	}
 	for _, pod := range plan.Disown {
@@ -100,17 +103,33 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	return operations
 }
 
-// overdue reports whether the stage has taken so long that the counts are due again: many
-// creations take long at a low rate limit. The plan of the next stage has the rest, if they
-// are still wanted.
-func (s *stage) overdue() bool {
-	return s.ramp && s.config.Clock.Since(s.begun) >= s.config.BatchPeriod
+// isRamp reports whether there are more creations than can be under way at once.
+func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
+	return len(plan.Create) > s.config.PodConcurrency
 }
 
-// rememberRamp lets the next stage go on with as many creations at once as this one came
-// to. A stage that creates nothing, or not all, begins anew.
-func (s *stage) rememberRamp(plan *reconcile.Plan, batch int) {
-	if s.held || len(plan.Create) == 0 {
+// overdue reports whether the stage has taken so long that the counts are due again: many
+// creations take long at a low rate limit, and few with a slow webhook, which must not hold
+// up startTime. The plan of the next stage has the rest, if they are still wanted.
+func (s *stage) overdue() bool {
+	return (s.ramp || s.job.Status.StartTime == nil) && s.config.Clock.Since(s.begun) >= s.config.BatchPeriod
+}
+
+// leaveToNext reports whether a creation is left to the next stage.
+func (s *stage) leaveToNext() bool {
+	if !s.ramp || !s.overdue() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = true
+	return true
+}
+
+// rememberRamp lets the next stage go on with as many creations at once as this one has
+// come to, if it left some. After a refusal, or when all are made, it begins with one.
+func (s *stage) rememberRamp(batch int) {
+	if s.held || !s.left {
 		batch = 0
 	}
 	if batch != s.memory.get(s.uid).ramp {

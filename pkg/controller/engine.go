@@ -115,9 +115,9 @@ const maxConflicts = 3
 // Sync brings the Job as far as it can be brought now. An error asks for another
 // try after a back-off.
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
-	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, begun: e.config.Clock.Now()}
+	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{}, begun: e.config.Clock.Now()}
 	result, err := s.run(ctx)
-	s.settleConflicts(err)
+	s.settleConflicts()
 	s.report(result, err)
 	return result, err
 }
@@ -132,6 +132,8 @@ type jobSync struct {
 	// template is the Job's, if our types cannot hold it.
 	template []byte
 	skip     map[types.UID]bool
+	// conflicted are the pods whose writes met a conflict in this sync.
+	conflicted map[types.UID]bool
 	// exists says that a live read has shown the Job in this sync, not being deleted.
 	exists    bool
 	held      bool
@@ -172,7 +174,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
-		switch err := s.apply(ctx, &plan); {
+		switch err := s.carryOut(ctx, &plan); {
 		case errors.Is(err, errJobGone):
 			return Result{}, errors.Join(s.errs...)
 		case err != nil:
@@ -283,12 +285,14 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	}
 	m := s.memory.get(s.uid)
 	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
-	// Creations are the next stage's to tell of, unless they go on since the last one.
-	if merge := plan.Merge && m.ramp == 0; !merge && (m.written.IsZero() || wait <= 0) {
+	// Creations are the next stage's to tell of, unless they go on since the last one, or
+	// are so many that startTime must not wait for them.
+	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
+	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {
 		return
 	}
 	plan.Status = nil
-	if result.After == 0 || wait < result.After {
+	if wait > 0 && (result.After == 0 || wait < result.After) {
 		result.After = wait
 	}
 }

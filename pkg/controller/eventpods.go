@@ -166,5 +166,7 @@ func failedEvent(same []failedOperation) event {
 }
 
 // isWorthTelling says that an error will not pass by itself. An internal error may, but
-// that is also what a broken webhook looks like.
-func isWorthTelling(err error) bool { return !isPassing(err) || apierrors.IsInternalError(err) }
+// that is also what a broken webhook looks like; and conflicts only count after several.
+func isWorthTelling(err error) bool {
+	return !isPassing(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
+}

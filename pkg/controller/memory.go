@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -71,6 +72,7 @@ func (m memory) update(uid types.UID, change func(*jobMemory)) {
 
 // countConflict takes a conflict about a pod, and returns how many there were in a row.
 func (s *jobSync) countConflict(pod types.UID) (n int) {
+	s.conflicted[pod] = true
 	s.memory.update(s.uid, func(m *jobMemory) {
 		if m.conflicts == nil {
 			m.conflicts = map[types.UID]int{}
@@ -81,14 +83,20 @@ func (s *jobSync) countConflict(pod types.UID) (n int) {
 	return n
 }
 
-// settleConflicts ends the series of conflicts of a Job after a sync without any.
-func (s *jobSync) settleConflicts(err error) {
-	switch m := s.memory.get(s.uid); {
-	case s.retry || err != nil || m.conflicts == nil:
-	case !m.ours:
+// settleConflicts ends the series of conflicts of each pod that met none in this sync.
+func (s *jobSync) settleConflicts() {
+	m := s.memory.get(s.uid)
+	switch {
+	case m.conflicts == nil:
+	case !m.ours && len(s.conflicted) == 0:
 		s.memory.forget(s.uid) // The pods of a Job that is gone, or of none that is known.
 	default:
-		s.memory.update(s.uid, func(m *jobMemory) { m.conflicts = nil })
+		s.memory.update(s.uid, func(m *jobMemory) {
+			maps.DeleteFunc(m.conflicts, func(pod types.UID, _ int) bool { return !s.conflicted[pod] })
+			if len(m.conflicts) == 0 {
+				m.conflicts = nil
+			}
+		})
 	}
 }
 

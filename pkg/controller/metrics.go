@@ -227,7 +227,6 @@ func (m *Metrics) synced(job *batchv1.Job, took time.Duration, action syncAction
 	m.syncDuration.WithLabelValues(completionMode(job), result, string(action)).Observe(took.Seconds())
 }
 
-// staleSync counts a sync that has to read the Job's pods past the watches (JOB-51).
 // jobOfOthers counts a Job of another external controller when it is seen first (MGB-12).
 func (m *Metrics) jobOfOthers(name string) {
 	if m != nil {
@@ -235,6 +234,7 @@ func (m *Metrics) jobOfOthers(name string) {
 	}
 }
 
+// staleSync counts a sync that has to read the Job's pods past the watches (JOB-51).
 func (m *Metrics) staleSync() {
 	if m != nil {
 		m.staleSyncs.WithLabelValues("", "pods").Inc()

@@ -45,7 +45,7 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		return s.releaseUnclaimed(ctx, namespace)
 	}
 	m := s.memory.get(s.uid)
-	if !m.ours {
+	if !m.ours && m.conflicts == nil {
 		s.memory.forget(s.uid)
 	}
 	orphans := s.cache.Orphans(s.uid)

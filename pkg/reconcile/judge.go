@@ -173,7 +173,7 @@ func (s *state) noteRuleNames() {
 // them (PFP-05), unless the next pod of their index has to know of them (BLI-04).
 func (s *state) releaseIgnored() {
 	for _, p := range s.ignored {
-		if s.isDelayed(p) || s.perIndex && s.fate.decided() && !s.fate.stored && !s.fate.direct {
+		if s.isDelayed(p) || s.perIndex && s.fate.decided() && !s.fate.stored {
 			// Nothing but the pod itself tells of the failure; if the interim condition
 			// cannot be stored, its index may go on.
 			continue

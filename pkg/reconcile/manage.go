@@ -20,7 +20,7 @@ func (s *state) releaseDeleted() {
 	}
 	for _, p := range slices.Concat(s.active, s.terminating) {
 		_, recorded := s.uncounted[p.UID]
-		if p.Finalizer && (p.IsActive() || s.replaceFailedOnly && !recorded) {
+		if p.Finalizer && (p.IsActive() || s.replaceFailedOnly && !recorded && s.inRange(p)) {
 			s.release(p, ifUnchanged) // One that terminates has failed otherwise (PRP-05).
 		}
 	}

@@ -32,8 +32,7 @@ func (s *state) writeStatus(l ledger) {
 		return
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
-	begins := s.job.Status.StartTime == nil && next.StartTime != nil
-	if s.plan.changesPods() && !s.plan.Urgent && !l.records && !begins {
+	if s.plan.changesPods() && !s.plan.Urgent && !l.records {
 		// The next stage will see what these changes led to: one write for both. Only
 		// creations may take long enough for the counts to be due before.
 		if len(s.plan.Create) == 0 {

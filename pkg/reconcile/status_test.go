@@ -547,12 +547,12 @@ func TestOrderOfFates_JOB_01(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f] FailureTarget=True/BackoffLimitExceeded`)
 }
 
-// JOB-22: startTime is written with the first plan, however long its creations take; other
-// counts may wait for what these lead to. STV-16: none counts a pod that is yet to be created.
+// JOB-22: the first plan has startTime, which may be merged with what its creations lead to,
+// as other counts may. STV-16: none counts a pod that is yet to be created.
 func TestFirstStatus_JOB_22(t *testing.T) {
 	o := observeJob(sized(3, 3), noStart)
 	plan := o.compute()
-	if s := plan.Status; s == nil || plan.Merge || s.StartTime == nil || !s.StartTime.Time.Equal(now) || s.Active != 0 || len(plan.Create) != 3 {
+	if s := plan.Status; s == nil || !plan.Merge || s.StartTime == nil || !s.StartTime.Time.Equal(now) || s.Active != 0 || len(plan.Create) != 3 {
 		t.Errorf("begins: %s, merge %v", planText(plan), plan.Merge)
 	}
 	o.carryOut(t, plan).Pods = o.Pods[:2] // One creation was refused.

@@ -36,6 +36,9 @@ func (s *state) meetsSuccessPolicy() bool {
 // fitsFleeting says that this status can record every failed pod that is being deleted.
 // After SuccessCriteriaMet nobody could tell it from the pods that are deleted then.
 func (s *state) fitsFleeting() bool {
+	if slices.ContainsFunc(s.unreported, func(p *Pod) bool { return p.Deleting }) {
+		return false // How it ended is waited for.
+	}
 	fleeting := 0
 	for _, p := range s.failed {
 		if p.Deleting {

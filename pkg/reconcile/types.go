@@ -164,7 +164,8 @@ type Plan struct {
 	// wait for a while, to be merged with the next one.
 	Urgent bool
 	// Merge reports whether Status is best left out: the next stage sees what the creations
-	// led to, and needs one write for both. Only if these take long is a write due before.
+	// led to, and needs one write for both. Only if these take long, or are many and the Job
+	// has no startTime, is a write due before.
 	Merge bool
 	// Create are the pods to create, lowest completion index first.
 	Create []NewPod
