@@ -27,6 +27,14 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	}
 }
 
+// freesClaimed reports whether a pod that nobody controls is let go for the Job that its label
+// names, and that does not exist: somebody changed the label. It is let go as it was seen.
+func (c *Checker) freesClaimed(pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) bool {
+	h := c.jobs[job.UID]
+	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(job.UID) &&
+		(h == nil || h.gone) && ref.ResourceVersion != ""
+}
+
 // adopterOf is a Job, whoever runs it, that may adopt a pod that nobody controls, or nil.
 func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 	for _, name := range slices.Sorted(maps.Keys(c.world.Store.jobs)) {

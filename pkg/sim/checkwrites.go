@@ -45,6 +45,7 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 		c.adopts(pod, job)
 	case verb == "release" && c.freesStrays(pod):
 		c.freesStray(pod, ref)
+	case verb == "release" && c.freesClaimed(pod, ref, job):
 	default:
 		c.changes(verb, pod, ref, job)
 	}
