@@ -32,6 +32,7 @@
 // The tracking finalizer is taken from pods of a Job that is gone: at once if this
 // process saw the Job as ours; else, as after a start, if the pod says that this
 // program created it, and a live read says that the Job is gone (TRK-20, TRK-22). Pods
-// of anybody else are left to kube-controller-manager (TRK-23). In place of that, also pods
-// are let go that nobody controls, that say nothing of a Job, and that none may adopt.
+// of anybody else are left to kube-controller-manager (TRK-23). A controller that runs in
+// its place also lets go of pods that nobody controls, that name no Job, and that no Job
+// may adopt.
 package controller
