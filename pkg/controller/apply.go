@@ -52,10 +52,12 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 			}
 		})
 		operations = nil
-		if s.held || stage.left || stage.overdue() {
+		if s.held || stage.left {
 			break
 		}
-		batch *= 2
+		if batch *= 2; stage.overdue() {
+			break
+		}
 	}
 	stage.left = stage.left || len(create) > 0 || len(plan.Create) == s.config.Limits.MaxPodChanges
 	stage.rememberRamp(batch)
@@ -112,7 +114,8 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 // creations take long at a low rate limit, and few with a slow webhook, which must not hold
 // up startTime. The plan of the next stage has the rest, if they are still wanted.
 func (s *stage) overdue() bool {
-	return (s.ramp || s.job.Status.StartTime == nil) && s.config.Clock.Since(s.begun) >= s.config.BatchPeriod
+	took := s.config.Clock.Since(s.begun)
+	return s.ramp && took >= s.config.BatchPeriod || s.job.Status.StartTime == nil && took >= s.config.SyncBudget
 }
 
 // leaveToNext reports whether a creation is left to the next stage.

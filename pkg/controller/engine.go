@@ -184,6 +184,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
+	if s.memory.get(s.uid).ramp > 0 { // What was left is not wanted any more.
+		s.memory.update(s.uid, func(m *jobMemory) { m.ramp = 0 })
+	}
 	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 		return Result{Done: true}, nil
