@@ -17,11 +17,17 @@ func mayAdopt(job *batchv1.Job) bool {
 	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
 }
 
-// strays are the pods that the Job may adopt, or might if it were not being deleted: they
-// are not counted before their finalizer is gone.
-func (s *jobSync) strays() []*reconcile.Pod {
+// strays are the pods that the Job may adopt. One that is being deleted adopts none, but
+// counts none that it has lost before their finalizer is gone.
+func (s *jobSync) strays() (pods []*reconcile.Pod) {
 	if reconcile.IsFinished(s.job) {
 		return nil
+	}
+	if s.job.DeletionTimestamp != nil {
+		for _, o := range s.cache.Orphans(s.uid) {
+			pods = append(pods, o.Pod)
+		}
+		return pods
 	}
 	return s.cache.Strays(s.job)
 }

@@ -270,7 +270,7 @@ func (s *state) createIndexes(n int) {
 // backingOff says that failures hold back all creation (JOB-19).
 func (s *state) backingOff() bool {
 	h := s.history.Clone()
-	for _, p := range slices.Concat(s.failed, s.ignored) {
+	for _, p := range slices.Concat(s.failed, s.ignored, s.unreported) {
 		h.Failure(p.FinishedAt, true)
 	}
 	r := s.Backoff.After(h)

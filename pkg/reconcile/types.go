@@ -79,7 +79,8 @@ type Observation struct {
 	// Pods are all pods that the Job controls, in any order.
 	Pods []*Pod
 	// Strays are pods of the namespace that nobody controls, that are not being
-	// deleted, and that the Job's selector selects.
+	// deleted, and that the Job's selector selects; of a Job that is being deleted those
+	// that it has lost, and that hold its finalizer.
 	Strays []*Pod
 	// RuleNames are the names of spec.podFailurePolicy.rules where the API server
 	// serves them, by rule, "" for none; the Go type of a Job does not hold them

@@ -56,7 +56,7 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 		}
 	}
 	// Its index gets no other pod meanwhile.
-	plan := observeJob(policy, indexed(3, 3)).with("p", unreported, index(0)).with("r", index(1)).since(0).compute()
+	plan := observeJob(policy, indexed(3, 3), perIndex(1)).with("p", unreported, index(0)).with("r", index(1)).since(0).compute()
 	if len(plan.Create) != 1 || plan.Create[0].Index != 2 {
 		t.Errorf("%+v", plan.Create)
 	}
@@ -64,5 +64,9 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 	plan = observeJob(policy, sized(2, 2), backoffLimit(0)).with("p", unreported).with("q", failedPod(42, time.Second)).since(0).compute()
 	if u := plan.Status.UncountedTerminatedPods.Failed; len(u) != 2 || len(findings(plan, FindingFate)) != 1 {
 		t.Errorf("%+v", plan.Status)
+	}
+	// Its failure delays others, whatever the verdict will be (JOB-18, PFP-06).
+	if plan = observeJob(policy, sized(3, 3)).with("p", unreported).since(0).compute(); len(plan.Create) > 0 || len(findings(plan, FindingBackoff)) != 1 {
+		t.Errorf("in back-off: %+v", plan.Create)
 	}
 }

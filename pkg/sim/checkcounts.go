@@ -152,6 +152,8 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
 	switch {
 	case job == nil || c.over(job, pod):
+	case h.lives[pod.UID].expired && c.recent(h.editedAt):
+		// It was out of range when somebody looked last.
 	case !c.stored(job, pod) && !c.ignored(job, pod):
 		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 	case c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered:

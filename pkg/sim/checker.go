@@ -99,7 +99,11 @@ func (c *Checker) edited(h *history, m Commit) {
 		h.endingSince = now
 	}
 	if m.OldJob != nil {
-		h.editedAt, h.parallelismThen = now, *m.OldJob.Spec.Parallelism
+		then := *m.OldJob.Spec.Parallelism
+		if c.recent(h.editedAt) { // Somebody may not know of the edit before this one.
+			then = max(then, h.parallelismThen)
+		}
+		h.editedAt, h.parallelismThen = now, then
 	}
 	for _, l := range h.order {
 		if !inRange(m.NewJob, l.index()) {

@@ -96,6 +96,8 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 		return when(rule < 0 || !strings.HasSuffix(condition.Message, fmt.Sprintf("at index %d", rule)), fmt.Sprintf("it is rule %d that is met", rule))
 	case batchv1.JobReasonCompletionsReached:
 		return completionsProblem(job, completed)
+	case "":
+		return when(c.features().SuccessPolicy, "it has no reason") + completionsProblem(job, completed)
 	}
 	return c.ruleProblem(h, job, condition)
 }
