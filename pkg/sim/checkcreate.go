@@ -32,7 +32,8 @@ func (c *Checker) created(h *history, m Commit) {
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	if !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, m.By) {
+	edited := !c.alone() && c.recent(h.editedAt) // One leader may know of it, and not the other.
+	if !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, m.By) && !edited {
 		c.bounds(h, m)
 	}
 	if c.perIndex(job) {
