@@ -35,14 +35,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	create, batch := plan.Create, max(1, s.memory.get(s.uid).ramp)
 	for len(create) > 0 || len(operations) > 0 {
 		n := min(batch, len(create))
-		for i, pod := range create[:n] {
-			first := i == 0 && len(create) == len(plan.Create)
-			operations = append(operations, func() {
-				if first || !stage.leaveToNext() { // Every stage gets on.
-					stage.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason)
-				}
-			})
-		}
+		operations = append(operations, stage.creations(ctx, plan, create[:n], len(create) == len(plan.Create))...)
 		create = create[n:]
 		s.cluster.Parallel(len(operations), func(i int) {
 			select {
@@ -101,6 +94,18 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 		for _, pod := range plan.Adopt {
 			operations = append(operations, func() { s.patchPod(ctx, pod, AdoptPod, verbAdopt) })
 		}
+	}
+	return operations
+}
+
+// creations are those of one batch. Every stage makes one, however late it is.
+func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reconcile.NewPod, begins bool) (operations []func()) {
+	for i, pod := range pods {
+		operations = append(operations, func() {
+			if begins && i == 0 || !s.leaveToNext() {
+				s.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason)
+			}
+		})
 	}
 	return operations
 }

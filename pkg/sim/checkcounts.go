@@ -151,15 +151,18 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 	}
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
 	switch {
-	case job == nil || c.over(job, pod):
-	case h.lives[pod.UID].expired && c.recent(h.editedAt):
-		// It was out of range when somebody looked last.
+	case job == nil || c.over(job, pod) || c.wasOutOfRange(h, pod):
 	case !c.stored(job, pod) && !c.ignored(job, pod):
 		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 	case c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered:
 		// Nobody could tell from the pod any more why the Job fails (PFP-08, PFP-18).
 		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
+}
+
+// wasOutOfRange reports whether the pod was out of range when somebody looked last.
+func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
+	return h.lives[pod.UID].expired && c.recent(h.editedAt)
 }
 
 // over says that the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).

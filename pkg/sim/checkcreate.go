@@ -32,8 +32,7 @@ func (c *Checker) created(h *history, m Commit) {
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	edited := !c.alone() && c.recent(h.editedAt) // One leader may know of it, and not the other.
-	if !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, m.By) && !edited {
+	if c.knowsPods(h, m.By) {
 		c.bounds(h, m)
 	}
 	if c.perIndex(job) {
@@ -55,6 +54,13 @@ func wantsPodGroup(job *batchv1.Job) bool {
 	together := s.DisruptionMode != nil && s.DisruptionMode.All != nil
 	near := s.SchedulingConstraints != nil && len(s.SchedulingConstraints.Topology) > 0
 	return gang || together || near || len(s.ResourceClaims) > 0
+}
+
+// knowsPods reports whether a process must know the spec and the pods as they are. Of two, one
+// may know of an edit, and not the other.
+func (c *Checker) knowsPods(h *history, process int) bool {
+	edited := !c.alone() && c.recent(h.editedAt)
+	return !edited && !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, process)
 }
 
 // knowsEnd says that a process must know that the Job is about to end. Of two, the one that

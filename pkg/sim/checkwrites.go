@@ -34,13 +34,10 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
 	}
 	pod := c.world.Store.byUID[ref.UID]
-	if pod == nil || c.recent(c.touched[pod.UID]) && verb != "adopt" {
-		return // Gone, or perhaps not known yet to be somebody else's.
-	}
-	if ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion {
-		return // Somebody was faster, another leader for one: the write is refused.
-	}
 	switch {
+	case pod == nil || c.recent(c.touched[pod.UID]) && verb != "adopt":
+		// Gone, or perhaps not known yet to be somebody else's.
+	case isVoid(ref, pod):
 	case verb == "adopt":
 		c.adopts(pod, job)
 	case verb == "release" && c.freesStrays(pod):
@@ -49,6 +46,11 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	default:
 		c.changes(verb, pod, ref, job)
 	}
+}
+
+// isVoid reports whether the write is refused: somebody was faster, another leader for one.
+func isVoid(ref reconcile.PodRef, pod *corev1.Pod) bool {
+	return ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion
 }
 
 // changes is S8 for a pod that has a Job.
