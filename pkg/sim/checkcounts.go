@@ -146,18 +146,24 @@ func (c *Checker) longEnded(l *life) bool {
 // stored, or does not matter any more.
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
-	if !m.Ours() || !isTerminal(pod) || !tracked(pod) || tracked(m.NewPod) {
+	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
+	if !m.Ours() || !lost || c.wasOutOfRange(h, pod) {
 		return
 	}
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
 	switch {
-	case job == nil || c.over(job, pod) || c.wasOutOfRange(h, pod):
+	case job == nil || c.over(job, pod):
 	case !c.stored(job, pod) && !c.ignored(job, pod):
 		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
-	case c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered:
+	case c.undecided(h, job, pod):
 		// Nobody could tell from the pod any more why the Job fails (PFP-08, PFP-18).
 		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
+}
+
+// undecided reports whether a rule fails the Job for the pod, and the Job does not say so.
+func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
+	return c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered
 }
 
 // wasOutOfRange reports whether the pod was out of range when somebody looked last.

@@ -27,17 +27,20 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 // podWrite is S7 and S8 for a pod that the controller is about to delete, or to tie
 // to a Job or loose from it: the write names the pod it means, and that is ours.
 func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
-	if c.world.Unchecked {
-		return
+	if !c.world.Unchecked {
+		c.checkPodWrite(verb, ref, job)
 	}
+}
+
+func (c *Checker) checkPodWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
 	if ref.UID == "" {
 		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
 	}
 	pod := c.world.Store.byUID[ref.UID]
 	switch {
-	case pod == nil || c.recent(c.touched[pod.UID]) && verb != "adopt":
-		// Gone, or perhaps not known yet to be somebody else's.
-	case isVoid(ref, pod):
+	case pod == nil || isVoid(ref, pod):
+	case verb != "adopt" && c.recent(c.touched[pod.UID]):
+		// Perhaps it is not known yet to be somebody else's.
 	case verb == "adopt":
 		c.adopts(pod, job)
 	case verb == "release" && c.freesStrays(pod):
