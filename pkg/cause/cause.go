@@ -28,8 +28,8 @@ type Cause struct {
 	Condition corev1.PodConditionType
 	// Deleting says that the pod was being deleted when it ended.
 	Deleting bool
-	// Unended says that the pod was deleted, or will be as the Job is to end, and nobody knows
-	// how it ended.
+	// Unended is set for a pod that was deleted, or will be because its Job ends, before it
+	// reported how it ended.
 	Unended bool
 	// PodReason is the kubelet's reason for the failure of the whole pod, such as Evicted.
 	PodReason string

@@ -311,8 +311,8 @@ func isOtherPod(err error) bool {
 	})
 }
 
-// isMissing reports whether the API server says that it has no object of this name. What a
-// webhook or a proxy answers with the same code does not name the object.
+// isMissing reports whether the API server says that it has no object of this name. A
+// webhook or a proxy may answer with the same code, but does not name the object.
 func isMissing(err error, resource, name string) bool {
 	d := detailsOf(err)
 	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name

@@ -73,7 +73,7 @@ func TestStandingEvents_PFN_25_BLI_40(t *testing.T) {
 	}
 }
 
-// JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling is told so, once.
+// JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling gets one event about it.
 func TestUnsupportedSchedulingIsSaidOnce_JOB_64(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)

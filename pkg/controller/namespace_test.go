@@ -272,7 +272,7 @@ func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 	}
 }
 
-// REG-31: a conflict about one pod that lasts is told after a few, one now and then never is.
+// REG-31: a conflict about one pod is an error after the third in a row; occasional ones stay quiet.
 func TestLastingConflict_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)

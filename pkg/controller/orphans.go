@@ -48,24 +48,13 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if !m.ours && m.conflicts == nil {
 		s.memory.forget(s.uid)
 	}
-	orphans := s.cache.Orphans(s.uid)
-	all := len(orphans)
-	orphans = slices.DeleteFunc(orphans, isAdoptable)
-	left := len(orphans) < all
-	// A Job of 10^5 pods must not hold up others (TRK-33).
-	rest := len(orphans) > s.config.Limits.MaxPodChanges
-	if rest {
-		orphans = orphans[:s.config.Limits.MaxPodChanges]
-	}
+	orphans, rest, left := s.freeOrphans()
 	freed := 0
 	for _, lost := range lostJobs(m, orphans) {
 		if !m.ours && !s.isGone(ctx, lost) {
 			continue
 		}
-		s.job = &batchv1.Job{}
-		s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
-		// Without a status to write there is no error but those in s.errs.
-		_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
+		s.releaseOf(ctx, lost)
 		freed += len(lost.release)
 	}
 	result, err := s.orphansAgain(rest && freed > 0, left)
@@ -73,6 +62,30 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return result, err
+}
+
+// freeOrphans are pods that no Job may adopt: as many as fit into a stage, since a Job of
+// 10^5 pods must not hold up others (TRK-33). It reports whether there are more of them,
+// and whether pods are left to a Job that may adopt them.
+func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
+	all := s.cache.Orphans(s.uid)
+	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
+	left = len(free) < len(all)
+	if most := s.config.Limits.MaxPodChanges; len(free) > most {
+		return free[:most], true, left
+	}
+	return free, false, left
+}
+
+// isAdoptable reports whether the cache holds a Job that may adopt the pod.
+func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
+
+// releaseOf frees the pods of a Job that is gone.
+func (s *jobSync) releaseOf(ctx context.Context, lost lostJob) {
+	s.job = &batchv1.Job{}
+	s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
+	// Without a status to write there is no error but those in s.errs.
+	_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
 }
 
 // orphansAgain says when to look at orphans again: at once, if there are more to be freed; a

@@ -18,27 +18,15 @@ import (
 // controller ran (TRK-20, TRK-22). A pod that a Job may still adopt, whoever runs it, is left
 // to that Job, and looked at again later.
 func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Result, error) {
-	orphans := s.cache.Orphans(s.uid)
-	free := slices.DeleteFunc(slices.Clone(orphans), isAdoptable)
-	left := len(orphans) > len(free)
-	rest := len(free) > s.config.Limits.MaxPodChanges
-	if rest {
-		free = free[:s.config.Limits.MaxPodChanges]
-	}
+	free, rest, left := s.freeOrphans()
 	release, err := s.unadoptable(ctx, namespace, free)
 	if err != nil {
 		return Result{}, err
 	}
-	s.job = &batchv1.Job{}
-	s.job.UID, s.job.Namespace = s.uid, namespace
-	// Without a status to write there is no error but those in s.errs.
-	_ = s.apply(ctx, &reconcile.Plan{Release: release})
+	s.releaseOf(ctx, lostJob{lostName{namespace: namespace}, release})
 	s.retry = s.retry || len(release) < len(free) // The watch is about to bring their adopter.
 	return s.orphansAgain(rest, left)
 }
-
-// isAdoptable says that the cache holds a Job that may adopt the pod.
-func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
 
 // unadoptable are the pods that none of the Jobs selects that there are now, in the API
 // server: the cache may not hold the newest. Who creates a Job later, or adopts a pod at this
@@ -58,20 +46,10 @@ func (s *jobSync) unadoptable(ctx context.Context, namespace string, orphans []o
 		}
 	}
 	for _, o := range orphans {
-		if o.Pod.Deleting || !slices.ContainsFunc(adopters, func(job *batchv1.Job) bool { return selects(job, o.Labels) }) {
+		if o.Pod.Deleting || !slices.ContainsFunc(adopters, func(job *batchv1.Job) bool { return observe.Selects(job, o.Labels) }) {
 			release = append(release, orphanRef(o))
 		}
 	}
 	klog.FromContext(ctx).V(2).Info("Looked for Jobs that may adopt pods that hold the finalizer", "namespace", namespace, "jobs", len(adopters), "pods", len(orphans), "free", len(release))
 	return release, nil
-}
-
-// selects is observe.Selects, quick for the many Jobs whose selector was generated.
-func selects(job *batchv1.Job, labels map[string]string) bool {
-	if s := job.Spec.Selector; s != nil {
-		if uid, generated := s.MatchLabels[batchv1.ControllerUidLabel]; generated && uid != labels[batchv1.ControllerUidLabel] {
-			return false
-		}
-	}
-	return observe.Selects(job, labels)
 }

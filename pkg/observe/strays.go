@@ -137,9 +137,16 @@ func (c *Cache) forgetManual(job *batchv1.Job) {
 	}
 }
 
-// Selects says that the Job's selector selects an object with these labels, as far as
+// Selects reports whether the Job's selector selects an object with these labels, as far as
 // the Job has one that can be read.
 func Selects(job *batchv1.Job, labels map[string]string) bool {
+	if job != nil && job.Spec.Selector != nil {
+		// Most selectors were generated: this is quick where many Jobs are asked about one pod.
+		uid, generated := job.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]
+		if generated && uid != labels[batchv1.ControllerUidLabel] {
+			return false
+		}
+	}
 	return !selectorOf(job).rejects(labels)
 }
 

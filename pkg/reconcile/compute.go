@@ -215,16 +215,16 @@ const (
 	ifUnchanged precondition = true
 )
 
-func (s *state) release(p *Pod, when precondition) {
-	if !s.Skip[p.UID] {
-		s.plan.Release = append(s.plan.Release, ref(p, when))
-	}
-}
+func (s *state) release(p *Pod, when precondition) { s.releaseRef(ref(p, when)) }
 
 func (s *state) releaseOutOfRange(p *Pod, when precondition) {
-	if !s.Skip[p.UID] {
-		r := ref(p, when)
-		r.OutOfRange = true
+	r := ref(p, when)
+	r.OutOfRange = true
+	s.releaseRef(r)
+}
+
+func (s *state) releaseRef(r PodRef) {
+	if !s.Skip[r.UID] {
 		s.plan.Release = append(s.plan.Release, r)
 	}
 }

@@ -181,13 +181,11 @@ func (s *state) releaseIgnored() {
 		f := aboutPod(FindingNotCounted, p)
 		f.Match, f.Message = s.match(p), messageIgnored
 		s.find(f)
-		if !s.Skip[p.UID] {
-			r := ref(p, unconditional)
-			r.Ignored = true
-			if p.FinishedAt.After(s.history.LastSuccess) {
-				r.IgnoredFailure = p.FinishedAt
-			}
-			s.plan.Release = append(s.plan.Release, r)
+		r := ref(p, unconditional)
+		r.Ignored = true
+		if p.FinishedAt.After(s.history.LastSuccess) {
+			r.IgnoredFailure = p.FinishedAt
 		}
+		s.releaseRef(r)
 	}
 }

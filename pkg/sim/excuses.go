@@ -22,10 +22,11 @@ type excuses struct {
 // lag is how long the controller may act on what is no longer so: a stage makes at least 32
 // creations if it is to (controller.Config.PodConcurrency).
 func (e *excuses) lag() time.Duration {
-	if e.world.QPS == 0 {
-		return max(e.world.Lag, e.slowest) + 25*e.callTime()
+	calls := time.Duration(25)
+	if e.world.QPS > 0 {
+		calls = 40
 	}
-	return max(e.world.Lag, e.slowest) + 40*e.callTime()
+	return max(e.world.Lag, e.slowest) + calls*e.callTime()
 }
 
 // callTime is how long a call takes, the wait for the rate limit included.

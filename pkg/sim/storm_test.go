@@ -117,14 +117,22 @@ func heldWhileDeleted(seed uint64) trouble {
 	return trouble{seed: seed, begun: func(w *World) {
 		at, how, hold := time.Duration(rng.Int64N(int64(40*time.Second))), hows[rng.IntN(len(hows))], time.Duration(rng.IntN(600))*time.Second
 		w.after(at, func() {
-			for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
-				if _, err := w.Store.EditJob(name, func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, foreignFinalizer) }); err == nil {
-					must(w.Store.DeleteJob(name, how))
-					w.after(hold, func() { w.Store.finalizeJob(name, foreignFinalizer) })
-				}
+			for _, name := range w.editJobs(func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, foreignFinalizer) }) {
+				must(w.Store.DeleteJob(name, how))
+				w.after(hold, func() { w.Store.finalizeJob(name, foreignFinalizer) })
 			}
 		})
 	}}
+}
+
+// editJobs edits each Job in the order of their names, and returns those that could be edited.
+func (w *World) editJobs(edit func(*batchv1.Job)) (edited []string) {
+	for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+		if _, err := w.Store.EditJob(name, edit); err == nil {
+			edited = append(edited, name)
+		}
+	}
+	return edited
 }
 
 const foreignFinalizer = "example.com/hold"
@@ -135,9 +143,7 @@ func fewCalls(seed uint64) trouble {
 	return trouble{seed: seed, begun: func(w *World) {
 		w.QPS = float64(5 + rng.IntN(16))
 		w.after(time.Duration(rng.IntN(1000))*time.Millisecond, func() {
-			for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
-				_, _ = w.Store.EditJob(name, func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(1 + rng.Int64N(30)) })
-			}
+			w.editJobs(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(1 + rng.Int64N(30)) })
 		})
 	}}
 }
@@ -180,15 +186,13 @@ func elasticEdits(seed uint64) trouble {
 		w.SecondLeader(ProcessOptions{Lag: time.Duration(1+rng.IntN(4000)) * time.Millisecond})
 		for range 6 {
 			w.after(time.Duration(rng.Int64N(int64(20*time.Second))), func() {
-				for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
+				w.editJobs(func(j *batchv1.Job) {
 					n := 1 + rng.Int32N(8)
-					_, _ = w.Store.EditJob(name, func(j *batchv1.Job) {
-						if isIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
-							j.Spec.Completions = &n
-						}
-						j.Spec.Parallelism = &n
-					})
-				}
+					if isIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
+						j.Spec.Completions = &n
+					}
+					j.Spec.Parallelism = &n
+				})
 			})
 		}
 	}}
