@@ -120,7 +120,14 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 // up startTime. The plan of the next stage has the rest, if they are still wanted.
 func (s *stage) overdue() bool {
 	took := s.config.Clock.Since(s.begun)
-	return s.ramp && took >= s.config.BatchPeriod || s.job.Status.StartTime == nil && took >= s.config.SyncBudget
+	return s.ramp && took >= s.countsPeriod() || s.job.Status.StartTime == nil && took >= s.config.SyncBudget
+}
+
+// countsPeriod is how old counts become while pods are created. A decision takes the longer
+// the more pods there are: from 2,000 on, less often keeps its part of the time small.
+func (s *jobSync) countsPeriod() time.Duration {
+	const perPod = 500 * time.Microsecond
+	return max(s.config.BatchPeriod, time.Duration(s.pods)*perPod)
 }
 
 // leaveToNext reports whether a creation is left to the next stage.

@@ -68,19 +68,22 @@ func jobUrgency(c observe.JobChange) urgency {
 }
 
 // podUrgency: a change that decisions do not depend on is ignored. The end of the
-// last active pod does not wait: the Job stands still until somebody reacts.
-func podUrgency(c observe.PodChange) urgency {
+// last active pod does not wait: the Job stands still until somebody reacts. Where a
+// podFailurePolicy has to know how the pod ended, it has not ended before that is reported.
+func podUrgency(c observe.PodChange, policy bool) urgency {
 	if c.Old != nil && c.New != nil && !c.Relabelled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
 	}
-	if c.Active == 0 && isOver(c.New) && (c.Old == nil || !isOver(c.Old)) {
+	if c.Active == 0 && isOver(c.New, policy) && (c.Old == nil || !isOver(c.Old, policy)) {
 		return atOnce
 	}
 	return batched
 }
 
-// isOver reports whether nothing more is to be heard of the pod; nil is one that is gone.
-func isOver(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() && !p.Unreported }
+// isOver reports whether no more news of the pod is needed; nil is one that is gone.
+func isOver(p *reconcile.Pod, policy bool) bool {
+	return p == nil || p.IsTerminal() && !(policy && p.Unreported)
+}
 
 func sameForDecisions(a, b reconcile.Pod) bool {
 	return a.Phase == b.Phase && a.Index == b.Index && a.Deleting == b.Deleting && a.Finalizer == b.Finalizer &&

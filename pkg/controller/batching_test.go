@@ -81,8 +81,26 @@ func TestUrgency_JOB_53_JOB_54(t *testing.T) {
 		"how it ended is told":  {observe.PodChange{Old: unreported, New: ended}, atOnce},
 		"seen first when ended": {observe.PodChange{New: ended}, atOnce},
 	} {
-		if got := podUrgency(c.change); got != c.want {
+		if got := podUrgency(c.change, true); got != c.want {
 			t.Errorf("pod %s: got %v, want %v", name, got, c.want)
+		}
+	}
+	// Without a podFailurePolicy nobody asks how it ended.
+	if got := podUrgency(observe.PodChange{Old: ready, New: unreported}, false); got != atOnce {
+		t.Errorf("how it ended does not matter: got %v", got)
+	}
+	if got := podUrgency(observe.PodChange{Old: unreported, New: ended}, false); got != batched {
+		t.Errorf("how it ended is told, and does not matter: got %v", got)
+	}
+}
+
+// JOB-22, JOB-53: counts are due every batch period while pods are created, and later in a
+// Job whose decisions take long.
+func TestCountsAreDueLaterInHugeJobs_JOB_22_JOB_53(t *testing.T) {
+	for pods, want := range map[int]time.Duration{0: time.Second, 2000: time.Second, 10_000: 5 * time.Second} {
+		s := &jobSync{Engine: &Engine{config: Config{BatchPeriod: time.Second}}, pods: pods}
+		if got := s.countsPeriod(); got != want {
+			t.Errorf("%d pods: %v, want %v", pods, got, want)
 		}
 	}
 }

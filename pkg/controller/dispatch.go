@@ -104,7 +104,7 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 		d.podEnded(c.Job)
 	}
 	if ours || job == nil && c.New != nil && c.New.Finalizer {
-		d.enqueue(c.Job, podUrgency(c))
+		d.enqueue(c.Job, podUrgency(c, ours && job.Spec.PodFailurePolicy != nil))
 	}
 }
 

@@ -129,6 +129,8 @@ type jobSync struct {
 	begun time.Time
 
 	job *batchv1.Job
+	// pods is how many the last plan was made for.
+	pods int
 	// template is the Job's, if our types cannot hold it.
 	template []byte
 	skip     map[types.UID]bool
@@ -233,6 +235,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	m, known := s.memory.get(s.uid), s.readTemplate()
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
+	s.pods = len(pods)
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:             s.job,
 		Pods:            pods,

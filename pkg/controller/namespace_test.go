@@ -226,10 +226,10 @@ func TestChangesThatMatter_JOB_16_JOB_32_JOB_12(t *testing.T) {
 		before := reconcile.Pod{Phase: corev1.PodRunning}
 		after := before
 		change(&after)
-		if got := podUrgency(observe.PodChange{Old: &before, New: &after, Active: 1}); got != batched {
+		if got := podUrgency(observe.PodChange{Old: &before, New: &after, Active: 1}, true); got != batched {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}); got != ignore {
+		if got := podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}, true); got != ignore {
 			t.Errorf("%s does not change: %v", name, got)
 		}
 	}

@@ -253,19 +253,45 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 }
 
 // ListedPods takes a complete list of one Job's pods, read past the cache at the
-// given resourceVersion: what is not in it, and is not newer, is gone. (Pods in it that
-// the Job does not control are left to the watch, which tells of them too.)
+// given resourceVersion: what is not in it, and is not newer, is gone. A pod in it that the
+// Job does not control any more is no longer one of its pods: as the Job's it could be
+// counted again. (Other pods in it are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
+	changes, adopters := c.listedPods(job, pods, version)
+	for _, change := range changes {
+		c.listener.PodChanged(change)
+	}
+	if len(adopters) > 0 {
+		c.listener.StrayChanged(adopters)
+	}
+}
+
+// listedPods returns the changes that nobody knows of but the watch, which will not report
+// them again: those of pods that the Job has lost.
+func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, adopters []*batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range pods {
-		if JobUID(&pods[i]) != job.UID {
+		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
+		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
+		if lost && (old.job != job.UID || old.isStray()) {
 			continue
 		}
-		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
-		row := c.settle(c.pods.value(uid), c.slim(&pods[i]))
-		c.put(uid, row, func() bool { return c.pods.written(s, uid, pods[i].ResourceVersion, row) })
+		row := c.settle(old, c.slim(&pods[i]))
+		news := c.put(uid, row, func() bool { return c.pods.written(s, uid, pods[i].ResourceVersion, row) })
+		if lost && news {
+			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)
+		}
+		if news && !row.isKept() {
+			c.remove(uid, func() { c.pods.removed(s, uid, pods[i].ResourceVersion) })
+		}
 	}
+	c.settleUnlisted(job, pods, version)
+	return changes, adopters
+}
+
+// settleUnlisted removes the pods of the Job that a list does not have, unless they are newer.
+func (c *Cache) settleUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
 	listed := uidsOf(pods)
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !newer(r.version, version) {

@@ -203,6 +203,35 @@ func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 	expect(t, "listed", names(c, "job"), "created@13 watched@12 ")
 }
 
+// TRK-12, TRK-25: a pod that the list shows without its owner, or with another, is no pod of
+// the Job any more, whatever the watch has shown. Who may have to know is told at once, as
+// the watch brings nothing new.
+func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	job := testJob("j", nil)
+	_ = c.JobStore("").Add(job)
+	_ = c.JobStore("").Add(testJob("k", nil))
+	store := c.PodStore("")
+	for i, name := range []string{"orphaned", "taken", "elsewhere", "newer"} {
+		_ = store.Add(labelled(testPod(name, "j", 3+i, corev1.PodFailed), "uid=j"))
+	}
+	orphaned, taken, elsewhere := stray("orphaned", 13, "uid=k"), labelled(testPod("taken", "k", 14, corev1.PodFailed), "uid=j"), testPod("elsewhere", "", 15, corev1.PodFailed)
+	orphaned.Finalizers = nil
+	elsewhere.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: ptr.To(true)}}
+	_ = store.Update(labelled(testPod("newer", "j", 30, corev1.PodFailed), "uid=j"))
+	older := stray("newer", 16, "uid=j")
+	r.take()
+	c.ListedPods(job, []corev1.Pod{*orphaned, *taken, *elsewhere, *older}, "20")
+	expect(t, "pods of j", names(c, "j"), "newer@30 ")
+	expect(t, "pods of k", names(c, "k"), "taken@14 ")
+	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active pod of j: pod→none, 0 active pod of k: none→pod, 0 active pod of j: pod→none, 0 active stray for k]")
+	for _, pod := range []*corev1.Pod{orphaned, taken, elsewhere} {
+		_ = store.Update(pod)
+	}
+	expect(t, "told again", r.take(), "[]")
+}
+
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.
 func TestOwnerChange_TRK_25(t *testing.T) {
 	r := &recorder{}

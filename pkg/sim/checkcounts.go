@@ -168,7 +168,8 @@ func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool 
 
 // wasOutOfRange reports whether the pod was out of range when somebody looked last.
 func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
-	return h.lives[pod.UID].expired && c.recent(h.editedAt)
+	l := h.lives[pod.UID]
+	return l != nil && l.expired && c.recent(h.editedAt)
 }
 
 // over says that the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).

@@ -43,7 +43,7 @@ func (c *Checker) expect(h *history) {
 	}
 	failures := 0
 	for _, l := range h.order {
-		if !l.failedAt.IsZero() {
+		if l.delays() {
 			failures++
 		}
 	}
@@ -164,11 +164,15 @@ func (c *Checker) busy(h *history, index int32) bool {
 	})
 }
 
+// delays reports whether somebody may take the pod for a failure that delays others: who
+// did not see that it was let go before.
+func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
+
 // latest is the end of the longest back-off that the failures of some pods can cause.
 func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
 	n, last := 0, time.Time{}
 	for _, l := range h.order {
-		if !of(l) || !l.failed && l.deletedAt.IsZero() {
+		if !of(l) || !l.delays() {
 			continue
 		}
 		n++

@@ -31,7 +31,7 @@ var storms = []struct {
 		return trouble{seed: seed, fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
 	{"two leaders", 3, fates, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
-	{"two leaders, one slow and with its clock behind", 2, fates, func(seed uint64) trouble {
+	{"two leaders, one slow and with its clock behind", 2, fatesBeforeDeadlines, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
 	}},
 	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
@@ -209,6 +209,9 @@ var broke = []struct {
 	{"ramp-up-with-deadline", "two leaders", 0}, {"ramp-up-with-deadline", "elastic edits, two leaders", 6},
 	{"leaders-fail-job", "few calls", 1}, {"webhook-without-causes", "held while deleted", 1},
 	{"too-many-successes", "held while deleted", 1}, {"retries-with-backoff", "cleanup of ended pods", 0},
+	{"leaders-per-index", "held while deleted", 75}, {"ignored-retries", "two leaders", 169},
+	{"clock-jumps-past-the-deadline", "elastic edits, two leaders", 194},
+	{"success-never-turns", "two leaders, one slow and with its clock behind", 71},
 }
 
 // TestStormsThatBroke_JOB_56 replays them in every run.
