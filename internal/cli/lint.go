@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -164,7 +163,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	names, problems := job.TakeNames()
 	for _, p := range problems {
 		path, fix := job.At(p.Path), "put it into quotes"
-		if !strings.HasSuffix(p.Text, "into quotes") { // a list or an object
+		if !p.Unquoted { // a list or an object
 			fix = "write a name, such as OutOfMemory"
 		}
 		r.add(object.Position(path), objectName(object), lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: fix})

@@ -159,11 +159,7 @@ func (o *waitOptions) verdict(ctx context.Context, job *unstructured.Unstructure
 	if err != nil {
 		return nil
 	}
-	why, reason := report.Verdict.Why, report.Verdict.Reason
-	if !strings.HasPrefix(why, reason) {
-		why = reason + ": " + why
-	}
-	return []string{why}
+	return []string{report.Verdict.WithReason()}
 }
 
 // Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.

@@ -22,6 +22,8 @@ func NamePath(rule int) string { return fmt.Sprintf("%s[%d].name", rulesPath, ru
 type Problem struct {
 	Path string // in the Job, see Job.At
 	Text string
+	// Unquoted is set for a scalar that would be text in quotes.
+	Unquoted bool
 }
 
 // TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before
@@ -56,15 +58,15 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 func (j *Job) notText(what, path string, value any) Problem {
 	switch value.(type) {
 	case map[string]any:
-		return Problem{path, what + " is text, not an object"}
+		return Problem{Path: path, Text: what + " is text, not an object"}
 	case []any:
-		return Problem{path, what + " is text, not a list"}
+		return Problem{Path: path, Text: what + " is text, not a list"}
 	}
 	written := fmt.Sprint(value)
 	if node := j.object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
 		written = node.Value
 	}
-	return Problem{path, fmt.Sprintf("%s is text; put %s into quotes", what, written)}
+	return Problem{Path: path, Text: fmt.Sprintf("%s is text; put %s into quotes", what, written), Unquoted: true}
 }
 
 func (j *Job) rules() []any {
@@ -98,11 +100,11 @@ func (j *Job) MoveNames() []error {
 // that were given, with both together. Without podFailurePolicy there is nothing to name, and nothing wrong (PFN-12).
 func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	if len(names) > rulename.MaxRules { // looking at each would take for ever
-		return []Problem{{rulesPath, fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)}}
+		return []Problem{{Path: rulesPath, Text: fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)}}
 	}
 	var problems []Problem
 	for _, v := range rulename.Validate(names) {
-		problems = append(problems, Problem{NamePath(v.Rule), v.String()})
+		problems = append(problems, Problem{Path: NamePath(v.Rule), Text: v.String()})
 	}
 	problems = append(problems, j.CheckAnnotation()...)
 	rules := len(j.rules())
@@ -111,10 +113,10 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	}
 	annotated, violations := rulename.Parse(j.Annotation(), rules)
 	for _, v := range violations {
-		problems = append(problems, Problem{AnnotationPath, "annotation " + rulename.Annotation + ": " + v.String()})
+		problems = append(problems, Problem{Path: AnnotationPath, Text: "annotation " + rulename.Annotation + ": " + v.String()})
 	}
 	if len(problems) == 0 && all && annotated != nil && names != nil && !slices.Equal(annotated, names) {
-		problems = append(problems, Problem{AnnotationPath, fmt.Sprintf("annotation %s: the rules have other names, namely %s; remove one of the two",
+		problems = append(problems, Problem{Path: AnnotationPath, Text: fmt.Sprintf("annotation %s: the rules have other names, namely %s; remove one of the two",
 			rulename.Annotation, rulename.Format(names))})
 	}
 	return problems

@@ -9,26 +9,34 @@ import (
 
 // Duration is in at most two units: 1m20s, 3h4m, 2d3h.
 func Duration(d time.Duration) string {
-	sign := ""
 	if d < 0 {
-		sign, d = "-", -d
+		return "-" + Duration(-d)
 	}
-	seconds := int64(d / time.Second)
-	two := func(big int64, bigUnit string, small int64, smallUnit string) string {
-		if small == 0 {
-			return fmt.Sprintf("%s%d%s", sign, big, bigUnit)
-		}
-		return fmt.Sprintf("%s%d%s%d%s", sign, big, bigUnit, small, smallUnit)
+	n, unit, rest, smaller := units(d)
+	if rest == 0 {
+		return fmt.Sprintf("%d%s", n, unit)
 	}
-	switch {
+	return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
+}
+
+// Age is the first unit of a Duration that is not negative: 1m, 3h, 2d.
+func Age(d time.Duration) string {
+	n, unit, _, _ := units(d)
+	return fmt.Sprintf("%d%s", n, unit)
+}
+
+// units are the largest unit of a duration, and what is left of it in the next one.
+func units(d time.Duration) (n int64, unit string, rest int64, smaller string) {
+	switch seconds := int64(d / time.Second); {
 	case seconds < 60:
-		return two(seconds, "s", 0, "")
+		return seconds, "s", 0, ""
 	case seconds < 60*60:
-		return two(seconds/60, "m", seconds%60, "s")
+		return seconds / 60, "m", seconds % 60, "s"
 	case seconds < 24*60*60:
-		return two(seconds/3600, "h", seconds%3600/60, "m")
+		return seconds / 3600, "h", seconds % 3600 / 60, "m"
+	default:
+		return seconds / 86400, "d", seconds % 86400 / 3600, "h"
 	}
-	return two(seconds/86400, "d", seconds%86400/3600, "h")
 }
 
 // Fill is how many of width marks of a progress bar are full: whatever has begun shows a

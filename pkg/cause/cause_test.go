@@ -66,54 +66,75 @@ func TestText_CLI_04(t *testing.T) {
 		if tc.pod.Phase == "" {
 			tc.pod.Phase = corev1.PodFailed
 		}
-		if got := cause.Of(&tc.pod, tc.match).Text(names); got != tc.want {
+		if got := cause.Of(&tc.pod, tc.match, names).Text(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
 }
 
-// CLI-04: what an event says is all that is left of a pod, and is read back whole.
-func TestParseReadsText_CLI_04(t *testing.T) {
+// CLI-04: the record of an event is all that is left of a pod, and is read back whole.
+func TestRecordIsReadBack_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.StringMatching(`[A-Za-z0-9_,:-]{1,12}`)
-		names := rulename.Names(rapid.SliceOfN(rapid.OneOf(rapid.Just(""), word), 3, 3).Draw(t, "names"))
-		c := cause.Cause{
-			ExitCode: rapid.Int32().Draw(t, "code"), Deleting: rapid.Bool().Draw(t, "deleting"), Unended: rapid.Bool().Draw(t, "unended"),
-			Condition: corev1.PodConditionType(rapid.OneOf(rapid.Just(""), word).Draw(t, "condition")),
-			Container: rapid.OneOf(rapid.Just(""), word).Draw(t, "container"), Reason: rapid.OneOf(rapid.Just(""), word).Draw(t, "reason"),
-			PodReason: rapid.OneOf(rapid.Just(""), word).Draw(t, "pod reason"), Rule: failurepolicy.NoRule,
+		text := rapid.String()
+		exit := func(what string) cause.Exit {
+			return cause.Exit{Container: text.Draw(t, what), ExitCode: rapid.Int32().Draw(t, what+" code"), Reason: text.Draw(t, what+" reason")}
 		}
-		if rapid.Bool().Draw(t, "restarted") {
-			c.Restarted = cause.Exit{Container: word.Draw(t, "restarted container"), ExitCode: rapid.Int32().Draw(t, "code before"), Reason: rapid.OneOf(rapid.Just(""), word).Draw(t, "reason before")}
+		r := cause.Record{Pod: text.Draw(t, "pod"), Others: rapid.Bool().Draw(t, "others"), Cause: cause.Cause{Rule: failurepolicy.NoRule, Failure: cause.Failure{
+			Exit: exit("container"), Condition: corev1.PodConditionType(text.Draw(t, "condition")), Deleting: rapid.Bool().Draw(t, "deleting"),
+			DeletedRunning: rapid.Bool().Draw(t, "deleted"), PodReason: text.Draw(t, "pod reason"), Restarted: exit("restarted"),
+		}}}
+		if r.Judged = rapid.Bool().Draw(t, "judged"); r.Judged && rapid.Bool().Draw(t, "matched") {
+			r.Rule, r.RuleName = rapid.Int32Range(0, 2).Draw(t, "rule"), text.Draw(t, "name")
+			r.Action = rapid.SampledFrom([]batchv1.PodFailurePolicyAction{"FailJob", "Ignore", "Count", "FailIndex"}).Draw(t, "action")
 		}
-		if c.Judged = rapid.Bool().Draw(t, "judged"); c.Judged && rapid.Bool().Draw(t, "matched") {
-			c.Rule = rapid.Int32Range(0, 2).Draw(t, "rule")
-			c.Action = rapid.SampledFrom([]batchv1.PodFailurePolicyAction{"FailJob", "Ignore", "Count", "FailIndex"}).Draw(t, "action")
-		}
-		want := cause.Told{Evidence: c.Evidence(), Restarted: c.Restarted, Rule: c.Rule, RuleName: names.Name(c.Rule), Action: c.Action}
-		if got := cause.Parse(c.Text(names)); got != want {
-			t.Errorf("%q is read as %+v, want %+v", c.Text(names), got, want)
+		if got, ok := cause.Parse(r.String()); !ok || got != r {
+			t.Errorf("%s is read as %v %+v, want %+v", r, ok, got, r)
 		}
 	})
 }
 
-// What somebody else wrote is all evidence.
-func TestParseOther_CLI_04(t *testing.T) {
-	for _, text := range []string{
-		"", "anything", "rule 1 of the podFailurePolicy matched: FailJob", "x; rule 99999999999 of the podFailurePolicy matched: FailJob",
-		"x; rule 1 of the podFailurePolicy matched: FailJob and more", "x; rule -1 of the podFailurePolicy matched: FailJob",
-	} {
-		if got := cause.Parse(text); got != (cause.Told{Evidence: text, Rule: failurepolicy.NoRule}) {
+// CLI-04: a record that says nothing of a rule is of a pod that no rule was asked about;
+// anything else that is no record is not taken for one.
+func TestWhatIsNoRecord_CLI_04(t *testing.T) {
+	for _, text := range []string{"", "anything", "[]", "null,", `{"rule":"x"}`, `{"rule":-2}`, `{"rule":99999999999}`, `{"exitCode":1.5}`} {
+		if got, ok := cause.Parse(text); ok || got != (cause.Record{}) {
 			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	for text, want := range map[string]cause.Cause{
+		`{"container":"main","exitCode":3}`: {Failure: cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 3}}, Rule: failurepolicy.NoRule},
+		`{"rule":1,"unknown":{}}`:           {Judged: true, Rule: 1},
+	} {
+		if got, ok := cause.Parse(text); !ok || got.Cause != want {
+			t.Errorf("%q: %v %+v", text, ok, got)
 		}
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(`Container main exited with code 3; rule 1 "Corrupt" of the podFailurePolicy matched: FailJob`)
+	f.Add(`{"container":"main","exitCode":3,"rule":1,"ruleName":"Corrupt","action":"FailJob","pod":"a-7"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := cause.Parse(text); len(got.Evidence) > len(text) || got.Rule < failurepolicy.NoRule {
-			t.Errorf("%q: %+v", text, got)
+		got, ok := cause.Parse(text)
+		if again, _ := cause.Parse(got.String()); ok && again != got {
+			t.Errorf("%q: %+v, then %+v", text, got, again)
 		}
 	})
+}
+
+// What tells causes apart comes first where there is little room.
+func TestShort(t *testing.T) {
+	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
+	for want, f := range map[string]cause.Failure{
+		"exit 137 OOMKilled":                             {Exit: main},
+		"exit 3, deleted":                                {Exit: cause.Exit{Container: "main", ExitCode: 3}, Deleting: true},
+		"exit 137 OOMKilled, DisruptionTarget":           {Exit: main, Condition: corev1.DisruptionTarget},
+		"condition DisruptionTarget":                     {Condition: corev1.DisruptionTarget},
+		"Pod was deleted before it ended, exit 3 before": {DeletedRunning: true, Restarted: cause.Exit{Container: "main", ExitCode: 3}},
+		"Pod failed: Evicted":                            {PodReason: "Evicted"},
+		"Pod failed, and no container tells why":         {},
+	} {
+		if got := f.Short(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -82,7 +82,7 @@ func podUrgency(c observe.PodChange, policy bool) urgency {
 
 // isOver reports whether no more news of the pod is needed; nil is one that is gone.
 func isOver(p *reconcile.Pod, policy bool) bool {
-	return p == nil || p.IsTerminal() && !(policy && p.Unreported)
+	return p == nil || p.IsTerminal() && (!policy || !p.Unreported)
 }
 
 func sameForDecisions(a, b reconcile.Pod) bool {

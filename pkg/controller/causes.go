@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -15,11 +16,6 @@ import (
 // outlives the pods.
 const eventPodFailed = "PodFailed"
 
-// otherCauses stands for the causes that are too many to be told one by one.
-const otherCauses = "Pods failed for more causes than have an event of their own; this one counts the others."
-
-func causeMessage(cause, example string) string { return cause + ". First in pod " + example }
-
 // storedFailures chooses the findings on pods whose failure a status records.
 func storedFailures(f *reconcile.Finding) bool {
 	return f.Kind == reconcile.FindingRecorded && f.Reason == reconcile.ReasonFailed
@@ -30,22 +26,31 @@ func (s *jobSync) sayCauses(findings []reconcile.Finding, chosen func(*reconcile
 	if s.config.Recorder == nil {
 		return
 	}
-	pods := map[string][]string{}
+	pods := map[cause.Cause][]string{}
 	names := s.ruleNames()
 	for i := range findings {
 		if f := &findings[i]; chosen(f) {
-			text := causeOf(f, names)
-			pods[text] = append(pods[text], f.Pod)
+			c := cause.Of(f.Observed, f.Match, names)
+			pods[c] = append(pods[c], f.Pod)
 		}
 	}
-	for _, text := range slices.Sorted(maps.Keys(pods)) {
-		example, n := slices.Min(pods[text]), len(pods[text])
+	byText := func(a, b cause.Cause) int { return cmp.Compare(a.Text(), b.Text()) }
+	for _, c := range slices.SortedFunc(maps.Keys(pods), byText) {
+		record, n := cause.Record{Cause: c, Pod: slices.Min(pods[c])}, len(pods[c])
 		if a, is := s.config.Recorder.(aggregator); is {
-			a.failures(s.job, text, example, n)
+			a.failures(s.job, record, n)
 		} else {
-			s.say(event{corev1.EventTypeWarning, eventPodFailed, causeMessage(text, example)})
+			s.config.Recorder.AnnotatedEventf(s.job, annotationsOf(&record), corev1.EventTypeWarning, eventPodFailed, "%s", cutMessage(record.Message()))
 		}
 	}
+}
+
+// annotationsOf are those of an event about failed pods; nil for other events.
+func annotationsOf(r *cause.Record) map[string]string {
+	if r == nil {
+		return nil
+	}
+	return map[string]string{cause.Annotation: r.String()}
 }
 
 // ruleNames are the names of the rules of the podFailurePolicy (KEP-4443).
@@ -56,9 +61,4 @@ func (s *jobSync) ruleNames() rulename.Names {
 	}
 	names, _ := rulename.Resolve(s.cache.RuleNames(s.uid), s.job.Annotations[rulename.Annotation], len(policy.Rules))
 	return names
-}
-
-// causeOf says why a pod failed, and what the podFailurePolicy makes of it.
-func causeOf(f *reconcile.Finding, names rulename.Names) string {
-	return cause.Of(f.Observed, f.Match).Text(names)
 }

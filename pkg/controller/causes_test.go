@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -98,7 +99,7 @@ func TestCauses_JOB_47(t *testing.T) {
 		var got []string
 		for i := range plan.Findings {
 			if fd := &plan.Findings[i]; storedFailures(fd) || fd.Kind == reconcile.FindingRule && fd.Match.Action == batchv1.PodFailurePolicyActionIgnore {
-				got = append(got, causeOf(fd, s.ruleNames()))
+				got = append(got, cause.Of(fd.Observed, fd.Match, s.ruleNames()).Text())
 			}
 		}
 		if len(got) != 1 || got[0] != c.want {

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // laneKey tells lanes apart.
@@ -37,6 +39,8 @@ func (k laneKey) queue() int {
 type note struct {
 	// message is what to say; of pods the verb only.
 	message string
+	// record is the message about failed pods as a value; nil for other messages.
+	record *cause.Record
 	// pods are the first by name of the pods that the note is about, if it tells their names.
 	pods []string
 	// count is how many pods these are, or how often the message was said.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // JOB-47, SCL-03: a few pods are told of one by one, in the order of their names; more are
@@ -115,25 +117,25 @@ func TestCausesAreCounted_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for range 1000 {
-		w.failures(eventJob("a"), "A", "a-7", 1)
+		w.failures(eventJob("a"), failedFor("A", "a-7"), 1)
 	}
-	w.failures(eventJob("a"), "B", "a-8", 500)
-	w.failures(eventJob("b"), "A", "b-1", 2)
+	w.failures(eventJob("a"), failedFor("B", "a-8"), 500)
+	w.failures(eventJob("b"), failedFor("A", "b-1"), 2)
 	w.write()
-	api.want(t, "1502 failures", "PodFailed x1000: A. First in pod a-7", "PodFailed x2: A. First in pod b-1", "PodFailed x500: B. First in pod a-8")
+	api.want(t, "1502 failures", "PodFailed x1000: Pod failed: A. First in pod a-7", "PodFailed x2: Pod failed: A. First in pod b-1", "PodFailed x500: Pod failed: B. First in pod a-8")
 	if n := len(api.calls); n != 3 {
 		t.Errorf("%d calls", n)
 	}
 	for i := range 100 {
-		w.failures(eventJob("a"), "A", "a-9", 1)
-		w.failures(eventJob("a"), fmt.Sprintf("C%d", i), "a-10", 2)
+		w.failures(eventJob("a"), failedFor("A", "a-9"), 1)
+		w.failures(eventJob("a"), failedFor(fmt.Sprintf("C%d", i), "a-10"), 2)
 	}
 	w.write()
 	told := api.told()
-	if len(told) != 1+maxCauses+1 || !slices.Contains(told, "PodFailed x1100: A. First in pod a-7") {
+	if len(told) != 1+maxCauses+1 || !slices.Contains(told, "PodFailed x1100: Pod failed: A. First in pod a-7") {
 		t.Errorf("%d events:\n%s", len(told), strings.Join(told, "\n"))
 	}
-	if other := fmt.Sprintf("PodFailed x%d: %s One of them: C18. First in pod a-10", 2*(100-18), otherCauses); !slices.Contains(told, other) {
+	if other := fmt.Sprintf("PodFailed x%d: %s One of them: Pod failed: C18. First in pod a-10", 2*(100-18), cause.Others); !slices.Contains(told, other) {
 		t.Errorf("not there: %s\n%s", other, strings.Join(told, "\n"))
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // lanes are all lanes there are.
@@ -50,7 +52,8 @@ func (ls *lanes) add(key laneKey, about corev1.ObjectReference, kind string, n n
 		ls.of[key.object] = of
 	}
 	if key.cause != "" && of.lanes[key] == nil && of.causes >= maxCauses {
-		key.cause, n.message = otherCauses, otherCauses+" One of them: "+n.message
+		key.cause, n.record.Others = cause.Others, true
+		n.message = n.record.Message()
 	}
 	l := of.lanes[key]
 	if l == nil {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -63,8 +64,8 @@ func standingEventOf(f reconcile.Finding) (event, bool) {
 type aggregator interface {
 	// pods tells that pods came, or went; verb says which, and begins the message.
 	pods(job *batchv1.Job, reason, verb string, names []string)
-	// failures counts pods that failed for the same cause, of which example is one.
-	failures(job *batchv1.Job, cause, example string, n int)
+	// failures counts n pods that failed for the same cause.
+	failures(job *batchv1.Job, r cause.Record, n int)
 	// finished says that nothing more is to be expected of the Job.
 	finished(job *batchv1.Job)
 }
@@ -149,8 +150,8 @@ func (s *jobSync) sayStanding(findings []reconcile.Finding) {
 // it complains about may change with every try; the fields do not.
 func (s *jobSync) sayRejected(err error) {
 	key := eventStatusRejected
-	for _, cause := range detailsOf(err).Causes {
-		key += "\n" + cause.Field
+	for _, c := range detailsOf(err).Causes {
+		key += "\n" + c.Field
 	}
 	s.sayOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
 }

@@ -22,7 +22,9 @@ import (
 	kubetesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 var eventResource = schema.GroupResource{Resource: "events"}
@@ -192,6 +194,11 @@ func (w steppedWriter) wake() {
 
 func eventJob(name string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
+}
+
+// failedFor is what is said about a pod that failed for a reason of the kubelet's.
+func failedFor(reason, pod string) cause.Record {
+	return cause.Record{Cause: cause.Cause{Failure: cause.Failure{PodReason: reason}, Rule: failurepolicy.NoRule}, Pod: pod}
 }
 
 // heard is a recorder that keeps what is said, as "kind reason: message".

@@ -23,6 +23,7 @@ type outgoing struct {
 	name                  string
 	about                 corev1.ObjectReference
 	kind, reason, message string
+	annotations           map[string]string
 	count                 int
 	first, last           metav1.Time
 	// stored is what is known of the object of that name, if it is there.
@@ -35,6 +36,7 @@ type outgoing struct {
 // storedEvent is what a write has to know of an event that is there.
 type storedEvent struct {
 	name, version, message string
+	annotations            map[string]string
 	count                  int32
 	first, last            metav1.Time
 }
@@ -42,7 +44,7 @@ type storedEvent struct {
 func newOutgoing(l *lane, n note) *outgoing {
 	// The API server keeps whole seconds.
 	first, last := metav1.NewTime(n.first).Rfc3339Copy(), metav1.NewTime(n.last).Rfc3339Copy()
-	e := &outgoing{about: l.about, kind: l.kind, reason: l.reason, message: cutMessage(n.message), count: n.count, first: first, last: last}
+	e := &outgoing{about: l.about, kind: l.kind, reason: l.reason, message: cutMessage(n.message), annotations: annotationsOf(n.record), count: n.count, first: first, last: last}
 	same := l.cause
 	if same == "" {
 		same = n.message
@@ -66,7 +68,7 @@ func eventName(about corev1.ObjectReference, said ...string) string {
 // goes on with its count.
 func (e *outgoing) lapsed() {
 	e.count += int(e.stored.count)
-	e.first, e.message, e.stored = e.stored.first, e.stored.message, nil
+	e.first, e.message, e.annotations, e.stored = e.stored.first, e.stored.message, e.stored.annotations, nil
 }
 
 // eventStore writes events, with the verbs create and patch only.
@@ -118,7 +120,7 @@ func (s *eventStore) create(ctx context.Context, e *outgoing) error {
 	defer cancel()
 	count := addCounts(0, e.count)
 	stored, err := s.events.Events(e.about.Namespace).Create(ctx, &corev1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Name: e.name, Namespace: e.about.Namespace},
+		ObjectMeta:          metav1.ObjectMeta{Name: e.name, Namespace: e.about.Namespace, Annotations: e.annotations},
 		InvolvedObject:      e.about,
 		Type:                e.kind,
 		Reason:              e.reason,
@@ -175,7 +177,7 @@ func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 	case err == nil:
 		e.unsure = 0
 		e.stored = &storedEvent{
-			name: e.name, version: stored.ResourceVersion, message: stored.Message, count: stored.Count,
+			name: e.name, version: stored.ResourceVersion, message: stored.Message, annotations: stored.Annotations, count: stored.Count,
 			first: stored.FirstTimestamp, last: stored.LastTimestamp,
 		}
 	case isAmbiguous(err):

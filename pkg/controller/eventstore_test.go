@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // failures that happened are written by a process of its own each.
@@ -19,7 +21,7 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 	w := newSteppedWriter(t, a)
 	for i, n := range pods {
 		w.clock.Step(time.Duration(i) * time.Second)
-		w.failures(eventJob("a"), "Cause", "a-7", n)
+		w.failures(eventJob("a"), failedFor("Cause", "a-7"), n)
 		w.write()
 	}
 	return w
@@ -30,17 +32,17 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 func TestCountGoesOn_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	first := api.restarted(t, 3, 2)
-	api.want(t, "one process", "PodFailed x5: Cause. First in pod a-7")
+	api.want(t, "one process", "PodFailed x5: Pod failed: Cause. First in pod a-7")
 	if want := []string{"create PodFailed", "patch PodFailed"}; !slices.Equal(api.calls, want) {
 		t.Errorf("calls %q", api.calls)
 	}
 	second := api.restarted(t, 10)
-	api.want(t, "the next process", "PodFailed x15: Cause. First in pod a-7")
-	first.failures(eventJob("a"), "Cause", "a-8", 100)
+	api.want(t, "the next process", "PodFailed x15: Pod failed: Cause. First in pod a-7")
+	first.failures(eventJob("a"), failedFor("Cause", "a-8"), 100)
 	first.write()
-	second.failures(eventJob("a"), "Cause", "a-9", 1000)
+	second.failures(eventJob("a"), failedFor("Cause", "a-9"), 1000)
 	second.write()
-	api.want(t, "both at once", "PodFailed x1115: Cause. First in pod a-7")
+	api.want(t, "both at once", "PodFailed x1115: Pod failed: Cause. First in pod a-7")
 	for _, e := range api.events {
 		if !e.FirstTimestamp.Time.Equal(testTime) || !e.LastTimestamp.Time.Equal(testTime.Add(time.Second)) && !e.LastTimestamp.Time.Equal(testTime) {
 			t.Errorf("from %v to %v", e.FirstTimestamp, e.LastTimestamp)
@@ -57,7 +59,36 @@ func TestCountGoesOn_JOB_47(t *testing.T) {
 	third.Event(recreated, corev1.EventTypeNormal, "Suspended", "Job suspended")
 	third.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Other")
 	third.write()
-	api.want(t, "texts", "PodFailed x1115: Cause. First in pod a-7", "Suspended x1: Job suspended", "Suspended x1: Other", "Suspended x2: Job suspended")
+	api.want(t, "texts", "PodFailed x1115: Pod failed: Cause. First in pod a-7", "Suspended x1: Job suspended", "Suspended x1: Other", "Suspended x2: Job suspended")
+}
+
+// CLI-04: the event about failed pods holds its message as a value too, also when another
+// process raises its count or writes it again.
+func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
+	api := newEventAPI()
+	w := newSteppedWriter(t, api)
+	check := func(what string, want cause.Record) {
+		t.Helper()
+		w.write()
+		for _, e := range api.events {
+			r, ok := cause.Parse(e.Annotations[cause.Annotation])
+			if e.Reason == eventPodFailed && (!ok || r != want || r.Message() != e.Message) {
+				t.Errorf("%s: %v %+v, message %q", what, ok, r, e.Message)
+			}
+		}
+	}
+	first := failedFor("Evicted", "a-7")
+	w.failures(eventJob("a"), first, 1)
+	w.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
+	check("written", first)
+	w.failures(eventJob("a"), failedFor("Evicted", "a-8"), 1)
+	check("raised", first)
+	api.forget()
+	w.failures(eventJob("a"), failedFor("Evicted", "a-9"), 1)
+	check("written again", first)
+	if told := api.told(); len(told) == 0 || !strings.Contains(told[0], "x3") {
+		t.Errorf("%q", told)
+	}
 }
 
 // An event may be gone at any time. Whoever knows its count goes on with it.
@@ -66,9 +97,9 @@ func TestForgottenEvent_JOB_47(t *testing.T) {
 	w := api.restarted(t, 3)
 	api.forget()
 	w.clock.Step(time.Minute)
-	w.failures(eventJob("a"), "Cause", "a-99", 2)
+	w.failures(eventJob("a"), failedFor("Cause", "a-99"), 2)
 	w.write()
-	api.want(t, "forgotten", "PodFailed x5: Cause. First in pod a-7")
+	api.want(t, "forgotten", "PodFailed x5: Pod failed: Cause. First in pod a-7")
 	for _, e := range api.events {
 		if !e.FirstTimestamp.Time.Equal(testTime) || !e.LastTimestamp.Time.Equal(testTime.Add(time.Minute)) {
 			t.Errorf("from %v to %v", e.FirstTimestamp, e.LastTimestamp)
@@ -84,9 +115,9 @@ func TestForgottenEvent_JOB_47(t *testing.T) {
 		}
 		return nil
 	}
-	next.failures(eventJob("a"), "Cause", "a-7", 4)
+	next.failures(eventJob("a"), failedFor("Cause", "a-7"), 4)
 	next.write()
-	api.want(t, "forgotten meanwhile", "PodFailed x4: Cause. First in pod a-7")
+	api.want(t, "forgotten meanwhile", "PodFailed x4: Pod failed: Cause. First in pod a-7")
 }
 
 // An answer that is lost does not lead to a wrong count, whether or not the write came
@@ -115,13 +146,13 @@ func TestLostAnswer_JOB_47(t *testing.T) {
 		w := api.restarted(t, 3, 2)
 		w.clock.Step(time.Minute)
 		w.wake()
-		api.want(t, name, "PodFailed x5: Cause. First in pod a-7")
+		api.want(t, name, "PodFailed x5: Pod failed: Cause. First in pod a-7")
 		// It holds for an event that was there before, with any count and of any time.
 		api.calls = nil
 		next := api.restarted(t, 5)
 		next.clock.Step(time.Minute)
 		next.wake()
-		api.want(t, name+", the next process", "PodFailed x10: Cause. First in pod a-7")
+		api.want(t, name+", the next process", "PodFailed x10: Pod failed: Cause. First in pod a-7")
 	}
 }
 
@@ -134,17 +165,17 @@ func TestStrangeEvents_JOB_47(t *testing.T) {
 		e.Count = math.MaxInt32 - 1
 	}
 	next := api.restarted(t, 5)
-	api.want(t, "nearly full", "PodFailed x2147483647: Cause. First in pod a-7")
+	api.want(t, "nearly full", "PodFailed x2147483647: Pod failed: Cause. First in pod a-7")
 	for _, e := range api.events {
 		e.Count = -4
 		e.ResourceVersion = "77"
 	}
-	next.failures(eventJob("a"), "Cause", "a-7", 5)
+	next.failures(eventJob("a"), failedFor("Cause", "a-7"), 5)
 	next.write()
-	api.want(t, "negative", "PodFailed x5: Cause. First in pod a-7")
+	api.want(t, "negative", "PodFailed x5: Pod failed: Cause. First in pod a-7")
 	api.calls = nil
 	api.before = func(string, int) error { return apierrors.NewConflict(eventResource, "x", nil) }
-	w.failures(eventJob("a"), "Cause", "a-7", 1)
+	w.failures(eventJob("a"), failedFor("Cause", "a-7"), 1)
 	w.write()
 	if len(api.calls) != 2 || w.lanes.busy[urgent] != 1 {
 		t.Errorf("calls %q, %d lanes are busy", api.calls, w.lanes.busy[urgent])
@@ -172,7 +203,7 @@ func TestEventsFitTheLimits_JOB_47(t *testing.T) {
 	for _, name := range []string{"a", strings.Repeat("n", 253), strings.Repeat("n", 235) + "-.-" + strings.Repeat("n", 15)} {
 		w.Event(eventJob(name), corev1.EventTypeWarning, "Reason", strings.Repeat("ü", 2000))
 	}
-	w.failures(eventJob("a"), strings.Repeat("c", 5000), "a-7", 1)
+	w.failures(eventJob("a"), failedFor(strings.Repeat("c", 5000), "a-7"), 1)
 	w.write()
 	if len(api.events) != 4 {
 		t.Errorf("%d events", len(api.events))

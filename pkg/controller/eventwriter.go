@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // eventWriter writes events in the background. It is a record.EventRecorder that never
@@ -90,7 +92,7 @@ func (w *eventWriter) Eventf(about runtime.Object, kind, reason, format string, 
 	w.Event(about, kind, reason, fmt.Sprintf(format, args...))
 }
 
-// AnnotatedEventf implements record.EventRecorder. Nothing here has annotations.
+// AnnotatedEventf implements record.EventRecorder. Only failures have an annotation.
 func (w *eventWriter) AnnotatedEventf(about runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
 	w.Eventf(about, kind, reason, format, args...)
 }
@@ -105,8 +107,8 @@ func (w *eventWriter) pods(job *batchv1.Job, reason, verb string, names []string
 }
 
 // failures implements aggregator.
-func (w *eventWriter) failures(job *batchv1.Job, cause, example string, n int) {
-	w.tell(job, corev1.EventTypeWarning, laneKey{reason: eventPodFailed, cause: cause}, note{message: causeMessage(cause, example), count: n})
+func (w *eventWriter) failures(job *batchv1.Job, r cause.Record, n int) {
+	w.tell(job, corev1.EventTypeWarning, laneKey{reason: eventPodFailed, cause: r.Text()}, note{message: r.Message(), record: &r, count: n})
 }
 
 // finished implements aggregator.

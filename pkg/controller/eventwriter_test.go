@@ -67,7 +67,7 @@ func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 		w.pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
 	}
 	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	w.failures(eventJob("a"), "cause", "a-0007", 1)
+	w.failures(eventJob("a"), failedFor("Evicted", "a-0007"), 1)
 	begun := time.Now()
 	w.stop()
 	if took := time.Since(begun); took >= maxDrain {

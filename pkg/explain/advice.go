@@ -135,7 +135,7 @@ func startAdvice(p *Problem) string {
 		return ""
 	case p.Kind == ProblemContainerConfig && (strings.Contains(told, "runAsNonRoot") || strings.Contains(told, "non-root policy")):
 		return "let the container run as somebody else than root: by runAsUser in its securityContext, or an image whose user is a number and not 0"
-	case p.Kind == ProblemPodPending && strings.HasSuffix(p.Text, "(FailedMount)") && missingVolume.MatchString(told):
+	case p.Kind == ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(told):
 		return "create what its volumes refer to (a ConfigMap, a Secret, a claim), and it starts by itself"
 	}
 	return ""
@@ -143,10 +143,10 @@ func startAdvice(p *Problem) string {
 
 // adviceOnRefusal follows from who refuses the pods.
 func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
-	switch {
-	case strings.Contains(p.Text, "ResourceQuota"):
+	switch p.Reason {
+	case RefusalQuota, RefusalQuotaNeeds:
 		return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
-	case strings.Contains(p.Text, "service account"), strings.Contains(p.Text, "does not answer"):
+	case RefusalServiceAccount, RefusalWebhook, RefusalWebhookDown:
 		return []Advice{{"put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts")}}
 	}
 	return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
@@ -155,7 +155,7 @@ func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
 func (a *analysis) adviceOnController() []Advice {
 	name := deref(a.spec.ManagedBy, "")
 	switch {
-	case a.controllerName() == builtIn:
+	case a.managedBy() == "":
 		return []Advice{{"see whether kube-controller-manager runs", "kubectl get pods -n kube-system -l component=kube-controller-manager"}}
 	case name == a.OurName:
 		return []Advice{{"see whether the controller runs, or start it", "kubectl batchjob controller"}}
@@ -270,7 +270,7 @@ func (a *analysis) adviceOnGonePods() []Advice {
 		return a.adviceOnRestarts()
 	}
 	for i := range a.r.Causes {
-		if c := &a.r.Causes[i]; !c.Consequence && wasDeleted(c.Text) {
+		if c := &a.r.Causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
 			return []Advice{{"find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", ""}}
 		}
 	}

@@ -56,9 +56,8 @@ type failure struct {
 	pod   *Pod
 	match *failurepolicy.Match // nil if the podFailurePolicy was not asked
 	cause cause.Cause
-	// evidence is the text of the cause; kind is the same number for the same cause.
-	evidence string
-	kind     int
+	// kind is shared by all failures of the cause.
+	kind *causeKind
 	// consequence says that the pod was stopped because the Job was ending.
 	consequence bool
 }
@@ -193,16 +192,16 @@ func (a *analysis) findFailures() {
 			recorded[uid] = true
 		}
 	}
-	texts := causeTexts{}
+	kinds := causeKinds{}
 	a.failures = make([]failure, 0, int(a.phaseFailed)+len(a.terminating))
 	for _, p := range a.pods {
 		if !a.inFocus(p) || p.Phase != corev1.PodFailed && (p.IsTerminal() || !recorded[p.UID]) {
 			continue
 		}
 		f := failure{pod: p, match: a.match(p)}
-		f.cause = cause.Of(p.atItsEnd(), f.match)
+		f.cause = cause.Of(p.atItsEnd(), f.match, a.names)
 		f.consequence = a.isConsequence(p)
-		f.kind, f.evidence = texts.of(f.cause)
+		f.kind = kinds.of(f.cause)
 		a.failures = append(a.failures, f)
 	}
 	a.questionConsequences()
@@ -210,22 +209,22 @@ func (a *analysis) findFailures() {
 	slices.SortStableFunc(a.failures, func(x, y failure) int { return y.pod.FinishedAt.Compare(x.pod.FinishedAt) })
 }
 
-// causeTexts are the causes so far with their texts, each made once.
-type causeTexts map[cause.Cause]causeText
-
-type causeText struct {
-	kind     int
-	evidence string
+// causeKind is what all failures of a cause share.
+type causeKind struct {
+	failure cause.Failure
+	text    string
 }
 
-// of numbers a cause, and says what happened.
-func (t causeTexts) of(c cause.Cause) (kind int, evidence string) {
-	known, ok := t[c]
-	if !ok {
-		known = causeText{len(t), c.Evidence()}
-		t[c] = known
+// causeKinds are the causes so far, the text of each made once.
+type causeKinds map[cause.Cause]*causeKind
+
+func (k causeKinds) of(c cause.Cause) *causeKind {
+	known := k[c]
+	if known == nil {
+		known = &causeKind{c.Failure, c.Failure.Text()}
+		k[c] = known
 	}
-	return known.kind, known.evidence
+	return known
 }
 
 // match asks the podFailurePolicy about a failed pod, as the controllers do (PFP-01).

@@ -12,7 +12,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // noon is when tests look at Jobs.
@@ -122,6 +124,33 @@ func onIndex(index, attempt int32, change func(*corev1.Pod)) func(*corev1.Pod) {
 // jobEvent is a warning about the Job, last seen d ago.
 func jobEvent(reason, message string, count int32, d time.Duration) explain.Event {
 	return explain.Event{Type: "Warning", Reason: reason, Message: message, Count: count, First: noon.Add(-d - time.Minute), Last: noon.Add(-d)}
+}
+
+// failedEvent is our controller's event about pods that failed so.
+func failedEvent(failure cause.Failure, pod string, count int32, d time.Duration) explain.Event {
+	r := cause.Record{Cause: cause.Cause{Failure: failure, Rule: failurepolicy.NoRule}, Pod: pod}
+	e := jobEvent("PodFailed", r.Message(), count, d)
+	e.Failed = &r
+	return e
+}
+
+// How pods failed.
+var (
+	exit7      = cause.Exit{Container: "main", ExitCode: 7}
+	deletedPod = cause.Failure{DeletedRunning: true}
+	// deletedAfterExit7 was restarted before.
+	deletedAfterExit7 = cause.Failure{DeletedRunning: true, Restarted: exit7}
+)
+
+func exited(code int32) cause.Failure {
+	return cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: code}}
+}
+
+// killed ended while its pod was being deleted.
+func killed(code int32) cause.Failure {
+	f := exited(code)
+	f.Deleting = true
+	return f
 }
 
 // factsOf are all that there is to know.

@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,9 +19,8 @@ const maxExamples = 3
 
 // causeGroup is the failures of one cause, the latest first.
 type causeGroup struct {
-	cause cause.Cause
-	// evidence is its text.
-	evidence    string
+	cause       cause.Cause
+	kind        *causeKind
 	consequence bool
 	failures    []*failure
 }
@@ -42,7 +40,7 @@ func (a *analysis) groups() []*causeGroup {
 
 func group(failures []*failure) []*causeGroup {
 	type key struct {
-		kind        int
+		kind        *causeKind
 		consequence bool
 	}
 	byKey := map[key]*causeGroup{}
@@ -51,14 +49,14 @@ func group(failures []*failure) []*causeGroup {
 		k := key{f.kind, f.consequence}
 		g := byKey[k]
 		if g == nil {
-			g = &causeGroup{cause: f.cause, evidence: f.evidence, consequence: f.consequence}
+			g = &causeGroup{cause: f.cause, kind: f.kind, consequence: f.consequence}
 			byKey[k] = g
 			all = append(all, g)
 		}
 		g.failures = append(g.failures, f)
 	}
 	slices.SortStableFunc(all, func(x, y *causeGroup) int {
-		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.evidence, y.evidence))
+		return cmp.Or(compareBool(x.consequence, y.consequence), cmp.Compare(len(y.failures), len(x.failures)), cmp.Compare(x.kind.text, y.kind.text))
 	})
 	return all
 }
@@ -94,15 +92,14 @@ func compareBool(x, y bool) int {
 // causes are the failures by cause, and how many failures are counted that none of them
 // holds.
 func (a *analysis) causes() (causes []Cause, untold int32) {
-	texts := map[string]seenCause{}
+	places := map[cause.Cause]seenCause{}
 	for _, g := range a.groups() {
-		text := g.cause.Text(a.names)
-		seen, again := texts[text]
+		seen, again := places[g.cause]
 		if !again {
 			seen.at = len(causes)
 		}
 		seen.pods += a.toldOf(g)
-		texts[text] = seen
+		places[g.cause] = seen
 		causes = append(causes, a.causeOf(g))
 	}
 	if a.focused() {
@@ -114,7 +111,7 @@ func (a *analysis) causes() (causes []Cause, untold int32) {
 			untold -= a.toldOf(g)
 		}
 	}
-	causes, untold = a.addEvents(causes, texts, untold)
+	causes, untold = a.addEvents(causes, places, untold)
 	if len(causes) == 0 && a.fate.culprit.pod != "" {
 		causes = append(causes, a.culpritCause())
 		untold--
@@ -146,23 +143,9 @@ func (g *causeGroup) ignored() bool {
 func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }
 
 func (a *analysis) causeOf(g *causeGroup) Cause {
-	c := Cause{
-		Text: g.evidence, Source: SourcePods, Count: int32(len(g.failures)), Consequence: g.consequence,
-		Container: g.cause.Container, Reason: g.cause.Reason, Condition: string(g.cause.Condition), Action: string(g.cause.Action),
-	}
 	latest := g.failures[0]
-	if c.Container != "" && c.Condition == "" {
-		c.Meaning = Meaning(g.cause.ExitCode, g.cause.Reason)
-	} else {
-		c.Reason = cmp.Or(g.cause.Reason, latest.pod.Disruption, g.cause.PodReason)
-		c.Meaning = podMeaning(cmp.Or(latest.pod.Disruption, g.cause.PodReason))
-	}
-	if c.Container != "" {
-		c.ExitCode, c.Signal = ptr.To(g.cause.ExitCode), Signal(g.cause.ExitCode)
-	}
-	if g.cause.Judged && g.cause.Rule != failurepolicy.NoRule {
-		c.Rule, c.RuleName = ptr.To(g.cause.Rule), a.names.Name(g.cause.Rule)
-	}
+	c := causeValue(&g.cause, latest.pod.Disruption)
+	c.Source, c.Count, c.Consequence = SourcePods, int32(len(g.failures)), g.consequence
 	var indexes []int32
 	for i, f := range g.failures {
 		if i < maxExamples {
@@ -177,6 +160,29 @@ func (a *analysis) causeOf(g *causeGroup) Cause {
 	}
 	c.Indexes = indexset.Of(indexes...).String()
 	c.First, c.Last = timeOf(g.failures[len(g.failures)-1].pod.FinishedAt), timeOf(latest.pod.FinishedAt)
+	return c
+}
+
+// causeValue is what is known of a cause itself; disruption is the reason of the pod's
+// condition DisruptionTarget, "" if nobody knows.
+func causeValue(of *cause.Cause, disruption string) Cause {
+	failure := of.Failure
+	c := Cause{
+		Failure: &failure, Text: failure.Text(), Container: failure.Container, Reason: failure.Reason,
+		Condition: string(failure.Condition), Action: string(of.Action),
+	}
+	if c.Container != "" && c.Condition == "" {
+		c.Meaning = Meaning(failure.ExitCode, failure.Reason)
+	} else {
+		podReason := cmp.Or(disruption, failure.PodReason)
+		c.Reason, c.Meaning = cmp.Or(failure.Reason, podReason), podMeaning(podReason)
+	}
+	if c.Container != "" {
+		c.ExitCode, c.Signal = ptr.To(failure.ExitCode), Signal(failure.ExitCode)
+	}
+	if of.Rule != failurepolicy.NoRule {
+		c.Rule, c.RuleName = ptr.To(of.Rule), of.RuleName
+	}
 	return c
 }
 
@@ -205,10 +211,7 @@ func podMeaning(reason string) string {
 
 // eventPodFailed is the event that our controller writes for each cause; its count
 // outlives the pods.
-const (
-	eventPodFailed = "PodFailed"
-	firstInPod     = ". First in pod "
-)
+const eventPodFailed = "PodFailed"
 
 // seenCause is where a cause is that pods tell of, and how many; those that failed before
 // the end of the Job was decided come first.
@@ -223,15 +226,17 @@ func (c *Cause) ignored() bool { return c.Action == string(batchv1.PodFailurePol
 // addEvents takes the causes of pods that are gone from the controller's events: untold
 // failures at most, as an event may tell of a pod that is there, and that ended in another
 // way after it was counted. It returns how many are untold still.
-func (a *analysis) addEvents(causes []Cause, texts map[string]seenCause, untold int32) ([]Cause, int32) {
+func (a *analysis) addEvents(causes []Cause, places map[cause.Cause]seenCause, untold int32) ([]Cause, int32) {
 	for i := range a.Events {
 		e := &a.Events[i]
 		if e.Reason != eventPodFailed || e.Pod != "" {
 			continue
 		}
-		text, example, _ := strings.Cut(e.Message, firstInPod)
-		c := a.eventCause(e, cause.Parse(text), example)
-		known, seen := texts[text]
+		c := a.eventCause(e)
+		known, seen := seenCause{}, false
+		if r := e.Failed; r != nil && !r.Others {
+			known, seen = places[r.Cause]
+		}
 		if c.Count -= known.pods; !c.ignored() {
 			c.Count = min(c.Count, untold)
 		}
@@ -258,44 +263,43 @@ func sortCauses(causes []Cause) {
 	})
 }
 
-func (a *analysis) eventCause(e *Event, told cause.Told, example string) Cause {
-	c := Cause{
-		Text: told.Evidence, Source: SourceEvents, Count: max(e.Count, 1), First: timeOf(e.First), Last: timeOf(e.Last),
-		RuleName: told.RuleName, Action: string(told.Action),
-		Consequence: a.fate.decided() && wasDeleted(told.Evidence) && !e.First.Before(a.fate.since) && a.decidedWithoutDeletions(),
+// eventCause is what an event says: verbatim, if that is all there is of it.
+func (a *analysis) eventCause(e *Event) Cause {
+	c := Cause{Text: e.Message}
+	switch r := e.Failed; {
+	case r != nil && r.Others:
+		c.Text = "Other causes, too many to have an event each"
+	case r != nil:
+		c = causeValue(&r.Cause, "")
+		c.Consequence = a.fate.decided() && r.IsDeletion() && !e.First.Before(a.fate.since) && a.decidedWithoutDeletions()
+		if r.Pod != "" {
+			c.Pods = []string{r.Pod}
+		}
 	}
-	if told.Rule != failurepolicy.NoRule {
-		c.Rule = &told.Rule
-	}
-	if example != "" {
-		c.Pods = []string{strings.TrimSuffix(example, ".")}
-	}
+	c.Source, c.Count, c.First, c.Last = SourceEvents, max(e.Count, 1), timeOf(e.First), timeOf(e.Last)
 	return c
-}
-
-// wasDeleted says that a cause is that somebody deleted the pod.
-func wasDeleted(evidence string) bool {
-	return strings.HasPrefix(evidence, "Pod was deleted") || strings.Contains(evidence, "while its pod was being deleted")
 }
 
 // culpritCause is what the condition's message tells of the pod that a rule matched.
 func (a *analysis) culpritCause() Cause {
-	c := Cause{Source: SourceCondition, Count: 1, Pods: []string{a.fate.culprit.pod}, Action: string(batchv1.PodFailurePolicyActionFailJob), Last: timeOf(a.fate.since)}
 	k := a.fate.culprit
-	c.Text = cause.Cause{Container: k.container, ExitCode: k.exitCode, Condition: corev1.PodConditionType(k.condition)}.Evidence()
-	if c.Condition = k.condition; c.Condition == "" {
-		c.Container, c.ExitCode, c.Signal, c.Meaning = k.container, ptr.To(k.exitCode), Signal(k.exitCode), Meaning(k.exitCode, "")
-	}
-	if a.fate.rule != failurepolicy.NoRule {
-		c.Rule, c.RuleName = ptr.To(a.fate.rule), a.fate.ruleName
-	}
+	c := causeValue(&cause.Cause{
+		Failure: k.failure(), Rule: a.fate.rule, RuleName: a.fate.ruleName, Action: batchv1.PodFailurePolicyActionFailJob,
+	}, "")
+	c.Source, c.Count, c.Pods, c.Last = SourceCondition, 1, []string{k.pod}, timeOf(a.fate.since)
 	return c
+}
+
+// failure is how the pod failed.
+func (k culprit) failure() cause.Failure {
+	return cause.Failure{Exit: cause.Exit{Container: k.container, ExitCode: k.exitCode}, Condition: corev1.PodConditionType(k.condition)}
 }
 
 // List is the report on several Jobs, with their failures grouped together.
 func List(reports []Report) ReportList {
 	list := ReportList{TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: KindList}, Items: reports}
 	type key struct {
+		failure            cause.Failure
 		text, action, rule string
 		index              int32
 		consequence        bool
@@ -304,7 +308,7 @@ func List(reports []Report) ReportList {
 	names := jobNames(reports)
 	for i := range reports {
 		for _, c := range reports[i].Causes {
-			k := key{c.Text, c.Action, c.RuleName, deref(c.Rule, failurepolicy.NoRule), c.Consequence}
+			k := key{deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, deref(c.Rule, failurepolicy.NoRule), c.Consequence}
 			if c.RuleName != "" {
 				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
 			}

@@ -146,8 +146,8 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 14 }),
 		podOf("a", exits(1, "Error", time.Minute)), podOf("b", exits(1, "Error", time.Minute)), podOf("c", exits(2, "Error", time.Minute)))
 	f.Events = []explain.Event{
-		jobEvent("PodFailed", "Container main exited with code 2. First in pod c", 4, time.Minute),
-		jobEvent("PodFailed", "Container main exited with code 3. First in pod long-gone.", 7, time.Minute),
+		failedEvent(exited(2), "c", 4, time.Minute),
+		failedEvent(exited(3), "long-gone", 7, time.Minute),
 	}
 	r := report(f)
 	var got []string
@@ -183,7 +183,7 @@ func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
 		j.Status.Failed = 2
 		ended(j, "BackoffLimitExceeded", "")
 	}), podOf("early", deleted(20*time.Minute)), podOf("late", deleted(9*time.Minute)))
-	f.Events = []explain.Event{jobEvent("PodFailed", "Container main exited with code 143 while its pod was being deleted. First in pod early", 2, 9*time.Minute)}
+	f.Events = []explain.Event{failedEvent(killed(143), "early", 2, 9*time.Minute)}
 	var sum int32
 	r := report(f)
 	for _, c := range r.Causes {
@@ -239,6 +239,31 @@ func TestListKeepsRulesApart_CLI_04(t *testing.T) {
 	list := explain.List([]explain.Report{with("one", 1), with("two", 2)})
 	if len(list.Causes) != 2 {
 		t.Errorf("rule %v stands for both: %+v", deref(list.Causes[0].Rule), list.Causes)
+	}
+}
+
+// The event of a release that wrote no record is shown as it is, and counts.
+func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }), podOf("a", exits(1, "Error", time.Minute)))
+	const message = "Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod b"
+	f.Events = []explain.Event{jobEvent("PodFailed", message, 9, time.Minute)}
+	r := report(f)
+	if len(r.Causes) != 2 || r.FailuresWithoutPod != 0 {
+		t.Fatalf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
+	}
+	if c := r.Causes[0]; c.Text != message || c.Failure != nil || c.ExitCode != nil || c.Count != 4 || c.Source != explain.SourceEvents {
+		t.Errorf("%+v", c)
+	}
+}
+
+// One event counts the causes that have none of their own.
+func TestEventOfOtherCauses_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
+	e := failedEvent(exited(3), "b", 5, time.Minute)
+	e.Failed.Others = true
+	f.Events = []explain.Event{e}
+	if r := report(f); len(r.Causes) != 1 || r.Causes[0].Count != 5 || r.Causes[0].ExitCode != nil {
+		t.Errorf("%+v", r.Causes)
 	}
 }
 

@@ -56,9 +56,6 @@ func (a *analysis) conditionEvidence() []Evidence {
 	return nil
 }
 
-// quoted puts a text of the cluster into a sentence.
-func quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
-
 // limitEvidence is the limit of the spec that was passed.
 func (a *analysis) limitEvidence() []Evidence {
 	limit := func(format string, args ...any) []Evidence {
@@ -132,7 +129,10 @@ func crop(list string) string { return Crop(list, maxList) }
 
 // Crop cuts a list of intervals after the first comma at or behind limit bytes, as kubectl
 // describe does; "…" stands for the rest.
-func Crop(list string, limit int) string {
+func Crop(list string, limit int) string { return CropWith(list, limit, "…") }
+
+// CropWith is Crop with another ellipsis.
+func CropWith(list string, limit int, ellipsis string) string {
 	if len(list) <= limit {
 		return list
 	}
@@ -140,7 +140,7 @@ func Crop(list string, limit int) string {
 	if comma < 0 {
 		return list
 	}
-	return list[:limit+comma+1] + "…"
+	return list[:limit+comma+1] + ellipsis
 }
 
 func (a *analysis) ruleEvidence(index int32) Evidence {
@@ -203,7 +203,7 @@ func (a *analysis) podEvidence(f *failure) []Evidence {
 	c := f.container()
 	if c == nil {
 		if p.Message != "" || p.StatusReason != "" {
-			chain = append(chain, Evidence{Kind: EvidenceNote, Text: strings.TrimSuffix(strings.TrimPrefix(p.StatusReason+": "+p.Message, ": "), ": ")})
+			chain = append(chain, Evidence{Kind: EvidenceNote, Text: joined(": ", p.StatusReason, p.Message)})
 		}
 		return chain
 	}
@@ -253,8 +253,8 @@ func containerEvidence(pod string, c *Container) Evidence {
 	if c.Before {
 		text += ", before it was restarted"
 	}
-	if m := Meaning(c.ExitCode, c.Reason); m != "" {
-		text += ": " + strings.TrimPrefix(m, Signal(c.ExitCode)+": ")
+	if m, _ := meaning(c.ExitCode, c.Reason); m != "" {
+		text += ": " + m
 	}
 	return Evidence{
 		Kind: EvidenceContainer, Pod: pod, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: Signal(c.ExitCode), Reason: c.Reason,

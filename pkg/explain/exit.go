@@ -31,26 +31,36 @@ var codeMeanings = map[int32]string{
 	125: "the container runtime failed to run the command",
 	126: "the command was found and could not be executed: a missing permission or a wrong format",
 	127: "the command was not found in the image",
-	130: "SIGINT: it was interrupted",
-	134: "SIGABRT: it gave up by itself, as after a failed assertion",
-	137: "SIGKILL: it did not end in its grace period, or the node was short of memory",
-	139: "SIGSEGV: it used memory that was not its own, a bug in native code",
-	143: "SIGTERM: it was asked to end, by a deletion, an eviction or a node that shuts down",
+	130: "it was interrupted",
+	134: "it gave up by itself, as after a failed assertion",
+	137: "it did not end in its grace period, or the node was short of memory",
+	139: "it used memory that was not its own, a bug in native code",
+	143: "it was asked to end, by a deletion, an eviction or a node that shuts down",
 }
 
 // Meaning says in words what an exit code means, with the reason that the runtime gave
 // for it; "" if nobody can tell but the program itself.
 func Meaning(code int32, reason string) string {
+	text, signal := meaning(code, reason)
+	if signal != "" {
+		return signal + ": " + text
+	}
+	return text
+}
+
+// meaning is the Meaning without the signal that it is that of, if it is one's.
+func meaning(code int32, reason string) (text, signal string) {
 	if m, known := reasonMeanings[reason]; known {
-		return m
+		return m, ""
 	}
+	signal = Signal(code)
 	if m, known := codeMeanings[code]; known {
-		return m
+		return m, signal
 	}
-	if s := Signal(code); s != "" {
-		return fmt.Sprintf("%s: a signal ended it", s)
+	if signal != "" {
+		return "a signal ended it", signal
 	}
-	return ""
+	return "", ""
 }
 
 // exitText is "exit code 137 (SIGKILL, OOMKilled)".

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -98,6 +99,9 @@ type Event struct {
 	Last    time.Time
 	// Source is who reported it.
 	Source string
+	// Failed is what our controller's event about failed pods says; nil for other events,
+	// and for those of releases that wrote the message only.
+	Failed *cause.Record
 }
 
 // Warning says that the event is of type Warning.

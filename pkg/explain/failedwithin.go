@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // endSlack is how long the other containers of a pod may take to end when one has failed.
@@ -32,39 +35,36 @@ func (a *analysis) failedWithin(p *Pod) *Container {
 // failedContainers: pods of which a container has failed, and that do not end as another of
 // their containers goes on, as a proxy does.
 func (a *analysis) failedContainers() []Problem {
-	type key struct {
-		container, end, running string
-	}
 	if a.fate.decided() || a.job.DeletionTimestamp != nil || deref(a.spec.Suspend, false) {
 		return nil // All pods are on their way out.
 	}
+	type key struct {
+		cause.Exit
+		running string
+	}
 	found := map[key]*Problem{}
-	var order []key
+	var order []*Problem
 	for _, pod := range a.active {
 		c := a.failedWithin(pod)
 		if c == nil || !a.inFocus(pod) {
 			continue
 		}
-		k := key{c.Name, exitText(c.ExitCode, c.Reason), containersText(pod.Running) + plural(len(pod.Running), " still runs", " still run")}
+		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
+		k := key{exit, strings.Join(pod.Running, ",")}
 		p := found[k]
 		if p == nil {
-			p = &Problem{Kind: ProblemContainerFailed, Blocks: true, Since: timeOf(c.EndedAt), Details: lines(c.Message)}
+			p = &Problem{Kind: ProblemContainerFailed, Blocks: true, Since: timeOf(c.EndedAt), Details: lines(c.Message), Exit: &exit, Container: c.Name, Running: pod.Running}
 			found[k] = p
-			order = append(order, k)
+			order = append(order, p)
 		}
 		p.add(pod.Name)
 		if c.EndedAt.Before(p.Since.Time) {
 			p.Since = timeOf(c.EndedAt)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y key) int { return cmp.Compare(found[y].Count, found[x].Count) })
+	slices.SortStableFunc(order, func(x, y *Problem) int { return cmp.Compare(y.Count, x.Count) })
 	out := make([]Problem, 0, len(order))
-	for _, k := range order {
-		p, since := found[k], age(a.Now.Sub(found[k].Since.Time))
-		p.Text = fmt.Sprintf("container %s of pod %s ended with %s %s ago; the pod does not end, and does not count as failed, while %s", k.container, p.Pods[0], k.end, since, k.running)
-		if p.Count > 1 {
-			p.Text = fmt.Sprintf("container %s of %d pods ended with %s, the first %s ago; the pods do not end, and do not count as failed, while %s", k.container, p.Count, k.end, since, k.running)
-		}
+	for _, p := range order {
 		out = append(out, *p)
 	}
 	return out

@@ -91,7 +91,7 @@ func (d *indexDetails) failed(f *failure) {
 	info := d.at(f.pod.Index)
 	info.Attempt = max(info.Attempt, f.pod.Attempt)
 	if info.Pod == "" {
-		info.Pod, info.Cause = f.pod.Name, f.evidence
+		info.Pod, info.Cause, info.Failure = f.pod.Name, f.kind.text, &f.kind.failure
 	}
 	failures, ignored := int32(1), int32(0)
 	if f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {

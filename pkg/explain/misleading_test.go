@@ -89,7 +89,7 @@ func TestDeletionsThatFailTheJob_CLI_04(t *testing.T) {
 			ended(j, "BackoffLimitExceeded", "")
 		})
 	}
-	deleted := jobEvent("PodFailed", "Pod was deleted before it ended. First in pod x", 2, 0)
+	deleted := failedEvent(deletedPod, "x", 2, 0)
 	deleted.First = noon.Add(-10 * time.Minute) // when the condition was set
 	f := factsOf(job(0))
 	f.Events = []explain.Event{deleted}
@@ -113,7 +113,7 @@ func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
 		j.Status.Failed = 3
 		ended(j, "BackoffLimitExceeded", "")
 	}), podOf("a", exits(4, "Error", 11*time.Minute)), podOf("b", exits(4, "Error", 11*time.Minute)))
-	f.Events = []explain.Event{jobEvent("PodFailed", "Pod was deleted before it ended. First in pod a", 2, 9*time.Minute)}
+	f.Events = []explain.Event{failedEvent(deletedPod, "a", 2, 9*time.Minute)}
 	sum := int32(0)
 	r := report(f)
 	for _, c := range r.Causes {

@@ -1,45 +1,44 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-func seconds(n int64) string { return age(time.Duration(n) * time.Second) }
-
 // next is what happens next, if nobody does anything.
 func (a *analysis) next() []Step {
-	var steps []Step
-	say := func(at *metav1.Time, format string, args ...any) {
-		steps = append(steps, Step{At: at, Text: fmt.Sprintf(format, args...)})
+	steps := a.nextSteps()
+	for i := range steps {
+		steps[i].Text = steps[i].text()
 	}
-	switch {
-	case a.finished():
-		if w := a.wait(WaitTTL); w != nil {
-			say(&w.Until, "%s", w.Text)
-		}
-		return steps
-	case a.job.DeletionTimestamp != nil:
-		say(nil, "the Job goes away once its pods and finalizers are gone")
-		return steps
-	case a.blocker() != nil && a.blocker().wholeJob():
-		say(nil, "nothing, until that changes")
-		return steps
-	case a.fate.decided():
-		a.nextEnd(say)
-		return steps
-	}
-	a.nextPods(say)
-	a.nextLimits(say)
 	return steps
 }
 
-// doomed says that the Job cannot succeed any more: an index has failed, and no rule of a
+func (a *analysis) nextSteps() []Step {
+	switch blocker := a.blocker(); {
+	case a.finished():
+		return a.nextAt(WaitTTL, StepTTL)
+	case a.job.DeletionTimestamp != nil:
+		return []Step{{Kind: StepGone}}
+	case blocker != nil && blocker.wholeJob():
+		return []Step{{Kind: StepBlocked}}
+	case a.fate.decided():
+		return a.nextEnd()
+	}
+	return append(a.nextPods(), a.nextLimits()...)
+}
+
+// nextAt is the step that a clock leads to, if it runs.
+func (a *analysis) nextAt(wait WaitKind, kind StepKind) []Step {
+	w := a.wait(wait)
+	if w == nil {
+		return nil
+	}
+	return []Step{{Kind: kind, At: &w.Until, Wait: w}}
+}
+
+// doomed reports whether the Job cannot succeed any more: an index has failed, and no rule of a
 // successPolicy can make up for it.
 func (a *analysis) doomed() bool {
 	if !a.perIndex() || a.r.Indexes.FailedCount == 0 {
@@ -59,76 +58,68 @@ func (a *analysis) wait(kind WaitKind) *Wait {
 }
 
 // nextEnd is what happens to a Job whose end is decided.
-func (a *analysis) nextEnd(say func(*metav1.Time, string, ...any)) {
-	terminal := "Failed"
+func (a *analysis) nextEnd() []Step {
+	terminal := FateFailed
 	if a.fate.Fate == FateSucceeding {
-		terminal = "Complete"
+		terminal = FateComplete
 	}
-	if w := a.wait(WaitGrace); w != nil {
-		say(&w.Until, "the last terminating pod has to have ended by then")
-	}
-	say(nil, "the condition %s follows once every pod has ended and is counted", terminal)
+	return append(a.nextAt(WaitGrace, StepTerminated), Step{Kind: StepEnd, Condition: string(terminal)})
 }
 
-func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
-	if w := a.wait(WaitBackoff); w != nil {
-		say(&w.Until, "the back-off ends and %s", w.Text)
-	}
-	if w := a.wait(WaitIndexBackoff); w != nil {
-		say(&w.Until, "%s", w.Text)
-	}
+func (a *analysis) nextPods() []Step {
+	steps := append(a.nextAt(WaitBackoff, StepBackoff), a.nextAt(WaitIndexBackoff, StepIndexBackoff)...)
 	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
-		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(f.Count, "terminating pod has", "terminating pods have"))
+		steps = append(steps, Step{Kind: StepReplace, Count: f.Count})
 	}
-	a.nextCreation(say)
+	steps = append(steps, a.nextCreation()...)
 	for _, r := range a.r.SuccessPolicy.orNone() {
 		if !r.Met && !r.Impossible {
-			say(nil, "the Job is complete after %s by rule %d of the successPolicy (%s so far)", times(r.Need-r.Have, "more success", "more successes"), r.Index, r.Text)
+			steps = append(steps, Step{Kind: StepSuccessRule, Rule: &r.Index, Count: r.Need - r.Have, Progress: r.Text})
 		}
 	}
+	return steps
 }
 
 // nextCreation is which pods are created, now or when others have ended.
-func (a *analysis) nextCreation(say func(*metav1.Time, string, ...any)) {
+func (a *analysis) nextCreation() []Step {
+	var steps []Step
 	switch n := int32(len(a.plan.Create)); {
 	case n > 0 && a.refused():
-		say(nil, "creating %s is tried again, with growing pauses", times(n, "pod", "pods"))
+		steps = append(steps, Step{Kind: StepRetryCreation, Count: n})
 	case n > 0 && a.backoffUnknown():
-		say(nil, "pods are created once the back-off is over, 10 minutes after the last failure at most; the failed pods that would tell are gone")
+		steps = append(steps, Step{Kind: StepUnknownBackoff, Count: n})
 	case n > 0 && a.r.Reconciler.Alive != NotAlive:
-		say(nil, "%s created", times(n, "pod is", "pods are"))
+		steps = append(steps, Step{Kind: StepCreate, Count: n})
 	}
 	if a.indexed() {
 		if s := a.r.Indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
-			say(nil, "as pods end, others begin: %s to come", times(s.PendingCount, "index is", "indexes are"))
+			steps = append(steps, Step{Kind: StepNextIndexes, Count: s.PendingCount})
 		}
 	}
+	return steps
 }
 
-// backoffUnknown says that the pods whose ends a back-off counts from are gone.
+// backoffUnknown reports whether the pods whose ends a back-off counts from are gone.
 func (a *analysis) backoffUnknown() bool {
 	return a.job.Status.Active == 0 && a.job.Status.Failed > 0 && len(a.failures) == 0
 }
 
-// refused says that the API server takes no pod of the Job.
+// refused reports whether the API server takes no pod of the Job.
 func (a *analysis) refused() bool {
 	return slices.ContainsFunc(a.r.Problems, func(p Problem) bool { return p.Kind == ProblemCreationRefused })
 }
 
 // nextLimits is how far the Job is from failing.
-func (a *analysis) nextLimits(say func(*metav1.Time, string, ...any)) {
-	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 {
-		if left := f.Limit - f.Count; left >= 0 {
-			say(nil, "the Job fails after %s (backoffLimit %d)", times(left+1, "more failure", "more failures"), f.Limit)
-		}
+func (a *analysis) nextLimits() []Step {
+	var steps []Step
+	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 && f.Count <= f.Limit {
+		steps = append(steps, Step{Kind: StepBackoffLimit, Count: f.Limit - f.Count + 1, Limit: f.Limit})
 	}
 	if a.doomed() {
-		say(nil, "the Job fails (FailedIndexes) once its other indexes have ended, as some have failed")
+		steps = append(steps, Step{Kind: StepFailedIndexes})
 	}
 	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
-		say(nil, "the Job fails after %s (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "more failed index", "more failed indexes"), f.Limit)
+		steps = append(steps, Step{Kind: StepMaxFailedIndexes, Count: f.Limit - f.Count + 1, Limit: f.Limit})
 	}
-	if w := a.wait(WaitDeadline); w != nil {
-		say(&w.Until, "%s", w.Text)
-	}
+	return append(steps, a.nextAt(WaitDeadline, StepDeadline)...)
 }

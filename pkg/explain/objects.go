@@ -7,6 +7,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // EventOf returns what an explanation needs of an event of either API.
@@ -17,6 +19,9 @@ func EventOf(e *corev1.Event) Event {
 	}
 	if e.InvolvedObject.Kind == "Pod" {
 		out.Pod, out.PodUID = e.InvolvedObject.Name, e.InvolvedObject.UID
+	}
+	if r, ok := cause.Parse(e.Annotations[cause.Annotation]); ok {
+		out.Failed = &r
 	}
 	if out.Source == "" {
 		out.Source = e.ReportingController

@@ -139,7 +139,7 @@ func (t *podTable) info(p *Pod) PodInfo {
 }
 
 func (t *podTable) addFailure(info *PodInfo, f *failure) {
-	info.Cause = f.evidence
+	info.Cause, info.Failure = f.kind.text, &f.kind.failure
 	if f.match == nil || !f.match.Matched() {
 		return
 	}

@@ -2,20 +2,24 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // Reasons for which the kubelet lets a container wait.
 var (
-	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
+	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", invalidImageName, "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
 	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
 	crashLoop       = []string{"CrashLoopBackOff"}
 )
+
+// invalidImageName is the reason of a container whose image cannot be parsed.
+const invalidImageName = "InvalidImageName"
 
 // startSlack is how long a pod may take to start before that is worth a word.
 const startSlack = time.Minute
@@ -33,7 +37,7 @@ func (a *analysis) pendingPods() []Problem {
 		if !ok {
 			continue
 		}
-		key := string(p.Kind) + "\n" + p.container + "\n" + strings.Join(pod.Gates, ",")
+		key := string(p.Kind) + "\n" + p.Container + "\n" + strings.Join(pod.Gates, ",")
 		known := byKey[key]
 		if known == nil {
 			first := p
@@ -71,31 +75,41 @@ func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
 	image, config, loop := pod.waiting(imagePull...), pod.waiting(containerConfig...), pod.waiting(crashLoop...)
 	switch {
 	case len(pod.Gates) > 0:
-		p.Kind, p.Text = ProblemSchedulingGated, fmt.Sprintf("the pod waits for its scheduling %s %s to be taken away", plural(len(pod.Gates), "gate", "gates"), enumerate(pod.Gates, "and"))
+		p.Kind, p.Gates = ProblemSchedulingGated, pod.Gates
 	case pod.Unschedulable != "" && pod.Node == "":
-		p.Kind, p.Text, p.Details, p.Since = ProblemUnschedulable, "no node takes the pod", []string{pod.Unschedulable}, timeOf(pod.UnscheduledSince)
+		p.Kind, p.Details, p.Since = ProblemUnschedulable, []string{pod.Unschedulable}, timeOf(pod.UnscheduledSince)
 	case image != nil:
-		p.Kind, p.Details, p.container = ProblemImagePull, details(image), image.Name
-		p.Text = fmt.Sprintf("the image %s of container %s cannot be pulled; that is no failure, so no retry limit ends it", a.image(image.Name), image.Name)
-		if image.Waiting == "InvalidImageName" {
-			p.Text = fmt.Sprintf("the image of container %s, %s, is not a legal name; that is no failure, so no retry limit ends it", image.Name, a.image(image.Name))
-		}
+		p.Kind, p.Image = ProblemImagePull, a.image(image.Name)
+		p.waitsFor(image)
 	case config != nil:
-		p.Kind, p.Details, p.container = ProblemContainerConfig, details(config), config.Name
-		p.Text = fmt.Sprintf("container %s cannot be started (%s); that is no failure, so no retry limit ends it", config.Name, config.Waiting)
+		p.Kind = ProblemContainerConfig
+		p.waitsFor(config)
 	case loop != nil:
-		p.Kind, p.container = ProblemCrashLoop, loop.Name
-		p.Text = fmt.Sprintf("container %s fails again and again, and is restarted in its pod (restartPolicy OnFailure)", loop.Name)
-		if loop.Ended {
-			p.Details = []string{exitText(loop.ExitCode, loop.Reason) + ", restarted " + times(loop.Restarts, "time", "times")}
-			p.Details = append(p.Details, details(loop)...)
-		}
+		p.Kind = ProblemCrashLoop
+		p.crashLoops(loop)
 	case a.startsSlowly(pod):
 		a.slowStart(pod, &p)
 	default:
 		return p, false
 	}
 	return p, true
+}
+
+// waitsFor is a container that does not start.
+func (p *Problem) waitsFor(c *Container) {
+	p.Container, p.Reason = c.Name, c.Waiting
+	if c.WaitingMessage != "" {
+		p.Details = append(p.Details, c.WaitingMessage)
+	}
+}
+
+// crashLoops is a container that is restarted again and again.
+func (p *Problem) crashLoops(c *Container) {
+	if c.Ended {
+		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
+		p.Details = []string{exitText(c.ExitCode, c.Reason) + ", restarted " + times(c.Restarts, "time", "times")}
+	}
+	p.waitsFor(c)
 }
 
 // loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
@@ -109,13 +123,6 @@ func (a *analysis) loopOf(p *Problem) *Container {
 		}
 	}
 	return nil
-}
-
-func details(c *Container) []string {
-	if c.WaitingMessage == "" {
-		return nil
-	}
-	return []string{c.WaitingMessage}
 }
 
 // image is that of a container of the Job's template.
@@ -133,15 +140,9 @@ func (a *analysis) image(container string) string {
 // slowStart tells what is known of a pod that is pending for long: the last warning about
 // it, or that no scheduler has looked at it.
 func (a *analysis) slowStart(pod *Pod, p *Problem) {
-	p.Kind, p.Text = ProblemPodPending, "the pod has a node and has not started"
-	if pod.Node == "" {
-		p.Text = "the pod has no node"
-		if !pod.Scheduling {
-			p.Text = "no scheduler has looked at the pod: does the one that schedulerName names run?"
-		}
-	}
+	p.Kind, p.Node, p.Scheduled = ProblemPodPending, pod.Node, pod.Scheduling
 	if last := a.lastWarning(pod.Name); last != nil {
-		p.Text, p.Details = p.Text+" ("+last.Reason+")", []string{last.Message}
+		p.Reason, p.Details = last.Reason, []string{last.Message}
 	}
 }
 

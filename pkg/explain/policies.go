@@ -104,14 +104,6 @@ func requirement(rule *batchv1.PodFailurePolicyRule) string {
 	return "pod condition " + enumerate(patterns, "or")
 }
 
-// enumerate is "1, 2 or 3".
-func enumerate(words []string, last string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
 // successPolicy is the progress of the rules, nil without a policy.
 func (a *analysis) successPolicy() *SuccessPolicy {
 	policy := a.spec.SuccessPolicy

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
 // problems are what keeps the Job from going on, then what else is wrong.
@@ -22,6 +21,9 @@ func (a *analysis) problems() []Problem {
 		out = append(out, find()...)
 	}
 	slices.SortStableFunc(out, func(x, y Problem) int { return compareBool(y.Blocks, x.Blocks) })
+	for i := range out {
+		out[i].Text = out[i].text(a.Now, &a.r.Reconciler)
+	}
 	return out
 }
 
@@ -29,39 +31,34 @@ func one(p Problem) []Problem { return []Problem{p} }
 
 // notReconciled: nobody works on the Job, has not since it was created, or no longer does.
 func (a *analysis) notReconciled() []Problem {
-	r := &a.r.Reconciler
 	overdue, since := a.overdue()
+	p := Problem{Controller: a.managedBy()}
 	switch {
 	case a.neglected():
-		p := Problem{Kind: ProblemNotReconciled, Blocks: true, Since: timeOf(a.job.CreationTimestamp.Time)}
-		p.Text = fmt.Sprintf("nothing has worked on the Job in the %s since it was created; its managedBy names %s, which does not seem to run", age(a.Now.Sub(p.Since.Time)), a.controllerName())
-		if a.controllerName() == builtIn {
-			p.Text = fmt.Sprintf("nothing has worked on the Job in the %s since it was created; kube-controller-manager does not seem to run, or its Job controller is switched off", age(a.Now.Sub(p.Since.Time)))
-		}
-		return one(p)
-	case r.Alive == NotAlive && !a.finished():
-		p := Problem{Kind: ProblemControllerGone, Blocks: true, Count: overdue, Pods: a.overduePods(), Since: timeOf(since)}
+		p.Kind, p.Blocks, p.Since = ProblemNotReconciled, true, timeOf(a.job.CreationTimestamp.Time)
+	case a.r.Reconciler.Alive == NotAlive && !a.finished():
+		p.Kind, p.Blocks, p.Count, p.Pods, p.Since = ProblemControllerGone, true, overdue, a.overduePods(), timeOf(since)
 		if a.Lease != nil && p.Since == nil {
 			p.Since = timeOf(a.Lease.Renewed)
 		}
-		p.Text = fmt.Sprintf("%s does not seem to run: %s", a.controllerName(), r.Text)
-		return one(p)
 	case overdue > 0:
-		return one(Problem{
-			Kind: ProblemFinalizerStuck, Count: overdue, Pods: a.overduePods(), Since: timeOf(since),
-			Text: fmt.Sprintf("%s of the Job still %s the finalizer batch.kubernetes.io/job-tracking, so deleting them does not end; %s should have removed it",
-				times(overdue, "ended pod", "ended pods"), plural(int(overdue), "holds", "hold"), a.controllerName()),
-		})
+		p.Kind, p.Count, p.Pods, p.Since = ProblemFinalizerStuck, overdue, a.overduePods(), timeOf(since)
+	default:
+		return nil
 	}
-	return nil
+	return one(p)
 }
 
-// Kueue names the queue of a Job in this label, and resumes the Job when there is room.
-const kueueLabel = "kueue.x-k8s.io/queue-name"
+const (
+	// Kueue names the queue of a Job in this label, and resumes the Job when there is room.
+	kueueLabel = "kueue.x-k8s.io/queue-name"
+	// kueue is Problem.Controller of a Job that Kueue holds suspended.
+	kueue = "kueue.x-k8s.io"
+)
 
 // ofKueue says that Kueue decides when the Job runs.
 func (a *analysis) ofKueue() bool {
-	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(deref(a.spec.ManagedBy, ""), "kueue.x-k8s.io/")
+	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(deref(a.spec.ManagedBy, ""), kueue+"/")
 }
 
 // managingOwner is the owner if it may suspend and resume the Job: a CronJob does not.
@@ -81,18 +78,13 @@ func (a *analysis) suspended() []Problem {
 	if c := reconcile.TrueCondition(a.job, "Suspended"); c != nil {
 		p.Since = timeOf(c.LastTransitionTime.Time)
 	}
-	by := a.suspendedBy()
-	switch queue := a.job.Labels[kueueLabel]; {
-	case queue == "" && a.ofKueue():
-		p.Text = "Kueue holds the Job suspended"
-	case queue != "":
-		p.Text = fmt.Sprintf("Kueue holds the Job suspended until there is room in the queue %s", queue)
+	switch {
+	case a.ofKueue():
+		p.Controller, p.Queue = kueue, a.job.Labels[kueueLabel]
 	case a.managingOwner() != nil:
-		p.Text = fmt.Sprintf("the Job is suspended (spec.suspend), which is up to its owner %s %s", a.r.Job.Owner.Kind, a.r.Job.Owner.Name)
-	case by != "":
-		p.Text = fmt.Sprintf("the Job is suspended: %s set spec.suspend", by)
+		p.Owner = a.managingOwner()
 	default:
-		p.Text = "the Job is suspended (spec.suspend)"
+		p.Manager = a.suspendedBy()
 	}
 	return one(p)
 }
@@ -102,7 +94,7 @@ func (a *analysis) noParallelism() []Problem {
 	if deref(a.spec.Parallelism, 1) > 0 || a.finished() || a.fate.decided() || deref(a.spec.Suspend, false) {
 		return nil
 	}
-	return one(Problem{Kind: ProblemNoParallelism, Blocks: true, Text: "parallelism is 0, so no pod is created"})
+	return one(Problem{Kind: ProblemNoParallelism, Blocks: true})
 }
 
 // noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
@@ -111,33 +103,29 @@ func (a *analysis) noPodGroup() []Problem {
 	if asked == "" || a.schedulingDone() || a.finished() || a.fate.decided() || a.job.DeletionTimestamp != nil {
 		return nil
 	}
-	who := a.controllerName()
-	if who == builtIn {
-		who = "its controller"
-	}
-	return one(Problem{Kind: ProblemNoPodGroup, Blocks: true, Text: fmt.Sprintf("no pods are created, as the Job asks for workload-aware scheduling (%s), which %s does not support", asked, who)})
+	return one(Problem{Kind: ProblemNoPodGroup, Blocks: true, Asked: asked, Controller: a.managedBy()})
 }
 
 // schedulingDone reports whether the Job's controller sees to spec.scheduling. Ours may stand
 // in for the built-in one, and has said so then.
 func (a *analysis) schedulingDone() bool {
-	return a.controllerName() == builtIn && a.lastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
+	return a.managedBy() == "" && a.lastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
 }
 
-// refusals are the causes of a FailedCreate that can be told apart by their message.
-var refusals = []struct{ fragment, text string }{
-	{"exceeded quota", "a ResourceQuota of the namespace is used up"},
-	{"must specify", "a ResourceQuota of the namespace wants requests or limits that the pod template does not have"},
-	{"violates PodSecurity", "the Pod Security level of the namespace does not allow the pod template"},
-	{" usage per ", "a LimitRange of the namespace does not allow the pod template"},
-	{"limit to request ratio", "a LimitRange of the namespace does not allow the pod template"},
-	{"serviceaccount", "the service account of the pod template cannot be used"},
-	{"service account", "the service account of the pod template cannot be used"},
-	{"ValidatingAdmissionPolicy", "an admission policy of the cluster denies it"},
-	{"admission webhook", "an admission webhook of the cluster denies it, or does not answer"},
-	{"failed calling webhook", "an admission webhook of the cluster does not answer"},
-	{"is forbidden", "the API server forbids it"},
-	{"is invalid", "the API server finds the pod template invalid"},
+// refusals are the causes of a FailedCreate, by what the API server's message has.
+var refusals = []struct{ fragment, reason string }{
+	{"exceeded quota", RefusalQuota},
+	{"must specify", RefusalQuotaNeeds},
+	{"violates PodSecurity", RefusalPodSecurity},
+	{" usage per ", RefusalLimitRange},
+	{"limit to request ratio", RefusalLimitRange},
+	{"serviceaccount", RefusalServiceAccount},
+	{"service account", RefusalServiceAccount},
+	{"ValidatingAdmissionPolicy", RefusalPolicy},
+	{"admission webhook", RefusalWebhook},
+	{"failed calling webhook", RefusalWebhookDown},
+	{"is forbidden", RefusalForbidden},
+	{"is invalid", RefusalInvalid},
 }
 
 // recently is how long an event tells of the present.
@@ -149,17 +137,17 @@ func (a *analysis) creationRefused() []Problem {
 	if refused == nil || a.finished() || a.fate.decided() || a.Now.Sub(refused.Last) > recently || created != nil && created.Last.After(refused.Last) {
 		return nil
 	}
-	why := "the API server refuses it"
+	p := Problem{
+		Kind: ProblemCreationRefused, Blocks: true, Since: timeOf(refused.First), Count: int32(len(a.plan.Create)),
+		Reason: RefusalOther, Details: []string{refused.Message},
+	}
 	for _, r := range refusals {
 		if strings.Contains(refused.Message, r.fragment) {
-			why = r.text
+			p.Reason = r.reason
 			break
 		}
 	}
-	return one(Problem{
-		Kind: ProblemCreationRefused, Blocks: true, Since: timeOf(refused.First), Count: int32(len(a.plan.Create)),
-		Text: "pods of the Job cannot be created: " + why, Details: []string{refused.Message},
-	})
+	return one(p)
 }
 
 func (a *analysis) lastJobEvent(reason string) *Event {
@@ -175,15 +163,14 @@ func (a *analysis) lastJobEvent(reason string) *Event {
 // foreignFinalizers: somebody else keeps an ended pod from going away.
 func (a *analysis) foreignFinalizers() []Problem {
 	p := Problem{Kind: ProblemForeignFinalizer}
-	var names []string
 	for _, pod := range a.terminal {
 		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
 			continue
 		}
 		p.add(pod.Name)
 		for _, f := range pod.ForeignFinalizers {
-			if !slices.Contains(names, f) {
-				names = append(names, f)
+			if !slices.Contains(p.Finalizers, f) {
+				p.Finalizers = append(p.Finalizers, f)
 			}
 		}
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -193,8 +180,6 @@ func (a *analysis) foreignFinalizers() []Problem {
 	if p.Count == 0 {
 		return nil
 	}
-	p.Text = fmt.Sprintf("%s deleted and ended, and %s kept by the %s %s of another controller; the Job does not wait for that",
-		times(p.Count, "pod is", "pods are"), plural(int(p.Count), "is", "are"), plural(len(names), "finalizer", "finalizers"), strings.Join(names, ", "))
 	return one(p)
 }
 
@@ -206,29 +191,16 @@ func (p *Problem) add(pod string) {
 	}
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // deletion: the Job itself is being deleted, and something holds it.
 func (a *analysis) deletion() []Problem {
 	if a.job.DeletionTimestamp == nil || len(a.job.Finalizers) == 0 {
 		return nil
 	}
-	p := Problem{Kind: ProblemDeleting, Blocks: true, Since: timeOf(a.job.DeletionTimestamp.Time)}
-	switch {
-	case slices.Contains(a.job.Finalizers, metav1.FinalizerDeleteDependents):
-		p.Text = "the Job is being deleted, and waits for its pods to go first (foreground deletion)"
+	p := Problem{Kind: ProblemDeleting, Blocks: true, Since: timeOf(a.job.DeletionTimestamp.Time), Finalizers: a.job.Finalizers}
+	if slices.Contains(a.job.Finalizers, metav1.FinalizerDeleteDependents) {
 		for i := range a.pods {
 			p.add(a.pods[i].Name)
 		}
-	case slices.Contains(a.job.Finalizers, metav1.FinalizerOrphanDependents):
-		p.Text = "the Job is being deleted, and its pods are to stay (orphan deletion)"
-	default:
-		p.Text = fmt.Sprintf("the Job is being deleted, and waits for the %s %s", plural(len(a.job.Finalizers), "finalizer", "finalizers"), strings.Join(a.job.Finalizers, ", "))
 	}
 	return one(p)
 }
@@ -238,7 +210,7 @@ func (a *analysis) ruleNames() []Problem {
 	if len(a.violations) == 0 {
 		return nil
 	}
-	p := Problem{Kind: ProblemInvalidRuleNames, Text: fmt.Sprintf("the names of the failure rules in annotation %s are not legal, so none of them is used; reasons name rules by index", rulename.Annotation)}
+	p := Problem{Kind: ProblemInvalidRuleNames}
 	for _, v := range a.violations {
 		p.Details = append(p.Details, v.String())
 	}
@@ -251,7 +223,7 @@ func (a *analysis) impossible() []Problem {
 	if policy == nil || a.fate.decided() || slices.ContainsFunc(policy.Rules, func(r SuccessRule) bool { return !r.Impossible }) {
 		return nil
 	}
-	return one(Problem{Kind: ProblemSuccessImpossible, Text: "no rule of the successPolicy can be met any more; the Job ends when all its indexes have"})
+	return one(Problem{Kind: ProblemSuccessImpossible})
 }
 
 func (a *analysis) unknownMode() []Problem {
@@ -259,7 +231,7 @@ func (a *analysis) unknownMode() []Problem {
 	if f == nil {
 		return nil
 	}
-	return one(Problem{Kind: ProblemUnknownMode, Blocks: true, Text: fmt.Sprintf("completionMode %s is not known to this version; no controller of this version works on the Job", f.Message)})
+	return one(Problem{Kind: ProblemUnknownMode, Blocks: true, Asked: f.Message})
 }
 
 // inconsistent: the stored status cannot be read, or contradicts itself.
@@ -277,7 +249,7 @@ func (a *analysis) inconsistent() []Problem {
 	if len(details) == 0 {
 		return nil
 	}
-	return one(Problem{Kind: ProblemInconsistent, Text: "the status of the Job is not what its pods say", Details: details})
+	return one(Problem{Kind: ProblemInconsistent, Details: details})
 }
 
 // blocker is the first problem that holds the whole Job up, or nil: none does while pods

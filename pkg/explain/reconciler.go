@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -14,11 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-const (
-	// builtInManagedBy means the same as no name at all (KEP-4368).
-	builtInManagedBy = "kubernetes.io/job-controller"
-	builtIn          = "the built-in controller"
-)
+// builtInManagedBy means the same as no name at all (KEP-4368).
+const builtInManagedBy = "kubernetes.io/job-controller"
 
 const (
 	// neglect is how long a Job may be without any status: controllers write one once they
@@ -34,12 +30,12 @@ const (
 	slack = 30 * time.Second
 )
 
-// controllerName is who should run the Job, for a sentence.
-func (a *analysis) controllerName() string {
-	if name := deref(a.spec.ManagedBy, ""); name != "" && name != builtInManagedBy {
-		return "controller " + name
+// managedBy is who should run the Job: "" for the built-in controller.
+func (a *analysis) managedBy() string {
+	if name := deref(a.spec.ManagedBy, ""); name != builtInManagedBy {
+		return name
 	}
-	return builtIn
+	return ""
 }
 
 // reconciler says who runs the Job, and whether that is alive: by the Lease of our
@@ -49,33 +45,33 @@ func (a *analysis) reconciler() Reconciler {
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
 	if a.Lease != nil && !a.Lease.Renewed.IsZero() {
-		r.LeaseHolder, r.LeaseRenewed = a.Lease.Holder, timeOf(a.Lease.Renewed)
+		r.LeaseHolder, r.LeaseRenewed, r.Lease = a.Lease.Holder, timeOf(a.Lease.Renewed), a.Lease.Namespace+"/"+a.Lease.Name
 	}
-	r.Alive, r.Text = a.aliveness(r.LastWrite)
+	overdue, since := a.overdue()
+	r.Overdue, r.OverdueSince = overdue, timeOf(since)
+	r.Alive, r.Sign = a.aliveness(r.LastWrite)
+	r.Text = r.text(a.Now)
 	return r
 }
 
 // aliveness is the best sign of life that there is, or of none.
-func (a *analysis) aliveness(lastWrite *metav1.Time) (Aliveness, string) {
-	overdue, since := a.overdue()
+func (a *analysis) aliveness(lastWrite *metav1.Time) (Aliveness, Sign) {
+	overdue, _ := a.overdue()
 	switch {
 	case a.neglected():
-		return NotAlive, fmt.Sprintf("nothing has worked on the Job since it was created: is %s running?", a.controllerName())
+		return NotAlive, SignNeverWorked
 	case a.leaseExpired():
-		return NotAlive, fmt.Sprintf("its Lease %s/%s has expired, it was last renewed %s ago", a.Lease.Namespace, a.Lease.Name, age(a.Now.Sub(a.Lease.Renewed)))
+		return NotAlive, SignLeaseExpired
 	case a.leaseHeld():
-		host, _, _ := strings.Cut(a.Lease.Holder, "_") // What follows tells processes of one host apart.
-		return Alive, fmt.Sprintf("%s holds its Lease, renewed %s ago", host, age(a.Now.Sub(a.Lease.Renewed)))
+		return Alive, SignLeaseHeld
 	case overdue > 0:
-		return NotAlive, fmt.Sprintf("%s ended %s ago or more and %s not recorded", times(overdue, "pod", "pods"), age(a.Now.Sub(since)), plural(int(overdue), "is", "are"))
+		return NotAlive, SignOverdue
 	case lastWrite == nil:
-		return AlivenessUnknown, "nothing tells whether it is running"
+		return AlivenessUnknown, SignNone
+	case a.Now.Sub(lastWrite.Time) < slack:
+		return Alive, SignLastWrite
 	}
-	text := fmt.Sprintf("last wrote the status %s ago", age(a.Now.Sub(lastWrite.Time)))
-	if a.Now.Sub(lastWrite.Time) < slack {
-		return Alive, text
-	}
-	return AlivenessUnknown, text
+	return AlivenessUnknown, SignLastWrite
 }
 
 func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) {
@@ -110,7 +106,7 @@ func (a *analysis) suspendedBy() string {
 
 // neglected says that nobody has worked on the Job so far.
 func (a *analysis) neglected() bool {
-	if deref(a.spec.Suspend, false) && a.controllerName() != builtIn && a.controllerName() != "controller "+a.OurName {
+	if deref(a.spec.Suspend, false) && a.managedBy() != "" && a.managedBy() != a.OurName {
 		return false // Others may wait without a word until the Job is resumed.
 	}
 	if !a.PodsRead {
@@ -196,26 +192,4 @@ func (a *analysis) overduePods() []string {
 	}
 	slices.Sort(names)
 	return names[:min(len(names), maxExamples)]
-}
-
-// age is a duration in at most two units: "1m20s", "3d4h".
-func age(d time.Duration) string {
-	d = max(d.Truncate(time.Second), 0) // clocks differ
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return trimZero(fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second), "0s")
-	case d < 24*time.Hour:
-		return trimZero(fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute), "0m")
-	}
-	return trimZero(fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour), "0h")
-}
-
-// trimZero cuts the second unit if it is 0: "10m0s" is "10m", and "10m10s" stays.
-func trimZero(text, zero string) string {
-	if rest, cut := strings.CutSuffix(text, zero); cut && strings.ContainsAny(rest[len(rest)-1:], "mhd") {
-		return rest
-	}
-	return text
 }

@@ -2,6 +2,8 @@ package explain
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // The names of our own API.
@@ -135,8 +137,14 @@ type Verdict struct {
 	WaitsFor string `json:"waitsFor,omitempty"`
 	// Why is what decided the fate, in a few words without a full stop; "" while Open.
 	Why string `json:"why,omitempty"`
-	// Sentence ends with a full stop.
-	Sentence string `json:"sentence"`
+	// Sentence ends with a full stop. Clauses are its parts: the first is the answer, and
+	// the others add to it.
+	Sentence string   `json:"sentence"`
+	Clauses  []string `json:"clauses,omitempty"`
+	// Problem is the index of the one of Report.Problems that the sentence names.
+	Problem *int32 `json:"problem,omitempty"`
+	// reasonFirst is set if Why begins with the Reason.
+	reasonFirst bool
 }
 
 // EvidenceKind says what a link of the chain is.
@@ -240,7 +248,7 @@ const (
 // Problem is one of them, for all pods that have it.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
-	// Blocks says that the Job does not go on, or one of its pods, before it is solved.
+	// Blocks is set if the Job does not go on, or one of its pods, before it is solved.
 	Blocks bool `json:"blocks,omitempty"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
@@ -250,9 +258,60 @@ type Problem struct {
 	// Count is how many pods have it; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
-	// container of the pods has it.
-	container string
+
+	// Container of the pods has it, and Image is that of its template; Running are the
+	// containers that keep the pod from ending (ContainerFailed).
+	Container string   `json:"container,omitempty"`
+	Image     string   `json:"image,omitempty"`
+	Running   []string `json:"running,omitempty"`
+	// Reason is why a container waits (ImagePullBackOff), that of the last warning about a
+	// pod (FailedMount), or who refuses pods (Refusal…).
+	Reason string `json:"reason,omitempty"`
+	// Exit is how the container ended last, and Restarts how often it was restarted.
+	Exit     *cause.Exit `json:"exit,omitempty"`
+	Restarts int32       `json:"restarts,omitempty"`
+	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
+	Node      string `json:"node,omitempty"`
+	Scheduled bool   `json:"scheduled,omitempty"`
+	// Gates are scheduling gates, and Finalizers those that hold the pods or the Job.
+	Gates      []string `json:"gates,omitempty"`
+	Finalizers []string `json:"finalizers,omitempty"`
+	// Holds is what waits for terminating pods.
+	Holds Holds `json:"holds,omitempty"`
+	// Controller should run the Job: spec.managedBy, "" for the built-in one.
+	Controller string `json:"controller,omitempty"`
+	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
+	Queue   string `json:"queue,omitempty"`
+	Owner   *Owner `json:"owner,omitempty"`
+	Manager string `json:"manager,omitempty"`
+	// Asked is a value of the spec that is not supported.
+	Asked string `json:"asked,omitempty"`
 }
+
+// Who refuses to create pods, in Problem.Reason.
+const (
+	RefusalQuota          = "Quota"
+	RefusalQuotaNeeds     = "QuotaNeedsResources"
+	RefusalPodSecurity    = "PodSecurity"
+	RefusalLimitRange     = "LimitRange"
+	RefusalServiceAccount = "ServiceAccount"
+	RefusalPolicy         = "AdmissionPolicy"
+	RefusalWebhook        = "AdmissionWebhook"
+	RefusalWebhookDown    = "AdmissionWebhookDown"
+	RefusalForbidden      = "Forbidden"
+	RefusalInvalid        = "Invalid"
+	RefusalOther          = "Other"
+)
+
+// Holds is what waits for terminating pods.
+type Holds string
+
+// What waits for them.
+const (
+	HoldsEnd         Holds = "End"         // of the Job
+	HoldsReplacement Holds = "Replacement" // podReplacementPolicy Failed
+	HoldsNothing     Holds = "Nothing"
+)
 
 // WaitKind says what a clock is about.
 type WaitKind string
@@ -276,6 +335,12 @@ type Wait struct {
 	// Failures are the failures in a row behind a back-off; Indexes those in back-off.
 	Failures int32  `json:"failures,omitempty"`
 	Indexes  string `json:"indexes,omitempty"`
+	// Count is how many indexes are in back-off, or how many pods terminate.
+	Count int32 `json:"count,omitempty"`
+	// NoRoom is set if an index has to wait for another pod to end as well.
+	NoRoom bool `json:"noRoom,omitempty"`
+	// Seconds is activeDeadlineSeconds or ttlSecondsAfterFinished.
+	Seconds int64 `json:"seconds,omitempty"`
 }
 
 // Aliveness is what can be told of a controller.
@@ -288,14 +353,28 @@ const (
 	AlivenessUnknown Aliveness = "Unknown"
 )
 
+// Sign is what Aliveness follows from.
+type Sign string
+
+// The signs.
+const (
+	SignNeverWorked  Sign = "NeverWorked"  // nothing has worked on the Job
+	SignLeaseExpired Sign = "LeaseExpired" // at LeaseRenewed, and its duration
+	SignLeaseHeld    Sign = "LeaseHeld"    // by LeaseHolder
+	SignOverdue      Sign = "Overdue"      // Overdue ended pods are not recorded, since OverdueSince
+	SignLastWrite    Sign = "LastWrite"    // of the status
+	SignNone         Sign = "None"
+)
+
 // Reconciler is who runs the Job.
 type Reconciler struct {
-	// ManagedBy is that of the Job; "" for the built-in controller. Ours says that it is
-	// the default name of this project's controller.
+	// ManagedBy is that of the Job; "" for the built-in controller. Ours is set for the
+	// default name of this project's controller.
 	ManagedBy string    `json:"managedBy,omitempty"`
 	Ours      bool      `json:"ours,omitempty"`
 	Alive     Aliveness `json:"alive"`
-	// Text is one line with the reason for Alive.
+	// Sign is the reason for Alive, and Text the same in one line.
+	Sign Sign   `json:"sign"`
 	Text string `json:"text"`
 	// Manager last wrote the status, at LastWrite.
 	Manager   string       `json:"manager,omitempty"`
@@ -303,27 +382,99 @@ type Reconciler struct {
 	// LeaseHolder holds the Lease of the controller since LeaseRenewed.
 	LeaseHolder  string       `json:"leaseHolder,omitempty"`
 	LeaseRenewed *metav1.Time `json:"leaseRenewed,omitempty"`
+	// Lease is namespace/name of the Lease.
+	Lease        string       `json:"lease,omitempty"`
+	Overdue      int32        `json:"overdue,omitempty"`
+	OverdueSince *metav1.Time `json:"overdueSince,omitempty"`
 }
+
+// MomentKind says what happened.
+type MomentKind string
+
+// What happens.
+const (
+	MomentCreated           MomentKind = "JobCreated"
+	MomentStarted           MomentKind = "JobStarted"
+	MomentDeletionRequested MomentKind = "DeletionRequested"
+	MomentCondition         MomentKind = "Condition" // Condition changed, to Status and Reason
+	MomentPodsCreated       MomentKind = "PodsCreated"
+	MomentPodsSucceeded     MomentKind = "PodsSucceeded"
+	MomentPodsFailed        MomentKind = "PodsFailed" // for the same Failure
+	MomentEvent             MomentKind = "Event"      // Reason and Message
+	MomentOmitted           MomentKind = "Omitted"    // Count moments are left out
+)
 
 // Moment is something that happened.
 type Moment struct {
+	Kind MomentKind  `json:"kind"`
 	Time metav1.Time `json:"time"`
 	// Until is when the last of several such things happened. Count is how often an event
-	// was reported; pods are counted by the text.
+	// was reported.
 	Until *metav1.Time `json:"until,omitempty"`
 	Count int32        `json:"count,omitempty"`
 	// What is Job, Pod, Condition or Event.
 	What string `json:"what"`
-	// Warning says that it is bad news.
+	// Warning is set for bad news.
 	Warning bool   `json:"warning,omitempty"`
 	Text    string `json:"text"`
+	// PodCount is how many pods it happened to; Pod is the name of a single one.
+	PodCount int32          `json:"podCount,omitempty"`
+	Pod      string         `json:"pod,omitempty"`
+	Failure  *cause.Failure `json:"failure,omitempty"`
+	// Condition, Status and Reason are those of a condition; Reason and Message of an event.
+	Condition string `json:"condition,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Message   string `json:"message,omitempty"`
 }
+
+// StepKind says what happens next.
+type StepKind string
+
+// What happens next.
+const (
+	StepTTL              StepKind = "DeletedAfterFinished" // a Wait
+	StepGone             StepKind = "Gone"                 // the Job is being deleted
+	StepBlocked          StepKind = "Blocked"              // nothing: a Problem holds up the whole Job
+	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
+	StepEnd              StepKind = "End"                  // the terminal Condition
+	StepBackoff          StepKind = "Backoff"              // a Wait
+	StepIndexBackoff     StepKind = "IndexBackoff"         // a Wait
+	StepReplace          StepKind = "Replace"              // Count terminating pods, once they have ended
+	StepSuccessRule      StepKind = "SuccessRule"          // Rule needs Count more successes
+	StepRetryCreation    StepKind = "RetryCreation"        // of Count pods that the API server refuses
+	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, nobody knows when
+	StepCreate           StepKind = "Create"               // Count pods
+	StepNextIndexes      StepKind = "NextIndexes"          // Count of them, as others end
+	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures are more than Limit
+	StepFailedIndexes    StepKind = "FailedIndexes"        // the Job fails when its indexes have ended
+	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes are more than Limit
+	StepDeadline         StepKind = "Deadline"             // a Wait
+)
 
 // Step is something that happens next.
 type Step struct {
+	Kind StepKind `json:"kind"`
 	// At is when, nil for now or for when something else has happened.
 	At   *metav1.Time `json:"at,omitempty"`
 	Text string       `json:"text"`
+	// Wait is the clock that leads to it, nil if there is none. It is one of Report.Waits.
+	Wait  *Wait  `json:"-"`
+	Count int32  `json:"count,omitempty"`
+	Limit int32  `json:"limit,omitempty"`
+	Rule  *int32 `json:"rule,omitempty"`
+	// Progress is the Text of a SuccessRule.
+	Progress  string `json:"progress,omitempty"`
+	Condition string `json:"condition,omitempty"`
+}
+
+// IsWait reports whether the step is the end of one of Report.Waits, and nothing else.
+func (s *Step) IsWait() bool {
+	switch s.Kind {
+	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline:
+		return true
+	}
+	return false
 }
 
 // Advice is something that can be done.
@@ -350,9 +501,10 @@ type PodInfo struct {
 	// Ended is when it finished, for a finished pod.
 	Ended    *metav1.Time `json:"ended,omitempty"`
 	Restarts int32        `json:"restarts,omitempty"`
-	// Cause is that of its failure.
-	Cause string `json:"cause,omitempty"`
-	Rule  *int32 `json:"rule,omitempty"`
+	// Cause is that of its failure, and Failure the same as a value.
+	Cause   string         `json:"cause,omitempty"`
+	Failure *cause.Failure `json:"failure,omitempty"`
+	Rule    *int32         `json:"rule,omitempty"`
 	// Action is that of the rule; "" if no rule matched.
 	Action string `json:"action,omitempty"`
 	// Counted says what the Job's accounting makes of it: Counted, Recorded, NotCounted, or

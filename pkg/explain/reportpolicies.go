@@ -2,6 +2,8 @@ package explain
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // FailurePolicy is spec.podFailurePolicy, with what became of the pods that are there.
@@ -97,9 +99,11 @@ type IndexInfo struct {
 	Ignored  int32 `json:"ignored,omitempty"`
 	// Until is when its back-off ends.
 	Until *metav1.Time `json:"until,omitempty"`
-	// Pod is the latest of its pods, and Cause why its last failure happened.
-	Pod   string `json:"pod,omitempty"`
-	Cause string `json:"cause,omitempty"`
+	// Pod is the latest of its pods; Cause is why its last failure happened, and Failure the
+	// same as a value.
+	Pod     string         `json:"pod,omitempty"`
+	Cause   string         `json:"cause,omitempty"`
+	Failure *cause.Failure `json:"failure,omitempty"`
 }
 
 // CauseSource says how a cause is known.
@@ -115,6 +119,8 @@ const (
 
 // Cause is one way in which pods failed.
 type Cause struct {
+	// Failure is how the pods failed; nil if only the words of others tell of it.
+	Failure *cause.Failure `json:"failure,omitempty"`
 	// Text is one line: "Container main exited with code 137 (OOMKilled)".
 	Text string `json:"text"`
 	// Meaning says what an exit code or a reason means, if that is known.

@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -92,7 +91,7 @@ func (a *analysis) restartedFailure() *failure {
 	if c == nil || !a.inFocus(p) {
 		return nil
 	}
-	return &failure{pod: p, cause: cause.Of(&p.Pod, nil), consequence: true}
+	return &failure{pod: p, cause: cause.Of(&p.Pod, nil, nil), consequence: true}
 }
 
 // lastFailure is how a container failed before it was restarted, or, if no deletion stopped
@@ -113,8 +112,8 @@ func (p *Pod) lastFailure() *Container {
 	return nil
 }
 
-// whyRestarts is the verdict if restarts failed the Job.
-func (a *analysis) whyRestarts() string {
+// whyRestarts are the clauses of the verdict if restarts failed the Job.
+func (a *analysis) whyRestarts() []string {
 	limit, n := deref(a.spec.BackoffLimit, 6), a.restarts()
 	often := "at least " + times(max(limit, 1), "time", "times")
 	if n >= max(limit, 1) {
@@ -131,11 +130,11 @@ func (a *analysis) whyRestarts() string {
 		if pod.Restarts == n && c.Restarts == n && n >= max(limit, 1) {
 			who = fmt.Sprintf("container %s of pod %s was", c.Name, pod.Name)
 		}
-		last = fmt.Sprintf("; container %s ended with %s last%s", c.Name, exitText(c.ExitCode, c.Reason), saying(c.Message))
+		last = fmt.Sprintf("container %s ended with %s last%s", c.Name, exitText(c.ExitCode, c.Reason), saying(c.Message))
 	case told != nil:
-		last = fmt.Sprintf("; container %s ended with %s last", told.Container, exitText(told.ExitCode, told.Reason))
+		last = fmt.Sprintf("container %s ended with %s last", told.Container, exitText(told.ExitCode, told.Reason))
 	}
-	return fmt.Sprintf("%s restarted %s, %s%s", who, often, allows, last)
+	return []string{fmt.Sprintf("%s restarted %s, %s", who, often, allows), last}
 }
 
 // restartsText is for the evidence: how many restarts are known of.
@@ -161,14 +160,13 @@ var keepFailedPods = Advice{Text: "to keep the logs, create the Job with restart
 
 // stopsTold goes through the controller's events of failures since the end was decided, but
 // for evictions and the like, which are not the controller's.
-func (a *analysis) stopsTold(yield func(*Event, cause.Told) bool) {
+func (a *analysis) stopsTold(yield func(*Event, *cause.Record) bool) {
 	for i := range a.Events {
 		e := &a.Events[i]
-		if e.Reason != eventPodFailed || e.Pod != "" || e.First.Before(a.fate.since) {
+		if e.Reason != eventPodFailed || e.Pod != "" || e.Failed == nil || e.First.Before(a.fate.since) {
 			continue
 		}
-		text, _, _ := strings.Cut(e.Message, firstInPod)
-		if told := cause.Parse(text); !strings.Contains(told.Evidence, string(corev1.DisruptionTarget)) && !yield(e, told) {
+		if e.Failed.Condition != corev1.DisruptionTarget && !yield(e, e.Failed) {
 			return
 		}
 	}
@@ -179,7 +177,7 @@ func (a *analysis) stopsTold(yield func(*Event, cause.Told) bool) {
 func (a *analysis) stoppedAtTheEnd() int32 {
 	n := int32(0)
 	for e, told := range a.stopsTold {
-		if wasDeleted(told.Evidence) {
+		if told.IsDeletion() {
 			n += max(e.Count, 1)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -113,26 +114,27 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 
 // JOB-16, CLI-04: the same when the pods are gone, and the Job and its events are all there is.
 func TestRestartsOfPodsThatAreGone_JOB_16_CLI_04(t *testing.T) {
-	const deleted = "Pod was deleted before it ended"
-	told := func(text string) []explain.Event {
-		e := jobEvent("PodFailed", text+". First in pod a", 1, 0)
+	told := func(f cause.Failure) []explain.Event {
+		e := failedEvent(f, "a", 1, 0)
 		e.First = noon.Add(-10 * time.Minute)
 		return []explain.Event{e}
 	}
+	oomKilled := killed(137)
+	oomKilled.Restarted = cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for name, tc := range map[string]struct {
 		limit, failed int32
 		events        []explain.Event
 		want          []string
 	}{
-		"its event tells": {3, 1, told(deleted + "; before that, container main exited with code 7 and was restarted"), []string{
+		"its event tells": {3, 1, told(deletedAfterExit7), []string{
 			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main ended with exit code 7 last",
 			"find out why container main ends with exit code 7",
 		}},
-		"of a container that was killed": {0, 1, told("Container main exited with code 137 while its pod was being deleted; before that, container main exited with code 137 (OOMKilled) and was restarted"), []string{
+		"of a container that was killed": {0, 1, told(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 137 (SIGKILL, OOMKilled) last",
 			"container main has no memory limit of its own",
 		}},
-		"its event does not tell": {3, 1, told(deleted), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
+		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
 		"no event":                {1, 1, nil, []string{"containers of its pods were restarted at least 1 time, which uses up backoffLimit 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,12 +162,12 @@ func TestNotTheRestarts_JOB_15_CLI_04(t *testing.T) {
 	wantUnsaid(t, report(f), "uses up", "was restarted")
 
 	f = factsOf(restarting(0, 1))
-	f.Events = []explain.Event{jobEvent("PodFailed", "Pod was deleted before it ended. First in pod a", 1, 9*time.Minute)}
+	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
 	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retry", nobodyElse+" deletes pods")
 
 	// Of what was deleted long before the end, nobody knows whether restarts came to that.
 	f = factsOf(restarting(1, 2))
-	f.Events = []explain.Event{jobEvent("PodFailed", "Pod was deleted before it ended; before that, container main exited with code 7 and was restarted. First in pod a", 2, 20*time.Minute)}
+	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
 	wantSaid(t, report(f), "2 pods failed, and backoffLimit allows 1 retry", nobodyElse+" deletes pods")
 
 	evicted := func(p *corev1.Pod) {
@@ -181,22 +183,26 @@ func TestNotTheRestarts_JOB_15_CLI_04(t *testing.T) {
 
 // CLI-04: who ended a container is no question where the controller did, as the Job was ending.
 func TestStoppedByTheController_CLI_04(t *testing.T) {
-	killed := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
-	killed.Containers = killed.Containers[:1] // It was not restarted.
+	stoppedPod := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
+	stoppedPod.Containers = stoppedPod.Containers[:1] // It was not restarted.
 	r := report(factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
 		ended(j, "DeadlineExceeded", "")
-	}), killed))
+	}), stoppedPod))
 	wantSaid(t, r, "container main ended with exit code 137", "read the whole log")
 	wantUnsaid(t, r, nobodyElse)
 }
 
 // JOB-15, CLI-04: one restart at the end does not make restarts of what drained nodes did.
 func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
-	const drained = "Container main exited with code 143 while its pod was being deleted, and the pod had the condition DisruptionTarget (EvictionByEvictionAPI)"
-	const last = "Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"
-	told := func(text string, count int32, d time.Duration) explain.Event {
-		return explain.Event{Type: "Warning", Reason: "PodFailed", Message: text + ". First in pod a", Count: count, First: noon.Add(-d), Last: noon.Add(-d)}
+	drained := killed(143)
+	drained.Condition = corev1.DisruptionTarget
+	drainedAfterExit7, last := drained, deletedAfterExit7
+	drainedAfterExit7.Restarted = exit7
+	told := func(f cause.Failure, count int32, d time.Duration) explain.Event {
+		e := failedEvent(f, "a", count, d)
+		e.First = e.Last
+		return e
 	}
 	for name, tc := range map[string]struct {
 		limit, failed int32
@@ -204,7 +210,7 @@ func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
 		want          string
 	}{
 		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit allows 3 retries"},
-		"the drained one was restarted":   {2, 3, []explain.Event{told(drained+"; before that, container main exited with code 7 and was restarted", 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
+		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
 		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main ended with exit code 7 last"},
 	} {

@@ -43,22 +43,35 @@ func (a *analysis) activeNow() int32 {
 	return int32(len(a.active))
 }
 
-// failedNow tells of the failures so far, for the end of a sentence: how many there are, and
-// how many of them the status counts if that is another number.
-func (a *analysis) failedNow() string {
-	counted := a.job.Status.Failed + int32(a.uncountedFailed())
-	all := a.r.FailuresWithoutPod
+// failuresNow is how many failures there are so far, and how many the status counts.
+func (a *analysis) failuresNow() (all, counted int32) {
+	counted = a.job.Status.Failed + int32(a.uncountedFailed())
+	all = a.r.FailuresWithoutPod
 	for i := range a.r.Causes {
 		all += a.r.Causes[i].Count
 	}
-	all = max(all, counted)
+	return max(all, counted), counted
+}
+
+// failedNow is the number of failures for the end of a clause, and how many of them the
+// status counts if that is another number.
+func (a *analysis) failedNow() string {
+	all, counted := a.failuresNow()
 	switch all {
 	case 0:
 		return ""
 	case counted:
-		return fmt.Sprintf(", %d failed%s", all, a.mostly())
+		return fmt.Sprintf(", %d failed", all)
 	}
-	return fmt.Sprintf(", %d failed (%d counted)%s", all, counted, a.mostly())
+	return fmt.Sprintf(", %d failed (%d counted)", all, counted)
+}
+
+// mostlyFailed is mostly, if anything has failed.
+func (a *analysis) mostlyFailed() string {
+	if all, _ := a.failuresNow(); all == 0 {
+		return ""
+	}
+	return a.mostly()
 }
 
 // notRecorded says that the status does not tell of an ended pod yet: nobody took its

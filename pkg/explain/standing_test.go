@@ -63,7 +63,7 @@ func TestFailuresHaveOneTotal_TUI(t *testing.T) {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
 	}
 	// What is only in events is no pod that waits for its next.
-	f.Events = []explain.Event{jobEvent("PodFailed", "Container main exited with code 1. First in pod gone", 2, time.Minute)}
+	f.Events = []explain.Event{failedEvent(exited(1), "gone", 2, time.Minute)}
 	if r = report(f); r.FailuresWithoutPod != 0 || r.Causes[0].Count != 6 {
 		t.Errorf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -12,7 +11,6 @@ func (a *analysis) terminatingPods() []Problem {
 	waits := a.finding(reconcile.FindingWaitTerminating) != nil
 	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
 	found := map[ProblemKind]*Problem{}
-	node := ""
 	for _, pod := range a.terminating {
 		kind := a.terminatingKind(pod, waits)
 		if kind == "" {
@@ -20,11 +18,11 @@ func (a *analysis) terminatingPods() []Problem {
 		}
 		p := found[kind]
 		if p == nil {
-			p = &Problem{Kind: kind, Blocks: true}
+			p = &Problem{Kind: kind, Blocks: true, Holds: a.holds()}
 			found[kind] = p
 		}
 		if kind == ProblemNodeGone {
-			node = fmt.Sprintf("node %s, which cannot end %s (%s)", pod.Node, plural(int(p.Count)+1, "it", "them"), cmp.Or(a.GoneNodes[pod.Node], "it is lost"))
+			p.Node, p.Reason = pod.Node, cmp.Or(a.GoneNodes[pod.Node], "it is lost")
 		}
 		p.add(pod.Name)
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -33,20 +31,9 @@ func (a *analysis) terminatingPods() []Problem {
 	}
 	var out []Problem
 	for _, kind := range order {
-		p := found[kind]
-		if p == nil {
-			continue
+		if p := found[kind]; p != nil {
+			out = append(out, *p)
 		}
-		switch kind {
-		case ProblemNodeGone:
-			p.Text = fmt.Sprintf("%s terminating on %s", times(p.Count, "pod is", "pods are"), node)
-		case ProblemTerminatingStuck:
-			p.Text = fmt.Sprintf("%s terminating beyond the grace period", times(p.Count, "pod is", "pods are"))
-		default:
-			p.Text = times(p.Count, "pod is terminating", "pods are terminating")
-		}
-		p.Text += ", and " + a.terminatingEffect()
-		out = append(out, *p)
 	}
 	return out
 }
@@ -67,13 +54,13 @@ func (a *analysis) terminatingKind(pod *Pod, waits bool) ProblemKind {
 	return ""
 }
 
-// terminatingEffect is what waits for terminating pods.
-func (a *analysis) terminatingEffect() string {
+// holds is what waits for terminating pods.
+func (a *analysis) holds() Holds {
 	switch {
 	case a.fate.decided():
-		return "the Job does not end before"
+		return HoldsEnd
 	case a.finding(reconcile.FindingWaitTerminating) != nil:
-		return "its replacement is not created before (podReplacementPolicy Failed)"
+		return HoldsReplacement
 	}
-	return "status.terminating counts it"
+	return HoldsNothing
 }

@@ -2,11 +2,10 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -15,63 +14,64 @@ import (
 const maxMoments = 40
 
 // timeline is what happened: to the Job, to its pods (together where there are many), and
-// what events tell.
+// what events report.
 func (a *analysis) timeline() []Moment {
 	var out []Moment
-	add := func(what, text string, at time.Time) *Moment {
-		out = append(out, Moment{Time: metav1.NewTime(at), What: what, Text: text})
-		return &out[len(out)-1]
-	}
 	if !a.focused() {
-		if t := a.job.CreationTimestamp; !t.IsZero() {
-			add("Job", "the Job was created", t.Time)
-		}
-		if t := a.job.Status.StartTime; t != nil && !t.Equal(&a.job.CreationTimestamp) {
-			add("Job", "the Job started", t.Time)
-		}
-		for _, c := range a.job.Status.Conditions {
-			m := add("Condition", conditionMoment(string(c.Type), string(c.Status), c.Reason), c.LastTransitionTime.Time)
-			m.Warning = c.Status == corev1.ConditionTrue && (c.Type == "Failed" || c.Type == "FailureTarget")
-		}
-		if t := a.job.DeletionTimestamp; t != nil {
-			add("Job", "its deletion was asked for", t.Time)
-		}
+		out = a.jobMoments()
 	}
 	out = append(out, a.podMoments()...)
 	out = append(out, a.eventMoments()...)
+	for i := range out {
+		out[i].What, out[i].Text = out[i].about(), out[i].text()
+	}
 	slices.SortStableFunc(out, func(x, y Moment) int {
-		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(rank(x.What), rank(y.What)), compareBool(x.isLast(), y.isLast()),
-			compareBool(!x.isCreation(), !y.isCreation()), cmp.Compare(x.Text, y.Text))
+		return cmp.Or(x.Time.Compare(y.Time.Time), cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.Text, y.Text))
 	})
 	if extra := len(out) - maxMoments; extra > 0 && a.o.MaxPods >= 0 {
 		half := maxMoments / 2
-		gap := Moment{Time: out[half].Time, Until: &out[half+extra].Time, What: "Event", Count: int32(extra + 1), Text: fmt.Sprintf("%d more", extra+1)}
+		gap := Moment{Kind: MomentOmitted, Time: out[half].Time, Until: &out[half+extra].Time, Count: int32(extra + 1)}
+		gap.What, gap.Text = gap.about(), gap.text()
 		out = slices.Concat(out[:half], []Moment{gap}, out[half+extra+1:])
 	}
 	return out
 }
 
-func rank(what string) int { return slices.Index([]string{"Job", "Pod", "Event", "Condition"}, what) }
-
-// isLast says that the moment is the end of the Job: what came in the same second came
-// before.
-func (m *Moment) isLast() bool {
-	return strings.HasPrefix(m.Text, "condition Failed") || strings.HasPrefix(m.Text, "condition Complete")
+func (a *analysis) jobMoments() []Moment {
+	var out []Moment
+	if t := a.job.CreationTimestamp; !t.IsZero() {
+		out = append(out, Moment{Kind: MomentCreated, Time: t})
+	}
+	if t := a.job.Status.StartTime; t != nil && !t.Equal(&a.job.CreationTimestamp) {
+		out = append(out, Moment{Kind: MomentStarted, Time: *t})
+	}
+	for _, c := range a.job.Status.Conditions {
+		m := Moment{Kind: MomentCondition, Time: c.LastTransitionTime, Condition: string(c.Type), Status: string(c.Status), Reason: c.Reason}
+		m.Warning = c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget)
+		out = append(out, m)
+	}
+	if t := a.job.DeletionTimestamp; t != nil {
+		out = append(out, Moment{Kind: MomentDeletionRequested, Time: *t})
+	}
+	return out
 }
 
-// isCreation says that the moment is the beginning of pods: what happened to them in the same
-// second came after.
-func (m *Moment) isCreation() bool { return m.What == "Pod" && strings.HasSuffix(m.Text, " created") }
-
-func conditionMoment(kind, status, reason string) string {
-	text := "condition " + kind
-	if status != string(corev1.ConditionTrue) {
-		text += " is " + status
+// rank orders what happened in the same second: what causes something comes before it.
+func (m *Moment) rank() int {
+	terminal := m.Condition == string(batchv1.JobFailed) || m.Condition == string(batchv1.JobComplete)
+	switch {
+	case m.Kind == MomentPodsCreated:
+		return 1
+	case m.Kind == MomentPodsSucceeded, m.Kind == MomentPodsFailed:
+		return 2
+	case m.Kind == MomentEvent:
+		return 3
+	case m.Kind == MomentCondition && !terminal:
+		return 4
+	case m.Kind == MomentCondition:
+		return 5
 	}
-	if reason != "" {
-		text += " (" + reason + ")"
-	}
-	return text
+	return 0
 }
 
 // fewPods is how many pods are told one by one.
@@ -90,29 +90,16 @@ func (a *analysis) podMoments() []Moment {
 			succeeded.add(p.FinishedAt, p.Name)
 		}
 	}
-	out := created.told("pod %s was created", "%d pods were created", false)
-	out = append(out, succeeded.told("pod %s succeeded", "%d pods succeeded", false)...)
+	out := created.told(Moment{Kind: MomentPodsCreated})
+	out = append(out, succeeded.told(Moment{Kind: MomentPodsSucceeded})...)
 	for _, g := range a.groups() {
 		var failed moments
 		for _, f := range g.failures {
 			failed.add(f.pod.FinishedAt, f.pod.Name)
 		}
-		text := lowerFirst(g.evidence)
-		out = append(out, failed.told("pod %s failed: "+escape(text), "%d pods failed: "+escape(text), true)...)
+		out = append(out, failed.told(Moment{Kind: MomentPodsFailed, Failure: &g.kind.failure, Warning: true})...)
 	}
 	return out
-}
-
-// escape keeps a text of the cluster from being read as a format.
-func escape(text string) string {
-	var b []byte
-	for i := range len(text) {
-		if text[i] == '%' {
-			b = append(b, '%')
-		}
-		b = append(b, text[i])
-	}
-	return string(b)
 }
 
 // moments are when something happened to pods: the first fewPods one by one, and all of
@@ -144,14 +131,17 @@ func (m *moments) add(at time.Time, name string) {
 	}
 }
 
-func (m *moments) told(one, many string, warning bool) []Moment {
+// told is one moment for each of a few pods, or one for all; of says what happened to them.
+func (m *moments) told(of Moment) []Moment {
 	if m.n > fewPods {
-		return []Moment{{Time: metav1.NewTime(m.first), Until: timeOf(m.last), What: "Pod", Warning: warning, Text: fmt.Sprintf(many, m.n)}}
+		of.Time, of.Until, of.PodCount = metav1.NewTime(m.first), timeOf(m.last), int32(m.n)
+		return []Moment{of}
 	}
 	slices.SortFunc(m.few, func(x, y moment) int { return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.name, y.name)) })
 	var out []Moment
 	for _, p := range m.few {
-		out = append(out, Moment{Time: metav1.NewTime(p.at), What: "Pod", Warning: warning, Text: fmt.Sprintf(one, p.name)})
+		of.Time, of.PodCount, of.Pod = metav1.NewTime(p.at), 1, p.name
+		out = append(out, of)
 	}
 	return out
 }
@@ -170,7 +160,10 @@ func (a *analysis) eventMoments() []Moment {
 		if !a.isMoment(e) {
 			continue
 		}
-		m := Moment{Time: metav1.NewTime(firstTime(e.First, e.Last)), What: "Event", Warning: e.Warning(), Count: max(e.Count, 1), Text: e.Reason + ": " + e.Message}
+		m := Moment{
+			Kind: MomentEvent, Time: metav1.NewTime(firstTime(e.First, e.Last)), Warning: e.Warning(), Count: max(e.Count, 1),
+			Pod: e.Pod, Reason: e.Reason, Message: e.Message,
+		}
 		if e.Last.After(m.Time.Time) {
 			m.Until = timeOf(e.Last)
 		}
@@ -208,6 +201,9 @@ func firstTime(a, b time.Time) time.Time {
 
 func (m *Moment) join(n Moment) {
 	m.Count += n.Count
+	if m.Pod != n.Pod {
+		m.Pod = ""
+	}
 	end := n.Time
 	if n.Until != nil {
 		end = *n.Until

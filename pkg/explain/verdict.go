@@ -2,11 +2,10 @@ package explain
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -18,35 +17,67 @@ func (a *analysis) verdict() Verdict {
 		v.WaitsFor = a.waitsFor()
 	}
 	v.Stalled = a.blocker() != nil
+	var why []string
 	switch {
 	case a.fate.failing():
-		v.Why = a.whyFailed()
+		why = a.whyFailed()
+		v.reasonFirst = !a.knowsReason() && a.fate.message != ""
 	case a.fate.decided():
-		v.Why = a.whyComplete()
+		why = []string{a.whyComplete()}
+	default:
+		v.Clauses, v.Problem = a.whatHappens()
 	}
-	v.Sentence = a.sentence(v) + "."
+	if len(why) > 0 {
+		v.Why, v.Clauses = clauses(why), slices.Clone(why)
+		v.Clauses[0] = fateTexts[a.fate.Fate] + v.Clauses[0]
+	}
+	if v.WaitsFor != "" {
+		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)
+	}
+	v.Clauses = slices.DeleteFunc(v.Clauses, func(c string) bool { return c == "" })
+	v.Sentence = clauses(v.Clauses) + "."
 	return v
 }
 
-func (a *analysis) sentence(v Verdict) string {
-	switch a.fate.Fate {
-	case FateFailed:
-		return "The Job failed: " + v.Why
-	case FateFailing:
-		return fmt.Sprintf("The Job is going to fail: %s; it waits for %s", v.Why, v.WaitsFor)
-	case FateComplete:
-		return "The Job is complete: " + v.Why
-	case FateSucceeding:
-		return fmt.Sprintf("The Job has succeeded: %s; it waits for %s", v.Why, v.WaitsFor)
+// WithReason is Why behind the reason of the condition, which it names only if nothing else
+// is known.
+func (v *Verdict) WithReason() string {
+	if v.reasonFirst {
+		return v.Why
 	}
-	switch b := a.blocker(); {
-	case b == nil:
+	return v.Reason + ": " + v.Why
+}
+
+// clauses are joined to a sentence.
+func clauses(all []string) string { return joined("; ", all...) }
+
+// fateTexts begin the verdict on a Job whose end is decided.
+var fateTexts = map[Fate]string{
+	FateFailed: "The Job failed: ", FateFailing: "The Job is going to fail: ",
+	FateComplete: "The Job is complete: ", FateSucceeding: "The Job has succeeded: ",
+}
+
+// whatHappens is the verdict on a Job whose end is open, and the problem that it names.
+func (a *analysis) whatHappens() (verdict []string, problem *int32) {
+	b := a.blocker()
+	if b == nil {
 		return a.whatRuns()
-	case b.Kind == ProblemSuspended, b.Kind == ProblemDeleting:
-		return upperFirst(b.Text)
-	default:
-		return "The Job does not go on: " + b.Text
 	}
+	text := "The Job does not go on: " + b.what(a.Now, &a.r.Reconciler)
+	if b.Kind == ProblemSuspended || b.Kind == ProblemDeleting {
+		text = upperFirst(b.what(a.Now, &a.r.Reconciler))
+	}
+	return []string{text, b.note()}, a.placeOf(b)
+}
+
+// placeOf is the index of a problem in the report.
+func (a *analysis) placeOf(p *Problem) *int32 {
+	for i := range a.r.Problems {
+		if &a.r.Problems[i] == p {
+			return ptr.To(int32(i))
+		}
+	}
+	return nil
 }
 
 // waitsFor is what the terminal condition waits for.
@@ -76,12 +107,13 @@ func (a *analysis) waitsFor() string {
 		parts = append(parts, times(held, "ended pod to be counted", "ended pods to be counted"))
 	}
 	if len(parts) == 0 {
-		return a.controllerName() + " to say so"
+		return controllerWord(a.managedBy()) + " to say so"
 	}
 	return enumerate(parts, "and")
 }
 
-func (a *analysis) whyFailed() string {
+// whyFailed are clauses.
+func (a *analysis) whyFailed() []string {
 	failed := a.job.Status.Failed + int32(a.uncountedFailed())
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
@@ -90,29 +122,39 @@ func (a *analysis) whyFailed() string {
 		}
 		limit := deref(a.spec.BackoffLimit, 6)
 		if failed <= limit {
-			return fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows%s", limit, a.mostly())
+			return []string{fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows", limit), a.mostly()}
 		}
 		allows := "allows " + times(limit, "retry", "retries")
 		if limit == 0 {
 			allows = "0 allows no retry"
 		}
-		return fmt.Sprintf("%s, and backoffLimit %s%s", times(failed, "pod failed", "pods failed"), allows, a.mostly())
+		return []string{fmt.Sprintf("%s, and backoffLimit %s", times(failed, "pod failed", "pods failed"), allows), a.mostly()}
 	case batchv1.JobReasonDeadlineExceeded:
-		return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)%s", deadlineText(a.spec.ActiveDeadlineSeconds), a.mostly())
+		return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", deadlineText(a.spec.ActiveDeadlineSeconds)), a.mostly()}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
-		return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d%s", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0), a.mostly())
+		return []string{fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0)), a.mostly()}
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return fmt.Sprintf("%d of its %s failed (%s)%s", lost.Len(), times(deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String()), a.mostly())
+		return []string{fmt.Sprintf("%d of its %s failed (%s)", lost.Len(), times(deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
 	}
-	if a.fate.culprit.pod != "" || !a.fate.noRule() || strings.HasPrefix(a.fate.reason, batchv1.JobReasonPodFailurePolicy) {
-		return a.whyRule()
+	switch {
+	case a.knowsReason():
+		return []string{a.whyRule()}
+	case a.fate.message != "":
+		return []string{a.fate.reason + ", " + quoted(a.fate.message)}
 	}
-	if a.fate.message != "" {
-		return a.fate.reason + ", " + quoted(a.fate.message)
+	return []string{"reason " + a.fate.reason}
+}
+
+// knowsReason reports whether the reason for which the Job failed is one of ours to explain.
+func (a *analysis) knowsReason() bool {
+	switch a.fate.reason {
+	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes:
+		return true
 	}
-	return "reason " + a.fate.reason
+	return a.fate.culprit.pod != "" || !a.fate.noRule() || a.fate.byRule()
 }
 
 func deadlineText(deadline *int64) string {
@@ -158,7 +200,7 @@ func (a *analysis) culpritLabel() string {
 	return a.fate.culprit.pod
 }
 
-// mostly tells of the most frequent cause.
+// mostly is a clause on the most frequent cause, "" if none is known.
 func (a *analysis) mostly() string {
 	var first *Cause
 	all, kinds := int32(0), 0
@@ -183,18 +225,24 @@ func (a *analysis) mostly() string {
 	if first == nil {
 		return ""
 	}
-	text := lowerFirst(first.Text)
-	if first.Signal != "" && first.Reason == "" {
-		text = strings.Replace(text, fmt.Sprintf("code %d", *first.ExitCode), fmt.Sprintf("code %d (%s)", *first.ExitCode, first.Signal), 1)
-	}
-	text += saying(first.Message)
+	text := lowerFirst(first.textWithSignal()) + saying(first.Message)
 	if kinds == 1 {
-		return "; " + text
+		return text
 	}
 	if a.r.FailuresWithoutPod > 0 {
-		return fmt.Sprintf("; mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
+		return fmt.Sprintf("mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
 	}
-	return fmt.Sprintf("; mostly (%d of %d) %s", first.Count, all, text)
+	return fmt.Sprintf("mostly (%d of %d) %s", first.Count, all, text)
+}
+
+// textWithSignal names the signal of an exit code that has no other reason.
+func (c *Cause) textWithSignal() string {
+	if c.Failure == nil || c.Reason != "" || c.Signal == "" {
+		return c.Text
+	}
+	f := *c.Failure
+	f.Reason = c.Signal
+	return f.Text()
 }
 
 // maxSaying is how much of a message goes into a sentence, in bytes.
@@ -207,24 +255,6 @@ func saying(message string) string {
 		return ""
 	}
 	return ", " + quoted(all[len(all)-1])
-}
-
-// upperFirst begins a sentence with text.
-func upperFirst(text string) string {
-	r, size := utf8.DecodeRuneInString(text)
-	if size == 0 || r == utf8.RuneError {
-		return text
-	}
-	return string(unicode.ToUpper(r)) + text[size:]
-}
-
-// lowerFirst puts a sentence behind a semicolon.
-func lowerFirst(text string) string {
-	r, size := utf8.DecodeRuneInString(text)
-	if size == 0 || r == utf8.RuneError {
-		return text
-	}
-	return string(unicode.ToLower(r)) + text[size:]
 }
 
 func (a *analysis) whyComplete() string {
@@ -249,32 +279,32 @@ func (a *analysis) whyComplete() string {
 	return fmt.Sprintf("%s succeeded%s, and none runs any more", times(succeeded, "pod", "pods"), took)
 }
 
-// whatRuns is the verdict on a Job that goes on.
-func (a *analysis) whatRuns() string {
+// whatRuns is the verdict on a Job that goes on, and the problem that it names.
+func (a *analysis) whatRuns() (verdict []string, problem *int32) {
 	if a.job.DeletionTimestamp != nil {
-		return "The Job is being deleted"
+		return []string{"The Job is being deleted"}, nil
 	}
 	active, failed := a.activeNow(), a.failedNow()
 	if f := a.finding(reconcile.FindingBackoff); f != nil && active == 0 {
-		return fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed)
+		return []string{fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed), a.mostlyFailed()}, nil
 	}
-	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed)
+	verdict = []string{fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
 	if a.doomed() {
-		text += fmt.Sprintf("; it will fail in the end, as %s failed", times(a.r.Indexes.FailedCount, "index has", "indexes have"))
+		verdict = append(verdict, fmt.Sprintf("it will fail in the end, as %s failed", times(a.r.Indexes.FailedCount, "index has", "indexes have")))
 	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
 		goes := "goes on"
 		if !a.roomForRetries() {
 			goes = "may go on"
 		}
-		text += fmt.Sprintf("; %s in back-off, the first %s in %s", times(int32(waiting.Len()), "index is", "indexes are"), goes, age(until.Sub(a.Now)))
+		verdict = append(verdict, fmt.Sprintf("%s in back-off, the first %s in %s", times(int32(waiting.Len()), "index is", "indexes are"), goes, age(until.Sub(a.Now))))
 	}
 	for i := range a.r.Problems {
-		if a.r.Problems[i].Blocks {
-			return text + "; but " + a.r.Problems[i].Text
+		if p := &a.r.Problems[i]; p.Blocks {
+			return append(verdict, "but "+p.Text), a.placeOf(p)
 		}
 	}
-	return text
+	return verdict, nil
 }
 
 func (a *analysis) progress() string {

@@ -165,7 +165,7 @@ func problemLines(p *paint, j *jobData, most int) []canvas.Line {
 			if n++; most > 0 && n > most {
 				continue
 			}
-			lines = append(lines, problemOf(p, problem, most > 0, most > 0 && isTold(j, problem))...)
+			lines = append(lines, problemOf(p, problem, most > 0, most > 0 && isTold(j, i))...)
 		}
 	}
 	if most > 0 && n > most {
@@ -185,9 +185,9 @@ func problemLines(p *paint, j *jobData, most int) []canvas.Line {
 // anything being wrong with the Job; the explanation tells of it.
 const gapLogs = "logs"
 
-// isTold says that the verdict has the text of a problem already.
-func isTold(j *jobData, problem *explain.Problem) bool {
-	return problem.Text != "" && strings.Contains(strings.ToLower(j.Verdict.Sentence), strings.ToLower(problem.Text))
+// isTold reports whether the verdict names a problem already.
+func isTold(j *jobData, place int) bool {
+	return j.Verdict.Problem != nil && *j.Verdict.Problem == int32(place)
 }
 
 // problemOf is one problem with what it quotes; one that was told has but its kind.

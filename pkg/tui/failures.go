@@ -154,10 +154,10 @@ func failuresSummary(j *jobData) canvas.Line {
 // causeTexts are the causes for a table: in short where one of the sentences has no room,
 // as its end is what tells it from the others.
 func causeTexts(p *paint, j *jobData) []string {
-	full, texts := make([]string, len(j.Causes)), make([]string, len(j.Causes))
+	full, texts := make([]string, len(j.Causes)), make([]failureText, len(j.Causes))
 	for i := range j.Causes {
-		texts[i] = j.Causes[i].Text
-		full[i] = wording.Sentence(texts[i])
+		texts[i] = failureText{j.Causes[i].Failure, j.Causes[i].Text}
+		full[i] = wording.Sentence(j.Causes[i].Text)
 	}
 	if slices.ContainsFunc(full, func(text string) bool { return widthOf(text) > leastCause(p) }) {
 		return briefCauses(texts)
@@ -204,7 +204,7 @@ func causeCells(p *paint, j *jobData) [][]canvas.Line {
 			canvas.Of(canvas.Text(style, rule)), canvas.Of(canvas.Text(styleMuted, p.when(c.Last))),
 		}
 		if indexes {
-			row = append(row, canvas.Plainly(explain.Crop(c.Indexes, maxIndexList)))
+			row = append(row, canvas.Plainly(p.crop(c.Indexes, maxIndexList)))
 		}
 		cells = append(cells, row)
 	}

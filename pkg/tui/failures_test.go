@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -111,7 +112,8 @@ func TestFailuresShortCauses(t *testing.T) {
 	r := *s.Job.Report
 	s.Job.Report = &r
 	r.Causes = slices.Clone(r.Causes)
-	r.Causes[2].Text = "Container sidecar exited with code 42"
+	sidecar := cause.Failure{Exit: cause.Exit{Container: "sidecar", ExitCode: 42}}
+	r.Causes[2].Failure, r.Causes[2].Container, r.Causes[2].Text = &sidecar, "sidecar", sidecar.Text()
 	b = open(t, s, size{60, 20}, nil)
 	b.press("4")
 	shows(b, "exit 137 OOMKilled (main)", "exit 42 (sidecar)")

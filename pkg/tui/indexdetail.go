@@ -44,7 +44,7 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
 	title := canvas.Of(canvas.Textf(bold, "Index %d", c.First),
 		canvas.Text(markStyle(mark), "  "+mark.Glyph(p.ascii)+" "+stateWord(j, indexmap.State(mark))))
 	if attempt := attemptOf(info); attempt != "" {
-		title = append(title, canvas.Text(stylePlain, "  "+attempt))
+		title = append(title, canvas.Text(stylePlain, "  attempt "+attempt))
 	}
 	lines := []canvas.Line{p.rule(title)}
 	if l := failuresOf(p, info); len(l) > 0 {
@@ -80,15 +80,15 @@ func infoOf(j *jobData, index int32) *explain.IndexInfo {
 	return &explain.IndexInfo{Index: index}
 }
 
-// attemptOf is "attempt 2 of 4", "" if that is not known.
+// attemptOf is "2 of 4", "" if that is not known.
 func attemptOf(info *explain.IndexInfo) string {
 	switch {
 	case info.Attempt == 0:
 		return ""
 	case info.Attempts == 0:
-		return fmt.Sprintf("attempt %d", info.Attempt)
+		return strconv.Itoa(int(info.Attempt))
 	}
-	return fmt.Sprintf("attempt %d of %d", info.Attempt, info.Attempts)
+	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
 }
 
 // failuresOf is "2 counted · 1 ignored · next pod in 20s".
@@ -232,15 +232,12 @@ func indexRow(p *paint, j *jobData, info *explain.IndexInfo) []canvas.Line {
 	if mark := indexmap.Mark(state); known {
 		word = canvas.Text(markStyle(mark), mark.Glyph(p.ascii)+" "+stateWord(j, state))
 	}
-	attempt, next := "", ""
-	if info.Attempt > 0 {
-		attempt = strings.TrimPrefix(attemptOf(info), "attempt ")
-	}
+	next := ""
 	if !info.Until.IsZero() {
 		next = p.countdown(info.Until.Time)
 	}
 	return []canvas.Line{
-		canvas.Plainly(strconv.Itoa(int(info.Index))), canvas.Of(word), canvas.Plainly(attempt),
+		canvas.Plainly(strconv.Itoa(int(info.Index))), canvas.Of(word), canvas.Plainly(attemptOf(info)),
 		canvas.Of(canvas.Text(styleWarn, next)), canvas.Plainly(info.Pod), canvas.Plainly(info.Cause),
 	}
 }

@@ -205,11 +205,11 @@ func ageCell(p *paint, created *metav1.Time) canvas.Line {
 	case p.absolute:
 		return canvas.Plainly(p.clock(created.Time))
 	}
-	age := wording.Duration(max(0, p.now.Sub(created.Time)))
+	age := max(0, p.now.Sub(created.Time))
 	if p.width < 100 {
-		age = age[:strings.IndexAny(age, "smhd")+1] // The first of its units.
+		return canvas.Plainly(wording.Age(age))
 	}
-	return canvas.Plainly(age)
+	return canvas.Plainly(wording.Duration(age))
 }
 
 // completionsOf is n/m, or as kubectl has it for a work queue.

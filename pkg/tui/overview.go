@@ -127,23 +127,11 @@ func nextBlock(p *paint, j *jobData) block { return titled(p.title("Next", ""), 
 // verdictLines are the answer: how it begins stands out.
 func verdictLines(p *paint, j *jobData) block {
 	v := &j.Verdict
-	first, rest := firstClause(v.Sentence)
-	lines := p.wrap(canvas.Of(canvas.Text(bold, first), canvas.Text(stylePlain, rest)), 0)
-	if v.WaitsFor != "" && !strings.Contains(v.Sentence, v.WaitsFor) {
-		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "It waits for "), canvas.Text(stylePlain, v.WaitsFor)), 0)...)
+	if len(v.Clauses) < 2 {
+		return p.wrap(canvas.Of(canvas.Text(bold, v.Sentence)), 0)
 	}
-	return lines
-}
-
-// firstClause cuts a text behind its first semicolon or full stop.
-func firstClause(text string) (first, rest string) {
-	at := len(text)
-	for _, stop := range []string{"; ", ". "} {
-		if i := strings.Index(text, stop); i >= 0 {
-			at = min(at, i+1)
-		}
-	}
-	return text[:at], text[at:]
+	rest := " " + strings.Join(v.Clauses[1:], "; ") + "."
+	return p.wrap(canvas.Of(canvas.Text(bold, v.Clauses[0]+";"), canvas.Text(stylePlain, rest)), 0)
 }
 
 // causesNote is "412 failures, 3 causes", or what stands behind the number if not all of them
@@ -233,16 +221,14 @@ func nextLines(p *paint, j *jobData) []canvas.Line {
 		text string
 	}
 	var all []row
-	told := map[string]bool{}
 	for i := range j.Waits {
 		w := &j.Waits[i]
-		told[w.Text] = true
 		all = append(all, row{canvas.Text(waitStyle(w.Kind), p.countdown(w.Until.Time)), w.Text})
 	}
 	for i := range j.Next {
 		step := &j.Next[i]
 		switch {
-		case step.At != nil && told[strings.TrimPrefix(step.Text, "the back-off ends and ")]:
+		case step.IsWait():
 		case step.At != nil:
 			all = append(all, row{canvas.Text(styleInfo, p.countdown(step.At.Time)), step.Text})
 		default:

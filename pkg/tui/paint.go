@@ -37,11 +37,7 @@ func (p *paint) cut(l canvas.Line, width int) canvas.Line { return l.Cut(width, 
 
 // crop is explain.Crop with the ellipsis of the glyphs.
 func (p *paint) crop(list string, limit int) string {
-	cropped := explain.Crop(list, limit)
-	if cropped == list {
-		return list
-	}
-	return strings.TrimSuffix(cropped, "…") + p.glyphs.ellipsis
+	return explain.CropWith(list, limit, p.glyphs.ellipsis)
 }
 
 // wrap breaks a line at the width of the paint.

@@ -59,7 +59,7 @@ func (a *podAttempts) lost(r *explain.Report, index *int32, pod string) []explai
 	}
 	if index != nil {
 		if info := indexInfo(r, *index); info != nil {
-			out = append(out, explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause})
+			out = append(out, explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause, Failure: info.Failure})
 		}
 	}
 	return append(out, explain.PodInfo{Name: pod, Index: index})
@@ -81,11 +81,11 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 	}
 	a.list.resize(len(a.known), min(len(a.known), most), nil)
 	a.list.move(at - a.list.cursor)
-	causes := make([]string, len(a.known))
+	known := make([]failureText, len(a.known))
 	for i := range a.known {
-		causes[i] = a.known[i].Cause
+		known[i] = failureText{a.known[i].Failure, a.known[i].Cause}
 	}
-	causes = briefCauses(causes)
+	causes := briefCauses(known)
 	var cells [][]canvas.Line
 	for i := range a.known {
 		cells = append(cells, a.cells(p, r, i, causes[i]))

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -59,6 +60,34 @@ func podReport() *explain.Report {
 			pod(0, 1, "0-good1", explain.PodInfo{Phase: "Succeeded", State: "Succeeded", Node: "node-b-1", Ended: ago(9 * time.Minute), Counted: explain.Counted}),
 		},
 	}
+	return withFailures(r)
+}
+
+// withFailures fills in how pods failed, for a Report made of words.
+func withFailures(r *explain.Report) *explain.Report {
+	oomKilled := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
+	known := map[string]*cause.Failure{}
+	for _, f := range []cause.Failure{
+		{Exit: oomKilled}, {Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: "DisruptionTarget"},
+		{Exit: cause.Exit{Container: "main", ExitCode: 1}}, {Exit: cause.Exit{Container: "main", ExitCode: 3}},
+		{Exit: cause.Exit{Container: "sidecar", ExitCode: 3, Reason: "Error"}, Deleting: true},
+		{Exit: cause.Exit{Container: "sidecar", ExitCode: 42}}, {Condition: "DisruptionTarget"},
+	} {
+		known[f.Text()] = &f
+	}
+	for i := range r.Causes {
+		if f := known[r.Causes[i].Text]; f != nil {
+			r.Causes[i].Failure, r.Causes[i].Container = f, f.Container
+		}
+	}
+	for i := range r.Pods {
+		r.Pods[i].Failure = known[r.Pods[i].Cause]
+	}
+	if r.Indexes != nil {
+		for i := range r.Indexes.Details {
+			r.Indexes.Details[i].Failure = known[r.Indexes.Details[i].Cause]
+		}
+	}
 	return r
 }
 
@@ -92,6 +121,7 @@ func longNamed() *explain.Report {
 		r.Pods[i].Name = r.Job.Name[:50] + strings.TrimPrefix(r.Pods[i].Name, "train-large-model")
 	}
 	r.Pods[1].Cause = "Pod has condition DisruptionTarget"
+	withFailures(r)
 	r.FailurePolicy.Rules[0].Name = "UnknownParameter"
 	return r
 }
@@ -120,6 +150,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 	}
 	short := podReport()
 	short.Pods[1].Cause = "Container sidecar exited with code 3 (Error) while its pod was being deleted"
+	withFailures(short)
 	for _, width := range []int{60, 80, 120, 160} {
 		b := open(t, podsSnapshot(short), size{width, 24}, nil)
 		b.press("5")
@@ -132,15 +163,16 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 
 // A cause in short: what tells it from others comes first.
 func TestShortCause(t *testing.T) {
-	for cause, want := range map[string]string{
-		"": "", "Container main exited with code 1": "exit 1 (main)", "Container main exited with code 137 (OOMKilled)": "exit 137 OOMKilled (main)",
-		"Container main exited with code 143 (OOMKilled) while its pod was being deleted, and the pod has condition DisruptionTarget":           "exit 143 OOMKilled, deleted, DisruptionTarget (main)",
-		"Container main exited with code 137 while its pod was being deleted; before that, container main exited with code 1 and was restarted": "exit 137, deleted, exit 1 before (main)",
-		"Pod was deleted before it ended; before that, container main exited with code 137 (OOMKilled) and was restarted":                       "Pod was deleted before it ended, exit 137 OOMKilled before",
-		"Pod has condition DisruptionTarget": "condition DisruptionTarget", "Pod failed: Evicted": "Pod failed: Evicted", "Container main was lost": "Container main was lost",
+	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
+	for want, c := range map[string]failureText{
+		"":                                   {},
+		"exit 137 OOMKilled (main)":          {&cause.Failure{Exit: main}, "Container main exited with code 137 (OOMKilled)"},
+		"exit 137 OOMKilled, deleted (main)": {&cause.Failure{Exit: main, Deleting: true}, ""},
+		"condition DisruptionTarget":         {&cause.Failure{Condition: "DisruptionTarget"}, ""},
+		"Container main was lost":            {nil, "Container main was lost"},
 	} {
-		if got := shortCause(cause); got != want {
-			t.Errorf("%q: %q, want %q", cause, got, want)
+		if got := c.short(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (o *podsRows) derive(pane *podsPane, r *explain.Report) {
 
 // podIsChosen looks at what a row shows.
 func podIsChosen(f *filter, r *explain.Report, pod *explain.PodInfo) bool {
-	return f.chooses(pod.Name, pod.State, pod.Cause, shortCause(pod.Cause), pod.Node, podRuleWords(r, pod), pod.Action)
+	return f.chooses(pod.Name, pod.State, pod.Cause, failureText{pod.Failure, pod.Cause}.short(), pod.Node, podRuleWords(r, pod), pod.Action)
 }
 
 // podRuleWords are the rule as it is named elsewhere too.

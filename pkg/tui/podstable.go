@@ -99,9 +99,9 @@ func (f *podsFacts) readCauses(r *explain.Report) {
 			continue
 		}
 		seen[cause] = true
-		container, rest, is := containerOf(cause)
-		full, brief = max(full, widthOf(shortCause(cause))), max(brief, widthOf(rest))
-		if is {
+		known := failureText{r.Pods[i].Failure, cause}
+		full, brief = max(full, widthOf(known.short())), max(brief, widthOf(known.brief()))
+		if container := known.container(); container != "" {
 			f.oneContainer = f.oneContainer && (f.container == "" || f.container == container)
 			f.container = container
 		}
@@ -234,9 +234,10 @@ func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []ca
 	if o.cutsNames(p) {
 		name = canvas.Of(canvas.Text(styleMuted, p.glyphs.ellipsis), canvas.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
-	cause := shortCause(pod.Cause)
+	known := failureText{pod.Failure, pod.Cause}
+	cause := known.short()
 	if o.facts.oneContainer {
-		_, cause, _ = containerOf(pod.Cause)
+		cause = known.brief()
 	}
 	return present(o, []canvas.Line{
 		name, canvas.Plainly(numberOf(pod.Index)), canvas.Plainly(tryOf(pod)), podStateCell(p, pod), canvas.Plainly(cause), podRule(r, pod),

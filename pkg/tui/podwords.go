@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 )
@@ -165,73 +166,55 @@ func ruleName(r *explain.Report, index int32) string {
 	return ""
 }
 
-// shortCause is "exit 137 OOMKilled (main)": what tells causes apart comes first.
-func shortCause(cause string) string {
-	container, rest, is := containerOf(cause)
-	if !is {
-		return rest
+// failureText is why a pod failed: as a value, if more is known than the words of others.
+type failureText struct {
+	failure *cause.Failure
+	text    string
+}
+
+// container is the one that failed, "" if none is known.
+func (f failureText) container() string {
+	if f.failure == nil {
+		return ""
 	}
-	return rest + " (" + container + ")"
+	return f.failure.Container
+}
+
+// brief leaves out the container: "exit 137 OOMKilled".
+func (f failureText) brief() string {
+	if f.failure == nil {
+		return f.text
+	}
+	return f.failure.Short()
+}
+
+// short is "exit 137 OOMKilled (main)": what tells causes apart comes first.
+func (f failureText) short() string {
+	if container := f.container(); container != "" {
+		return f.brief() + " (" + container + ")"
+	}
+	return f.brief()
 }
 
 // briefCauses are causes in short, with the container where that is not always the same.
-func briefCauses(causes []string) []string {
-	container, several := "", false
-	for _, cause := range causes {
-		if name, _, is := containerOf(cause); is {
-			several = several || container != "" && container != name
-			container = name
-		}
+func briefCauses(causes []failureText) []string {
+	containers := map[string]bool{}
+	for _, c := range causes {
+		containers[c.container()] = true
 	}
+	delete(containers, "")
 	out := make([]string, len(causes))
-	for i, cause := range causes {
-		switch _, rest, is := containerOf(cause); {
-		case !is:
-			out[i] = wording.Sentence(rest)
-		case several:
-			out[i] = shortCause(cause)
+	for i, c := range causes {
+		switch {
+		case c.container() == "":
+			out[i] = wording.Sentence(c.brief())
+		case len(containers) > 1:
+			out[i] = c.short()
 		default:
-			out[i] = rest
+			out[i] = c.brief()
 		}
 	}
 	return out
-}
-
-// containerOf takes a cause apart that is the exit code of a container; rest is short for
-// other causes too.
-func containerOf(cause string) (container, rest string, is bool) {
-	if end, before, restarted := strings.Cut(cause, "; before that, "); restarted {
-		_, code, _ := strings.Cut(strings.TrimSuffix(before, " and was restarted"), " exited with code ")
-		container, rest, is = containerOf(end)
-		return container, rest + ", " + shortExit(code) + " before", is
-	}
-	container, is = strings.CutPrefix(cause, "Container ")
-	if !is {
-		return "", strings.TrimPrefix(cause, "Pod has "), false
-	}
-	container, rest, is = strings.Cut(container, " exited with code ")
-	if !is {
-		return "", cause, false
-	}
-	code, behind, _ := strings.Cut(rest, ", and the pod has condition ")
-	code, deleted := strings.CutSuffix(code, " while its pod was being deleted")
-	rest = shortExit(code)
-	if deleted {
-		rest += ", deleted"
-	}
-	if behind != "" {
-		rest += ", " + behind
-	}
-	return container, rest, true
-}
-
-// shortExit is "exit 137 OOMKilled" for "137 (OOMKilled)".
-func shortExit(code string) string {
-	number, reason, has := strings.Cut(code, " (")
-	if !has {
-		return "exit " + code
-	}
-	return "exit " + number + " " + strings.TrimSuffix(reason, ")")
 }
 
 // gapLines are what could not be read.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strconv"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -99,11 +98,11 @@ func (o *timelinePane) head(p *paint, j *jobData, shown int) []canvas.Line {
 
 // timelineLines are moments below each other, aligned.
 func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Line {
-	times := make([]string, len(moments))
+	times, ends := make([]string, len(moments)), make([]string, len(moments))
 	timeWidth, whatWidth := 0, 0
 	for i, m := range moments {
-		times[i] = p.rangeOf(j, m)
-		timeWidth = max(timeWidth, canvas.Width(times[i]))
+		times[i], ends[i] = p.rangeOf(j, m)
+		timeWidth = max(timeWidth, canvas.Width(timeRange(times[i], ends[i])))
 		whatWidth = max(whatWidth, canvas.Of(canvas.Text(styleMuted, m.What)).Width())
 	}
 	whatWidth = min(whatWidth, maxWhat)
@@ -111,12 +110,14 @@ func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Lin
 		whatWidth = 0
 	}
 	// Where ranges would take the room of the texts, their ends stand behind these.
-	ends := make([]string, len(moments))
 	if timeWidth > p.width/maxTimes {
 		timeWidth = 0
 		for i := range times {
-			times[i], ends[i], _ = strings.Cut(times[i], rangeTo)
 			timeWidth = max(timeWidth, canvas.Width(times[i]))
+		}
+	} else {
+		for i := range times {
+			times[i], ends[i] = timeRange(times[i], ends[i]), ""
 		}
 	}
 	var lines []canvas.Line
@@ -126,25 +127,30 @@ func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Lin
 	return lines
 }
 
-// rangeTo stands between the begin and the end of a range of time.
-const rangeTo = " to "
+// timeRange is "+2s to +45s", or "+2s" without an end.
+func timeRange(from, to string) string {
+	if to == "" {
+		return from
+	}
+	return from + " to " + to
+}
 
-// rangeOf is when something happened: "+2s", or "+2s to +45s" for several such things.
-func (p *paint) rangeOf(j *jobData, m *explain.Moment) string {
+// rangeOf is when something happened; to is "" unless several such things did.
+func (p *paint) rangeOf(j *jobData, m *explain.Moment) (from, to string) {
 	at := func(t metav1.Time) string {
 		if p.absolute {
 			return p.clock(t.Time)
 		}
 		return p.offset(j, t)
 	}
-	from := at(m.Time)
+	from = at(m.Time)
 	if m.Until.IsZero() || !m.Until.After(m.Time.Time) {
-		return from
+		return from, ""
 	}
-	if to := at(*m.Until); to != from {
-		return from + rangeTo + to
+	if to = at(*m.Until); to == from {
+		return from, ""
 	}
-	return from
+	return from, to
 }
 
 const (

@@ -201,6 +201,7 @@ func stalledByQuota() explain.Report {
 	r.Evidence = []explain.Evidence{{Kind: explain.EvidenceEvent, Text: "event FailedCreate, 12 times", Time: at(590), Lines: []string{
 		`Error creating: pods "etl-9x8w7" is forbidden: exceeded quota: team-ml, requested: requests.cpu=4, used: requests.cpu=62, limited: requests.cpu=64`,
 	}}}
+	r.Verdict.Problem = ptr.To[int32](0)
 	r.Problems = []explain.Problem{{Kind: explain.ProblemCreationRefused, Blocks: true, Text: "its pods cannot be created, a ResourceQuota is used up", Since: at(12), Details: []string{
 		`pods "etl-9x8w7" is forbidden: exceeded quota: team-ml, requested: requests.cpu=4, used: requests.cpu=62, limited: requests.cpu=64`,
 	}}}
@@ -214,6 +215,7 @@ func imagePull() explain.Report {
 	r.Verdict.Stalled = true
 	r.Verdict.Sentence = "The Job does not go on: the image registry.example.com/ml/eval:v12 of 3 pods cannot be pulled."
 	r.Counts.Active = 3
+	r.Verdict.Problem = ptr.To[int32](0)
 	r.Problems = []explain.Problem{
 		{Kind: explain.ProblemImagePull, Blocks: true, Text: "the image registry.example.com/ml/eval:v12 of 3 pods cannot be pulled", Since: at(3), Count: 3, Pods: []string{"evaluate-2b7lq", "evaluate-8rrzk", "evaluate-tt4xm"}, Details: []string{"ErrImagePull: manifest for registry.example.com/ml/eval:v12 not found: manifest unknown"}},
 		{Kind: explain.ProblemInvalidRuleNames, Text: "the annotation of rule names is not valid, so the rules have no names", Details: []string{`rule 0: name "bad data" is not CamelCase`, "rule 7 does not exist"}},
@@ -264,7 +266,7 @@ func successCriteria() explain.Report {
 func suspended() explain.Report {
 	r := baseReport("queued", 7200)
 	r.Job.Started, r.Job.DurationSeconds, r.Job.Suspend = nil, nil, true
-	r.Verdict = explain.Verdict{Status: "Suspended", Fate: explain.FateOpen, Stalled: true, Sentence: "The Job does not go on: it is suspended, since kueue holds it back."}
+	r.Verdict = explain.Verdict{Status: "Suspended", Fate: explain.FateOpen, Stalled: true, Problem: ptr.To[int32](0), Sentence: "The Job does not go on: it is suspended, since kueue holds it back."}
 	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Blocks: true, Text: "it is suspended, since kueue holds it back", Since: at(0)}}
 	r.Advice = []explain.Advice{{Text: "see why Kueue does not admit it", Command: "kubectl get workloads.kueue.x-k8s.io -n ml"}}
 	r.Next = []explain.Step{{Text: "nothing, until that changes"}}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -200,9 +199,9 @@ func (v *view) summaryRule() {
 
 func (v *view) summaryProblems() {
 	var all []explain.Problem
-	for _, problem := range v.report.Problems {
+	for i, problem := range v.report.Problems {
 		// What the verdict says already is not said again.
-		if problem.Text == "" || !strings.Contains(v.report.Verdict.Sentence, problem.Text) {
+		if said := v.report.Verdict.Problem; said == nil || *said != int32(i) {
 			all = append(all, problem)
 		}
 	}

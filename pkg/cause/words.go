@@ -1,0 +1,109 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+)
+
+// Text is a sentence without a full stop: "Container main exited with code 137 (OOMKilled)".
+func (f Failure) Text() string {
+	text := f.what()
+	if f.Restarted.Container != "" {
+		text += fmt.Sprintf("; before that, container %s exited with %s and was restarted", f.Restarted.Container, f.Restarted.code())
+	}
+	return text
+}
+
+func (f Failure) what() string {
+	switch {
+	case f.Container != "":
+		return f.exitText()
+	case f.Condition != "":
+		return "Pod has condition " + string(f.Condition)
+	case f.DeletedRunning:
+		return "Pod was deleted before it ended"
+	case f.PodReason != "":
+		return "Pod failed: " + f.PodReason
+	}
+	return "Pod failed, and no container tells why"
+}
+
+func (f Failure) exitText() string {
+	text := fmt.Sprintf("Container %s exited with %s", f.Container, f.code())
+	if f.Deleting {
+		text += " while its pod was being deleted"
+	}
+	if f.Condition != "" {
+		text += ", and the pod has condition " + string(f.Condition)
+	}
+	return text
+}
+
+// code is "code 137 (OOMKilled)".
+func (e Exit) code() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("code %d", e.ExitCode)
+	}
+	return fmt.Sprintf("code %d (%s)", e.ExitCode, e.Reason)
+}
+
+// Short is the Text for a cell of a table, without the name of the container:
+// "exit 137 OOMKilled".
+func (f Failure) Short() string {
+	text := f.what()
+	switch {
+	case f.Container != "":
+		text = f.shortExit()
+	case f.Condition != "":
+		text = "condition " + string(f.Condition)
+	}
+	if f.Restarted.Container != "" {
+		text += ", " + f.Restarted.short() + " before"
+	}
+	return text
+}
+
+func (f Failure) shortExit() string {
+	text := f.short()
+	if f.Deleting {
+		text += ", deleted"
+	}
+	if f.Condition != "" {
+		text += ", " + string(f.Condition)
+	}
+	return text
+}
+
+// short is "exit 137 OOMKilled".
+func (e Exit) short() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("exit %d", e.ExitCode)
+	}
+	return fmt.Sprintf("exit %d %s", e.ExitCode, e.Reason)
+}
+
+// Text is the failure, and which rule matched.
+func (c Cause) Text() string {
+	switch {
+	case c.Judged && c.Rule != failurepolicy.NoRule && c.RuleName != "":
+		return fmt.Sprintf(`%s; rule %d "%s" of the podFailurePolicy matched: %s`, c.Failure.Text(), c.Rule, c.RuleName, c.Action)
+	case c.Judged && c.Rule != failurepolicy.NoRule:
+		return fmt.Sprintf("%s; rule %d of the podFailurePolicy matched: %s", c.Failure.Text(), c.Rule, c.Action)
+	case c.Judged:
+		return c.Failure.Text() + "; no rule of the podFailurePolicy matched"
+	}
+	return c.Failure.Text()
+}
+
+// Others begins the message of the event of all causes that have none of their own.
+const Others = "Pods failed for more causes than have an event of their own; this one counts the others."
+
+// Message is the text of an event about pods that failed for the cause.
+func (r Record) Message() string {
+	text := r.Text()
+	if r.Others {
+		text = Others + " One of them: " + text
+	}
+	return text + ". First in pod " + r.Pod
+}

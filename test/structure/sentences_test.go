@@ -1,0 +1,97 @@
+// Package structure holds the code to its own rules, where no linter has them.
+package structure
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// worded are the fields and methods that hold words which this project wrote.
+var worded = []string{"Text", "Sentence", "Clauses", "Why", "WaitsFor", "Cause", "Meaning", "Progress", "Short"}
+
+// readers look into a text.
+var readers = []string{
+	"Contains", "ContainsAny", "ContainsRune", "Cut", "CutPrefix", "CutSuffix", "EqualFold", "Fields", "HasPrefix", "HasSuffix",
+	"Index", "IndexAny", "LastIndex", "Replace", "ReplaceAll", "Split", "SplitN", "Trim", "TrimLeft", "TrimPrefix", "TrimRight", "TrimSuffix",
+	"FindStringSubmatch", "FindStringSubmatchIndex", "FindString", "MatchString",
+}
+
+// Values travel, words are made at the edge: no code matches, cuts, or strips a sentence that
+// this project wrote (ADR 0008).
+func TestNoSentenceIsReadBack(t *testing.T) {
+	for _, dir := range []string{"cmd", "internal", "pkg"} {
+		for path, file := range parse(t, filepath.Join(root, dir)) {
+			for _, place := range readBack(file) {
+				t.Errorf("%s: %s", path, place)
+			}
+		}
+	}
+}
+
+// The rule finds what it is for, and leaves other texts alone.
+func TestReadBack(t *testing.T) {
+	const code = `package p
+func f(v V, name string) {
+	strings.HasPrefix(v.Verdict.Sentence, "The Job")
+	strings.Contains(strings.ToLower(p.Text), "quota")
+	pattern.MatchString(c.Text())
+	strings.HasPrefix(name, "Job")
+	strings.Join(v.Clauses, "; ")
+}`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", code, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readBack(file); !slices.Equal(got, []string{"HasPrefix looks into Sentence", "Contains looks into Text", "MatchString looks into Text"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// readBack are the calls in a file that look into words of our own.
+func readBack(file *ast.File) (places []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(readers, f.Sel.Name) {
+			return true
+		}
+		for _, argument := range call.Args {
+			ast.Inspect(argument, func(n ast.Node) bool {
+				if field, ok := n.(*ast.SelectorExpr); ok && slices.Contains(worded, field.Sel.Name) {
+					places = append(places, f.Sel.Name+" looks into "+field.Sel.Name)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return places
+}
+
+// parse reads the files of a folder that are not tests, by their path.
+func parse(t *testing.T, dir string) map[string]*ast.File {
+	t.Helper()
+	files := map[string]*ast.File{}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files[path], err = parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files in %s: %v", len(files), dir, err)
+	}
+	return files
+}
