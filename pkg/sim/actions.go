@@ -45,7 +45,7 @@ func (w *World) createJob(job *batchv1.Job) error {
 // SwitchFeatures starts a new controller process with other features.
 func (w *World) SwitchFeatures(f reconcile.Features) {
 	w.Controller.Limits.Features = f
-	w.Checker.regated()
+	w.checker().regated()
 	w.Restart()
 }
 
@@ -65,10 +65,11 @@ func (w *World) Finished(name string) bool {
 // postponed may follow in the first two batch periods.
 func (w *World) Settle(d time.Duration) error {
 	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
-	before := w.ownWrites
+	c := w.checker()
+	before := c.ownWrites
 	w.RunUntil(func() bool { return false }, d)
-	w.Checker.AtRest()
-	if n := w.ownWrites - before; n > 0 {
+	c.AtRest()
+	if n := c.ownWrites - before; n > 0 {
 		return fmt.Errorf("%d writes while nothing happened", n)
 	}
 	return nil

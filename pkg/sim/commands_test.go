@@ -21,6 +21,7 @@ type scenario struct {
 	world *World
 	// options are added to every world.
 	options Options
+	checks  checks
 	// begun is called when a world begins, worldEnds before another does.
 	begun     func(*World)
 	worldEnds func()
@@ -63,12 +64,11 @@ func (s *scenario) begin(o Options) {
 	if s.world != nil && s.worldEnds != nil {
 		s.worldEnds()
 	}
-	o.Unchecked, o.NoTrace, o.CoreEvery = s.options.Unchecked, s.options.NoTrace, s.options.CoreEvery
 	s.scripted = nil
 	o.Fault, o.WatchFault = s.faultOf, s.injectedWatch
 	o.Seed += s.options.Seed
 	o.Successor = s.options.Successor
-	s.world = NewWorld(o)
+	s.world = newCheckedBy(s.checks, o)
 	if s.begun != nil {
 		s.begun(s.world)
 	}

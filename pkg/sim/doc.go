@@ -19,5 +19,5 @@
 //   - Scenario files of commands and expected output run in it (testdata/README.md),
 //     and are replayed with a fault at every single API call, and in storms.
 //
-// Options.Unchecked and Options.NoTrace make worlds of 10^5 pods cheap.
+// A World that nobody observes is cheap: 10^5 pods take seconds.
 package sim

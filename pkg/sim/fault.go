@@ -120,7 +120,7 @@ func (f Fault) answer(object string) error {
 // fail, and watches are silent. Then each lists anew.
 func (w *World) Outage(d time.Duration) {
 	w.awayUntil = w.Now().Add(d)
-	w.Checker.blind(w.Now(), w.awayUntil)
+	w.notify(watchesBlind{w.Now(), w.awayUntil})
 	w.tracef("the API server is away for %v", d)
 	for _, p := range w.processes {
 		p.jobs.relist(d, 0)

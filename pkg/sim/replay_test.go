@@ -140,8 +140,8 @@ func (r replay) problem(t *testing.T, trouble func() trouble, want result, same 
 func (r replay) run(t *testing.T, x trouble) result {
 	var out result
 	s := &scenario{
-		options: Options{CoreEvery: sweepCore, Seed: x.seed, Successor: x.successor, NoTrace: !x.traced},
-		begun:   x.begun, injectedWatch: x.watch, waitForPods: sweepWait, names: r.names,
+		options: Options{Seed: x.seed, Successor: x.successor}, checks: checks{coreEvery: sweepCore, noTrace: !x.traced},
+		begun: x.begun, injectedWatch: x.watch, waitForPods: sweepWait, names: r.names,
 	}
 	s.injected = func(c Call) Fault {
 		c.Number = len(out.calls) + 1
@@ -170,9 +170,9 @@ func (r replay) end(w *World, out *result) {
 	if err := w.Settle(time.Hour); err != nil {
 		out.broken = append(out.broken, "L3: "+err.Error())
 	}
-	out.broken = append(out.broken, w.Checker.Violations...)
+	out.broken = append(out.broken, w.checker().Violations...)
 	out.trace += w.Trace()
-	for _, h := range w.Checker.order {
+	for _, h := range w.checker().order {
 		if h.gone {
 			out.outcome += h.job.Name + ": gone\n"
 			out.fates += h.job.Name + ": gone\n"
