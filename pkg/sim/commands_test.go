@@ -131,7 +131,7 @@ func jobName(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) podName(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
-	meant := func() string { return s.names.meant(s.world.Store, name) }
+	meant := func() string { return s.names.meant(s.world.checker().generated, name) }
 	s.world.RunUntil(func() bool {
 		pod := s.world.Store.pods[meant()]
 		return pod != nil && (pod.Spec.NodeName != "" || s.world.kubelet.act(pod).Unscheduled)
@@ -149,22 +149,22 @@ type ordinal struct {
 	place        int
 }
 
-// meant is the name that the pod has in this store. The first store to be asked for a
-// name settles which pod that is.
-func (n podNames) meant(store *Store, name string) string {
+// meant is the name that the pod has in the world with these generated names. The first world
+// to be asked for a name settles which pod that is.
+func (n podNames) meant(generated map[string][]string, name string) string {
 	if n == nil {
 		return name
 	}
 	o, known := n[name]
 	if !known {
-		for generateName, list := range store.generated {
+		for generateName, list := range generated {
 			if place := slices.Index(list, name); place >= 0 {
 				n[name] = ordinal{generateName, place}
 			}
 		}
 		return name
 	}
-	if list := store.generated[o.generateName]; o.place < len(list) {
+	if list := generated[o.generateName]; o.place < len(list) {
 		return list[o.place]
 	}
 	return ""

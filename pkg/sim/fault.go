@@ -62,12 +62,6 @@ const (
 	timedOut
 )
 
-// faultKinds are the kinds by their names in scenarios.
-var faultKinds = map[string]FaultKind{
-	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
-	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed,
-}
-
 // String is what a trace says of a call that is turned down so.
 func (k FaultKind) String() string {
 	switch k {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +32,8 @@ type Checker struct {
 	// the controller last wrote it.
 	owners  map[types.UID]types.UID
 	touched map[types.UID]time.Time
+	// generated are the names of pods by generateName, in the order of creation.
+	generated map[string][]string
 	trace
 	// coreEvery is of how many states one is used to check Compute itself (S10), which costs
 	// more than all other checks; states counts them.
@@ -56,7 +57,7 @@ func newCheckedBy(how checks, o Options) *World {
 	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
 	w := NewWorld(o)
 	w.attach(&Checker{
-		excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{},
+		excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}, generated: map[string][]string{},
 		trace: trace{of: w, off: how.noTrace}, coreEvery: how.coreEvery,
 	})
 	return w
@@ -177,6 +178,9 @@ func (c *Checker) pod(m Commit) {
 	}
 	if m.NewPod != nil {
 		is = observe.JobUID(m.NewPod)
+		if prefix := m.NewPod.GenerateName; m.OldPod == nil && prefix != "" {
+			c.generated[prefix] = append(c.generated[prefix], m.NewPod.Name)
+		}
 		if !m.Ours() {
 			c.touched[m.NewPod.UID] = c.world.Now()
 		}
@@ -245,14 +249,6 @@ func tracked(pod *corev1.Pod) bool {
 	return pod != nil && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-func indexOf(pod *corev1.Pod) int32 {
-	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	if err != nil || i < 0 {
-		return reconcile.NoIndex
-	}
-	return int32(i)
-}
-
 func inRange(job *batchv1.Job, index int32) bool {
 	return !isIndexed(&job.Spec) || index >= 0 && index < ptr.Deref(job.Spec.Completions, 0)
 }
@@ -304,4 +300,11 @@ func (w *World) observe(job *batchv1.Job) reconcile.Observation {
 		o.Strays = append(o.Strays, &p)
 	}
 	return o
+}
+
+// strays returns the pods that nobody controls and the Job's selector selects, by name.
+func (s *Store) strays(job *batchv1.Job) []*corev1.Pod {
+	return slices.DeleteFunc(s.PodsOf(""), func(p *corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || metav1.GetControllerOfNoCopy(p) != nil || !selects(job, p)
+	})
 }
