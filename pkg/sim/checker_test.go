@@ -137,7 +137,7 @@ func (c *Checker) job(m Commit) {
 		c.exactlyOnce(h, m)
 		c.recorded(h, m)
 		c.indexes(h, m)
-		c.fate(h, m)
+		c.conditions(h, m)
 		c.finished(h, m)
 	}
 	c.expect(h)

@@ -103,12 +103,12 @@ func readReplay(t *testing.T, file string) replay {
 
 // result is what a replay led to.
 type result struct {
-	// outcome is what must not depend on any single fault, fates what must not even if
+	// outcome is what must not depend on any single fault, conditions what must not even if
 	// there are more pods than there should be.
-	outcome, fates string
-	trace          string
-	broken         []string
-	calls          []Call
+	outcome, conditions string
+	trace               string
+	broken              []string
+	calls               []Call
 }
 
 // comparison is how much of what it led to a replay must have in common with another.
@@ -116,7 +116,7 @@ type comparison uint8
 
 const (
 	nothing comparison = iota
-	fates
+	conditions
 	everything
 )
 
@@ -125,7 +125,7 @@ func (r replay) problem(t *testing.T, trouble func() trouble, want result, same 
 	got := r.run(t, trouble())
 	switch {
 	case len(got.broken) > 0:
-	case same == fates && r.twinsMatter == "" && got.fates != want.fates:
+	case same == conditions && r.twinsMatter == "" && got.conditions != want.conditions:
 	case same == everything && got.outcome != want.outcome:
 	default:
 		return ""
@@ -175,7 +175,7 @@ func (r replay) end(w *World, out *result) {
 	for _, h := range w.checker().order {
 		if h.gone {
 			out.outcome += h.job.Name + ": gone\n"
-			out.fates += h.job.Name + ": gone\n"
+			out.conditions += h.job.Name + ": gone\n"
 			continue
 		}
 		job := h.job.DeepCopy()
@@ -183,7 +183,7 @@ func (r replay) end(w *World, out *result) {
 			job.Status.Failed, job.Status.Succeeded = 0, 0
 		}
 		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, outcomeOf(job))
-		out.fates += fmt.Sprintf("%s:%s\n", job.Name, fateOf(job))
+		out.conditions += fmt.Sprintf("%s:%s\n", job.Name, conditionsOf(job))
 	}
 	for _, pod := range w.Store.PodsOf("") {
 		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, tracked(pod))
@@ -193,10 +193,10 @@ func (r replay) end(w *World, out *result) {
 // outcomeOf is what a Job has come to.
 func outcomeOf(job *batchv1.Job) string {
 	s := job.Status
-	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes)) + fateOf(job)
+	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes)) + conditionsOf(job)
 }
 
-func fateOf(job *batchv1.Job) (out string) {
+func conditionsOf(job *batchv1.Job) (out string) {
 	for _, c := range job.Status.Conditions {
 		if c.Status == corev1.ConditionTrue {
 			out += fmt.Sprintf(" %s/%s", c.Type, c.Reason)

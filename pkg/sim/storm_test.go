@@ -30,8 +30,8 @@ var storms = []struct {
 	{"any faults and closed watches", 6, nothing, func(seed uint64) trouble {
 		return trouble{seed: seed, fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
-	{"two leaders", 3, fates, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
-	{"two leaders, one slow and with its clock behind", 2, fates, func(seed uint64) trouble {
+	{"two leaders", 3, conditions, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
+	{"two leaders, one slow and with its clock behind", 2, conditions, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
 	}},
 	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
