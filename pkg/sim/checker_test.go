@@ -69,7 +69,7 @@ func (w *World) checker() *Checker { return w.observer.(*Checker) }
 func (c *Checker) observe(event any) {
 	switch e := event.(type) {
 	case Commit:
-		c.trace.commit(e)
+		c.traceCommit(e)
 		c.committed(e)
 	case clockAdvancing:
 		c.passing(e.to)

@@ -24,7 +24,7 @@ func (t *trace) tracef(format string, args ...any) {
 	}
 }
 
-func (t *trace) commit(c Commit) {
+func (t *trace) traceCommit(c Commit) {
 	if !t.off {
 		t.tracef("%s%s", commitText(c), t.of.signature(c.By))
 	}
