@@ -15,8 +15,8 @@
 //     that come twice. An outage, a wrong clock, a second leader, and the end of the
 //     namespace are methods of World.
 //
-// The tests of this package attach an observer, the Checker: it follows every write, and holds
-// the invariants of a Job controller (S1–S12, L1, L2, L5) against its own history of the cluster.
-// Under its eyes scenario files run (testdata/README.md), and are replayed with a fault at every
-// single API call, and in storms. A World without an observer is cheap: 10^5 pods take seconds.
+// The tests of this package attach an observer, the Checker, which checks the invariants of a Job
+// controller (S1–S12, L1, L2, L5) at every write, against its own history of the cluster. They run
+// scenario files (testdata/README.md), and replay them with a fault at every single API call, and
+// in storms. A World without an observer is cheap: 10^5 pods take seconds.
 package sim

@@ -16,11 +16,11 @@ type observer interface {
 	tracef(format string, args ...any)
 }
 
-// What an observer is told besides Commits.
+// Events, besides Commits.
 type (
 	// clockAdvancing precedes a move of the clock.
 	clockAdvancing struct{ to time.Time }
-	// clocksSet is about the clocks of all controller processes, and how far they are ahead now.
+	// clocksSet sets the clocks of all controller processes so far ahead.
 	clocksSet struct{ ahead time.Duration }
 	// processStarted is a controller process that starts, or that is left when another ends.
 	processStarted struct{ ProcessOptions }
@@ -36,9 +36,9 @@ type (
 		job  *batchv1.Job
 	}
 
-	// callFailed is a call, or the sync around it, that fails or is disturbed.
+	// callFailed is a call that a fault affects, or a sync that fails.
 	callFailed struct{}
-	// watchesBlind is a time of which the controller learns at its end, or never.
+	// watchesBlind is a time that the controller sees only at its end, or never.
 	watchesBlind struct{ from, until time.Time }
 	// gaveUp is the end of a World whose controller does not come to rest.
 	gaveUp struct{ reason string }
