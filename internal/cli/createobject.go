@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,7 +200,7 @@ func newObjectCreator(config *rest.Config, namespace string, options metav1.Crea
 
 func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource := strings.ToLower(object.GetKind()) + "s"
-	namespace := firstNonEmpty(object.GetNamespace(), c.namespace)
+	namespace := cmp.Or(object.GetNamespace(), c.namespace)
 	created, err := c.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Create(ctx, object, c.options)
 	call := apiCall{verb: "create", group: batchv1.GroupName, resource: resource, namespace: namespace, name: object.GetName()}
 	return created, call.wrap(err)

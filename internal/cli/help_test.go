@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -36,7 +37,7 @@ func TestHelpTexts(t *testing.T) {
 		if got.code != 0 || got.errOut != "" {
 			t.Errorf("%s --help: exit %d, stderr %q", words, got.code, got.errOut)
 		}
-		golden(t, filepath.Join("help", strings.ReplaceAll(firstNonEmpty(words, "root"), " ", "-")+".golden"), got.out)
+		golden(t, filepath.Join("help", strings.ReplaceAll(cmp.Or(words, "root"), " ", "-")+".golden"), got.out)
 		for line := range strings.Lines(got.out) {
 			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > helpWidth || strings.ContainsRune(line, '\t') {
 				t.Errorf("%s --help: too wide, or with a tab: %q", words, line)

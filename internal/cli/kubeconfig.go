@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func explainConfigError(err error) error {
 // checkContext reports a context or its cluster that does not exist before client-go does: it does not know the files,
 // and without the cluster it would try localhost.
 func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
-	name := firstNonEmpty(*flags.Context, raw.CurrentContext)
+	name := cmp.Or(*flags.Context, raw.CurrentContext)
 	if name == "" {
 		return nil
 	}

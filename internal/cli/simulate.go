@@ -185,7 +185,7 @@ func (o *simulateOptions) play(ctx context.Context, job *batchv1.Job) (explain.F
 	if job.Name == "" {
 		job.Name = job.GenerateName + "simulated"
 	}
-	world := sim.NewWorld(sim.Options{Seed: 1, Unchecked: true, NoTrace: true})
+	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, o.script); err != nil {
 		return explain.Facts{}, newUserError(kindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -48,8 +49,8 @@ func newVersionInfo(version, commit string, build *debug.BuildInfo) versionInfo 
 	return versionInfo{
 		APIVersion: outputAPIVersion,
 		Kind:       "Version",
-		Version:    firstNonEmpty(version, build.Main.Version, unknownVersion),
-		GitCommit:  firstNonEmpty(commit, builtFrom(build), unknownVersion),
+		Version:    cmp.Or(version, build.Main.Version, unknownVersion),
+		GitCommit:  cmp.Or(commit, builtFrom(build), unknownVersion),
 		GoVersion:  runtime.Version(),
 		Platform:   runtime.GOOS + "/" + runtime.GOARCH,
 	}
@@ -65,15 +66,6 @@ func builtFrom(build *debug.BuildInfo) string {
 		revision += "-dirty"
 	}
 	return revision
-}
-
-func firstNonEmpty(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // userAgent is how requests of this binary show up in the API server's audit log.

@@ -1,6 +1,7 @@
 package docgen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(tit
 
 // writeCommand adds the connection flags to shared instead of repeating them.
 func writeCommand(b *strings.Builder, cmd *cobra.Command, shared map[string]*pflag.Flag) {
-	fmt.Fprintf(b, "## %s\n\n%s\n", title(cmd), prose(firstNonEmpty(cmd.Long, cmd.Short)))
+	fmt.Fprintf(b, "## %s\n\n%s\n", title(cmd), prose(cmp.Or(cmd.Long, cmd.Short)))
 	usage := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
 		usage = cmd.CommandPath() + " COMMAND"
@@ -124,11 +125,4 @@ func syntax(f *pflag.Flag) string {
 		text += " " + value
 	}
 	return text
-}
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

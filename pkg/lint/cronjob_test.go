@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,5 +48,28 @@ func TestScheduleWithTimeZone_JOB_40(t *testing.T) {
 	const want = "spec.schedule: a schedule cannot have a time zone (use the field timeZone)"
 	if got := texts(t, cronJob(`schedule: "CRON_TZ=UTC 0 3 * * *"`), "schedule-invalid"); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is wrong with a schedule is said as the API server says it.
+func TestSchedules_JOB_40(t *testing.T) {
+	number := func(text string) string {
+		return fmt.Sprintf("failed to parse int from %s: strconv.Atoi: parsing %q: invalid syntax", text, text)
+	}
+	for schedule, want := range map[string]string{
+		"0 3 * * *": "", "*/5 0-23/2 1,15 jan-MAR sun": "", "? * ? * ?": "", "@every 1h30m": "", "@daily": "", "  0 3\t* * *": "", "5/10 * * * *": "", "59 23 31 12 6": "",
+		"0 3 * *": "expected exactly 5 fields, found 4: [0 3 * *]", "0 3 * * * *": "expected exactly 5 fields, found 6: [0 3 * * * *]", " ": "expected exactly 5 fields, found 0: []",
+		"60 * * * *": "end of range (60) above maximum (59): 60", "* 24 * * *": "end of range (24) above maximum (23): 24", "* * 0 * *": "beginning of range (0) below minimum (1): 0",
+		"* * * 13 *": "end of range (13) above maximum (12): 13", "* * * * 7": "end of range (7) above maximum (6): 7", "*/0 * * * *": "step of range should be a positive number: */0",
+		"*/x * * * *": number("x"), "5-1 * * * *": "beginning of range (5) beyond end of range (1): 5-1", "1,b * * * *": number("b"), "-1 * * * *": number(""), "* * * mon *": number("mon"),
+		"@every x": `failed to parse duration @every x: time: invalid duration "x"`, "@often": "unrecognized descriptor: @often",
+	} {
+		if want != "" {
+			want = fmt.Sprintf("spec.schedule: the schedule %q cannot be read: %s (write minute, hour, day of month, month and day of week, such as \"0 3 * * *\")", schedule, want)
+		}
+		got := texts(t, cronJob(fmt.Sprintf("schedule: %q", schedule)), "schedule-invalid")
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%q: %q, want %q", schedule, got, want)
+		}
 	}
 }

@@ -1,27 +1,15 @@
 package sim
 
 import (
-	"fmt"
-	"time"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// CreateJob creates a Job of the given spec as a user would. A managedBy, a
+// Play creates a Job as a user would; of it name, annotations and spec count. A managedBy, a
 // container and a restart policy are added where the spec has none.
-func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) error {
-	job := &batchv1.Job{Spec: spec}
-	job.Name = name
-	w.kubelet.scripts[name] = script
-	return w.createJob(job)
-}
-
-// Play creates a whole Job, of which name, annotations and spec count.
 func (w *World) Play(job *batchv1.Job, script Script) error {
 	w.kubelet.scripts[job.Name] = script
 	return w.createJob(job)
@@ -42,44 +30,11 @@ func (w *World) createJob(job *batchv1.Job) error {
 	return err
 }
 
-// SwitchFeatures starts a new controller process with other features.
-func (w *World) SwitchFeatures(f reconcile.Features) {
-	w.Controller.Limits.Features = f
-	w.Checker.regated()
-	w.Restart()
-}
-
-// AddScene makes the pods of a Job, those that run too, act as the scene says.
-func (w *World) AddScene(job string, scene Scene) {
-	w.kubelet.scripts[job] = append(w.kubelet.scripts[job], scene)
-}
-
 // Finished says that the Job of that name is finished.
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]
 	return job != nil && Finished(job)
 }
 
-// Settle lets virtual time pass and reports every write of the controller in it:
-// at rest there is none (L3), and nothing is left over (L2, S3). Gauges that were
-// postponed may follow in the first two batch periods.
-func (w *World) Settle(d time.Duration) error {
-	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
-	before := w.ownWrites
-	w.RunUntil(func() bool { return false }, d)
-	w.Checker.AtRest()
-	if n := w.ownWrites - before; n > 0 {
-		return fmt.Errorf("%d writes while nothing happened", n)
-	}
-	return nil
-}
-
-// finishedAll says that all Jobs are finished.
-func (w *World) finishedAll() bool {
-	for _, job := range w.Store.jobs {
-		if !Finished(job) {
-			return false
-		}
-	}
-	return true
-}
+// Finished says that the Job has a terminal condition.
+func Finished(job *batchv1.Job) bool { return view(job).finished() }

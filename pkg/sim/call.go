@@ -68,7 +68,7 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 			fault = w.Fault(c)
 		}
 		if fault.Kind != NoFault || w.isAway() {
-			w.Checker.troubled()
+			w.notify(callFailed{})
 		}
 		p.pass(c, p.throttled()+w.random(w.Latency/2))
 		if fault.Kind != Throttle || attempt == maxThrottled || w.isAway() {
@@ -77,7 +77,7 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		w.tracef("%s %s is told to wait %v%s", verb, object, fault.Wait, w.signature(p.number))
 		wait := min(fault.Wait, callTimeout-waited)
 		// What is written after that was decided before.
-		w.Checker.blind(w.Now(), w.Now().Add(wait))
+		w.notify(watchesBlind{w.Now(), w.Now().Add(wait)})
 		p.pass(c, wait)
 		if waited += wait; waited == callTimeout {
 			return c, Fault{Kind: timedOut}
@@ -171,9 +171,9 @@ func (a jobAPI) List(_ context.Context, namespace string) ([]batchv1.Job, error)
 
 func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	return call(a.process, "status", job.Name, func() (*batchv1.Job, error) {
-		a.world.Checker.statusWrite(job)
+		a.world.notify(writingStatus{job})
 		out, err := a.world.Store.UpdateJobStatus(job)
-		a.world.Checker.answered(err)
+		a.world.notify(statusAnswered{err})
 		return out, err
 	})
 }
@@ -186,7 +186,7 @@ func (a podAPI) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 
 func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
 	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) {
-		a.world.Checker.podWrite("delete", ref, nil)
+		a.world.notify(writingPod{verb: "delete", pod: ref})
 		return a.world.Store.DeletePod(ref.Name, ref.UID)
 	})
 }
@@ -196,7 +196,7 @@ var patchVerbs = map[controller.PodPatch]string{controller.ReleasePod: "release"
 func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch controller.PodPatch) (*corev1.Pod, error) {
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
-		a.world.Checker.podWrite(verb, ref, job)
+		a.world.notify(writingPod{verb, ref, job})
 		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { tie(pod, job, patch) })
 	})
 }

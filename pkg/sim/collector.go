@@ -111,19 +111,6 @@ func (g *collector) unscheduled(c Commit) {
 	})
 }
 
-// nodeDeleted is what the pod garbage collector does about a pod whose node is no more.
-func (g *collector) nodeDeleted(name string) {
-	store := g.world.Store
-	store.EditPod("pod-gc", name, func(p *corev1.Pod) {
-		store.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-			Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
-		if !isTerminal(p) {
-			p.Status.Phase = corev1.PodFailed
-		}
-	})
-	store.KillPod(name)
-}
-
 // namespacePeriod is how often the namespace controller looks what is left.
 const namespacePeriod = 5 * time.Second
 

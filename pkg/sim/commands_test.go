@@ -21,6 +21,7 @@ type scenario struct {
 	world *World
 	// options are added to every world.
 	options Options
+	checks  checks
 	// begun is called when a world begins, worldEnds before another does.
 	begun     func(*World)
 	worldEnds func()
@@ -63,12 +64,11 @@ func (s *scenario) begin(o Options) {
 	if s.world != nil && s.worldEnds != nil {
 		s.worldEnds()
 	}
-	o.Unchecked, o.NoTrace, o.CoreEvery = s.options.Unchecked, s.options.NoTrace, s.options.CoreEvery
 	s.scripted = nil
 	o.Fault, o.WatchFault = s.faultOf, s.injectedWatch
 	o.Seed += s.options.Seed
 	o.Successor = s.options.Successor
-	s.world = NewWorld(o)
+	s.world = newCheckedBy(s.checks, o)
 	if s.begun != nil {
 		s.begun(s.world)
 	}
@@ -131,7 +131,7 @@ func jobName(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) podName(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
-	meant := func() string { return s.names.meant(s.world.Store, name) }
+	meant := func() string { return s.names.meant(s.world.checker().generated, name) }
 	s.world.RunUntil(func() bool {
 		pod := s.world.Store.pods[meant()]
 		return pod != nil && (pod.Spec.NodeName != "" || s.world.kubelet.act(pod).Unscheduled)
@@ -149,22 +149,22 @@ type ordinal struct {
 	place        int
 }
 
-// meant is the name that the pod has in this store. The first store to be asked for a
-// name settles which pod that is.
-func (n podNames) meant(store *Store, name string) string {
+// meant is the name that the pod has in the world with these generated names. The first world
+// to be asked for a name settles which pod that is.
+func (n podNames) meant(generated map[string][]string, name string) string {
 	if n == nil {
 		return name
 	}
 	o, known := n[name]
 	if !known {
-		for generateName, list := range store.generated {
+		for generateName, list := range generated {
 			if place := slices.Index(list, name); place >= 0 {
 				n[name] = ordinal{generateName, place}
 			}
 		}
 		return name
 	}
-	if list := store.generated[o.generateName]; o.place < len(list) {
+	if list := generated[o.generateName]; o.place < len(list) {
 		return list[o.place]
 	}
 	return ""

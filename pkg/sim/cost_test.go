@@ -21,7 +21,7 @@ func runOnce(t testing.TB, spec batchv1.JobSpec, script Script) (calls int, took
 	limits := reconcile.DefaultConfig()
 	limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
 	most := manyWrites + writesPerPod*int(*spec.Completions)
-	w := NewWorld(Options{Unchecked: true, NoTrace: true, MaxWrites: most, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
+	w := NewWorld(Options{MaxWrites: most, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
 	if err := w.CreateJob("a", spec, script); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func BenchmarkPerIndexCost_BLI_39(b *testing.B) {
 func BenchmarkSyncDuration_SUC_25(b *testing.B) {
 	for b.Loop() {
 		var syncs []time.Duration
-		w := NewWorld(Options{Unchecked: true, NoTrace: true, MaxWrites: 10 * manyWrites, QPS: 50, Workers: 5, OnSync: func(d time.Duration) { syncs = append(syncs, d) }})
+		w := NewWorld(Options{MaxWrites: 10 * manyWrites, QPS: 50, Workers: 5, OnSync: func(d time.Duration) { syncs = append(syncs, d) }})
 		names := []string{}
 		for i := range 100 {
 			spec := indexedSpec(12, 12)

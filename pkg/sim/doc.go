@@ -14,10 +14,9 @@
 //     crashes, writes that come late, lost answers, refusals; relists, old lists, events
 //     that come twice. An outage, a wrong clock, a second leader, and the end of the
 //     namespace are methods of World.
-//   - Checker watches every committed write and holds the invariants of a Job
-//     controller (S1–S12, L1, L2, L5) against its own history of the cluster.
-//   - Scenario files of commands and expected output run in it (testdata/README.md),
-//     and are replayed with a fault at every single API call, and in storms.
 //
-// Options.Unchecked and Options.NoTrace make worlds of 10^5 pods cheap.
+// The tests of this package attach an observer, the Checker, which checks the invariants of a Job
+// controller (S1–S12, L1, L2, L5) at every write, against its own history of the cluster. They run
+// scenario files (testdata/README.md), and replay them with a fault at every single API call, and
+// in storms. A World without an observer is cheap: 10^5 pods take seconds.
 package sim

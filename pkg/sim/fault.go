@@ -62,12 +62,6 @@ const (
 	timedOut
 )
 
-// faultKinds are the kinds by their names in scenarios.
-var faultKinds = map[string]FaultKind{
-	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
-	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed,
-}
-
 // String is what a trace says of a call that is turned down so.
 func (k FaultKind) String() string {
 	switch k {
@@ -120,7 +114,7 @@ func (f Fault) answer(object string) error {
 // fail, and watches are silent. Then each lists anew.
 func (w *World) Outage(d time.Duration) {
 	w.awayUntil = w.Now().Add(d)
-	w.Checker.blind(w.Now(), w.awayUntil)
+	w.notify(watchesBlind{w.Now(), w.awayUntil})
 	w.tracef("the API server is away for %v", d)
 	for _, p := range w.processes {
 		p.jobs.relist(d, 0)

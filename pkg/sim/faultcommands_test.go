@@ -16,6 +16,12 @@ type scriptedFault struct {
 	once    bool
 }
 
+// faultKinds are the kinds by their names in scenarios.
+var faultKinds = map[string]FaultKind{
+	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
+	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed,
+}
+
 // faultOf is what goes wrong with a call: what is injected, or else what the first
 // command that fits asked for.
 func (s *scenario) faultOf(c Call) Fault {
@@ -61,7 +67,7 @@ func (s *scenario) reject(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	meant := func(string) bool { return true }
 	if scanIf(t, d, "pod", &name) {
-		meant = func(object string) bool { return s.names.meant(s.world.Store, name) == object }
+		meant = func(object string) bool { return s.names.meant(s.world.checker().generated, name) == object }
 	}
 	s.strike(t, d, Fault{Kind: Reject}, meant)
 	return "ok\n"

@@ -11,27 +11,35 @@ import (
 func TestWorldGivesUp(t *testing.T) {
 	never := func() bool { return false }
 	for name, c := range map[string]struct {
+		begin   func(Options) *World
 		options Options
 		spoil   func(*World)
 		gives   bool
 	}{
-		"writes":                     {Options{Unchecked: true, MaxWrites: 20}, func(*World) {}, true},
-		"writes, checked":            {Options{MaxWrites: 20}, func(*World) {}, true},
-		"writes, and no limit":       {Options{Unchecked: true}, func(*World) {}, false},
-		"enough":                     {Options{MaxWrites: 1000}, func(*World) {}, false},
-		"no writes, and no time":     {Options{MaxWrites: 1000}, spin, true},
-		"no time, and not checked":   {Options{Unchecked: true, MaxWrites: 1000}, spin, true},
-		"calls that fail every time": {Options{MaxWrites: 20, Fault: func(Call) Fault { return Fault{Kind: Fail} }}, func(*World) {}, true},
+		"writes":                     {NewWorld, Options{MaxWrites: 20}, func(*World) {}, true},
+		"writes, checked":            {newChecked, Options{MaxWrites: 20}, func(*World) {}, true},
+		"writes, and no limit":       {NewWorld, Options{}, func(*World) {}, false},
+		"enough":                     {newChecked, Options{MaxWrites: 1000}, func(*World) {}, false},
+		"no writes, and no time":     {newChecked, Options{MaxWrites: 1000}, spin, true},
+		"no time, and not checked":   {NewWorld, Options{MaxWrites: 1000}, spin, true},
+		"calls that fail every time": {newChecked, Options{MaxWrites: 20, Fault: func(Call) Fault { return Fault{Kind: Fail} }}, func(*World) {}, true},
 	} {
-		w := NewWorld(c.options)
+		w := c.begin(c.options)
 		must(w.CreateJob("a", indexedSpec(20, 20), Script{{Index: -1, Act: Act{Run: time.Second}}}))
 		c.spoil(w)
 		if w.RunUntil(never, time.Hour) {
 			t.Errorf("%s: what never happens has happened", name)
 		}
-		gave := len(w.Checker.Violations) == 1 && strings.Contains(w.Checker.Violations[0], "L1")
-		if gave != c.gives || !gave && len(w.Checker.Violations) > 0 || !gave && !w.Finished("a") {
-			t.Errorf("%s: gave up: %v, violations %q, finished: %v", name, gave, w.Checker.Violations, w.Finished("a"))
+		gave := w.gaveUp != ""
+		if gave != c.gives || !gave && !w.Finished("a") {
+			t.Errorf("%s: gave up: %q, finished: %v", name, w.gaveUp, w.Finished("a"))
+		}
+		if w.observer == nil {
+			continue
+		}
+		broken := w.checker().Violations
+		if gave && (len(broken) != 1 || !strings.Contains(broken[0], "L1")) || !gave && len(broken) > 0 {
+			t.Errorf("%s: gave up: %q, violations %q", name, w.gaveUp, broken)
 		}
 	}
 }

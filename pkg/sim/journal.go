@@ -10,21 +10,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// journal holds every commit, so that lists can show what was stored before. A world
-// that is unchecked has none: its lists show what is stored now.
+// journal holds every commit, so that lists can show what was stored before. It is kept in
+// a World that is observed; the lists of others show what is stored now.
 type journal struct {
+	kept    bool
 	commits []Commit
 	at      []time.Time
 }
 
 func (j *journal) add(c Commit, at time.Time) {
-	j.commits = append(j.commits, c)
-	j.at = append(j.at, at)
+	if j.kept {
+		j.commits = append(j.commits, c)
+		j.at = append(j.at, at)
+	}
 }
 
 // versionAt is the version of the store at a time.
 func (w *World) versionAt(t time.Time) int64 {
-	if w.Unchecked || !t.Before(w.Now()) {
+	if !w.journal.kept || !t.Before(w.Now()) {
 		return w.Store.version
 	}
 	n := sort.Search(len(w.journal.at), func(i int) bool { return w.journal.at[i].After(t) })

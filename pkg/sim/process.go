@@ -159,7 +159,10 @@ func (p *process) syncNow(job types.UID) {
 	if p.world.OnSync != nil {
 		p.world.OnSync(p.world.Now().Sub(begun))
 	}
-	p.world.Checker.synced(job, err)
+	if err != nil {
+		p.world.tracef("sync of %s failed: %v", job, err)
+		p.world.notify(callFailed{})
+	}
 	p.dispatcher.Synced(job, result, err)
 	if p.again[job] {
 		delete(p.again, job)

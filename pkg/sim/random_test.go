@@ -109,7 +109,7 @@ func (w *World) edit(change func(*batchv1.JobSpec)) {
 // run lets the case happen and returns the outcome.
 func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outcome string) {
 	t.Helper()
-	w := NewWorld(Options{Seed: seed, Fault: fault})
+	w := newChecked(Options{Seed: seed, Fault: fault})
 	if err := w.CreateJob("a", *c.spec.DeepCopy(), c.script); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 		w.after(time.Second, func() { c.meanwhile(w) })
 	}
 	finished := w.RunUntil(func() bool { return w.Finished("a") }, 20*time.Minute)
-	problems := w.Checker.Violations
+	problems := w.checker().Violations
 	if !finished {
 		problems = append(problems, "L1: not finished")
 	}

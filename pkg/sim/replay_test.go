@@ -103,12 +103,12 @@ func readReplay(t *testing.T, file string) replay {
 
 // result is what a replay led to.
 type result struct {
-	// outcome is what must not depend on any single fault, fates what must not even if
+	// outcome is what must not depend on any single fault, conditions what must not even if
 	// there are more pods than there should be.
-	outcome, fates string
-	trace          string
-	broken         []string
-	calls          []Call
+	outcome, conditions string
+	trace               string
+	broken              []string
+	calls               []Call
 	// deadline reports whether a Job had one.
 	deadline bool
 }
@@ -118,10 +118,10 @@ type comparison uint8
 
 const (
 	nothing comparison = iota
-	// fatesBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
+	// conditionsBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
 	// behind may set the startTime, and the other one ends the Job early.
-	fatesBeforeDeadlines
-	fates
+	conditionsBeforeDeadlines
+	conditions
 	everything
 )
 
@@ -130,8 +130,8 @@ func (r replay) problem(t *testing.T, trouble func() trouble, want result, same 
 	got := r.run(t, trouble())
 	switch {
 	case len(got.broken) > 0:
-	case same == fates && r.twinsMatter == "" && got.fates != want.fates:
-	case same == fatesBeforeDeadlines && !got.deadline && r.twinsMatter == "" && got.fates != want.fates:
+	case same == conditions && r.twinsMatter == "" && got.conditions != want.conditions:
+	case same == conditionsBeforeDeadlines && !got.deadline && r.twinsMatter == "" && got.conditions != want.conditions:
 	case same == everything && got.outcome != want.outcome:
 	default:
 		return ""
@@ -146,8 +146,8 @@ func (r replay) problem(t *testing.T, trouble func() trouble, want result, same 
 func (r replay) run(t *testing.T, x trouble) result {
 	var out result
 	s := &scenario{
-		options: Options{CoreEvery: sweepCore, Seed: x.seed, Successor: x.successor, NoTrace: !x.traced},
-		begun:   x.begun, injectedWatch: x.watch, waitForPods: sweepWait, names: r.names,
+		options: Options{Seed: x.seed, Successor: x.successor}, checks: checks{coreEvery: sweepCore, noTrace: !x.traced},
+		begun: x.begun, injectedWatch: x.watch, waitForPods: sweepWait, names: r.names,
 	}
 	s.injected = func(c Call) Fault {
 		c.Number = len(out.calls) + 1
@@ -176,13 +176,13 @@ func (r replay) end(w *World, out *result) {
 	if err := w.Settle(time.Hour); err != nil {
 		out.broken = append(out.broken, "L3: "+err.Error())
 	}
-	out.broken = append(out.broken, w.Checker.Violations...)
+	out.broken = append(out.broken, w.checker().Violations...)
 	out.trace += w.Trace()
-	for _, h := range w.Checker.order {
+	for _, h := range w.checker().order {
 		out.deadline = out.deadline || h.job.Spec.ActiveDeadlineSeconds != nil
 		if h.gone {
 			out.outcome += h.job.Name + ": gone\n"
-			out.fates += h.job.Name + ": gone\n"
+			out.conditions += h.job.Name + ": gone\n"
 			continue
 		}
 		job := h.job.DeepCopy()
@@ -190,7 +190,7 @@ func (r replay) end(w *World, out *result) {
 			job.Status.Failed, job.Status.Succeeded = 0, 0
 		}
 		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, outcomeOf(job))
-		out.fates += fmt.Sprintf("%s:%s\n", job.Name, fateOf(job))
+		out.conditions += fmt.Sprintf("%s:%s\n", job.Name, conditionsOf(job))
 	}
 	for _, pod := range w.Store.PodsOf("") {
 		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, tracked(pod))
@@ -200,10 +200,10 @@ func (r replay) end(w *World, out *result) {
 // outcomeOf is what a Job has come to.
 func outcomeOf(job *batchv1.Job) string {
 	s := job.Status
-	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes)) + fateOf(job)
+	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes)) + conditionsOf(job)
 }
 
-func fateOf(job *batchv1.Job) (out string) {
+func conditionsOf(job *batchv1.Job) (out string) {
 	for _, c := range job.Status.Conditions {
 		if c.Status == corev1.ConditionTrue {
 			out += fmt.Sprintf(" %s/%s", c.Type, c.Reason)

@@ -16,8 +16,8 @@ func TestScenarios(t *testing.T) {
 		s := &scenario{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			out := s.run(t, d)
-			if s.world != nil && len(s.world.Checker.Violations) > 0 {
-				t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.world.Checker.Violations, "\n"))
+			if s.world != nil && len(s.world.checker().Violations) > 0 {
+				t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.world.checker().Violations, "\n"))
 			}
 			return out
 		})
@@ -28,7 +28,7 @@ func TestScenarios(t *testing.T) {
 // whole trace is the same.
 func TestScenariosAreReproducible(t *testing.T) {
 	run := func(t *testing.T, seed uint64) string {
-		w := NewWorld(Options{Seed: seed})
+		w := newChecked(Options{Seed: seed})
 		script := Script{{Index: -1, Act: Act{Run: 300 * time.Millisecond}}, {Index: 1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}}}
 		if err := w.CreateJob("a", indexedSpec(8, 4), script); err != nil {
 			t.Fatal(err)

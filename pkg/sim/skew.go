@@ -40,7 +40,7 @@ func (c *skewedClock) Since(shown time.Time) time.Duration {
 
 // SetClock sets the clocks of all controller processes, and of those to come, so far ahead.
 func (w *World) SetClock(ahead time.Duration) {
-	w.Checker.clockSet(ahead)
+	w.notify(clocksSet{ahead})
 	w.skew = ahead
 	for _, p := range w.processes {
 		p.clock.ahead = append(p.clock.ahead, offset{w.Now(), ahead + p.Clock})

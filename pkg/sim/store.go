@@ -51,11 +51,9 @@ type Store struct {
 	onCommit func(Commit)
 	version  int64
 	names    int
-	// generated are the names that were made up, by generateName, in their order.
-	generated map[string][]string
-	jobs      map[string]*batchv1.Job
-	pods      map[string]*corev1.Pod
-	byUID     map[types.UID]*corev1.Pod
+	jobs     map[string]*batchv1.Job
+	pods     map[string]*corev1.Pod
+	byUID    map[types.UID]*corev1.Pod
 	// owned are the pods that a Job controls, under "" those that none does.
 	owned map[types.UID]*podSet
 	// by and asked are set while the controller under test writes.
@@ -77,7 +75,7 @@ func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 	return &Store{
 		now: now, onCommit: onCommit, quota: -1,
 		jobs: map[string]*batchv1.Job{}, pods: map[string]*corev1.Pod{},
-		byUID: map[types.UID]*corev1.Pod{}, owned: map[types.UID]*podSet{}, generated: map[string][]string{},
+		byUID: map[types.UID]*corev1.Pod{}, owned: map[types.UID]*podSet{},
 	}
 }
 
@@ -197,13 +195,6 @@ func (s *Store) podsOf(job types.UID) []*corev1.Pod {
 		return set.list
 	}
 	return nil
-}
-
-// strays returns the pods that nobody controls and the Job's selector selects, by name.
-func (s *Store) strays(job *batchv1.Job) []*corev1.Pod {
-	return slices.DeleteFunc(s.PodsOf(""), func(p *corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || metav1.GetControllerOfNoCopy(p) != nil || !selects(job, p)
-	})
 }
 
 // PodsOf returns the stored pods that the Job controls, by name. They must not be

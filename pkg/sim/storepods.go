@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +33,6 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if pod.Name == "" {
 		s.names++
 		pod.Name = pod.GenerateName + "p" + strconv.Itoa(s.names)
-		s.generated[pod.GenerateName] = append(s.generated[pod.GenerateName], pod.Name)
 	}
 	if s.pods[pod.Name] != nil {
 		return nil, apierrors.NewAlreadyExists(podsResource, pod.Name)
@@ -70,6 +70,14 @@ func editable(pod *corev1.Pod) *corev1.Pod {
 	out.Finalizers, out.OwnerReferences = slices.Clone(pod.Finalizers), slices.Clone(pod.OwnerReferences)
 	out.Status.Conditions = slices.Clone(pod.Status.Conditions)
 	return &out
+}
+
+func indexOf(pod *corev1.Pod) int32 {
+	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil || i < 0 {
+		return reconcile.NoIndex
+	}
+	return int32(i)
 }
 
 func isTerminal(pod *corev1.Pod) bool {

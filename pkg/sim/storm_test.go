@@ -30,8 +30,8 @@ var storms = []struct {
 	{"any faults and closed watches", 6, nothing, func(seed uint64) trouble {
 		return trouble{seed: seed, fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
-	{"two leaders", 3, fates, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
-	{"two leaders, one slow and with its clock behind", 2, fatesBeforeDeadlines, func(seed uint64) trouble {
+	{"two leaders", 3, conditions, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
+	{"two leaders, one slow and with its clock behind", 2, conditionsBeforeDeadlines, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
 	}},
 	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
@@ -173,8 +173,8 @@ func quotaComesAndGoes(seed uint64) trouble {
 	return trouble{seed: seed, begun: func(w *World) {
 		for range 5 {
 			at := time.Duration(rng.Int64N(int64(time.Minute)))
-			w.after(at, func() { w.Store.quota = rng.IntN(4); w.Checker.troubled() })
-			w.after(at+time.Duration(rng.Int64N(int64(20*time.Second))), func() { w.Store.quota = -1; w.Checker.troubled() })
+			w.after(at, func() { w.Store.quota = rng.IntN(4); w.checker().troubled() })
+			w.after(at+time.Duration(rng.Int64N(int64(20*time.Second))), func() { w.Store.quota = -1; w.checker().troubled() })
 		}
 	}}
 }
@@ -240,12 +240,12 @@ func TestTampering_REG_33(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range fewerSeeds(40 * *manySeeds) {
-				w := NewWorld(Options{Seed: seed})
+				w := newChecked(Options{Seed: seed})
 				must(w.CreateJob("a", *c.spec.DeepCopy(), c.script))
 				tamper(w, seed, 1+int(seed%8))
 				// What is done in the last moment is undone five seconds later.
 				w.RunUntil(func() bool { return w.Elapsed() > 65*time.Second && w.Finished("a") }, 20*time.Minute)
-				problems := w.Checker.Violations
+				problems := w.checker().Violations
 				if !w.Finished("a") && w.Store.Job("a").Status.Active == 0 {
 					problems = append(problems, "L1: not finished")
 				}

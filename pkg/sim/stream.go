@@ -119,7 +119,7 @@ func (s *stream) relist(gap, older time.Duration) {
 	s.connection++
 	s.open = false
 	connection := s.connection
-	w.Checker.blind(w.Now().Add(-older), w.Now().Add(gap+s.process.lag()))
+	w.notify(watchesBlind{w.Now().Add(-older), w.Now().Add(gap + s.process.lag())})
 	w.after(gap, func() {
 		switch {
 		case !s.process.alive || s.connection != connection:

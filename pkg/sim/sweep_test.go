@@ -76,7 +76,7 @@ func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
 				}
 				same := everything
 				if (fault.Kind == Late || fault.Kind == Timeout) && strings.HasPrefix(at.Verb, "create") {
-					same = fates
+					same = conditions
 				}
 				strike := func() trouble { return trouble{fault: once(at, fault)} }
 				if problem := r.problem(t, strike, want, same); problem != "" {
@@ -97,7 +97,7 @@ func TestFailoverWithOldCache_REG_05(t *testing.T) {
 		want := r.run(t, trouble{})
 		for i, at := range spread(want.calls, sweepSmall) {
 			crash := func() trouble { return trouble{fault: once(at, Fault{Kind: CrashAfter}), successor: old[i%len(old)]} }
-			if problem := r.problem(t, crash, want, fates); problem != "" {
+			if problem := r.problem(t, crash, want, conditions); problem != "" {
 				t.Errorf("crash after the commit of %v of %d, %+v: %s", at, len(want.calls), old[i%len(old)], problem)
 				return
 			}

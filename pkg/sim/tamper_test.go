@@ -92,3 +92,30 @@ func tamperWithJob(w *World, rng *rand.Rand) {
 		}
 	}
 }
+
+// tamper sets the phase of a pod, as somebody who may write its status can, and with
+// exit the exit code of all its containers.
+func (k *kubelet) tamper(name string, phase corev1.PodPhase, exit *int32) {
+	k.world.Store.EditPod("phase", name, func(p *corev1.Pod) {
+		p.Status.Phase = phase
+		if exit == nil {
+			return
+		}
+		p.Status.ContainerStatuses = nil
+		for i := range p.Spec.Containers {
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, k.exited(p.Spec.Containers[i].Name, *exit))
+		}
+	})
+}
+
+// stillRunning reports the containers of a pod as running, whatever its phase will be.
+func (k *kubelet) stillRunning(name string) {
+	k.world.Store.EditPod("containers", name, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = nil
+		for i := range p.Spec.Containers {
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{
+				Name: p.Spec.Containers[i].Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			})
+		}
+	})
+}

@@ -38,9 +38,7 @@ func view(job *batchv1.Job) *jobView {
 
 func (v *jobView) finished() bool { return v.complete || v.failed }
 
-func (v *jobView) indexed() bool {
-	return ptr.Deref(v.Spec.CompletionMode, "") == batchv1.IndexedCompletion
-}
+func (v *jobView) indexed() bool { return isIndexed(&v.Spec) }
 
 func validateStatus(old, next *batchv1.Job) field.ErrorList {
 	var list field.ErrorList

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -29,15 +28,9 @@ type Options struct {
 	// Controller is the configuration under test; Client and Clock are ignored. Limits
 	// that are all zero stand for reconcile.DefaultConfig, with all features on.
 	Controller controller.Config
-	// Unchecked leaves out the Checker, and trusts the controller not to change the
-	// objects it gets. NoTrace leaves out the trace. Both make big worlds cheap.
-	Unchecked, NoTrace bool
 	// MaxWrites is how many writes, and how many API calls, are more than the world needs:
-	// RunUntil gives up then. Default 20,000, and any number if the world is Unchecked.
+	// RunUntil gives up then. 0 for no limit.
 	MaxWrites int
-	// CoreEvery is of how many states one is used to check Compute itself (S10), which
-	// costs more than all other checks. Default 1.
-	CoreEvery int
 	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
 	QPS float64
 	// Workers is how many Jobs are synced at once; 0 for no limit.
@@ -57,20 +50,20 @@ type Options struct {
 // World is a cluster with a controller process, or two, a clock, and an order of events.
 type World struct {
 	Options
-	Store   *Store
-	Checker *Checker
-	clock   *clocktesting.FakeClock
-	rng     *rand.Rand
-	begun   time.Time
-	events  eventQueue
-	number  uint64
+	Store    *Store
+	observer observer
+	clock    *clocktesting.FakeClock
+	rng      *rand.Rand
+	begun    time.Time
+	events   eventQueue
+	number   uint64
 	// current is the routine that runs, busy how many there are.
 	current *routine
 	busy    int
 	calls   int
-	// ownWrites counts the commits of controller processes.
-	ownWrites int
-	kubelet   kubelet
+	// gaveUp is why RunUntil gave up, if it did.
+	gaveUp  string
+	kubelet kubelet
 	collector
 	// processes are the controller processes that are alive, started what time each that
 	// there was began to know of, by number.
@@ -81,7 +74,6 @@ type World struct {
 	// new processes are ahead.
 	awayUntil time.Time
 	skew      time.Duration
-	trace     []string
 	ctx       context.Context
 }
 
@@ -95,9 +87,6 @@ func NewWorld(o Options) *World {
 	}
 	if o.Controller.Limits == (reconcile.Config{}) {
 		o.Controller.Limits = reconcile.DefaultConfig()
-	}
-	if o.MaxWrites == 0 && !o.Unchecked {
-		o.MaxWrites = 20_000
 	}
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := &World{
@@ -113,8 +102,7 @@ func NewWorld(o Options) *World {
 	}
 	w.collector = collector{w}
 	w.Store = NewStore(w.clock.Now, w.committed)
-	w.Store.shared = o.Unchecked
-	w.Checker = newChecker(w)
+	w.Store.shared = true
 	w.processes = []*process{newProcess(w, ProcessOptions{})}
 	return w
 }
@@ -151,7 +139,7 @@ func (w *World) step(limit time.Time) bool {
 // advance sets the clock, unless it is later already.
 func (w *World) advance(to time.Time) {
 	if to.After(w.Now()) {
-		w.Checker.passing(to)
+		w.notify(clockAdvancing{to})
 		w.clock.SetTime(to)
 	}
 }
@@ -161,7 +149,7 @@ func (w *World) advance(to time.Time) {
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for w.busy > 0 || !condition() {
-		if w.Checker.givesUp() {
+		if w.givesUp() {
 			return false
 		}
 		if !w.step(end) {
@@ -170,6 +158,20 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// eventsPerWrite is more than each write or call leads to. What happens without either
+// need not take any virtual time.
+const eventsPerWrite = 50
+
+// givesUp reports whether the controller never comes to an end.
+func (w *World) givesUp() bool {
+	most := w.MaxWrites
+	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
+		w.gaveUp = fmt.Sprintf("more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
+		w.notify(gaveUp{w.gaveUp})
+	}
+	return w.gaveUp != ""
 }
 
 // Restart ends every controller process, and starts others that know nothing.
@@ -185,13 +187,13 @@ func (w *World) RestartAs(o ProcessOptions) {
 // replace ends a controller process, and starts another in its place.
 func (w *World) replace(p *process, o ProcessOptions) {
 	p.alive = false
-	w.Checker.restarted(o)
+	w.notify(processStarted{o})
 	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
 }
 
 // SecondLeader starts another process of the same controller beside the first.
 func (w *World) SecondLeader(o ProcessOptions) {
-	w.Checker.restarted(o)
+	w.notify(processStarted{o})
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
@@ -202,7 +204,7 @@ func (w *World) OneLeader() {
 		p.alive = false
 	}
 	w.processes = w.processes[last:]
-	w.Checker.restarted(ProcessOptions{})
+	w.notify(processStarted{})
 }
 
 // signature says which process did something, if there are several.
@@ -214,40 +216,17 @@ func (w *World) signature(process int) string {
 }
 
 func (w *World) committed(c Commit) {
-	if c.Ours() {
-		w.ownWrites++
-	}
-	w.traceCommit(c)
 	if w.OnCommit != nil {
 		w.OnCommit(c)
 	}
-	if !w.Unchecked {
-		w.journal.add(c, w.Now())
-	}
-	w.Checker.committed(c)
+	w.journal.add(c, w.Now())
+	w.notify(c)
 	w.kubelet.committed(c)
 	for _, p := range w.processes {
 		p.jobs.deliver(c)
 		p.pods.deliver(c)
 	}
 	w.collector.committed(c)
-}
-
-func (w *World) tracef(format string, args ...any) {
-	if w.NoTrace {
-		return
-	}
-	w.trace = append(w.trace, fmt.Sprintf("%9.3fs  ", w.Elapsed().Seconds())+fmt.Sprintf(format, args...))
-}
-
-// Trace returns what happened since the last call, one line for each event.
-func (w *World) Trace() string {
-	out := strings.Join(w.trace, "\n")
-	w.trace = nil
-	if out != "" {
-		out += "\n"
-	}
-	return out
 }
 
 type event struct {

@@ -47,7 +47,7 @@ func ours(c *model.Case, seed uint64) (_ model.Outcome, err error) {
 		}
 	}()
 	p := &player{names: map[string]string{}, nth: map[int]int{}, finished: model.Never}
-	p.world = sim.NewWorld(sim.Options{Seed: seed, Unchecked: true, NoTrace: true, OnCommit: p.committed})
+	p.world = sim.NewWorld(sim.Options{Seed: seed, OnCommit: p.committed})
 	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
 	job.Name = jobName
 	if c.RuleNames != "" {

@@ -1,9 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -32,28 +32,84 @@ type Checker struct {
 	// the controller last wrote it.
 	owners  map[types.UID]types.UID
 	touched map[types.UID]time.Time
-	// checks counts the calls of core.
-	checks  int
-	ranAway bool
+	// generated are the names of pods by generateName, in the order of creation.
+	generated map[string][]string
+	trace
+	// coreEvery is of how many states one is used to check Compute itself (S10), which costs
+	// more than all other checks; states counts them.
+	coreEvery, states int
+	// ownWrites counts the commits of controller processes.
+	ownWrites int
 	// Violations are the broken invariants, each with the time and its number.
 	Violations []string
 }
 
-func newChecker(w *World) *Checker {
-	return &Checker{excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}}
+// checks are how closely a Checker looks.
+type checks struct {
+	coreEvery int
+	noTrace   bool
+}
+
+// newChecked returns a World that a Checker watches.
+func newChecked(o Options) *World { return newCheckedBy(checks{}, o) }
+
+func newCheckedBy(how checks, o Options) *World {
+	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
+	w := NewWorld(o)
+	w.attach(&Checker{
+		excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}, generated: map[string][]string{},
+		trace: trace{of: w, off: how.noTrace}, coreEvery: how.coreEvery,
+	})
+	return w
+}
+
+// checker is the Checker that watches the World.
+func (w *World) checker() *Checker { return w.observer.(*Checker) }
+
+func (c *Checker) observe(event any) {
+	switch e := event.(type) {
+	case Commit:
+		c.traceCommit(e)
+		c.committed(e)
+	case clockAdvancing:
+		c.passing(e.to)
+	case clocksSet:
+		c.clockSet(e.ahead)
+	case processStarted:
+		c.restarted(e.ProcessOptions)
+	case writingStatus:
+		c.statusWrite(e.job)
+	case statusAnswered:
+		c.answered(e.err)
+	case writingPod:
+		c.podWrite(e.verb, e.pod, e.job)
+	case callFailed:
+		c.troubled()
+	case watchesBlind:
+		c.blind(e.from, e.until)
+	case gaveUp: // L1, for a controller that never comes to an end.
+		c.violate("L1", "%s", e.reason)
+	default:
+		panic(fmt.Sprintf("unknown event %T", e))
+	}
 }
 
 func (c *Checker) violate(invariant, format string, args ...any) {
 	v := fmt.Sprintf("%.3fs %s: %s", c.world.Elapsed().Seconds(), invariant, fmt.Sprintf(format, args...))
 	c.Violations = append(c.Violations, v)
-	c.world.tracef("VIOLATION %s", v)
+	c.tracef("VIOLATION %s", v)
+	if len(c.Violations) > maxViolations {
+		c.world.gaveUp = "too many violations"
+	}
 }
 
 func (c *Checker) features() reconcile.Features { return c.world.Controller.Limits.Features }
 
 func (c *Checker) committed(m Commit) {
+	if m.Ours() {
+		c.ownWrites++
+	}
 	switch {
-	case c.world.Unchecked:
 	case m.NewJob != nil:
 		c.job(m)
 	case m.OldJob != nil:
@@ -81,7 +137,7 @@ func (c *Checker) job(m Commit) {
 		c.exactlyOnce(h, m)
 		c.recorded(h, m)
 		c.indexes(h, m)
-		c.fate(h, m)
+		c.conditions(h, m)
 		c.finished(h, m)
 	}
 	c.expect(h)
@@ -122,6 +178,9 @@ func (c *Checker) pod(m Commit) {
 	}
 	if m.NewPod != nil {
 		is = observe.JobUID(m.NewPod)
+		if prefix := m.NewPod.GenerateName; m.OldPod == nil && prefix != "" {
+			c.generated[prefix] = append(c.generated[prefix], m.NewPod.Name)
+		}
 		if !m.Ours() {
 			c.touched[m.NewPod.UID] = c.world.Now()
 		}
@@ -178,47 +237,16 @@ func (c *Checker) isOurs(job *batchv1.Job) bool {
 
 // answered is S4: the controller never writes a status that the API server rejects.
 func (c *Checker) answered(err error) {
-	if apierrors.IsInvalid(err) && !c.world.Unchecked {
+	if apierrors.IsInvalid(err) {
 		c.violate("S4", "%v", err)
 	}
 }
 
-func (c *Checker) synced(job types.UID, err error) {
-	if err != nil {
-		c.world.tracef("sync of %s failed: %v", job, err)
-		c.troubled()
-	}
-}
-
-const (
-	// maxViolations are enough: after them there is nothing to learn.
-	maxViolations = 50
-	// eventsPerWrite is more than each write or call leads to. What happens without either
-	// need not take any virtual time.
-	eventsPerWrite = 50
-)
-
-// givesUp is L1 for a controller that never comes to an end.
-func (c *Checker) givesUp() bool {
-	w := c.world
-	if most := w.MaxWrites; most > 0 && !c.ranAway &&
-		(max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
-		c.ranAway = true
-		c.violate("L1", "more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
-	}
-	return c.ranAway || len(c.Violations) > maxViolations
-}
+// maxViolations are enough: after them there is nothing to learn.
+const maxViolations = 50
 
 func tracked(pod *corev1.Pod) bool {
 	return pod != nil && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
-}
-
-func indexOf(pod *corev1.Pod) int32 {
-	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	if err != nil || i < 0 {
-		return reconcile.NoIndex
-	}
-	return int32(i)
 }
 
 func inRange(job *batchv1.Job, index int32) bool {
@@ -244,13 +272,13 @@ const manyPods = 100
 // rest when its plans are carried out at the same instant.
 func (c *Checker) core(job *batchv1.Job) {
 	pods := len(c.world.Store.podsOf(job.UID))
-	c.checks++
-	if pods > manyPods && c.checks%pods != 0 {
+	c.states++
+	if pods > manyPods && c.states%pods != 0 {
 		return
 	}
 	// Drawn in any case: how much is checked must not change what happens.
 	order := c.world.rng.Perm(pods)
-	if every := c.world.CoreEvery; every > 1 && c.checks%every != 0 {
+	if c.coreEvery > 1 && c.states%c.coreEvery != 0 {
 		return
 	}
 	for _, broken := range checkCore(c.world.observe(job), c.world.Controller.Limits, order) {
@@ -272,4 +300,11 @@ func (w *World) observe(job *batchv1.Job) reconcile.Observation {
 		o.Strays = append(o.Strays, &p)
 	}
 	return o
+}
+
+// strays returns the pods that nobody controls and the Job's selector selects, by name.
+func (s *Store) strays(job *batchv1.Job) []*corev1.Pod {
+	return slices.DeleteFunc(s.PodsOf(""), func(p *corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || metav1.GetControllerOfNoCopy(p) != nil || !selects(job, p)
+	})
 }

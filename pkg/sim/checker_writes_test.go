@@ -13,9 +13,6 @@ import (
 
 // statusWrite is S7 and S8 for a status that the controller is about to write.
 func (c *Checker) statusWrite(job *batchv1.Job) {
-	if c.world.Unchecked {
-		return
-	}
 	if job.UID == "" || job.ResourceVersion == "" {
 		c.violate("S7", "the status of %s is written without a precondition", job.Name)
 	}
@@ -27,12 +24,6 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 // podWrite is S7 and S8 for a pod that the controller is about to delete, or to tie
 // to a Job or loose from it: the write names the pod it means, and that is ours.
 func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
-	if !c.world.Unchecked {
-		c.checkPodWrite(verb, ref, job)
-	}
-}
-
-func (c *Checker) checkPodWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
 	if ref.UID == "" {
 		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -128,9 +127,6 @@ func uids(refs []reconcile.PodRef) map[types.UID]bool {
 	}
 	return out
 }
-
-// Finished says that the Job has a terminal condition.
-func Finished(job *batchv1.Job) bool { return view(job).finished() }
 
 func clonePods(pods []*reconcile.Pod) []*reconcile.Pod {
 	out := make([]*reconcile.Pod, len(pods))

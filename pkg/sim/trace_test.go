@@ -11,10 +11,34 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func (w *World) traceCommit(c Commit) {
-	if !w.NoTrace {
-		w.tracef("%s%s", commitText(c), w.signature(c.By))
+// trace is what happens in a World, in lines for people.
+type trace struct {
+	of    *World
+	off   bool
+	lines []string
+}
+
+func (t *trace) tracef(format string, args ...any) {
+	if !t.off {
+		t.lines = append(t.lines, fmt.Sprintf("%9.3fs  ", t.of.Elapsed().Seconds())+fmt.Sprintf(format, args...))
 	}
+}
+
+func (t *trace) traceCommit(c Commit) {
+	if !t.off {
+		t.tracef("%s%s", commitText(c), t.of.signature(c.By))
+	}
+}
+
+// Trace returns what happened since the last call, one line for each event.
+func (w *World) Trace() string {
+	t := &w.checker().trace
+	out := strings.Join(t.lines, "\n")
+	t.lines = nil
+	if out != "" {
+		out += "\n"
+	}
+	return out
 }
 
 func commitText(c Commit) string {

@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// fate is S11: what is decided about the end of a Job stays. First comes the interim
+// conditions is S11: what is decided about the end of a Job stays. First comes the interim
 // condition, in a write of its own, with a reason that is one; then the terminal one,
 // with the same reason and message; and then nothing (MGB-09, MGB-11).
-func (c *Checker) fate(h *history, m Commit) {
+func (c *Checker) conditions(h *history, m Commit) {
 	old, next := view(m.OldJob), view(m.NewJob)
 	if isDecided(m.NewJob) || next.finished() {
 		if h.endingSince.IsZero() {
