@@ -3,7 +3,7 @@ package schedule
 import "testing"
 
 // The answers are those of the API server; test/integration/lint_test.go compares them (JOB-40).
-func TestCheck_JOB_40(t *testing.T) {
+func TestInvalidSchedulesAreExplained_JOB_40(t *testing.T) {
 	for text, want := range map[string]string{
 		"0 3 * * *": "", "*/5 0-23/2 1,15 jan-MAR sun": "", "? * ? * ?": "", "@every 1h30m": "", "@daily": "", "  0 3\t* * *": "", "5/10 * * * *": "", "59 23 31 12 6": "",
 		"0 3 * *": "4 fields, not 5", "0 3 * * * *": "6 fields, not 5", "": "0 fields, not 5", "60 * * * *": `minute "60": allowed are 0 to 59`, "* 24 * * *": `hour "24": allowed are 0 to 23`,
