@@ -77,7 +77,7 @@ func TestFilesAreEmbeddedAndUsed(t *testing.T) {
 }
 
 // Issue 7, point 1: the samples are Jobs of this controller, each says what it shows, and restricted namespaces take them.
-func TestSamples(t *testing.T) {
+func TestSamplesAreJobsOfThisController(t *testing.T) {
 	names := resources(t, os.DirFS("."), "samples")
 	if len(names) < 3 {
 		t.Errorf("only %q", names)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	kubeVersion = "v1.37.1" // as in go.mod; TestVersions compares them
+	kubeVersion = "v1.37.1" // as in go.mod; TestVersionsAreThoseOfTheModule compares them
 	etcdVersion = "v3.7.0"
 	kwokVersion = "v0.8.0"
 

@@ -218,7 +218,7 @@ func TestLockWaits(t *testing.T) {
 	}
 }
 
-func TestFreePorts(t *testing.T) {
+func TestFreePortsCanBeListenedOn(t *testing.T) {
 	ports, err := freePorts(5)
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestEnvironmentIsTheClustersOwn(t *testing.T) {
 	}
 }
 
-func TestDownOfNothing(t *testing.T) {
+func TestDownOfNothingRemovesNothing(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "cluster", "notes.txt")
 	for _, sub := range []string{"none", "cluster"} {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func TestKubeVersion(t *testing.T) {
+func TestSupportedReleasesAreParsed(t *testing.T) {
 	for version, want := range map[string]string{
 		"": "", kubeVersion: "", "v1.33.13": "v1alpha1", "v1.34.4": "v1beta1", "v1.35.4": "v1beta1", "v1.37.0": "v1",
 	} {
@@ -33,7 +33,7 @@ func TestKubeVersion(t *testing.T) {
 const upstreamMod = "module k8s.io/kubernetes\n\ngo 1.24.0\n\nrequire (\n\tgithub.com/a/b v1.2.3\n\tk8s.io/api v0.0.0\n)\n\n" +
 	"replace (\n\tk8s.io/api => ./staging/src/k8s.io/api\n\tk8s.io/kube-proxy => ./staging/src/k8s.io/kube-proxy\n)\n"
 
-func TestReleaseGoMod(t *testing.T) {
+func TestGoModIsThatOfTheRelease(t *testing.T) {
 	r := &release{version: "v1.33.13", minor: 33}
 	got, err := r.goMod([]byte(upstreamMod))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestReleaseGoMod(t *testing.T) {
 
 // Another release has a folder of its own, with two binaries of its own, and leaves the
 // folder and the key of this module's release alone.
-func TestBuildOfAnotherRelease(t *testing.T) {
+func TestAnotherReleaseHasItsOwnFolder(t *testing.T) {
 	mod := filepath.Join(t.TempDir(), "kubernetes.mod")
 	write(t, mod, upstreamMod, 0o644)
 	b, calls := testBuilder(t, fmt.Sprintf(`
@@ -96,7 +96,7 @@ grep -qs 'require k8s.io/kubernetes v1.33.13' go.mod && echo "1.33: $*" > "$out"
 }
 
 // What the API server is started with, and what kwok's configuration looks like.
-func TestPatchesOfAnotherRelease(t *testing.T) {
+func TestFlagsFollowTheRelease(t *testing.T) {
 	for _, c := range []struct {
 		release *release
 		gates   string

@@ -8,7 +8,7 @@ import (
 )
 
 // make generate-check fails for a file that is not what the code says.
-func TestCheck(t *testing.T) {
+func TestCheckFailsForAStaleFile(t *testing.T) {
 	const text = "kubectl batchjob status --watch\n"
 	file := filepath.Join(t.TempDir(), "reference.md")
 	if err := run(file, text, true); err == nil {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTable holds the table of bugs to the code: every text to replace is found, once, in
-// its file. Whoever moves it moves it in mutants.txt too.
-func TestTable(t *testing.T) {
+// Every text to replace is found, once, in its file. Whoever moves it moves it in mutants.txt
+// too.
+func TestTextsToReplaceAreInTheCode(t *testing.T) {
 	mutants, err := parse(text)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestTableIsParsed(t *testing.T) {
 	mutants, err := parse("# comment\n\nREG-01 TRK-02: does\nsome/file.go\n-\ta\n-\t\tb\n+\tc\n\nREG-02: drops\nother.go\n-\td\n")
 	if err != nil || len(mutants) != 2 {
 		t.Fatalf("%v, %v", mutants, err)

@@ -56,7 +56,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
-func TestProse(t *testing.T) {
+func TestProseIsEscaped(t *testing.T) {
 	for long, want := range map[string]string{
 		"One <two> [three]\n":                  "One &lt;two> \\[three]\n",
 		"Codes:\n  0  *done*\n  1  error\nEnd": "Codes:\n\n```\n0  *done*\n1  error\n```\nEnd\n",

@@ -6,7 +6,7 @@ import (
 )
 
 // CLI-04: every field of a JobExplanation is described, and every value of its words.
-func TestFields_CLI_04(t *testing.T) {
+func TestFieldsAndValuesAreDescribed_CLI_04(t *testing.T) {
 	text, err := Fields("../../pkg/explain", "Report", "ReportList")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestFields_CLI_04(t *testing.T) {
 	}
 }
 
-func TestFieldsOfUnknownType(t *testing.T) {
+func TestUnknownTypeIsAnError(t *testing.T) {
 	if _, err := Fields("../../pkg/explain", "Rapport"); err == nil {
 		t.Error("a type that does not exist is described")
 	}

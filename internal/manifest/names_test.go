@@ -22,7 +22,7 @@ func ruled(annotation string, rules ...string) string {
 	return "apiVersion: batch/v1\nkind: Job\nmetadata: " + metadata + "\nspec:\n  podFailurePolicy:\n    rules:\n    - " + strings.Join(rules, "\n    - ") + "\n"
 }
 
-func TestMoveNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_23(t *testing.T) {
+func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) {
 	long := strings.Repeat("x", rulename.MaxLen)
 	for _, c := range []struct {
 		text, annotation string
@@ -70,7 +70,7 @@ func TestMoveNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_23(t *testing.T
 }
 
 // One name that cannot be read does not keep the others from being looked at, and does not make them other names.
-func TestNamesBesideUnreadableOnes_PFN_18(t *testing.T) {
+func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
 	const unreadable = "f:7:14: the name of a rule is text; put 2 into quotes"
 	for _, c := range []struct{ text, want string }{
 		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
@@ -83,7 +83,7 @@ func TestNamesBesideUnreadableOnes_PFN_18(t *testing.T) {
 }
 
 // An annotation that is not text is neither passed on nor overwritten.
-func TestAnnotationThatIsNotText_PFN_23_PFN_24(t *testing.T) {
+func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 	for rules, text := range map[string]string{"[{}]": "3", "[{name: A}]": "0x3", "[]": "yes"} {
 		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Job()
 		before := fmt.Sprint(job.Content["metadata"])
@@ -95,14 +95,14 @@ func TestAnnotationThatIsNotText_PFN_23_PFN_24(t *testing.T) {
 }
 
 // A thousand times too many rules are one problem, and no work.
-func TestTooManyNames_PFN_29(t *testing.T) {
+func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
 	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Job()
 	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, at most 20 are allowed") {
 		t.Errorf("%d problems", len(problems))
 	}
 }
 
-func TestMoveNamesOfCronJob_PFN_23(t *testing.T) {
+func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 	cron := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {spec: {podFailurePolicy: {rules: [{name: A}]}}}")[0]
 	if problems := cron.Job().MoveNames(); len(problems) > 0 {
 		t.Fatal(problems)
@@ -120,7 +120,7 @@ func TestMoveNamesOfCronJob_PFN_23(t *testing.T) {
 	}
 }
 
-func TestSetManagedBy_MGB_01(t *testing.T) {
+func TestManagedByIsSetUnlessGiven_MGB_01(t *testing.T) {
 	for _, c := range []struct {
 		spec    string
 		replace bool
@@ -135,7 +135,7 @@ func TestSetManagedBy_MGB_01(t *testing.T) {
 	}
 }
 
-func TestNotAnObject(t *testing.T) {
+func TestFieldsThatAreNoObjectsAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"metadata: 3\nspec: {podFailurePolicy: {rules: [{name: A}]}}":                  "f:3:11: metadata is not an object",
 		"metadata: {annotations: [a]}\nspec: {podFailurePolicy: {rules: [{name: A}]}}": "f:3:12: annotations are not an object",
@@ -151,7 +151,7 @@ func TestNotAnObject(t *testing.T) {
 	}
 }
 
-func TestKindsWithoutJob(t *testing.T) {
+func TestOtherKindsHaveNoJob(t *testing.T) {
 	for _, text := range []string{
 		"{apiVersion: batch/v1beta1, kind: Job}", "{apiVersion: x.dev/v1, kind: Job}", "{apiVersion: batch/v1, kind: CronJob}", "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: 3}}", "{apiVersion: v1, kind: Pod}",
 	} {

@@ -39,7 +39,7 @@ items:
 `
 
 // Errors and findings say where (issue: line positions; CLI-05).
-func TestPositions_CLI_05(t *testing.T) {
+func TestFieldsHavePositions_CLI_05(t *testing.T) {
 	objects := parse(t, twoJobs)
 	if len(objects) != 3 {
 		t.Fatalf("%d objects", len(objects))
@@ -72,7 +72,7 @@ func TestPositions_CLI_05(t *testing.T) {
 	}
 }
 
-func TestPositionsOfJSONAndOthers_CLI_05(t *testing.T) {
+func TestFieldsHavePositionsInEveryForm_CLI_05(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"{\n\t\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\t\"metadata\": {\"name\": \"a\"}}", "f:3:23"},
 		{`{"apiVersion":"batch/v1","kind":"Job"} {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"}}`, "f:1:97"},
@@ -93,7 +93,7 @@ func TestPositionsOfJSONAndOthers_CLI_05(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
+func TestItemsOfListsAreObjects(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"{apiVersion: batch/v1, kind: JobList, items: [{metadata: {name: a}}, {metadata: {name: b}}]}", "batch/v1 Job a; batch/v1 Job b"},
 		{"{apiVersion: batch/v1, kind: CronJobList, items: [{metadata: {name: a}}]}", "batch/v1 CronJob a"},
@@ -132,7 +132,7 @@ func TestMergedFieldsAreOverridden_CLI_08(t *testing.T) {
 	}
 }
 
-func TestUnreadable_CLI_05(t *testing.T) {
+func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"binary", "\x7fELF\x00\x01", "f: not a text file in UTF-8"},
@@ -163,7 +163,7 @@ func TestUnreadable_CLI_05(t *testing.T) {
 }
 
 // What can be read is read, whatever stands beside it.
-func TestOthersAreRead(t *testing.T) {
+func TestReadableDocumentsAreReadBesideOthers(t *testing.T) {
 	objects, problems := Parse("f", []byte("a: [\n---\napiVersion: v1\nkind: A\n---\n- b\n---\napiVersion: v1\nkind: C\n"))
 	if len(objects) != 2 || objects[0].Kind() != "A" || objects[1].Kind() != "C" || len(problems) != 2 {
 		t.Errorf("%d objects and %v", len(objects), problems)
@@ -171,7 +171,7 @@ func TestOthersAreRead(t *testing.T) {
 }
 
 // Few lines that stand for a lot of memory are refused before anybody writes them out.
-func TestAliases(t *testing.T) {
+func TestAliasesThatMultiplyAreRefused(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("apiVersion: v1\nkind: A\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
 	for i := range 12 {

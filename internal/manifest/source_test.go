@@ -35,7 +35,7 @@ func kinds(objects []*Object) string {
 }
 
 // What -f takes is what kubectl's -f takes, but for URLs (CLI-08: no surprise for users of kubectl).
-func TestRead_CLI_08(t *testing.T) {
+func TestFilesAreFoundAsKubectlFindsThem_CLI_08(t *testing.T) {
 	dir := folder(t)
 	for _, c := range []struct {
 		files     []string

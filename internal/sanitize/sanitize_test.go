@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestLine(t *testing.T) {
+func TestControlCharactersAreEscaped(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"empty", "", ""},
 		{"plain", `job-1 "ok" 100% \x`, `job-1 "ok" 100% \x`},

@@ -25,7 +25,7 @@ import (
 
 // JOB-52: who may read the metrics. The API server's two reviews decide, and if it does
 // not answer, nobody may.
-func TestReviewed_JOB_52(t *testing.T) {
+func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
 	for name, c := range map[string]struct {
 		header        string
 		fails         string // the resource whose review fails
@@ -144,7 +144,7 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-func TestMetricsAndConfiguration_JOB_52(t *testing.T) {
+func TestMetricsAndConfigurationAreServed_JOB_52(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
 	counter := metrics.NewCounter(&metrics.CounterOpts{Name: "things_total", Help: "Things."})
 	registry.MustRegister(counter)
@@ -161,7 +161,7 @@ func TestMetricsAndConfiguration_JOB_52(t *testing.T) {
 	}
 }
 
-func TestProbes(t *testing.T) {
+func TestProbesReportEachCheck(t *testing.T) {
 	broken := error(nil)
 	s := run(t, Probes(map[string]Check{"ping": func() error { return nil }}, map[string]Check{"a": func() error { return nil }, "b": func() error { return broken }}), nil)
 	want := func(path string, wantCode int, wantBody string) {
@@ -177,7 +177,7 @@ func TestProbes(t *testing.T) {
 	want("/healthz", http.StatusOK, "[+]ping ok\n")
 }
 
-func TestListenErrors(t *testing.T) {
+func TestListenReportsBadAddresses(t *testing.T) {
 	s := run(t, http.NotFoundHandler(), nil)
 	if _, err := Listen("metrics", s.Address().String(), nil, nil); err == nil || !strings.Contains(err.Error(), s.Address().String()) {
 		t.Errorf("an address in use: %v", err)
@@ -247,7 +247,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	want("third")
 }
 
-func TestOwnCertificate(t *testing.T) {
+func TestCertificateIsMadeWithoutFiles(t *testing.T) {
 	config, err := NewTLS("", "", "box", "localhost")
 	if err != nil {
 		t.Fatal(err)

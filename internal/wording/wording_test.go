@@ -9,7 +9,7 @@ import (
 )
 
 // Durations have two units at most.
-func TestDuration(t *testing.T) {
+func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 	for seconds, want := range map[int64]string{
 		0: "0s", 59: "59s", 60: "1m", 80: "1m20s", 120: "2m", 3599: "59m59s", 3600: "1h", 3601: "1h", 11045: "3h4m", 86399: "23h59m", 86400: "1d", 183600: "2d3h", -5: "-5s", -80: "-1m20s",
 	} {

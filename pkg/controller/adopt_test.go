@@ -17,7 +17,7 @@ import (
 
 // JOB-35: strays are adopted after one live read, in as many stages as it takes, and
 // are the Job's from then on.
-func TestAdoption_JOB_35(t *testing.T) {
+func TestStraysAreAdoptedAfterALiveRead_JOB_35(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 1 })
 	f.addJob(ourJob(3))
 	f.addPods(runningPod("a", nil), runningPod("b", nil), runningPod("c", nil))
@@ -70,7 +70,7 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 }
 
 // JOB-37: a Job that is finished or being deleted takes no pods.
-func TestNoAdoption_JOB_37(t *testing.T) {
+func TestEndingJobAdoptsNothing_JOB_37(t *testing.T) {
 	deleting, finished := ourJob(1), ourJob(1)
 	deleting.DeletionTimestamp = &metav1.Time{Time: testTime}
 	finished.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
@@ -86,7 +86,7 @@ func TestNoAdoption_JOB_37(t *testing.T) {
 
 // JOB-37: an adoption that fails is not tried again in the same sync, but later, and
 // no pod takes the place of the stray meanwhile, unless that is gone.
-func TestAdoptionRace_JOB_37(t *testing.T) {
+func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
 		fails   bool
@@ -119,7 +119,7 @@ func TestAdoptionRace_JOB_37(t *testing.T) {
 
 // JOB-36: a pod that is no longer selected is let go, is not the Job's any more, and
 // is replaced.
-func TestPodIsLetGo_JOB_36(t *testing.T) {
+func TestUnselectedPodIsReleasedAndReplaced_JOB_36(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(1)
 	f.addJob(job)
@@ -139,7 +139,7 @@ func TestPodIsLetGo_JOB_36(t *testing.T) {
 
 // JOB-36: a webhook that changes the labels of new pods does not make us create pods
 // and let them go without end.
-func TestCreatedPodIsNotSelected_JOB_36(t *testing.T) {
+func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.addJob(ourJob(2))
 	f.webhook = func(pod *corev1.Pod) { pod.Labels = nil }
@@ -152,7 +152,7 @@ func TestCreatedPodIsNotSelected_JOB_36(t *testing.T) {
 }
 
 // TRK-25: a webhook that undoes what patches are for is an error, and no endless loop.
-func TestPatchIsUndone_TRK_25(t *testing.T) {
+func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 	job := ourJob(1)
 	relabelled := runningPod("a", job)
 	relabelled.Labels = nil
@@ -220,7 +220,7 @@ func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 }
 
 // JOB-35: which Jobs a stray brings a sync to.
-func TestDispatchOfStrays_JOB_35_JOB_37(t *testing.T) {
+func TestStrayBringsASyncToItsJobs_JOB_35_JOB_37(t *testing.T) {
 	q := &fakeQueue{}
 	d, cache := NewDispatcher(Config{Clock: clocktesting.NewFakeClock(testTime)}, q)
 	d.OnOwnJob(func(*batchv1.Job) {})

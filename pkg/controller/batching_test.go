@@ -14,7 +14,7 @@ import (
 
 // JOB-53: the first event waits for nothing, and a burst of 1000 leads to two
 // syncs in the first second at most.
-func TestBatcher_JOB_53(t *testing.T) {
+func TestBurstOfEventsIsTwoSyncs_JOB_53(t *testing.T) {
 	b := newBatcher(time.Second)
 	start := time.Unix(1_000_000, 0)
 	syncs := map[time.Time]bool{}
@@ -42,7 +42,7 @@ func TestBatcher_JOB_53(t *testing.T) {
 }
 
 // JOB-53, JOB-54: what waits and what does not.
-func TestUrgency_JOB_53_JOB_54(t *testing.T) {
+func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 	job := func(generation int64, label string) *batchv1.Job {
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Generation: generation, Labels: map[string]string{"a": label}}}
 	}

@@ -67,7 +67,7 @@ func policyJob() *batchv1.Job {
 
 // The cause of a failure is what the matched rule looked at, or else the first container
 // that failed, also without a podFailurePolicy; and the rule, with its name (JOB-47).
-func TestCauses_JOB_47(t *testing.T) {
+func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 	ok := exited("main", 0, "Completed")
 	for name, c := range map[string]struct {
 		job  *batchv1.Job
@@ -112,7 +112,7 @@ func TestCauses_JOB_47(t *testing.T) {
 // pod is deleted, and the pod may be gone when somebody asks: the event that is left tells how
 // the container failed. The versions of the pod are those that a kubelet reports of a container
 // that exits with 7 a second after it starts; every one from the restart on leads to the event.
-func TestRestartsAreTold_JOB_16_JOB_47(t *testing.T) {
+func TestEventOfRestartsOutlivesThePod_JOB_16_JOB_47(t *testing.T) {
 	first, ended := running("main", 0, nil), exited("main", 7, "Error")
 	last := &ended.State
 	waits := running("main", 1, last)

@@ -14,7 +14,7 @@ import (
 
 // JOB-47, SCL-03: a few pods are told of one by one, in the order of their names; more are
 // one event, which tells the first three names, in whatever order they came.
-func TestPodsAreTold_JOB_47_SCL_03(t *testing.T) {
+func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	for name, c := range map[string]struct {
 		pods []string
 		want []string
@@ -46,7 +46,7 @@ func TestPodsAreTold_JOB_47_SCL_03(t *testing.T) {
 
 // SCL-03: ten events of a lane at once, then one a minute with all that was said in it;
 // nothing is lost. Other lanes are not concerned. At the end of the Job all is written.
-func TestBudgetOfALane_SCL_03(t *testing.T) {
+func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	second := func(i int) {
@@ -85,7 +85,7 @@ func TestBudgetOfALane_SCL_03(t *testing.T) {
 
 // The same text again is a higher count. Of more different texts than there is room for
 // the latest are kept.
-func TestTextsOfALane_JOB_47(t *testing.T) {
+func TestSameTextIsAHigherCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	say := func(text string) { w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", text) }

@@ -38,7 +38,7 @@ func (f talkingCluster) podsOf(prefix string) (names []string) {
 
 // JOB-47: pods that are created or deleted are told of after the write, those of a stage
 // one by one if they are few, else together.
-func TestEventsOfPods_JOB_47(t *testing.T) {
+func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 	for n, told := range map[int32]func(verb string, pods []string) []string{
 		5: func(verb string, pods []string) (texts []string) {
 			for _, pod := range pods {
@@ -78,7 +78,7 @@ func TestEventsOfPods_JOB_47(t *testing.T) {
 
 // JOB-47: what cannot be created or deleted is told of, once in a stage, in the words of
 // the API server, and without the name of a pod that does not exist.
-func TestEventsOfFailures_JOB_47(t *testing.T) {
+func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
 	made := 0
@@ -116,7 +116,7 @@ func TestEventsOfFailures_JOB_47(t *testing.T) {
 }
 
 // JOB-47: a pod that came into being otherwise than asked for counts as not created.
-func TestEventOfChangedPod_JOB_47(t *testing.T) {
+func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
 	f.addJob(ourJob(1))
@@ -130,7 +130,7 @@ func TestEventOfChangedPod_JOB_47(t *testing.T) {
 
 // REG-31: a webhook does not let go of pods: the Job's user is told of each pod once, of
 // pods with the same error together, and of another error again.
-func TestEventOfStuckPods_REG_31(t *testing.T) {
+func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(4)
 	job.Spec.Suspend = ptr.To(true)
@@ -166,7 +166,7 @@ func TestEventOfStuckPods_REG_31(t *testing.T) {
 
 // REG-31: an admission policy calls what it rejects invalid, as the API server does a patch
 // of a pod that another one has taken the place of. Only the latter passes by itself.
-func TestEventOfInvalidPatch_REG_31(t *testing.T) {
+func TestInvalidPatchIsReportedUnlessThePodIsAnother_REG_31(t *testing.T) {
 	about := func(fields ...string) error {
 		var list field.ErrorList
 		for _, name := range fields {
@@ -197,7 +197,7 @@ func TestEventOfInvalidPatch_REG_31(t *testing.T) {
 }
 
 // REG-31: the same of pods that cannot be adopted, or let go of.
-func TestEventOfAdoption_REG_31(t *testing.T) {
+func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.addJob(ourJob(2))
 	f.fail = func(ref reconcile.PodRef) error { return denied(ref.Name) }
@@ -229,7 +229,7 @@ func TestSaidIsBounded_SCL_11(t *testing.T) {
 // SCL-03: a Job of 10,000 pods, 10 at a time, one of a hundred of which fails: how many
 // events that makes does not depend on the number of its pods, all of them are told of,
 // and what matters most comes through.
-func TestEventsOfManyPods_SCL_03_JOB_47(t *testing.T) {
+func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)

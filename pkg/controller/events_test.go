@@ -49,7 +49,7 @@ func TestEventsFollowFromFindings_JOB_47_PFN_15(t *testing.T) {
 
 // What is wrong with a Job as it is becomes a Warning with the reason that the Finding names
 // (PFN-25, BLI-40).
-func TestStandingEvents_PFN_25_BLI_40(t *testing.T) {
+func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{rulename.Annotation: "0=a;0=b"}}}
 	job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1), ptr.To[int32](1)
 	job.Spec.BackoffLimitPerIndex = ptr.To[int32](1)

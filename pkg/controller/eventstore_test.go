@@ -29,7 +29,7 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 
 // The next process, or another leader at the same time, goes on with the count of the same
 // event; one write each is enough for what is known (JOB-47).
-func TestCountGoesOn_JOB_47(t *testing.T) {
+func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	first := api.restarted(t, 3, 2)
 	api.want(t, "one process", "PodFailed x5: Pod failed: Cause. First in pod a-7")
@@ -92,7 +92,7 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 }
 
 // An event may be gone at any time. Whoever knows its count goes on with it.
-func TestForgottenEvent_JOB_47(t *testing.T) {
+func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 3)
 	api.forget()
@@ -122,7 +122,7 @@ func TestForgottenEvent_JOB_47(t *testing.T) {
 
 // An answer that is lost does not lead to a wrong count, whether or not the write came
 // through, and whether it made the event or changed it.
-func TestLostAnswer_JOB_47(t *testing.T) {
+func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
 	lost := errors.New("connection lost")
 	for name, c := range map[string]struct {
 		at      int
@@ -158,7 +158,7 @@ func TestLostAnswer_JOB_47(t *testing.T) {
 
 // A count that somebody else has written may be anything; an event that changes with every
 // try is left for later.
-func TestStrangeEvents_JOB_47(t *testing.T) {
+func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 1)
 	for _, e := range api.events {

@@ -38,7 +38,7 @@ func until(t *testing.T, what string, reached func() bool) {
 }
 
 // JOB-47: what was said before the end is written before the end: nobody says it again.
-func TestEventsOfTheLastWrites_JOB_47(t *testing.T) {
+func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w, _, _ := startWriter(t, api)
 	const n = 20
@@ -140,7 +140,7 @@ func TestLaneIsContinued_SCL_03(t *testing.T) {
 
 // What the API server does not take is left out, with one line in the log; a namespace
 // that goes away takes its events along.
-func TestEventIsLeftOut_JOB_47(t *testing.T) {
+func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
 	w, _, log := startWriter(t, api)
@@ -165,7 +165,7 @@ func TestEventIsLeftOut_JOB_47(t *testing.T) {
 
 // The end of a process waits for an API server that does not answer, but not for long;
 // what it tries first is what matters most.
-func TestEndWithoutAPIServer_JOB_47(t *testing.T) {
+func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	gone := true
 	api.before = func(string, int) error {

@@ -15,7 +15,7 @@ import (
 
 // PFN-09, BLI-34, PRP-18, SUC-19: each gate switches its own feature, and all are on
 // unless told otherwise.
-func TestFeatureGates(t *testing.T) {
+func TestEachGateSwitchesItsFeature(t *testing.T) {
 	without := func(change func(*reconcile.Features)) reconcile.Features {
 		f := reconcile.AllFeatures()
 		change(&f)
@@ -56,7 +56,7 @@ func TestFeatureGates(t *testing.T) {
 
 // MGB-02: without spec.managedBy every Job is ours in place of the built-in controller, and
 // none is otherwise, which is an error.
-func TestManagedByOff_MGB_02(t *testing.T) {
+func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
 	gate := NewFeatureGate()
 	if err := gate.Set("JobManagedBy=false"); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestManagedByOff_MGB_02(t *testing.T) {
 
 // MGB-12: Jobs of other external controllers are counted in place of the built-in controller,
 // each once.
-func TestJobsOfOthers_MGB_12(t *testing.T) {
+func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
 	for _, replace := range []bool{true, false} {
 		registry := metrics.NewKubeRegistry()
 		_, cache := NewDispatcher(Config{ReplaceBuiltin: replace, Metrics: NewMetrics(registry, clocktesting.NewFakePassiveClock(testTime))}, &fakeQueue{})

@@ -14,7 +14,7 @@ import (
 )
 
 // JOB-56: the controllers of one managedBy value share a Lease, those of others do not.
-func TestLeaseName_JOB_56(t *testing.T) {
+func TestControllersOfOneNameShareALease_JOB_56(t *testing.T) {
 	if LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy, "b") || LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy) {
 		t.Error("controllers of different namespaces would wait for each other")
 	}
@@ -40,7 +40,7 @@ func TestLeaseName_JOB_56(t *testing.T) {
 }
 
 // JOB-56
-func TestElectionValidate_JOB_56(t *testing.T) {
+func TestImpossibleElectionsAreRejected_JOB_56(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Election)
 		says   string
@@ -75,7 +75,7 @@ func TestElectionValidate_JOB_56(t *testing.T) {
 
 // JOB-56: one leads and the others wait; the Lease outlasts the work that it allows, and
 // is given back right after it, so that the next leader need not wait until it expires.
-func TestHandOver_JOB_56(t *testing.T) {
+func TestLeaseIsGivenBackAfterTheWork_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), slowly(40*time.Second))
@@ -105,7 +105,7 @@ func TestHandOver_JOB_56(t *testing.T) {
 }
 
 // JOB-56: a leader that is gone without a word is followed when the Lease has expired.
-func TestFailOverTime_JOB_56(t *testing.T) {
+func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := time.Duration(0)
 		for range 10 {
@@ -135,7 +135,7 @@ func TestFailOverTime_JOB_56(t *testing.T) {
 }
 
 // JOB-56: ctx ends before the lead is won: nobody leads, and no Lease is touched.
-func TestCandidateEnds_JOB_56(t *testing.T) {
+func TestCandidateEndsWithoutTouchingTheLease_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		ended, cancel := context.WithCancel(t.Context())
@@ -188,7 +188,7 @@ func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
 }
 
 // JOB-56: an error of the lead ends the election, and the Lease is given back.
-func TestLeadFails_JOB_56(t *testing.T) {
+func TestFailedLeadGivesTheLeaseBack_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		broken := errors.New("broken")

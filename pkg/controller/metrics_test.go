@@ -50,7 +50,7 @@ var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*
 
 // JOB-52, MGB-07: the golden file holds every metric's name, labels and help. The names
 // and labels in upstream are what dashboards of the built-in controller ask for.
-func TestMetricNames_JOB_52_MGB_07(t *testing.T) {
+func TestMetricsHaveTheBuiltinNames_JOB_52_MGB_07(t *testing.T) {
 	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
 	NewMetrics(l, clocktesting.NewFakeClock(testTime))
 	var lines []string

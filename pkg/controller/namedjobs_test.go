@@ -116,7 +116,7 @@ func namedOf(t *testing.T, s *jobServer) *namedJobs {
 
 // PFN-28: Jobs are read in JSON, with the names of their rules, over the connection of
 // the typed client and with its options.
-func TestNamedJobs_PFN_28(t *testing.T) {
+func TestJobsAreReadWithTheNamesOfTheirRules_PFN_28(t *testing.T) {
 	s := newJobServer(t)
 	s.lists = []string{
 		`200 {"kind":"JobList","apiVersion":"batch/v1","metadata":{"resourceVersion":"9"},"items":[` + fmt.Sprintf(jobText, 7) + `]}`,
@@ -141,7 +141,7 @@ func TestNamedJobs_PFN_28(t *testing.T) {
 }
 
 // JOB-55: what a watch of Jobs brings: events, bookmarks and errors in the stream.
-func TestNamedJobsWatch_PFN_28_JOB_55(t *testing.T) {
+func TestWatchOfNamedJobsBringsEveryKindOfEvent_PFN_28_JOB_55(t *testing.T) {
 	s := newJobServer(t)
 	s.streams = [][]string{{
 		watchEvent("ADDED", fmt.Sprintf(jobText, 7)),
@@ -187,7 +187,7 @@ func TestNamedJobsWatch_PFN_28_JOB_55(t *testing.T) {
 
 // PFN-28, JOB-55: the reflector fills the cache with them, by streamed lists as ever,
 // and begins anew when its version has expired.
-func TestReflectorOfNamedJobs_PFN_28_JOB_55(t *testing.T) {
+func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 	s := newJobServer(t)
 	end := watchEvent("BOOKMARK", `{"kind":"Job","apiVersion":"batch/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}`)
 	s.streams = [][]string{
@@ -224,7 +224,7 @@ func TestReflectorOfNamedJobs_PFN_28_JOB_55(t *testing.T) {
 }
 
 // A clientset without a connection, as in tests, works with the typed client.
-func TestNamedJobsWithFakeClient(t *testing.T) {
+func TestFakeClientServesTypedJobs(t *testing.T) {
 	if n, err := newNamedJobs(fake.NewClientset()); n != nil || err != nil {
 		t.Error("a fake clientset has a connection")
 	}

@@ -70,7 +70,7 @@ func (r refusal) active() int32 { return r.cache.Job("uid").Status.Active }
 
 // JOB-46 (D-37): in a namespace that is being terminated one creation is tried in a sync. It
 // is no error, which would be tried again and again, and no event; no pod counts as active.
-func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
+func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	r := refusing(t, terminating)
 	r.addJob(ourJob(100))
 	for sync := range 3 {
@@ -94,7 +94,7 @@ func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
 
 // JOB-46: what else there is to do for the Job is done. If a status that went out beside the
 // creation counts its pod, another sync is asked for, and puts that right.
-func TestNamespaceIsTerminatingElsewhere_JOB_46(t *testing.T) {
+func TestTerminatingNamespaceHoldsUpNothingElse_JOB_46(t *testing.T) {
 	r := refusing(t, terminating)
 	job := ourJob(3)
 	r.addJob(job)
@@ -117,7 +117,7 @@ func TestNamespaceIsTerminatingElsewhere_JOB_46(t *testing.T) {
 
 // JOB-46, JOB-45: any other refusal is an error, so that it is tried again; and everything is
 // created as soon as nothing refuses it any more.
-func TestCreationIsRefused_JOB_46_JOB_45(t *testing.T) {
+func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
 	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
 		why := forbidden(cause)
 		r := refusing(t, func() error { return why })
@@ -134,7 +134,7 @@ func TestCreationIsRefused_JOB_46_JOB_45(t *testing.T) {
 
 // REG-06: a conflict on the creation of a pod, as the admission of a quota may answer, is an
 // error: without it nobody would ask for another sync.
-func TestConflictOnCreation_REG_06(t *testing.T) {
+func TestConflictOnCreationIsAnError_REG_06(t *testing.T) {
 	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
 	r := refusing(t, func() error { return why })
 	r.addJob(ourJob(2))
@@ -164,7 +164,7 @@ func (q *retryQueue) AddRateLimited(types.UID) { q.retries++ }
 
 // JOB-45: creations come in batches of 1, 2, 4…; a batch in which one is refused is tried to
 // its end, and is the last of the sync. The next sync begins with one again.
-func TestSlowStart_JOB_45(t *testing.T) {
+func TestBatchesDoubleUntilACreationIsRefused_JOB_45(t *testing.T) {
 	for _, c := range []struct{ quota, wanted, calls, again int }{
 		{0, 100, 1, 1}, {1, 100, 3, 1}, {2, 100, 3, 1}, {3, 100, 7, 1}, {10, 100, 15, 1}, {100, 100, 100, 0}, {99, 100, 100, 1}, {5, 4, 4, 0},
 	} {
@@ -216,7 +216,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 
 // JOB-16, JOB-32, JOB-12: whatever decisions depend on asks for a sync when it is all that
 // changes of a pod.
-func TestChangesThatMatter_JOB_16_JOB_32_JOB_12(t *testing.T) {
+func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
 	for name, change := range map[string]func(*reconcile.Pod){
 		"phase": func(p *reconcile.Pod) { p.Phase = corev1.PodUnknown }, "index": func(p *reconcile.Pod) { p.Index = 3 },
 		"deletion": func(p *reconcile.Pod) { p.Deleting = true }, "finalizer": func(p *reconcile.Pod) { p.Finalizer = true },
@@ -273,7 +273,7 @@ func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 }
 
 // REG-31: a conflict about one pod is an error after the third in a row; occasional ones stay quiet.
-func TestLastingConflict_REG_31(t *testing.T) {
+func TestThirdConflictInARowIsAnError_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}

@@ -29,7 +29,7 @@ func strayPod(name string) *corev1.Pod {
 
 // TRK-22, TRK-23: pods of a Job that was deleted while no controller ran are released
 // if this program made them, and the API server says that the Job is gone.
-func TestOrphansOfAnUnknownJob_TRK_20_TRK_22_TRK_23(t *testing.T) {
+func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.T) {
 	unmade := runningPod("p", ourJob(1))
 	unlabelled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
 	unlabelled.Labels = nil
@@ -70,7 +70,7 @@ func TestOrphansOfAnUnknownJob_TRK_20_TRK_22_TRK_23(t *testing.T) {
 }
 
 // TRK-20: a Job that was seen as ours needs no read, and no mark on its pods.
-func TestOrphansOfOurJob_TRK_20_TRK_21(t *testing.T) {
+func TestOrphansOfOurJobNeedNoRead_TRK_20_TRK_21(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(2)
 	f.addJob(job)
@@ -88,7 +88,7 @@ func TestOrphansOfOurJob_TRK_20_TRK_21(t *testing.T) {
 
 // TRK-20, TRK-23: what a Job of ours has lost and may not adopt is released, under the
 // condition that it has not changed; what it may adopt is adopted.
-func TestLostPodsOfALiveJob_TRK_20_TRK_23(t *testing.T) {
+func TestLostPodIsAdoptedOrReleased_TRK_20_TRK_23(t *testing.T) {
 	now := metav1.Time{Time: testTime}
 	running := func(*batchv1.Job) {}
 	for name, c := range map[string]struct {

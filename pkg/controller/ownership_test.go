@@ -9,7 +9,7 @@ import (
 )
 
 // MGB-02, D-27: which names may be reconciled; the reserved one only in its place.
-func TestValidateManagedBy_MGB_02(t *testing.T) {
+func TestManagedByMustBeADomainAndAPath_MGB_02(t *testing.T) {
 	for name, ok := range map[string]bool{
 		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
 		"": false, "jobs": false, "/jobs": false, "example.com/": false, "Example.com/x": false,
@@ -28,7 +28,7 @@ func TestValidateManagedBy_MGB_02(t *testing.T) {
 
 // MGB-01, MGB-02: ours are the Jobs that name us, and in place of the built-in
 // controller those that name it, or nobody.
-func TestOwnership_MGB_01_MGB_02(t *testing.T) {
+func TestOursAreTheJobsThatNameUs_MGB_01_MGB_02(t *testing.T) {
 	for _, c := range []struct {
 		value          *string
 		ours, replaced bool

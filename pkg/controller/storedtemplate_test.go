@@ -79,7 +79,7 @@ func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
 }
 
 // JOB-39: a template with fields of which nobody can tell where they belong makes no pods.
-func TestTemplateThatCannotBeKept_JOB_39(t *testing.T) {
+func TestTemplateThatCannotBeKeptMakesNoPods_JOB_39(t *testing.T) {
 	for field, template := range map[string]string{
 		"newToTemplates": `{"newToTemplates":1,"metadata":{"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
 		"newToMetadata":  `{"metadata":{"newToMetadata":{"a":"b"},"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
@@ -116,7 +116,7 @@ func (f *fakeCluster) createJSON(created *int) func(context.Context, string, []b
 }
 
 // JOB-39: without a way to write such a pod none is written, and no part is lost in silence.
-func TestClusterWithoutJSON_JOB_39(t *testing.T) {
+func TestNoPodIsCreatedWithoutItsWholeTemplate_JOB_39(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	if err := f.cache.JobStore("").Add(decodeJob(t, storedJob(1, newerTemplate))); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestClusterWithoutJSON_JOB_39(t *testing.T) {
 
 // JOB-30: the template of a suspended Job can change. No pod is created from a generation of
 // the Job of which only a typed object is known.
-func TestTemplateOfAnotherGeneration_JOB_30(t *testing.T) {
+func TestNoPodIsCreatedFromAnotherGeneration_JOB_30(t *testing.T) {
 	f, created := newFakeCluster(t, nil), 0
 	f.engine.cluster.CreateJSON = f.createJSON(&created)
 	store := f.cache.JobStore("")
@@ -202,7 +202,7 @@ func (s *podServer) cluster(t *testing.T) Cluster {
 
 // JOB-39: on the wire, the pod has the fields that our types lack; they are read past the
 // cache too.
-func TestStoredTemplateOnTheWire_JOB_39(t *testing.T) {
+func TestNewerFieldsReachTheWire_JOB_39(t *testing.T) {
 	s := newPodServer(t, storedJob(1, newerTemplate))
 	f := newFakeCluster(t, nil)
 	live := s.cluster(t)

@@ -26,7 +26,7 @@ func templateJob(name string) *batchv1.Job {
 }
 
 // JOB-39: the prefix of the generated name keeps the index, in 58 characters.
-func TestGenerateName_JOB_39(t *testing.T) {
+func TestGeneratedNameKeepsTheIndex_JOB_39(t *testing.T) {
 	long := strings.Repeat("n", 63)
 	for _, c := range []struct {
 		job   string
@@ -45,7 +45,7 @@ func TestGenerateName_JOB_39(t *testing.T) {
 }
 
 // JOB-40..44, TRK-01, TRK-26: what an indexed pod gets, and that the Job keeps its template.
-func TestIndexedPod_JOB_40_JOB_41_JOB_42_JOB_43_JOB_44_TRK_01_TRK_26(t *testing.T) {
+func TestIndexedPodKnowsItsIndex_JOB_40_to_44_TRK_01_TRK_26(t *testing.T) {
 	job := templateJob("train")
 	before := job.DeepCopy()
 	pod := podFor(job, reconcile.NewPod{Index: 3, Attempt: 2})
@@ -79,7 +79,7 @@ func TestIndexedPod_JOB_40_JOB_41_JOB_42_JOB_43_JOB_44_TRK_01_TRK_26(t *testing.
 	}
 }
 
-func TestNonIndexedPod_JOB_39(t *testing.T) {
+func TestNonIndexedPodHasNoIndex_JOB_39(t *testing.T) {
 	job := templateJob("train")
 	job.Spec.Template.Annotations = nil
 	job.Spec.Template.Finalizers = []string{batchv1.JobTrackingFinalizer}
@@ -91,7 +91,7 @@ func TestNonIndexedPod_JOB_39(t *testing.T) {
 
 // BLI-03, BLI-04: the counts of an index go with its pods, "0" for the first; ignored
 // failures only once there are any, whatever the template has.
-func TestFailureCounts_BLI_03_BLI_04(t *testing.T) {
+func TestPodCarriesTheFailuresOfItsIndex_BLI_03_BLI_04(t *testing.T) {
 	job := templateJob("train")
 	job.Spec.Template.Annotations = map[string]string{
 		batchv1.JobIndexFailureCountAnnotation: "7", batchv1.JobIndexIgnoredFailureCountAnnotation: "8",
@@ -115,7 +115,7 @@ func TestFailureCounts_BLI_03_BLI_04(t *testing.T) {
 }
 
 // TRK-11: only our finalizer is named in the patch, and the preconditions are.
-func TestFinalizerPatch_TRK_11(t *testing.T) {
+func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
 	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod)
 	want := `{"metadata":{"uid":"u","resourceVersion":"7","$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
 	if err != nil || string(got) != want {
@@ -128,7 +128,7 @@ func TestFinalizerPatch_TRK_11(t *testing.T) {
 
 // TRK-25: adoption adds the owner and the finalizer in one patch with the UID as a
 // precondition, release takes both away in one.
-func TestOwnerPatches_TRK_25(t *testing.T) {
+func TestOwnerAndFinalizerChangeInOnePatch_TRK_25(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "j"}}
 	for patch, want := range map[PodPatch]string{
 		AdoptPod: `{"metadata":{"uid":"u","annotations":{"batchjob.dev/attempt":"1"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +

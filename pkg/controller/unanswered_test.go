@@ -16,7 +16,7 @@ import (
 
 // JOB-18: a status write that got no answer and was stored brings its back-off with it, though
 // the failed pod is gone by then.
-func TestBackoffOfAnUnansweredWrite_JOB_18(t *testing.T) {
+func TestUnansweredWriteKeepsItsBackoff_JOB_18(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
 	job := ourJob(1)
@@ -54,7 +54,7 @@ func TestBackoffOfAnUnansweredWrite_JOB_18(t *testing.T) {
 
 // TRK-19: after a creation that may have happened all the same, the pods are listed before
 // anything else is created; after one that cannot have happened, they are not.
-func TestAmbiguousCreation_TRK_19(t *testing.T) {
+func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, c := range []struct {
 		err   error

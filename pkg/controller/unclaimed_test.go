@@ -39,7 +39,7 @@ func replaceBuiltin(f *fakeCluster) {
 // TRK-20, TRK-22: in place of the built-in controller, a pod that nobody controls and that
 // does not say whose it was is let go, as it was seen, unless a Job may adopt it that is in
 // the cache, or that only a read past it finds.
-func TestUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
+func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
 	const list, freed = "list jobs of ns", "release ns/p@7"
 	now := metav1.Time{Time: testTime}
 	same, others := func(*batchv1.Job) {}, func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/other") }
@@ -146,7 +146,7 @@ func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
 
 // TRK-33: many are let go in several syncs, and those that are left to a Job do not hold up
 // the others.
-func TestManyUnclaimedPods_TRK_33(t *testing.T) {
+func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 2 })
 	replaceBuiltin(f)
 	f.addJob(manualJob(func(*batchv1.Job) {}))

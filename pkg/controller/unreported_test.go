@@ -13,7 +13,7 @@ import (
 // PFP-07, ADR 0012: the versions of a pod that a busy kubelet ends at its activeDeadlineSeconds:
 // first the phase, while its container is still said to run, and then how that ended. The rule
 // for the exit code is found; and where nothing more comes, the failure counts after a while.
-func TestExitCodesThatComeLate_PFP_07(t *testing.T) {
+func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
 	for _, comes := range []bool{true, false} {
 		f, _ := newTalkingCluster(t)
 		job := ourJob(1)

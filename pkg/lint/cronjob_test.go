@@ -24,7 +24,7 @@ spec:
 }
 
 // What is around the Job; test/integration compares with an API server (JOB-40).
-func TestCronJobFields_JOB_40(t *testing.T) {
+func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 	for spec, want := range map[string]string{
 		"": "!error schedule-missing spec.schedule", `schedule: "0 3 * *"`: "!error schedule-invalid spec.schedule", `schedule: "TZ=UTC 0 3 * * *"`: "!error schedule-invalid spec.schedule",
 		"concurrencyPolicy: never": "!error concurrency-policy-unknown spec.concurrencyPolicy", "concurrencyPolicy: Forbid": "", "concurrencyPolicy: Replace": "",
@@ -44,7 +44,7 @@ func TestCronJobFields_JOB_40(t *testing.T) {
 }
 
 // A schedule with a time zone is told apart from one that cannot be read: there is a field for it.
-func TestScheduleWithTimeZone_JOB_40(t *testing.T) {
+func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
 	const want = "spec.schedule: a schedule cannot have a time zone (use the field timeZone)"
 	if got := texts(t, cronJob(`schedule: "CRON_TZ=UTC 0 3 * * *"`), "schedule-invalid"); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)

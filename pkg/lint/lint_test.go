@@ -81,7 +81,7 @@ const (
 func exit(action, on string) string { return "{action: " + action + ", onExitCodes: {" + on + "}}" }
 
 // What the API server rejects is in test/integration/lint_test.go; here is the rest.
-func TestLimits_BLI_21_BLI_40(t *testing.T) {
+func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 	checkSpecs(t, []specCase{
 		{"", nil},
 		{"completions: 0", []string{"info no-completions spec.completions"}},
@@ -107,7 +107,7 @@ func TestLimits_BLI_21_BLI_40(t *testing.T) {
 }
 
 // Only the first rule that matches counts (PFP-02); 0 never matches (PFP-03); no containerName means any container.
-func TestRulesThatNeverMatch_PFP_02_PFP_03_PFP_04(t *testing.T) {
+func TestRulesThatNeverMatchAreReported_PFP_02_PFP_03_PFP_04(t *testing.T) {
 	never := func(rule string) string {
 		return "warning rule-never-matches spec.podFailurePolicy.rules[" + rule + "]"
 	}
@@ -146,7 +146,7 @@ func TestRulesThatNeverMatch_PFP_02_PFP_03_PFP_04(t *testing.T) {
 	}, "disruption-not-ignored", "disruption-rule-too-late")
 }
 
-func TestIgnoredForEver_PFP_05(t *testing.T) {
+func TestEndlessRetriesAreReported_PFP_05(t *testing.T) {
 	ignored := "info ignored-for-ever spec.podFailurePolicy.rules[0]"
 	checkSpecs(t, []specCase{
 		{rules + exit("Ignore", "operator: In, values: [42]"), []string{ignored}},
@@ -156,7 +156,7 @@ func TestIgnoredForEver_PFP_05(t *testing.T) {
 	})
 }
 
-func TestSuccessRules_SUC_02_SUC_03_SUC_06_SUC_07(t *testing.T) {
+func TestSuccessRulesThatAreNeverMetAreReported_SUC_02_SUC_03_SUC_06_SUC_07(t *testing.T) {
 	success := func(list ...string) string {
 		return indexed + "successPolicy: {rules: [{" + strings.Join(list, "}, {") + "}]}"
 	}
@@ -184,7 +184,7 @@ func TestSuccessRules_SUC_02_SUC_03_SUC_06_SUC_07(t *testing.T) {
 }
 
 // The message names the fragment.
-func TestIndexFragments_SUC_02(t *testing.T) {
+func TestMessageNamesTheWrongInterval_SUC_02(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,x-3": `"x-3": not an index, and not an interval first-last`, "0,9": `"9": there is no index 9, the last is 4`, "3-1": `"3-1": an interval must begin below its end`,
 		"2,1": `"1": indexes must increase, and 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 40) + `…": not an index`,
@@ -195,7 +195,7 @@ func TestIndexFragments_SUC_02(t *testing.T) {
 	}
 }
 
-func TestNames_PFN_07_PFN_12_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_21_PFN_24(t *testing.T) {
+func TestIllegalAndOddNamesAreReported_PFN_07_PFN_12_PFN_16_to_21_PFN_24(t *testing.T) {
 	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	annotate := func(object, value string) string {
 		return strings.Replace(object, "{name: a}", fmt.Sprintf("{name: a, annotations: {%s: %q}}", rulename.Annotation, value), 1)
@@ -229,7 +229,7 @@ func TestNames_PFN_07_PFN_12_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_21_PFN_24(t 
 	}
 }
 
-func TestCronJob(t *testing.T) {
+func TestJobOfACronJobIsChecked(t *testing.T) {
 	const cron = `
 apiVersion: batch/v1
 kind: CronJob
@@ -255,7 +255,7 @@ spec:
 }
 
 // Objects that are no Job at all are no reason to panic.
-func TestAnyObject(t *testing.T) {
+func TestObjectsThatAreNoJobsDoNotPanic(t *testing.T) {
 	if got := look(t, "{apiVersion: v1, kind: Pod}", nil); len(got) != 1 || got[0] != "!error not-readable " {
 		t.Errorf("%q", got)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What to do fits what is wrong.
-func TestFixesOfNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20(t *testing.T) {
+func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for name, want := range map[string]string{
 		"A": "give each rule a name of its own", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
@@ -24,7 +24,7 @@ func TestFixesOfNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20(t *testing.T) {
 }
 
 // Names that could not all be read are not other names than those of the annotation.
-func TestIncompleteNames_PFN_24(t *testing.T) {
+func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
 	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  " +
 		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for _, incomplete := range []bool{false, true} {
@@ -36,7 +36,7 @@ func TestIncompleteNames_PFN_24(t *testing.T) {
 }
 
 // Rules beyond the limit are counted, and not compared with each other: that would take hours (PFN-29).
-func TestManyRules_PFP_12_PFN_29_SUC_02(t *testing.T) {
+func TestRulesBeyondTheLimitAreNotCompared_PFP_12_PFN_29_SUC_02(t *testing.T) {
 	var list, success strings.Builder
 	names := make(rulename.Names, 20_000)
 	for i := range names {

@@ -7,7 +7,7 @@ import (
 )
 
 // JOB-64: spec.scheduling does nothing where nobody makes the PodGroup that it asks for.
-func TestScheduling_JOB_64(t *testing.T) {
+func TestSchedulingWithoutAPodGroupIsReported_JOB_64(t *testing.T) {
 	const (
 		gang  = "scheduling: {schedulingPolicy: {gang: {minCount: 1}}}"
 		ours  = "\n  managedBy: batchjob.dev/controller"

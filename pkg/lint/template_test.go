@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestContainerNames_JOB_40(t *testing.T) {
+func TestInvalidContainerNamesAreReported_JOB_40(t *testing.T) {
 	for containers, want := range map[string][]string{
 		"containers: [{name: Main, image: i}]":                                            {"!error container-name-invalid spec.template.spec.containers[0].name"},
 		"containers: [{name: a.b, image: i}]":                                             {"!error container-name-invalid spec.template.spec.containers[0].name"},
@@ -26,7 +26,7 @@ func TestContainerNames_JOB_40(t *testing.T) {
 }
 
 // The API server puts these labels there itself; a Job that exists has them (JOB-40).
-func TestReservedTemplateLabels_JOB_40(t *testing.T) {
+func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 	const uidLabel, nameLabel = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 	reserved := func(label string) []string {
 		return []string{"!error template-label-reserved spec.template.metadata.labels[" + label + "]"}

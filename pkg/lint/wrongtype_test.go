@@ -19,7 +19,7 @@ func texts(t *testing.T, object, id string) []string {
 }
 
 // The message has the words of users, and says that nothing else was looked at (CLI-05).
-func TestWrongTypes_CLI_05(t *testing.T) {
+func TestWrongTypesAreExplained_CLI_05(t *testing.T) {
 	const rest = "; the rest of the object was not checked"
 	for spec, want := range map[string]string{
 		"spec: 3":                               "spec: spec is a number here, where the API has an object" + rest + " (write an object)",
@@ -40,7 +40,7 @@ func TestWrongTypes_CLI_05(t *testing.T) {
 }
 
 // Lists in messages are written as people do.
-func TestListsInMessages_CLI_05(t *testing.T) {
+func TestMessagesListWhatIsAllowed_CLI_05(t *testing.T) {
 	for object, want := range map[string]string{
 		base + "  completionMode: x": "spec.completionMode: there is no completionMode \"x\" (use NonIndexed or Indexed)",
 		base + "  " + rules + exit("Count", "containerName: x, operator: In, values: [1]"): "spec.podFailurePolicy.rules[0].onExitCodes.containerName: " +

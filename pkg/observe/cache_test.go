@@ -84,7 +84,7 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 
 // REG-32: after an etcd restore the versions start over from an older one; a relist
 // shows it, and what it shows holds.
-func TestEtcdRestore_REG_32(t *testing.T) {
+func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)
 	store := c.PodStore("")
@@ -136,7 +136,7 @@ func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
 
 // A list is in no order of versions: the answer to a creation that arrives in the
 // middle of it is not taken for an object that came and went.
-func TestAnswerDuringAList(t *testing.T) {
+func TestAnswerDuringAListIsKept(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	during := ""
 	c.listener = listenerFunc(func() {
@@ -157,7 +157,7 @@ func (f listenerFunc) JobChanged(JobChange) {}
 func (f listenerFunc) StrayChanged([]*batchv1.Job) {}
 
 // JOB-55: a pod that a new complete list does not have is told as deleted.
-func TestRelist_JOB_55(t *testing.T) {
+func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)
 	store := c.PodStore("")
@@ -177,7 +177,7 @@ func TestRelist_JOB_55(t *testing.T) {
 
 // A list of one Job's pods past the cache settles what exists, also against
 // events that are still on their way.
-func TestListedPods(t *testing.T) {
+func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	store := c.PodStore("")
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
@@ -233,7 +233,7 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 }
 
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.
-func TestOwnerChange_TRK_25(t *testing.T) {
+func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)
 	store := c.PodStore("")
@@ -266,7 +266,7 @@ func TestNamespacesAreSeparate(t *testing.T) {
 }
 
 // JOB-38, MGB-03: a Job of the same name is another Job.
-func TestRecreatedJob_JOB_38_MGB_03(t *testing.T) {
+func TestRecreatedJobIsAnotherJob_JOB_38_MGB_03(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old", ResourceVersion: "1"}}
 	fresh := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "new", ResourceVersion: "5"}}

@@ -12,7 +12,7 @@ import (
 // TRK-30: every finished pod that comes to hold the tracking finalizer is told once, and
 // once when it no longer does, whoever changed it; pods of others, and pods that never
 // finished, are not told.
-func TestHeldFinalizers_TRK_30(t *testing.T) {
+func TestHeldFinalizersAreReportedOnce_TRK_30(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	added, deleted := 0, 0
 	c.OnHeld(func(job *batchv1.Job, _ *reconcile.Pod, held bool) bool {

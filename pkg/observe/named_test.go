@@ -12,7 +12,7 @@ import (
 )
 
 // PFN-28: rule names are read where they are, and whatever else is there the Job is read.
-func TestRuleNames_PFN_28(t *testing.T) {
+func TestRuleNamesAreReadFromTheRules_PFN_28(t *testing.T) {
 	for rules, want := range map[string][]string{
 		`[]`:                                  nil,
 		`[{"action":"FailJob"}]`:              nil,
@@ -47,7 +47,7 @@ func TestRuleNames_PFN_28(t *testing.T) {
 
 // JOB-39: the pod template is kept as it is stored if, and only if, it has fields that our
 // types lack.
-func TestTemplateBeyondOurTypes_JOB_39(t *testing.T) {
+func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
 	others := ""
 	for i := range 200 {
 		others += fmt.Sprintf(`"new%d":1,`, i)
@@ -123,7 +123,7 @@ func TestCacheKeepsTemplates_JOB_39(t *testing.T) {
 	check("after a restore of etcd", 4, "restored true")
 }
 
-func TestNamedJobList(t *testing.T) {
+func TestListOfJobsKeepsRuleNames(t *testing.T) {
 	var list NamedJobList
 	text := `{"kind":"JobList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"},"spec":{"podFailurePolicy":{"rules":[{"name":"One"}]}}},{"metadata":{"name":"b"}}]}`
 	if err := json.Unmarshal([]byte(text), &list); err != nil {

@@ -85,7 +85,7 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 
 // TRK-23: a pod that was seen together with its Job keeps no name of it, also when it
 // changes after the Job is gone: whose the Job was is known.
-func TestJobWasSeen_TRK_23(t *testing.T) {
+func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("j", nil))
@@ -127,7 +127,7 @@ func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 }
 
 // TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.
-func TestJobTurnsUp_TRK_22(t *testing.T) {
+func TestPodsOfALateJobAreNoOrphans_TRK_22(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "job-j"

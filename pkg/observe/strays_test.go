@@ -56,7 +56,7 @@ func strayNames(c *Cache, job *batchv1.Job) string {
 }
 
 // JOB-35, JOB-37: what a Job may adopt.
-func TestStrays_JOB_35_JOB_37(t *testing.T) {
+func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	generated, byHand := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
 	replacing := testJob("r", map[string]string{batchv1.ControllerUidLabel: "j"})
 	everything, broken, without := testJob("e", map[string]string{}), testJob("b", map[string]string{"app": "not a label value"}), testJob("w", nil)
@@ -165,7 +165,7 @@ func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 
 // JOB-36: a controlled pod whose labels do not match shows as such, and its Job is told
 // when the labels change; the ordinary pod costs no labels.
-func TestUnselected_JOB_36(t *testing.T) {
+func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)
 	_ = c.JobStore("").Add(testJob("j", nil))
@@ -206,7 +206,7 @@ func TestUnselected_JOB_36(t *testing.T) {
 }
 
 // JOB-38: a pod of another namespace is no pod of the Job, whatever it says.
-func TestPodOfAnotherNamespace_JOB_38(t *testing.T) {
+func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 	for _, jobFirst := range []bool{true, false} {
 		c := NewCache(nil, &recorder{})
 		pod := labelled(testPod("a", "j", 2, corev1.PodSucceeded), "uid=j")

@@ -33,7 +33,7 @@ func (o *observed) surplus(t *testing.T) (all []Finding) {
 
 // JOB-14: more successes of a NonIndexed Job than completions: it is complete, and a
 // finding, the cause of an event, comes with that and only then.
-func TestTooManySucceeded_JOB_14(t *testing.T) {
+func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	three := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(2, 2)}, options...)...).
 			with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute)).with("c", succeededPod(time.Minute))
@@ -73,7 +73,7 @@ func TestTooManySucceeded_JOB_14(t *testing.T) {
 
 // JOB-63: parallelism beyond completions starts no more than completions; what is active
 // beyond the completions that remain goes, and counts for nothing.
-func TestParallelismBeyondCompletions_JOB_63(t *testing.T) {
+func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	pods := func(o *observed, n int) *observed {
 		for i := range n {

@@ -13,7 +13,7 @@ import (
 // JOB-34: a condition that is added or changed has the controller's time in both its times
 // (the transition only when the status changes); one that says the same is not touched,
 // and no other one is.
-func TestConditionTimes_JOB_34(t *testing.T) {
+func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 	before, later := metav1.NewTime(begun), metav1.NewTime(now)
 	custom := batchv1.JobCondition{Type: "Custom", Status: corev1.ConditionTrue, Reason: "Theirs", LastProbeTime: before, LastTransitionTime: before}
 	was := func(status corev1.ConditionStatus, reason, message string) batchv1.JobCondition {
@@ -70,7 +70,7 @@ func TestConditionTimes_JOB_34(t *testing.T) {
 
 // JOB-34, JOB-33: what Compute writes has its own time, and a Job whose conditions are as
 // they should be gets no status, however much later it is looked at.
-func TestConditionsByCompute_JOB_34_JOB_33(t *testing.T) {
+func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"suspended": observeJob(suspend), "fails": observeJob(backoffLimit(-1)), "complete": observeJob(counters(1, 0)),
 		"resumed": observeJob(sized(1, 0), noStart, suspended(corev1.ConditionTrue)),

@@ -84,7 +84,7 @@ func (l *life) pass() {
 
 // REG-02: an index that succeeds twice is one of the completions, and not two; of its
 // running pods only the most advanced stays.
-func TestRepeatedIndex_REG_02(t *testing.T) {
+func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 	o := observeJob(indexed(3, 3)).
 		with("a0", index(0), succeededPod(time.Minute)).
 		with("a1", index(1), succeededPod(time.Minute)).with("b1", index(1), succeededPod(time.Second))

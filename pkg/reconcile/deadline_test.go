@@ -20,7 +20,7 @@ func startedAgo(ago time.Duration) func(*batchv1.Job) {
 
 // JOB-23 (D-35): the deadline runs from startTime, whether or not a pod is there, and not
 // while the Job is suspended; a plan asks for the next look at exactly that time.
-func TestDeadline_JOB_23(t *testing.T) {
+func TestDeadlineRunsFromStartTime_JOB_23(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
 		past    bool

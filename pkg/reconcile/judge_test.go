@@ -91,7 +91,7 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 
 // PFP-02: the first rule that matches decides; without one the failure counts; what this
 // version does not know is passed over.
-func TestFirstMatchingRule_PFP_02(t *testing.T) {
+func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 	unknownOperator := onExit("FailJob", 1)
 	unknownOperator.OnExitCodes.Operator = "Near"
 	passed := func(whys ...failurepolicy.Why) (out []failurepolicy.Passed) {
@@ -146,7 +146,7 @@ func TestFirstMatchingRule_PFP_02(t *testing.T) {
 }
 
 // PFP-05: an ignored failure counts nowhere, and the Job goes on, even with backoffLimit 0.
-func TestIgnoredFailure_PFP_05(t *testing.T) {
+func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -204,7 +204,7 @@ func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 
 // PFP-07: Count counts; FailJob ends the Job at once, and only then its pods; FailIndex
 // ends the index (BLI-14).
-func TestActions_PFP_07(t *testing.T) {
+func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 	plan := observeJob(failurePolicy(onExit("Count", 1))).with("p", failedPod(1, time.Hour)).want(t, countOne)
 	if plan.Create[0].Attempt != 2 || plan.CreateReason != RecreateFailed {
 		t.Errorf("%+v for %q", plan.Create, plan.CreateReason)
@@ -319,7 +319,7 @@ func TestNamesStayWhereTheyAre_PFN_01(t *testing.T) {
 }
 
 // PFN-02: the reason ends with the name of the rule, or with its index.
-func TestReason_PFN_02(t *testing.T) {
+func TestReasonEndsWithTheRule_PFN_02(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Ignore", 9), onExit("FailJob", 2), onExit("FailJob", 3)}
 	for _, test := range []struct {
 		names, want string
@@ -389,7 +389,7 @@ func TestEarliestFailureDecides_PFN_05(t *testing.T) {
 }
 
 // PFN-07: names of rules with another action reach no reason.
-func TestNamesOfOtherActions_PFN_07(t *testing.T) {
+func TestNamesOfOtherActionsReachNoReason_PFN_07(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 1), onExit("Ignore", 2), onExit("Count", 3))
 	names := ruleNames("0=NameA;1=NameB;2=NameC")
 	observeJob(indexed(1, 1), perIndex(5), policy, names).with("p", index(0), failedPod(1, time.Hour)).
@@ -404,7 +404,7 @@ func TestNamesOfOtherActions_PFN_07(t *testing.T) {
 
 // PFN-08: the message is the built-in controller's, with the index of the rule and
 // without its name.
-func TestMessages_PFN_08(t *testing.T) {
+func TestMessageLeavesOutTheName_PFN_08(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 9), onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	for _, names := range []string{"", "1=Fatal;2=Disrupted"} {
 		_, _, message := fateOf(t, observeJob(policy, ruleNames(names)).with("p", failedPod(42, time.Hour)).compute())
@@ -425,7 +425,7 @@ func TestMessages_PFN_08(t *testing.T) {
 
 // PFN-09: with the gate off the reason is the built-in controller's, and names are not
 // even looked at.
-func TestNamesSwitchedOff_PFN_09(t *testing.T) {
+func TestNamesSwitchedOffAreNotRead_PFN_09(t *testing.T) {
 	for _, names := range []string{"", "0=Fatal", "not=legal at all"} {
 		o := observeJob(failurePolicy(onExit("FailJob", 42)), ruleNames(names)).with("p", failedPod(42, time.Hour))
 		o.RuleNames = []string{"Native"}
@@ -457,7 +457,7 @@ func TestStoredSuffixSurvivesGate_PFN_10(t *testing.T) {
 
 // PFN-12: names without a policy, or without rules, mean nothing, and nothing is wrong
 // with them.
-func TestNamesWithoutPolicy_PFN_12(t *testing.T) {
+func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
 	for _, names := range []string{"0=Fatal", "not=legal at all"} {
 		for _, policy := range []func(*batchv1.Job){func(*batchv1.Job) {}, failurePolicy()} {
 			plan := observeJob(ruleNames(names), policy).with("p", failedPod(42, time.Hour)).want(t, countOne)
@@ -492,7 +492,7 @@ func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
 
 // PFN-25: an illegal annotation counts for nothing, holds up nothing, and is reported
 // with all that is wrong.
-func TestIllegalNames_PFN_25(t *testing.T) {
+func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Count", 2), onExit("FailJob", 3)}
 	for value, want := range map[string]string{
 		"0=Fine;2=exit-2":        `annotation ` + rulename.Annotation + ` is ignored: rule 2 "exit-2": '-' is not allowed`,
@@ -521,7 +521,7 @@ func TestIllegalNames_PFN_25(t *testing.T) {
 
 // PFN-27: a change of the annotation counts from the next evaluation on, and no more once
 // FailureTarget is stored.
-func TestChangedNames_PFN_27(t *testing.T) {
+func TestChangedNamesCountUntilFailureTarget_PFN_27(t *testing.T) {
 	o := observeJob(failurePolicy(onExit("FailJob", 1)), ruleNames("0=Before")).with("p", failedPod(1, time.Minute))
 	o.Job.Annotations[rulename.Annotation] = "0=Between"
 	plan := o.compute()

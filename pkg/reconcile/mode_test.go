@@ -16,7 +16,7 @@ func mode(text batchv1.CompletionMode) func(*batchv1.Job) {
 
 // JOB-13: a Job of a mode that this version does not know is left alone, whatever else
 // there would be to do, and a finding names the mode.
-func TestUnknownMode_JOB_13(t *testing.T) {
+func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"new": noStart, "over the limit": backoffLimit(-1), "late": deadline(1), "suspended": suspend,
 		"ending": interim(failureTarget), "done": counters(9, 0), "being deleted": beingDeleted,

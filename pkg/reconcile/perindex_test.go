@@ -165,7 +165,7 @@ func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
 
 // The highest count that the annotation can hold is a legal one: it fails the index, and
 // its evidence does not overflow.
-func TestHighestCount_BLI_02(t *testing.T) {
+func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
 	plan := observeJob(indexed(2, 2), perIndex(math.MaxInt32)).
 		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
 		with("p1", index(1)).
@@ -177,7 +177,7 @@ func TestHighestCount_BLI_02(t *testing.T) {
 
 // A counted failure raises the first annotation of the next pod, an ignored one the
 // second.
-func TestSuccessorCounts_BLI_04(t *testing.T) {
+func TestNextPodCarriesTheCounts_BLI_04(t *testing.T) {
 	ignoreTwo := failurePolicy(onExit("Ignore", 2))
 	observeJob(indexed(2, 2), perIndex(5), ignoreTwo).
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 1)).
@@ -188,7 +188,7 @@ func TestSuccessorCounts_BLI_04(t *testing.T) {
 		want(t, "create 0(7,2147483647)")
 }
 
-func TestFailIgnoreFail_BLI_04(t *testing.T) {
+func TestIgnoredFailuresCountApart_BLI_04(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
 	equal(t, "first", p.step(), "create 0(0,0)")
 	for i, exit := range []int32{1, 2, 1} {
@@ -202,7 +202,7 @@ func TestFailIgnoreFail_BLI_04(t *testing.T) {
 
 // Of several failed pods of an index the one with the most failures, ignored ones
 // included, hands on its counts; of those the latest. The others are recorded at once.
-func TestPredecessor_BLI_06(t *testing.T) {
+func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
 	plan := observeJob(indexed(1, 1), perIndex(5)).
 		with("a", index(0), failedPod(1, 3*time.Hour), counts(2, 0)).
 		with("b", index(0), failedPod(1, 2*time.Hour), counts(1, 1)).
@@ -222,7 +222,7 @@ func TestPredecessor_BLI_06(t *testing.T) {
 		wantShuffled(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a b]; create 0(1,2)`)
 }
 
-func TestNoPredecessor_BLI_06(t *testing.T) {
+func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
 	plan := observeJob(indexed(5, 1), perIndex(5), endedIndexes("0", 1, "1")).
 		with("completed", index(0), failedPod(1, time.Hour)).
 		with("lost", index(1), failedPod(1, time.Hour)).
@@ -236,7 +236,7 @@ func TestNoPredecessor_BLI_06(t *testing.T) {
 
 // A failed pod that awaits its replacement is in no list and in no counter. It is
 // counted once, after the replacement is there.
-func TestDelayedPod_BLI_08(t *testing.T) {
+func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("p0", index(0), failedPod(1, 0))}
 	for _, want := range []string{
@@ -258,7 +258,7 @@ func TestDelayedPod_BLI_08(t *testing.T) {
 }
 
 // The pod is let go without a replacement once its index or its Job has ended.
-func TestDelayEnds_BLI_08(t *testing.T) {
+func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 	for name, c := range map[string]struct {
 		option func(*batchv1.Job)
 		want   string
@@ -308,7 +308,7 @@ func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
 	}
 }
 
-func TestFailedIndexesText_BLI_10(t *testing.T) {
+func TestFailedIndexesAreWrittenAsIntervals_BLI_10(t *testing.T) {
 	for want, failed := range map[string][]int32{"": nil, "0": {0}, "0,1": {1, 0}, "1,3-5,7": {7, 4, 3, 5, 1}} {
 		o := observeJob(indexed(9, 9), perIndex(0)).with("runs", index(8))
 		o.Job.Status.FailedIndexes = nil
@@ -345,7 +345,7 @@ func TestFailedIndexesPersist_BLI_11(t *testing.T) {
 
 // An index never fails and succeeds: what is stored stays, and a success wins over a
 // failure of the same time.
-func TestDisjointIndexes_BLI_12(t *testing.T) {
+func TestNoIndexFailsAndSucceeds_BLI_12(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    *observed
 		want string
@@ -433,7 +433,7 @@ func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 	equal(t, "findings", fmt.Sprint(o.compute().Findings), want)
 }
 
-func TestFailIndex_BLI_14(t *testing.T) {
+func TestFailIndexFailsTheIndexAtOnce_BLI_14(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
 		with("p0", index(0), failedPod(42, 0)).with("p1", index(1))}
 	f := findings(p.compute(), FindingIndexFailed)
@@ -467,7 +467,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 
 // BLI-16: FailJob does not fail the index; the failure counts for it like any other, so one
 // that is too many fails the index too, as it does with the built-in controller.
-func TestFailJobAndItsIndex_BLI_16(t *testing.T) {
+func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
 	for limit, failed := range map[int32]string{1: "", 0: "0"} {
 		p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
 			with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
@@ -476,7 +476,7 @@ func TestFailJobAndItsIndex_BLI_16(t *testing.T) {
 	}
 }
 
-func TestFailedIndexes_BLI_17(t *testing.T) {
+func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(0))}
 	equal(t, "message", message(p.compute(), "FailureTarget"), "Job has failed indexes")
@@ -491,7 +491,7 @@ func TestFailedIndexes_BLI_17(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-func TestMaxFailedIndexes_BLI_18(t *testing.T) {
+func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
 	for _, c := range []struct {
 		stored string
 		max    int32
@@ -533,7 +533,7 @@ func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
 }
 
-func TestLoweredMaxFailedIndexes_BLI_20(t *testing.T) {
+func TestLoweredMaxFailedIndexesFailsTheJob_BLI_20(t *testing.T) {
 	o := observeJob(indexed(9, 1), perIndex(0), endedIndexes("", 0, "0-2"), maxFailedIndexes(3), stored(func(s *batchv1.JobStatus) { s.Active, s.Failed = 1, 3 })).
 		with("p3", index(3))
 	o.want(t, "")
@@ -542,7 +542,7 @@ func TestLoweredMaxFailedIndexes_BLI_20(t *testing.T) {
 }
 
 // Both limits: each of three indexes fails once, and may; together that is too much.
-func TestBothLimits_BLI_21(t *testing.T) {
+func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
 	for i := range int32(3) {
 		p.settle()
@@ -558,7 +558,7 @@ func TestBothLimits_BLI_21(t *testing.T) {
 }
 
 // Counted and ignored failures delay alike, from the end of the last pod on.
-func TestIndexDelay_BLI_22(t *testing.T) {
+func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 2))
 	for n, seconds := range []time.Duration{10, 20, 40, 80, 160, 320, 600, 600} {
 		delay, exit := seconds*time.Second, int32(1+n%2)
@@ -617,7 +617,7 @@ func TestNoHeadOfLineBlocking_BLI_24(t *testing.T) {
 		wantShuffled(t, "create 2(0,0); create 3(1,0)")
 }
 
-func TestIndependentDelays_BLI_25(t *testing.T) {
+func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
 	for name, other := range map[string]func(*Pod){
 		"runs": ready, "failed later": failedPod(1, time.Second), "failed before": failedPod(1, 9*time.Second), "failed often": func(p *Pod) {
 			failedPod(1, 0)(p)
@@ -640,7 +640,7 @@ func TestIndependentDelays_BLI_25(t *testing.T) {
 
 // fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 are those of
 // its own failures.
-func TestIndependentDelaySequence_BLI_25(t *testing.T) {
+func TestDelaysOfTwoIndexesStayApart_BLI_25(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
 	p.settle()
 	gap := func(i, failures int32, want time.Duration) {
@@ -687,7 +687,7 @@ func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
 
 // The gate is off: failed indexes are forgotten and run again, FailIndex rules are passed
 // over, maxFailedIndexes means nothing, and no finalizer is delayed.
-func TestGateOff_BLI_34(t *testing.T) {
+func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 42), onExit("Ignore", 42, 43))
 	o := observeJob(indexed(4, 4), perIndex(0), maxFailedIndexes(0), policy, endedIndexes("", 0, "0")).
 		with("p1", index(1), failedPod(1, time.Hour)).
@@ -702,7 +702,7 @@ func TestGateOff_BLI_34(t *testing.T) {
 	o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1 p3] FailureTarget=True/BackoffLimitExceeded; release p2`)
 }
 
-func TestReenable_BLI_35(t *testing.T) {
+func TestGateOnAgainCountsNewFailuresOnly_BLI_35(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(0))}
 	gate := func(on bool) { p.config.Features.BackoffLimitPerIndex = on; p.Now = p.Now.Add(time.Hour); p.settle() }
 	p.settle()
@@ -722,7 +722,7 @@ func TestReenable_BLI_35(t *testing.T) {
 }
 
 // restartPolicy OnFailure: one event says that only failed pods count, and they do.
-func TestOnFailure_BLI_40(t *testing.T) {
+func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
 	onFailure := func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 	o := observeJob(indexed(2, 2), perIndex(1), onFailure).
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 0)).

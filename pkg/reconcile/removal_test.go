@@ -58,7 +58,7 @@ func TestLeastAdvancedGoes_JOB_12(t *testing.T) {
 func isReady(p *Pod) { p.Ready = true }
 
 // JOB-12: from five to two, the three that are the least advanced; from two to five, none.
-func TestFromFiveToTwo_JOB_12(t *testing.T) {
+func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
 	five := func(parallelism int32) *observed {
 		return observeJob(sized(9, parallelism), activePods(5)).
 			with("ready", ready).with("running").with("unknown", inPhase(corev1.PodUnknown)).
@@ -86,7 +86,7 @@ func TestFromFiveToTwo_JOB_12(t *testing.T) {
 
 // JOB-08: pods of no index, of one out of range, of one that has ended, and the less advanced
 // of two of one index go, and nothing is created before they have.
-func TestMisfits_JOB_08(t *testing.T) {
+func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"no index":          observeJob(indexed(3, 3)).with("x").with("a", index(0)),
 		"out of range":      observeJob(indexed(3, 3)).with("x", index(3)).with("a", index(0)),
@@ -121,7 +121,7 @@ func TestMisfits_JOB_08(t *testing.T) {
 }
 
 // JOB-07: the lowest indexes that have neither ended nor a pod come first.
-func TestLowestIndexes_JOB_07(t *testing.T) {
+func TestLowestIndexesComeFirst_JOB_07(t *testing.T) {
 	observeJob(indexed(9, 3)).want(t, "create 0; create 1; create 2")
 	observeJob(indexed(9, 4), endedIndexes("0,3", 2, ""), noFailedIndexes).with("a", index(1)).with("b", index(4)).
 		want(t, "create 2; create 5")

@@ -112,7 +112,7 @@ func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
 }
 
 // PRP-06: Failed waits for the end of a terminating pod, and takes it as it is.
-func TestTerminatingWaits_PRP_06(t *testing.T) {
+func TestTerminatingPodWaitsForItsEnd_PRP_06(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(2, 2), indexed(2, 2)} {
 		job := func() *observed {
 			o := observeJob(mode, replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute)).with("q", index(1))
@@ -244,7 +244,7 @@ func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
 }
 
 // PRP-10: that the number of terminating pods changes is worth a write.
-func TestTerminatingAlone_PRP_10(t *testing.T) {
+func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", ready)
 	o.Job.Status.Active, o.Job.Status.Ready, o.Job.Status.Terminating = 1, ptr.To[int32](1), ptr.To[int32](1)
 	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -258,7 +258,7 @@ func TestTerminatingAlone_PRP_10(t *testing.T) {
 
 // PRP-12: the back-off runs from the deletion under TerminatingOrFailed, and from the
 // failure under Failed.
-func TestBackoffStart_PRP_12(t *testing.T) {
+func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 	plan := observeJob().with("p", deletedPod(4*time.Second)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
 	if f := findings(plan, FindingBackoff); len(f) != 1 || f[0].Count != 1 {
@@ -333,7 +333,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 
 // PRP-18: with the gate off every Job without a podFailurePolicy is TerminatingOrFailed,
 // status.terminating disappears, and pods are created as new ones.
-func TestGateOff_PRP_18(t *testing.T) {
+func TestGateOffReplacesTerminatingPods_PRP_18(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
 	plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
@@ -358,7 +358,7 @@ func TestGateOff_PRP_18(t *testing.T) {
 }
 
 // PRP-19: the numbers of the built-in controller's test: on, off, and on again.
-func TestToggle_PRP_19(t *testing.T) {
+func TestGateOffAndOnLeadsToTheBuiltinCounts_PRP_19(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(2, 2), indexed(2, 2)} {
 		o := observeJob(mode, replacing(batchv1.Failed)).with("a", index(0), deletedPod(time.Minute)).with("b", index(1), deletedPod(time.Minute))
 		o.settle(t)
@@ -384,7 +384,7 @@ func TestToggle_PRP_19(t *testing.T) {
 }
 
 // D-11: what pods are created for.
-func TestCreateReason_PRP_17(t *testing.T) {
+func TestCreationsHaveTheirReason_PRP_17(t *testing.T) {
 	for _, test := range []struct {
 		policy batchv1.PodReplacementPolicy
 		on     bool
@@ -417,7 +417,7 @@ func TestCreateReason_PRP_17(t *testing.T) {
 
 // PRP-16: of the pods that have not ended when the Job fails, those do not count whose
 // failure a rule ignores; they are deleted and let go like the others.
-func TestIgnoredWhenTheJobFails_PRP_16(t *testing.T) {
+func TestIgnoredFailuresDoNotCountWhenTheJobFails_PRP_16(t *testing.T) {
 	disrupted := func(p *Pod) {
 		p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 	}

@@ -30,7 +30,7 @@ func ownedBySet(j *batchv1.Job) {
 
 // JOB-64: a Job whose pods would lack the PodGroup that it asks for gets none, and a finding
 // says what it asks for. Whatever amounts to pods one by one is no reason to hold them.
-func TestUnsupportedScheduling_JOB_64(t *testing.T) {
+func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
 	policy := func(p schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy) func(*batchv1.Job) {
 		return scheduled(batchv1.JobSchedulingConfiguration{SchedulingPolicy: &p})
 	}

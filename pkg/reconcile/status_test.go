@@ -36,7 +36,7 @@ func noStart(j *batchv1.Job) { j.Status.StartTime = nil }
 
 // STV-10: completionTime comes with Complete, and only with it; a clock that went back
 // does not put it before startTime.
-func TestCompletionTime_STV_10(t *testing.T) {
+func TestCompletionTimeComesWithComplete_STV_10(t *testing.T) {
 	const complete = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" SuccessCriteriaMet=True/Reason Complete=True/Reason`
 	o := observeJob(interim(criteriaMet))
 	plan := o.want(t, complete)
@@ -62,7 +62,7 @@ func TestCompletionTime_STV_10(t *testing.T) {
 
 // STV-14 (D-39): a suspended Job that ends gets a startTime with the interim condition,
 // also if it has nothing to do: not every API server lets that one off.
-func TestStartTimeOfSuspendedJob_STV_14(t *testing.T) {
+func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
 		reason  string
@@ -96,7 +96,7 @@ func TestStartTimeOfSuspendedJob_STV_14(t *testing.T) {
 }
 
 // STV-15: a startTime that is set stays, but for the writes that change Suspended.
-func TestStartTime_STV_15(t *testing.T) {
+func TestStartTimeStays_STV_15(t *testing.T) {
 	later := metav1.NewTime(now)
 	start := metav1.NewTime(begun)
 	for name, test := range map[string]struct {
@@ -146,7 +146,7 @@ func TestStartTime_STV_15(t *testing.T) {
 }
 
 // STV-16: ready never exceeds active, and active is the truth while creation is held.
-func TestReadyAndActive_STV_16(t *testing.T) {
+func TestReadyNeverExceedsActive_STV_16(t *testing.T) {
 	o := observeJob(sized(3, 3)).with("a", ready).with("b", ready).with("f", failedPod(1, time.Second))
 	o.Job.Status.Active, o.Job.Status.Ready = 3, ptr.To[int32](3)
 	plan := o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; after 9s`)
@@ -167,7 +167,7 @@ func TestReadyAndActive_STV_16(t *testing.T) {
 
 // STV-18: status.succeeded of an Indexed Job falls only while completions equal
 // parallelism; otherwise it stays, and a finding says so.
-func TestSucceededKept_STV_18(t *testing.T) {
+func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
 	done := func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" }
 	plan := observeJob(indexed(3, 3), stored(done)).
 		want(t, `status active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
@@ -190,7 +190,7 @@ func TestSucceededKept_STV_18(t *testing.T) {
 }
 
 // STV-20: failedIndexes is there exactly while backoffLimitPerIndex is.
-func TestFailedIndexes_STV_20(t *testing.T) {
+func TestFailedIndexesComeWithTheLimitPerIndex_STV_20(t *testing.T) {
 	done := stored(func(s *batchv1.JobStatus) { s.Active = 2 })
 	observeJob(indexed(2, 2), done, stored(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") })).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -210,14 +210,14 @@ func TestFailedIndexes_STV_20(t *testing.T) {
 func noFailedIndexes(j *batchv1.Job) { j.Status.FailedIndexes = nil }
 
 // STV-21: an index that is in both stored lists succeeded.
-func TestOverlap_STV_21(t *testing.T) {
+func TestIndexInBothListsSucceeded_STV_21(t *testing.T) {
 	observeJob(indexed(5, 5), perIndex(1), endedIndexes("0-2", 3, "2,3")).with("a", index(4)).
 		want(t, `status active 1 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" failedIndexes "3"`)
 }
 
-// STV-02, 16..21, 28: whatever is observed, the next status is one that the API server
+// STV-02, STV-16..21, TRK-28: whatever is observed, the next status is one that the API server
 // takes, and does not depend on the order of the pods.
-func TestEveryStatusIsLegal_STV_16_17_18_20_21(t *testing.T) {
+func TestEveryStatusIsLegal_STV_16_to_18_STV_20_STV_21(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 16))
 	for i := range 5000 {
 		o := randomObservation(random)
@@ -486,7 +486,7 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 }
 
 // JOB-01: of two reasons to end a Job, the one that comes first in the list counts.
-func TestOrderOfFates_JOB_01(t *testing.T) {
+func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 	type cause struct {
 		reason string
 		apply  func(*observed)
@@ -549,7 +549,7 @@ func TestOrderOfFates_JOB_01(t *testing.T) {
 
 // JOB-22: the first plan has startTime, which may be merged with what its creations lead to,
 // as other counts may. STV-16: none counts a pod that is yet to be created.
-func TestFirstStatus_JOB_22(t *testing.T) {
+func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
 	o := observeJob(sized(3, 3), noStart)
 	plan := o.compute()
 	if s := plan.Status; s == nil || !plan.Merge || s.StartTime == nil || !s.StartTime.Time.Equal(now) || s.Active != 0 || len(plan.Create) != 3 {

@@ -21,7 +21,7 @@ func ruleProgress(plan Plan) (text []string) {
 }
 
 // The first rule that is met decides, and is named.
-func TestFirstRule_SUC_03(t *testing.T) {
+func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules             []batchv1.SuccessPolicyRule
 		progress, message string
@@ -49,14 +49,14 @@ func TestFirstRule_SUC_03(t *testing.T) {
 
 // More failures than one status can record, all in back-off: the rule is met all the same,
 // and the Job does not go on until they are replaced.
-func TestRuleBesideDelayedFailures_SUC_03(t *testing.T) {
+func TestRuleIsMetBesideDelayedFailures_SUC_03(t *testing.T) {
 	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // The same if they are being deleted: no pod is replaced once a rule is met.
-func TestRuleBesideDelayedDeletions_SUC_03(t *testing.T) {
+func TestRuleIsMetBesideDelayedDeletions_SUC_03(t *testing.T) {
 	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
@@ -160,7 +160,7 @@ func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
 }
 
 // Conditions with status False mean nothing, and stay as they are.
-func TestFalseConditions_SUC_13(t *testing.T) {
+func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
 	o := observeJob(indexed(2, 2), successRules(onCount(1)), stored(func(s *batchv1.JobStatus) { s.Active = 2 }),
 		condition("FailureTarget", "False", "X", "x"), condition("SuccessCriteriaMet", "False", "Y", "y")).
 		with("p0", index(0)).with("p1", index(1))
@@ -209,7 +209,7 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 
 // A pod that is being deleted was considered failed, and is counted, also if there are more
 // failures than the status with the condition can record.
-func TestDeletedPodBesideFailures_SUC_14(t *testing.T) {
+func TestDeletedPodCountsBesideFailures_SUC_14(t *testing.T) {
 	p := &paper{t: t, observed: limited(observeJob(indexed(3, 3), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
 		with("bad", index(1), failedPod(1, 0)).with("gone", index(2), deletedPod(0))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
@@ -227,7 +227,7 @@ func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
 }
 
 // A rule that is met by the last index comes before completions.
-func TestRuleBeforeCompletions_SUC_17(t *testing.T) {
+func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule batchv1.SuccessPolicyRule
 		want string
@@ -246,14 +246,14 @@ func TestRuleBeforeCompletions_SUC_17(t *testing.T) {
 
 // The same if the last successes do not fit into one status: the rule is met as soon as
 // they are stored, and nothing else may decide before.
-func TestRuleBeforeCompletionsAtLimit_SUC_17(t *testing.T) {
+func TestRuleComesBeforeCompletionsAtTheLimit_SUC_17(t *testing.T) {
 	p := &paper{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-func TestGateOff_SUC_19(t *testing.T) {
+func TestGateOffEvaluatesNoRule_SUC_19(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onCount(1))).
 		with("p0", index(0), succeededPod(0)).with("p1", index(1))}
 	p.config.Features.SuccessPolicy = false
@@ -267,7 +267,7 @@ func TestGateOff_SUC_19(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/ Complete=True/`)
 }
 
-func TestReenable_SUC_20(t *testing.T) {
+func TestGateOnAgainEvaluatesRules_SUC_20(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(5, 5), successRules(onCount(3)))}
 	p.settle()
 	for i, want := range []string{
@@ -291,7 +291,7 @@ func TestReenable_SUC_20(t *testing.T) {
 // JOB-02, MGB-09 with both features off that know of interim conditions: Complete follows at
 // once, without SuccessCriteriaMet, which such an API server rejects, and without a reason
 // where KEP-3998 is off too. A Job that fails does not wait for its pods to end.
-func TestTerminalWithoutDelay_JOB_02(t *testing.T) {
+func TestCompleteFollowsAtOnceWithoutTheGates_JOB_02(t *testing.T) {
 	for features, want := range map[Features]string{
 		{ManagedBy: true}:     `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/ Complete=True/`,
 		{SuccessPolicy: true}: `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" Complete=True/CompletionsReached`,

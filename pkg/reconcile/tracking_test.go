@@ -29,7 +29,7 @@ func beingDeleted(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: now
 func unselected(p *Pod) { p.Unselected = true }
 
 // TRK-02: record, let go, count: three stages, and each can be lost and repeated.
-func TestProtocol_TRK_02(t *testing.T) {
+func TestPodsAreRecordedThenReleasedThenCounted_TRK_02(t *testing.T) {
 	job := func() *observed {
 		return observeJob(sized(4, 2), stored(func(s *batchv1.JobStatus) { s.Active = 2 })).
 			with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).with("a").with("b")
@@ -66,7 +66,7 @@ func TestProtocol_TRK_02(t *testing.T) {
 
 // TRK-02, TRK-05: a recorded pod that the Job has lost for a while still holds its
 // finalizer: it is not counted before it has lost that too.
-func TestRecordedPodOfNobody_TRK_05(t *testing.T) {
+func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
 	// Somebody took the owner away. The pod is adopted again, and counted once.
 	o := observeJob(sized(3, 1), uncounted([]types.UID{"s"}, nil)).stray("s", succeededPod(time.Minute)).with("other", succeededPod(time.Minute))
 	o.carryOut(t, o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s other] []; adopt s`))
@@ -89,7 +89,7 @@ func TestRecordedPodOfNobody_TRK_05(t *testing.T) {
 }
 
 // TRK-04: decisions count what is in the counters, what is recorded, and what ended since.
-func TestEffectiveCounts_TRK_04(t *testing.T) {
+func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 	for name, test := range map[string]struct {
 		o                 *observed
 		failed, succeeded int32
@@ -135,7 +135,7 @@ func TestEffectiveCounts_TRK_04(t *testing.T) {
 }
 
 // TRK-05: the built-in controller's "past and new finished pods".
-func TestPastAndNewFinishedPods_TRK_05(t *testing.T) {
+func TestPastAndNewFinishedPodsAreCounted_TRK_05(t *testing.T) {
 	o := observeJob(sized(9, 1), counters(2, 3), uncounted([]types.UID{"a", "e"}, []types.UID{"b", "f"}), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("e", succeededPod(time.Minute), untracked).with("x", failedPod(1, time.Minute), untracked).with("y", inPhase(corev1.PodPending)).
 		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).
@@ -148,7 +148,7 @@ func TestPastAndNewFinishedPods_TRK_05(t *testing.T) {
 }
 
 // TRK-06: one status records at most 500 pods; the rest, and the end of the Job, wait.
-func TestRecordLimit_TRK_06(t *testing.T) {
+func TestStatusRecordsAtMost500Pods_TRK_06(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(501, 501), indexed(501, 501)} {
 		o := observeJob(mode)
 		for i := range 501 {
@@ -200,7 +200,7 @@ func TestRecordLimit_TRK_06(t *testing.T) {
 
 // TRK-06: failures that do not fit into the status that ends the Job well are recorded by
 // the next one (SUC-14: pods already considered failed count).
-func TestRecordLimitOfFailures_TRK_06(t *testing.T) {
+func TestFailuresBeyondTheLimitAreRecordedNext_TRK_06(t *testing.T) {
 	o := observeJob(func(j *batchv1.Job) { sized(0, 4)(j); j.Spec.Completions = nil }).with("s", succeededPod(time.Minute))
 	for _, name := range []string{"a", "b", "c"} { // a user deleted the other workers
 		o.with(name, deletedPod(time.Minute))
@@ -214,7 +214,7 @@ func TestRecordLimitOfFailures_TRK_06(t *testing.T) {
 }
 
 // TRK-07: successes of an Indexed Job take one status write, those of a NonIndexed two.
-func TestWritesPerSuccess_TRK_07(t *testing.T) {
+func TestIndexedSuccessTakesOneWrite_TRK_07(t *testing.T) {
 	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
 	observeJob(indexed(2, 2), active).with("s", index(0), succeededPod(time.Minute)).with("r", index(1)).
 		wantStages(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "release s")
@@ -224,7 +224,7 @@ func TestWritesPerSuccess_TRK_07(t *testing.T) {
 }
 
 // TRK-12 (D-21): finished pods without the finalizer are done with, and may be replaced.
-func TestFinishedWithoutFinalizer_TRK_12(t *testing.T) {
+func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
 	for _, how := range []func(*Pod){failedPod(1, time.Hour), succeededPod(time.Hour), func(p *Pod) { deletedPod(time.Hour)(p); p.Phase = corev1.PodFailed }} {
 		observeJob(sized(2, 2)).with("p", untracked, how).want(t, "create; create")
 		observeJob(indexed(2, 2)).with("p", untracked, index(0), how).want(t, "create 0; create 1")
@@ -262,7 +262,7 @@ func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
 
 // TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created
 // or deleted, what has ended counts, and what runs is let go, and does not.
-func TestDeletedJob_TRK_24(t *testing.T) {
+func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	o := observeJob(sized(5, 3), beingDeleted, active(1)).
 		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).with("r")
@@ -365,7 +365,7 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 
 // TRK-25: strays join the Job before others are created; pods that the selector no longer
 // selects are let go in one write, and replaced.
-func TestAdoptionAndRelease_TRK_25(t *testing.T) {
+func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 	o := observeJob(sized(3, 3)).stray("s", untracked).stray("e", succeededPod(time.Minute)).with("r")
 	plan := o.want(t, "adopt e s")
 	if f := findings(plan, FindingAdopt); len(f) != 2 || f[0].Pod != "s" || f[1].PodUID != "e" {
@@ -418,7 +418,7 @@ func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
 
 // TRK-29: pods of no index lose their finalizer, and never count; the numbers are those
 // of the built-in controller's "indexed job with indexes outside of range".
-func TestIndexesOutOfRange_TRK_29(t *testing.T) {
+func TestPodsOutOfRangeNeverCount_TRK_29(t *testing.T) {
 	o := observeJob(indexed(5, 2)).
 		with("p0", index(0), succeededPod(time.Minute)).with("p5", index(5)).with("p6", index(6), succeededPod(time.Minute)).
 		with("p7", index(7), inPhase(corev1.PodPending)).with("p8", index(8), failedPod(1, time.Hour))

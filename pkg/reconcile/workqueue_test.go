@@ -19,7 +19,7 @@ func activePods(n int32) func(*batchv1.Job) {
 
 // JOB-03: as many pods as parallelism says until the first success; from then on those that
 // are there, whatever parallelism says then, and none in place of one that fails.
-func TestWorkQueue_JOB_03(t *testing.T) {
+func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    *observed
 		want string
@@ -54,7 +54,7 @@ func TestWorkQueue_JOB_03(t *testing.T) {
 
 // JOB-04 (D-36): a success does not lift the limits: the Job fails by backoffLimit, by its
 // deadline, or by a rule, as long as a pod runs.
-func TestWorkQueueFails_JOB_04(t *testing.T) {
+func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 	for want, o := range map[string]*observed{
 		"BackoffLimitExceeded": observeJob(workQueue(3), backoffLimit(0), counters(1, 0)).with("a").with("f", failedPod(1, time.Hour)),
 		"DeadlineExceeded":     observeJob(workQueue(3), deadline(60), counters(1, 0)).with("a"),
@@ -77,7 +77,7 @@ func TestWorkQueueFails_JOB_04(t *testing.T) {
 
 // JOB-65: suspended after a success, a work queue loses what still runs, and is complete
 // instead of suspended; without a success it is suspended.
-func TestSuspendedWorkQueue_JOB_65(t *testing.T) {
+func TestSuspendedWorkQueueCompletes_JOB_65(t *testing.T) {
 	o := observeJob(workQueue(3), suspend, counters(1, 0), activePods(2)).with("a").with("b")
 	o.wantStages(t, "release a b", "delete a b",
 		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached`)

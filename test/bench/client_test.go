@@ -39,7 +39,7 @@ func (f *watches) watch(_ context.Context, options metav1.ListOptions) (watch.In
 }
 
 // A watch that ends is followed by one that misses nothing.
-func TestFollow(t *testing.T) {
+func TestWatchThatEndsIsFollowedByAnother(t *testing.T) {
 	f := &watches{brings: [][]*corev1.Pod{{podAt("5"), podAt("7")}, {}, {podAt("8"), podAt("9"), podAt("10")}}}
 	var got []string
 	err := follow(t.Context(), f.watch, metav1.ListOptions{ResourceVersion: "4"}, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // SCL-12: both controllers get the same limits, and keep their other flags.
-func TestLimitedArgs_SCL_12(t *testing.T) {
+func TestBothControllersGetTheSameLimits_SCL_12(t *testing.T) {
 	manager := []string{"--bind-address=127.0.0.1", "--kube-api-qps=5000", "--secure-port=29970", "--kube-api-burst=10000"}
 	want := []string{"--bind-address=127.0.0.1", "--secure-port=29970", "--leader-elect=false", "--kube-api-qps=50", "--kube-api-burst=50"}
 	if got := limitedArgs(manager, 50); !slices.Equal(got, want) {
@@ -28,7 +28,7 @@ func TestLimitedArgs_SCL_12(t *testing.T) {
 }
 
 // A process that ends unasked is told, one that was stopped is not.
-func TestChild(t *testing.T) {
+func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
 	ends := make(chan *child, 1)
 	c, err := startChild("sleeper", exec.CommandContext(context.Background(), "sleep", "60"), func(c *child) { ends <- c })
 	if err != nil {

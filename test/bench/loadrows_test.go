@@ -46,7 +46,7 @@ func loadResults() results {
 
 // SCL-01, SCL-02, SCL-03, SCL-04, SCL-05, SCL-06, SCL-07, SCL-08: what is measured stands
 // beside what is asked for.
-func TestLoadTable(t *testing.T) {
+func TestLoadTableHasTargets(t *testing.T) {
 	const want = `
 |                                                         |   ours | built-in | ours/built-in |    target |    met |     id |
 |---------------------------------------------------------|-------:|---------:|--------------:|----------:|-------:|-------:|

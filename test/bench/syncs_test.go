@@ -29,7 +29,7 @@ job_controller_job_sync_duration_seconds_count{action="pods_deleted",completion_
 `
 
 // SCL-05, SCL-06: both controllers' syncs are read alike, together and by action.
-func TestParseSyncs_SCL_05_SCL_06(t *testing.T) {
+func TestSyncsOfBothControllersAreReadAlike_SCL_05_SCL_06(t *testing.T) {
 	all, err := parseSyncs(strings.NewReader(syncsText))
 	if err != nil {
 		t.Fatal(err)

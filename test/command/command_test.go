@@ -9,7 +9,7 @@ import (
 )
 
 // A program's end is told as it was; one that has none in time, or no beginning, is an error.
-func TestRun(t *testing.T) {
+func TestRunReportsHowAProgramEnds(t *testing.T) {
 	got, err := Run(t.Context(), time.Minute, "typed", "sh", "-c", "cat; echo wrong >&2; exit 3")
 	if want := (Result{3, "typed", "wrong\n"}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)

@@ -42,7 +42,7 @@ var failures = []failure{
 }
 
 // Issue 7, point 7: Jobs that fail under the controller of an older release are explained.
-func TestFailures_Issue7_7(t *testing.T) {
+func TestFailedJobsAreExplained(t *testing.T) {
 	for _, f := range failures {
 		t.Run(f.job, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func wantLogs(t *testing.T, ns, job string) {
 }
 
 // Jobs that succeed, by a success policy among others.
-func TestSuccesses_Issue7_7(t *testing.T) {
+func TestSuccessfulJobsAreShown(t *testing.T) {
 	for _, c := range []struct{ file, job, reason string }{
 		{"non-indexed", "non-indexed", batchv1.JobReasonCompletionsReached},
 		{"indexed-10", "indexed-10", batchv1.JobReasonCompletionsReached},
@@ -131,7 +131,7 @@ func TestSuccesses_Issue7_7(t *testing.T) {
 }
 
 // A Job that is suspended, and resumed; one whose parallelism changes.
-func TestSuspended_Issue7_7(t *testing.T) {
+func TestSuspendedJobIsShown(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	createExample(t, ns, "stalls/suspended")
@@ -150,7 +150,7 @@ func TestSuspended_Issue7_7(t *testing.T) {
 }
 
 // A Job that runs is shown, with what its controller fills in, and nothing of it is missing.
-func TestRunning_Issue7_7(t *testing.T) {
+func TestRunningJobIsShown(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	createExample(t, ns, "watch/parameter-sweep")
@@ -176,7 +176,7 @@ func TestRunning_Issue7_7(t *testing.T) {
 // Issue 7, point 7: our controller on the older release. It says once that nobody promises
 // what it builds on, and runs Jobs to their ends all the same, but not where managedBy is
 // dropped.
-func TestController_Issue7_7(t *testing.T) {
+func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 	var stderr leash.Output
 	cmd := exec.Command(binary, "controller", "--kubeconfig", kubeconfig, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
 	cmd.Stderr = &stderr

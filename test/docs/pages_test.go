@@ -21,7 +21,7 @@ import (
 const limit = 2 * time.Minute
 
 // Issue 7, point 6: every command of the documentation does what its page says.
-func TestPages(t *testing.T) {
+func TestCommandsDoWhatThePagesSay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared.root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ func auditLog(file string) (events []auditEvent, err error) {
 
 // unprovable are permissions whose use no log shows, with the test that shows it.
 var unprovable = map[permission]string{
-	{"update", "batch", "jobs/finalizers", ""}: "TestBlockingAnOwnersDeletion_JOB_48",
+	{"update", "batch", "jobs/finalizers", ""}: "TestFinalizersPermissionIsNeededToCreatePods_JOB_48",
 }
 
 // misfits compares what the account may do with what it did (JOB-48): it was refused nothing,

@@ -17,7 +17,7 @@ import (
 // not when it has succeeded (SUC-21, MGB-14).
 //
 // Nobody waits for the clock: the runs are due at minutes that are over.
-func TestCronJob_SUC_21_MGB_14(t *testing.T) {
+func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	template := load(t, "stories/kep-3998-story-1-the-leader-decides.yaml")[0]

@@ -34,7 +34,7 @@ func ignoreDisruptions(s *batchv1.JobSpec) {
 // All three pods are evicted once: more than backoffLimit allows, and the Job goes on.
 // backoffLimitPerIndex 0 keeps the back-off short, as each index has its own, and would
 // fail an index at its first failure that counts.
-func TestEviction_PFP_15(t *testing.T) {
+func TestJobSurvivesTheEvictionOfAllPods_PFP_15(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexedJob(3, 3, map[string]string{"run-time.x.1": "1h", "run-time": "1s"}, func(s *batchv1.JobSpec) {
@@ -57,7 +57,7 @@ func TestEviction_PFP_15(t *testing.T) {
 // The node of a pod vanishes, and the pod is deleted: it does not end, and with
 // podReplacementPolicy Failed gets no successor. The controller does not force the end;
 // it goes on when the garbage collector for pods has marked the pod as failed.
-func TestVanishedNode_PRP_23(t *testing.T) {
+func TestPodOfAVanishedNodeIsNotReplaced_PRP_23(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "vanishing-" + ns, Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"}}}
@@ -117,7 +117,7 @@ func TestVanishedNode_PRP_23(t *testing.T) {
 //
 // One pod of every third index is disturbed, as soon as it runs. The others let the Job
 // go on: a success ends the back-off after a failure.
-func TestChaos_PRP_24(t *testing.T) {
+func TestDisturbedJobStaysWithinParallelism_PRP_24(t *testing.T) {
 	t.Parallel()
 	const completions, parallelism, victims = 40, 4, 12
 	seed := rand.Uint64()

@@ -10,7 +10,7 @@ import (
 )
 
 // Bad input ends with one line that says what to do, and the right exit code.
-func TestBadInput(t *testing.T) {
+func TestBadInputIsOneLine(t *testing.T) {
 	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {

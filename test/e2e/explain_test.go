@@ -50,7 +50,7 @@ var failures = map[string]map[string]explained{
 
 // Each Job of the examples that fails is explained: rule, pod, container and exit code, as
 // text and as JSON; 412 failures have three causes (CLI-04).
-func TestExplainExamples_CLI_04(t *testing.T) {
+func TestExplanationsNameRulePodAndExitCode_CLI_04(t *testing.T) {
 	t.Parallel()
 	for file, jobs := range failures {
 		t.Run(strings.ReplaceAll(file, "/", " "), func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestAllFailingExamplesAreExplained_CLI_04(t *testing.T) {
 }
 
 // A deadline is not the fault of a container: the limit is told, and who ran into it.
-func TestExplainDeadline_CLI_04(t *testing.T) {
+func TestDeadlineIsExplained_CLI_04(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "failures/deadline.yaml")

@@ -12,7 +12,7 @@ import (
 )
 
 // The examples end as their first lines say (JOB-59, JOB-60), and nothing is left over.
-func TestExamples_JOB_59_JOB_60(t *testing.T) {
+func TestExamplesEndAsTheySay_JOB_59_JOB_60(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	for _, file := range []string{"indexed-10.yaml", "index-3-retries.yaml", "over-backoff-limit.yaml", "non-indexed.yaml"} {
@@ -49,7 +49,7 @@ func TestExamples_JOB_59_JOB_60(t *testing.T) {
 }
 
 // Restarts in the middle, orderly and by SIGKILL, lose and double nothing (TRK-03, JOB-56).
-func TestRestarts_TRK_03_JOB_56(t *testing.T) {
+func TestRestartsLoseAndDoubleNothing_TRK_03_JOB_56(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "indexed-10.yaml", managedBy(ns))
@@ -79,7 +79,7 @@ func TestRestarts_TRK_03_JOB_56(t *testing.T) {
 
 // The built-in controller runs beside ours: each keeps to its own Jobs, and a third
 // one's Job stays as it is (MGB-01, MGB-05, MGB-06, MGB-13).
-func TestSideBySide_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
+func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	named := func(name string, managedBy *string) func(*batchv1.Job) {
@@ -117,7 +117,7 @@ func TestSideBySide_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
 
 // A deleted Job leaves no pod behind, with the garbage collector of the cluster
 // (TRK-20, JOB-58, REG-07), and a finished one is removed by its TTL (MGB-15).
-func TestDeletion_TRK_20_JOB_58_MGB_15(t *testing.T) {
+func TestDeletedJobLeavesNoPodBehind_TRK_20_JOB_58_MGB_15(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "indexed-10.yaml")
@@ -137,7 +137,7 @@ func TestDeletion_TRK_20_JOB_58_MGB_15(t *testing.T) {
 
 // What the kwok nodes do by annotation reaches the pod's status as a kubelet
 // writes it.
-func TestNodeAnnotations(t *testing.T) {
+func TestNodesObeyAnnotations(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "over-backoff-limit.yaml", func(j *batchv1.Job) {

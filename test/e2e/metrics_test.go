@@ -126,7 +126,7 @@ func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
 }
 
 // An address that another one has is an error that names the flag; the process ends.
-func TestAddressInUse_JOB_52(t *testing.T) {
+func TestAddressInUseNamesTheFlag_JOB_52(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	p := startController(t, "--namespaces", ns, "--managed-by", ownManager(ns))

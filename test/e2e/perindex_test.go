@@ -31,7 +31,7 @@ func indexedJob(completions, parallelism int32, annotations map[string]string, c
 }
 
 // The conformance tests of Kubernetes for backoffLimitPerIndex.
-func TestConformance_BLI_38(t *testing.T) {
+func TestConformanceCasesPerIndexPass_BLI_38(t *testing.T) {
 	t.Parallel()
 	odd := map[string]string{"run-time": "500ms", "exit-code.1": "1", "exit-code.3": "1"}
 	for what, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestConformance_BLI_38(t *testing.T) {
 
 // The walk of KEP-3850's production readiness review: upgrade, downgrade, upgrade,
 // with the real binary, a long-running Job, and pods deleted with a grace period of 1 s.
-func TestUpgradeDowngradeUpgrade_BLI_36(t *testing.T) {
+func TestJobSurvivesUpgradeAndDowngrade_BLI_36(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	arguments := []string{"--namespaces", ns, "--managed-by", ownManager(ns)}

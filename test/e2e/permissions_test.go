@@ -76,7 +76,7 @@ func isForMetrics(p permission) bool {
 
 // With Roles in its namespaces, which give what the ClusterRole of config/default gives, the
 // controller runs there (JOB-48, TRK-34).
-func TestRoleInANamespace_JOB_48_TRK_34(t *testing.T) {
+func TestRoleInANamespaceIsEnough_JOB_48_TRK_34(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	nobody := []string{"--kubeconfig", kubeconfig, "--as", "system:serviceaccount:" + ns + ":default", "--as-group", "system:serviceaccounts"}
@@ -116,7 +116,7 @@ func TestEachPermissionIsAskedFor_JOB_48_JOB_56(t *testing.T) {
 
 // What update of jobs/finalizers is for: where the API server checks who may block an owner's
 // deletion, no pod can be created without it (JOB-48).
-func TestBlockingAnOwnersDeletion_JOB_48(t *testing.T) {
+func TestFinalizersPermissionIsNeededToCreatePods_JOB_48(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	may := installed(t)
@@ -148,7 +148,7 @@ func TestBlockingAnOwnersDeletion_JOB_48(t *testing.T) {
 
 // Without the roles for metrics the controller works, and each scrape is answered with 503:
 // it cannot ask who that is, or whether they may (JOB-48, JOB-52).
-func TestMetricsPermissions_JOB_48_JOB_52(t *testing.T) {
+func TestScrapesAreRefusedWithoutReviews_JOB_48_JOB_52(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	reading := reader(t, ns, "reader", "/metrics")
@@ -191,7 +191,7 @@ func grantEverywhere(t *testing.T, ns, user string, p permission) {
 // What list and get are for, which most controllers never use: list where the API server does
 // not stream the objects that are there already (as before Kubernetes 1.34), and get to ask
 // for a Job before a pod without owner is adopted (JOB-48, JOB-35).
-func TestRareReads_JOB_48(t *testing.T) {
+func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	labels := map[string]string{"app": "orphans"}
@@ -221,7 +221,7 @@ func TestRareReads_JOB_48(t *testing.T) {
 
 // The verdict on permissions finds what it is there for: a request that was refused, a
 // permission that nothing used, one that was used in another namespace only (JOB-48).
-func TestPermissionVerdict_JOB_48(t *testing.T) {
+func TestVerdictFindsUnusedPermissions_JOB_48(t *testing.T) {
 	t.Parallel()
 	event := func(verb, group, resource, subresource, namespace, decision string) auditEvent {
 		e := auditEvent{Verb: verb, RequestURI: "/" + resource, Annotations: map[string]string{"authorization.k8s.io/decision": decision}}

@@ -9,7 +9,7 @@ import (
 )
 
 // kubectl finds the binary on PATH as a plugin, with its flags and exit codes.
-func TestAsPlugin(t *testing.T) {
+func TestKubectlFindsThePlugin(t *testing.T) {
 	t.Parallel()
 	controlplane, err := exec.Command("go", "-C", "../../hack/controlplane", "run", ".", "path").Output()
 	if err != nil {

@@ -111,7 +111,7 @@ func TestStoriesAreDocumented(t *testing.T) {
 }
 
 // KEP-2307: finished pods are deleted as soon as they are seen (TRK-27, TRK-13).
-func TestStory_TRK_27_TRK_13(t *testing.T) {
+func TestFinishedPodsMayBeDeletedAtOnce_TRK_27_TRK_13(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-2307-finished-pods-may-go", func(t *testing.T, ns string) {
 		deleted := map[string]bool{}
@@ -131,13 +131,13 @@ func TestStory_TRK_27_TRK_13(t *testing.T) {
 }
 
 // KEP-3329, story 1: exit code 41 is retried, 134 ends the Job.
-func TestStory_PFP_16_BugsFailTheJob(t *testing.T) {
+func TestBugsFailTheJob_PFP_16(t *testing.T) {
 	t.Parallel()
 	play(t, "kep-3329-story-1-a-bug-fails-the-job", nil)
 }
 
 // KEP-3329, stories 2 and 3: whom a disruption counts against.
-func TestStory_PFP_16_Disruptions(t *testing.T) {
+func TestDisruptionsCountAsTheRulesSay_PFP_16(t *testing.T) {
 	t.Parallel()
 	t.Run("ignored", func(t *testing.T) {
 		t.Parallel()
@@ -168,7 +168,7 @@ func wantDisrupted(t *testing.T, ns, job, reason string, n int) {
 }
 
 // KEP-3850, stories 1 to 3.
-func TestStory_BLI_37(t *testing.T) {
+func TestSuitesAreRetriedPerIndex_BLI_37(t *testing.T) {
 	t.Parallel()
 	t.Run("one retry per suite", func(t *testing.T) {
 		t.Parallel()
@@ -199,7 +199,7 @@ func TestStory_BLI_37(t *testing.T) {
 
 // KEP-3939, story 1: worker 0 is deleted, and has no successor until it has ended
 // (the verdict of the run checks every pod of every Job for that).
-func TestStory_PRP_24_OneTrainerPerIndex(t *testing.T) {
+func TestOneTrainerRunsPerIndex_PRP_24(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-1-one-trainer-per-index", func(t *testing.T, ns string) {
 		untilCounts(t, ns, "tf-training", counts{active: 2})
@@ -214,7 +214,7 @@ func TestStory_PRP_24_OneTrainerPerIndex(t *testing.T) {
 
 // PRP-21: a single pod needs five seconds to end. First there is nothing but that pod,
 // which has not failed yet, then nothing but its successor.
-func TestReplacement_PRP_21(t *testing.T) {
+func TestReplacementWaitsForTheEnd_PRP_21(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexedJob(1, 1, map[string]string{"run-time": "1h", "termination-time": "5s"}, func(s *batchv1.JobSpec) {
@@ -233,7 +233,7 @@ func TestReplacement_PRP_21(t *testing.T) {
 
 // KEP-3939, story 2: a renderer is deleted, and ends with success; there are never
 // more than two pods, and no fifth.
-func TestStory_PRP_24_NoMoreThanTwo(t *testing.T) {
+func TestNoMoreThanTwoRenderersRun_PRP_24(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-2-no-more-than-two-at-a-time", func(t *testing.T, ns string) {
 		untilCounts(t, ns, "render-frames", counts{active: 2})
@@ -244,7 +244,7 @@ func TestStory_PRP_24_NoMoreThanTwo(t *testing.T) {
 
 // KEP-3939, story 3: a queue suspends the Job. terminating holds until the last pod is
 // gone, and a resume in between starts no pod (PRP-13).
-func TestStory_PRP_24_TerminatingHoldsQuota(t *testing.T) {
+func TestTerminatingPodsHoldQuota_PRP_24(t *testing.T) {
 	t.Parallel()
 	const name = "batch-simulation"
 	ns := play(t, "kep-3939-story-3-terminating-pods-hold-quota", func(t *testing.T, ns string) {
@@ -281,7 +281,7 @@ func TestStory_PRP_24_TerminatingHoldsQuota(t *testing.T) {
 }
 
 // KEP-3998, story 1: the leader ends the Job, which waits for its workers to stop.
-func TestStory_SUC_23_LeaderDecides(t *testing.T) {
+func TestLeaderDecides_SUC_23(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3998-story-1-the-leader-decides", nil)
 	interim := untilJob(t, ns, "mpi-benchmark", "the criteria met", func(j *batchv1.Job) bool { return condition(j, batchv1.JobSuccessCriteriaMet) != nil })
@@ -301,7 +301,7 @@ func TestStory_SUC_23_LeaderDecides(t *testing.T) {
 }
 
 // KEP-3998, story 2: five workers, or the leader.
-func TestStory_SUC_23_LeaderOrFiveWorkers(t *testing.T) {
+func TestLeaderOrFiveWorkersDecide_SUC_23(t *testing.T) {
 	t.Parallel()
 	t.Run("five workers", func(t *testing.T) {
 		t.Parallel()
@@ -318,7 +318,7 @@ func TestStory_SUC_23_LeaderOrFiveWorkers(t *testing.T) {
 }
 
 // succeededIndexes is text: 0 without quotes is a number, which no API server takes.
-func TestQuoting_SUC_23(t *testing.T) {
+func TestIndexWithoutQuotesIsRejected_SUC_23(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	data, err := os.ReadFile("../../examples/stories/kep-3998-story-1-the-leader-decides.yaml")
@@ -340,7 +340,7 @@ func TestQuoting_SUC_23(t *testing.T) {
 
 // The additional stories of KEP-3998, as far as the API goes: pods that are stopped may
 // finish their work, which is not counted any more; the message names the rule.
-func TestStory_SUC_23_More(t *testing.T) {
+func TestStoppedPodsMayFinishUncounted_SUC_23(t *testing.T) {
 	t.Parallel()
 	t.Run("lingering pods", func(t *testing.T) {
 		t.Parallel()
@@ -354,7 +354,7 @@ func TestStory_SUC_23_More(t *testing.T) {
 }
 
 // KEP-4443: a container exits with the code of a rule, and the reason has the rule's name.
-func TestStory_PFN_32_PFN_30(t *testing.T) {
+func TestReasonNamesTheRule_PFN_32_PFN_30(t *testing.T) {
 	t.Parallel()
 	t.Run("named", func(t *testing.T) {
 		t.Parallel()
@@ -369,7 +369,7 @@ func TestStory_PFN_32_PFN_30(t *testing.T) {
 }
 
 // KEP-4443, story 2: what runs the Jobs decides by the reason alone.
-func TestStory_PFN_31(t *testing.T) {
+func TestReasonTellsWhetherToRestart_PFN_31(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-4443-story-2-leave-it-or-restart-it", nil)
 	restart := map[string]bool{ruleReason + "ExitCode2": false, ruleReason + "ExitCode3": true}

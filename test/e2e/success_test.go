@@ -10,7 +10,7 @@ import (
 
 // The conformance tests of Kubernetes for successPolicy: what is pending, or fails,
 // when a rule is met does not matter.
-func TestConformance_SUC_24(t *testing.T) {
+func TestConformanceCasesOfSuccessPoliciesPass_SUC_24(t *testing.T) {
 	t.Parallel()
 	rule := func(indexes *string, count *int32) func(*batchv1.JobSpec) {
 		return func(s *batchv1.JobSpec) {
@@ -41,7 +41,7 @@ func TestConformance_SUC_24(t *testing.T) {
 }
 
 // A Job whose pods never end is over at its deadline (JOB-61).
-func TestDeadline_JOB_61(t *testing.T) {
+func TestDeadlineEndsPodsThatNeverEnd_JOB_61(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexedJob(2, 2, map[string]string{"run-time": "1h"}, func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](1) }))
@@ -49,7 +49,7 @@ func TestDeadline_JOB_61(t *testing.T) {
 }
 
 // backoffLimit 1 and pods that always fail (JOB-60): two pods, and all of the status.
-func TestBackoffLimit_JOB_60(t *testing.T) {
+func TestSecondFailureExceedsTheBackoffLimit_JOB_60(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "over-backoff-limit.yaml")
@@ -58,7 +58,7 @@ func TestBackoffLimit_JOB_60(t *testing.T) {
 
 // restartPolicy OnFailure: each container fails once, is restarted in its pod, and
 // nothing counts as failed (JOB-59).
-func TestLocalRestarts_JOB_59(t *testing.T) {
+func TestLocalRestartsDoNotCountAsFailed_JOB_59(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexedJob(3, 2, map[string]string{"run-time": "500ms", "exit-code.x.1": "1"}, func(s *batchv1.JobSpec) {

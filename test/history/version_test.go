@@ -13,7 +13,7 @@ import (
 
 // What a watch brings becomes a version (STV-25): Jobs and pods, their end too, and
 // nothing else.
-func TestFromEvent_STV_25(t *testing.T) {
+func TestEventsBecomeVersions_STV_25(t *testing.T) {
 	t.Parallel()
 	seen := time.Unix(7, 0)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "12"}}
@@ -38,7 +38,7 @@ func TestFromEvent_STV_25(t *testing.T) {
 }
 
 // Versions are sorted by number, and those that were given stay as they were.
-func TestSorted(t *testing.T) {
+func TestVersionsAreSortedByNumber(t *testing.T) {
 	t.Parallel()
 	given := []Version{{Revision: 10}, {Revision: 9}, {Revision: 100}}
 	got := Sorted(given)

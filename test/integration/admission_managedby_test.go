@@ -154,7 +154,7 @@ func applyJob(ctx context.Context, client kubernetes.Interface, namespace string
 
 // In namespaces with the label a new Job that names nobody is ours. Nothing else changes:
 // not a Job that names somebody, not one elsewhere, and nothing but the one field.
-func TestManagedByOfNewJobs_Issue7_2(t *testing.T) {
+func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
 	labels := map[string]map[string]string{
@@ -198,7 +198,7 @@ func TestManagedByOfNewJobs_Issue7_2(t *testing.T) {
 // Only spec.managedBy is set: two Jobs, one of them from a namespace without the label,
 // differ in nothing else. Lists that a merge of configurations would refuse or reorder
 // (an environment variable twice) are kept as they are.
-func TestManagedByChangesNothingElse_Issue7_2(t *testing.T) {
+func TestAdmissionSetsManagedByOnly(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
 	labelled, unlabelled := newNamespace(t, client), newNamespace(t, client)
@@ -239,7 +239,7 @@ func asJSON(t *testing.T, object any) string {
 
 // A Job that exists keeps its controller, or its lack of one, whatever is written to it,
 // also when its namespace gets the label, or loses it, later.
-func TestManagedByOfExistingJobs_Issue7_2(t *testing.T) {
+func TestExistingJobsKeepTheirController(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
 	probe, namespace := newNamespace(t, client), newNamespace(t, client)
@@ -303,7 +303,7 @@ func TestManagedByOfExistingJobs_Issue7_2(t *testing.T) {
 
 // A CronJob knows nothing of managedBy. Its Jobs in a labelled namespace are ours, and run
 // to their end.
-func TestManagedByOfCronJobs_Issue7_2(t *testing.T) {
+func TestCronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	f := newFixture(t)
 	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
 	applyManagedBy(t, f.client, f.namespace)
@@ -341,7 +341,7 @@ func TestManagedByOfCronJobs_Issue7_2(t *testing.T) {
 }
 
 // A Job that names nobody is run by our controller, from its creation to its end.
-func TestManagedByIsRun_Issue7_2(t *testing.T) {
+func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
@@ -369,7 +369,7 @@ func (f *fixture) runToCompletion(name string) {
 }
 
 // kustomization.yaml of each folder has all that is in it.
-func TestManagedByFilesAreListed_Issue7_2(t *testing.T) {
+func TestKustomizationsListAllFiles(t *testing.T) {
 	for folder, want := range map[string][]string{
 		managedByFolder:               {"managed-by.yaml"},
 		filepath.Dir(managedByFolder): {"rule-names", "managed-by"},

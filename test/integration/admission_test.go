@@ -285,7 +285,7 @@ var internalReasons = []string{
 
 // The names that a policy rejects, and those that it takes, one by one, with a word of
 // the message.
-func TestAdmissionOfNames_PFN_16_PFN_17_PFN_18_PFN_19_PFN_20_PFN_22_PFN_24_PFN_29(t *testing.T) {
+func TestAdmissionRejectsIllegalNames_PFN_16_to_20_PFN_22_PFN_24_PFN_29(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	long := strings.Repeat("x", 112)
@@ -409,7 +409,7 @@ func randomValue(random *rand.Rand, rules int) string {
 }
 
 // Names cannot change in any way; all else can.
-func TestAdmissionOfUpdates_PFN_26(t *testing.T) {
+func TestAdmissionRejectsChangedNames_PFN_26(t *testing.T) {
 	t.Parallel()
 	var old *batchv1.Job
 	a := newAdmission(t, func(a *admission) { old = a.mustCreate("old", "0=a-b", 1) })
@@ -453,7 +453,7 @@ func TestAdmissionOfUpdates_PFN_26(t *testing.T) {
 
 // However a Job is made or written, its names are looked at: by server-side apply, with a
 // generated name, by a client that replaces the whole object.
-func TestAdmissionOfOtherWays_PFN_26(t *testing.T) {
+func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	for way, make := range creations {
@@ -526,7 +526,7 @@ func (a *admission) mustTakeOtherChanges(job *batchv1.Job) {
 
 // What is legal, but odd, is taken with one warning. All that is no business of the
 // policies is taken without.
-func TestAdmissionWarnings_PFN_12_PFN_21(t *testing.T) {
+func TestAdmissionWarnsOfOddNames_PFN_12_PFN_21(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	for _, c := range []struct {
@@ -580,7 +580,7 @@ func TestAdmissionFilesAreListed(t *testing.T) {
 // The API server checks the expressions against the schema of a Job, in a controller
 // of its own, and complains in the policy's status. That controller writes nothing
 // else, so this test disturbs no other.
-func TestAdmissionTypeChecks_PFN_26(t *testing.T) {
+func TestAdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
 	a := newAdmission(t)
 	startBuiltin(t, "validatingadmissionpolicy-status-controller")
 	for _, name := range a.policies {
@@ -603,7 +603,7 @@ func TestAdmissionTypeChecks_PFN_26(t *testing.T) {
 
 // Names come back from the API server as they were, in either encoding, whatever else
 // happens to the Job.
-func TestAnnotationRoundTrip_PFN_23(t *testing.T) {
+func TestNamesComeBackFromTheAPIServer_PFN_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	names := rulename.Names{"ExitCode2", "", "a,b:c", ",x", ":y_", strings.Repeat("z", rulename.MaxLen), "6", "_"}

@@ -191,7 +191,7 @@ func TestJobIsGoneBeforeAdoption_JOB_35_JOB_37(t *testing.T) {
 }
 
 // Nothing is taken from others, nor from the deleted, nor for a Job that ends.
-func TestNotAdopted_JOB_37_TRK_23(t *testing.T) {
+func TestPodsOfOthersAreNotAdopted_JOB_37_TRK_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	// The test creates pods in the name of the Job.

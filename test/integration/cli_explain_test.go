@@ -117,7 +117,7 @@ func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 
 // CLI-08: who may view a namespace can run every verb that reads; nothing is missing for
 // want of a permission.
-func TestViewer_CLI_08(t *testing.T) {
+func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController(f.telling)
@@ -151,7 +151,7 @@ func TestViewer_CLI_08(t *testing.T) {
 
 // CLI-08: without some permissions the answer is shorter, and says so; without that for
 // Jobs there is none, and it says that.
-func TestMissingPermissions_CLI_08(t *testing.T) {
+func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -189,7 +189,7 @@ func TestMissingPermissions_CLI_08(t *testing.T) {
 
 // CLI-04: Jobs of the built-in controller are explained as well as ours; it does not know
 // the names of rules, and the annotation tells them.
-func TestExplainBuiltin_CLI_04(t *testing.T) {
+func TestJobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	f := newFixture(t)
 	pod := f.failByRule(corruptJob(managedBy("")))
@@ -202,7 +202,7 @@ func TestExplainBuiltin_CLI_04(t *testing.T) {
 }
 
 // CLI-06: a quota lets no pod in: each asks for more than there is.
-func TestExplainQuota_CLI_06(t *testing.T) {
+func TestQuotaIsExplained_CLI_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.quota("10", "1")
@@ -218,7 +218,7 @@ func TestExplainQuota_CLI_06(t *testing.T) {
 }
 
 // MGB-12: nobody runs the Job, whose managedBy is a misspelling of ours.
-func TestExplainUnknownManager_MGB_12(t *testing.T) {
+func TestUnknownManagerIsExplained_MGB_12(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -235,7 +235,7 @@ func TestExplainUnknownManager_MGB_12(t *testing.T) {
 
 // PRP-23: the node of a terminating pod is gone, and nobody ends the pod: there is no
 // replacement, nothing is forced, and the plugin says why.
-func TestVanishedNode_PRP_23(t *testing.T) {
+func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

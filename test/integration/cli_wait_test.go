@@ -113,7 +113,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is complete")
 }
 
-func TestWaitEnds_CLI_07(t *testing.T) {
+func TestWaitEndsWithoutAResult_CLI_07(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

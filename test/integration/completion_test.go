@@ -70,7 +70,7 @@ func TestNonIndexedJobCompletes_JOB_02_TRK_02(t *testing.T) {
 }
 
 // After the first success no pod of a work queue is replaced, and failures count.
-func TestWorkQueue_JOB_03_JOB_04(t *testing.T) {
+func TestWorkQueueReplacesNoPodAfterASuccess_JOB_03_JOB_04(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -91,7 +91,7 @@ func TestWorkQueue_JOB_03_JOB_04(t *testing.T) {
 	f.wantPodsEver(4)
 }
 
-func TestNothingToDo_JOB_05(t *testing.T) {
+func TestJobWithNothingToDoIsComplete_JOB_05(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -111,7 +111,7 @@ func TestNothingToDo_JOB_05(t *testing.T) {
 	f.untilComplete("waits", 1, 0)
 }
 
-func TestPodsOfAnIndexedJob_JOB_39_JOB_40_JOB_41_JOB_42_JOB_43_TRK_01(t *testing.T) {
+func TestPodsOfAnIndexedJobKnowTheirIndex_JOB_39_JOB_40_JOB_41_JOB_42_JOB_43_TRK_01(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

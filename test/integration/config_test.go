@@ -90,7 +90,7 @@ func TestPrintedManifestsAreThoseOfKubectl(t *testing.T) {
 
 // Issue 7, point 1: a real API server takes the manifests without a word of warning, and to apply them again changes
 // nothing. Its evaluation of pod security is the real one.
-func TestManifestsApply(t *testing.T) {
+func TestManifestsApplyWithoutWarnings(t *testing.T) {
 	t.Parallel()
 	k, manifests := newKubectl(t), printManifests(t, "default")
 	if _, warnings := k.run("", "apply", "-k", filepath.Join(configFolder, "default")); warnings != "" {

@@ -8,7 +8,7 @@ import (
 
 // Somebody edits the Job between the controller's read and its status write: the
 // write is a conflict, what it was for is decided anew, and nothing is lost.
-func TestConflict_STV_23_TRK_08(t *testing.T) {
+func TestConflictIsDecidedAnew_STV_23_TRK_08(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		edit map[string]any
@@ -47,7 +47,7 @@ func TestConflict_STV_23_TRK_08(t *testing.T) {
 }
 
 // KEP-3715's argument: a Job that grows while its success is being written goes on.
-func TestConflictWithElasticJob_STV_23_JOB_10(t *testing.T) {
+func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -70,7 +70,7 @@ func TestConflictWithElasticJob_STV_23_JOB_10(t *testing.T) {
 }
 
 // As long as no status can be written, no finalizer goes (the judge holds S2).
-func TestConflictsWithoutEnd_TRK_08(t *testing.T) {
+func TestNoFinalizerGoesWithoutAStatus_TRK_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

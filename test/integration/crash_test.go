@@ -76,7 +76,7 @@ var crashStories = map[string]crashStory{
 
 // The controller dies at each of its writes, before the API server has it or
 // before the answer comes back; the next one ends the Job with exact counts.
-func TestCrashAtEveryWrite_TRK_02_TRK_03_JOB_56(t *testing.T) {
+func TestCrashAtAnyWriteKeepsCountsExact_TRK_02_TRK_03_JOB_56(t *testing.T) {
 	t.Parallel()
 	for name, story := range crashStories {
 		for n := range story.writes {
@@ -116,7 +116,7 @@ func (f *fixture) tell(story crashStory, p *process) {
 
 // The controller dies at chosen points of the accounting of two pods, one of
 // which failed. The next one counts each exactly once.
-func TestCrashWhileAccounting_TRK_03(t *testing.T) {
+func TestCrashWhileAccountingKeepsCountsExact_TRK_03(t *testing.T) {
 	t.Parallel()
 	for name, crashPoint := range map[string]func(f *fixture, w *wire){
 		"pods run": func(f *fixture, _ *wire) { f.finishTwo() },

@@ -68,7 +68,7 @@ spec:
 `
 
 // The manifest of KEP-4443 on an API server that does not know names of rules.
-func TestCreateManifestWithNames_PFN_23(t *testing.T) {
+func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
 	namespace := newNamespace(t, client)

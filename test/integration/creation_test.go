@@ -65,7 +65,7 @@ func (f *fixture) quota(pods, cpu string) {
 
 // A quota lets in ten of a hundred pods: the first sync finds that out with 15 calls at most,
 // each later one with a single call; and when there is room, the Job goes on.
-func TestQuota_JOB_45(t *testing.T) {
+func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.quota("10", "1")
@@ -96,7 +96,7 @@ func TestQuota_JOB_45(t *testing.T) {
 
 // In a namespace that is being terminated no pod can be created. One is tried in a sync, that
 // is no error that would be tried again, and none counts as active. What exists goes on.
-func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
+func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController(f.telling)
@@ -127,7 +127,7 @@ func TestNamespaceIsTerminating_JOB_46(t *testing.T) {
 
 // A conflict on the creation of a pod, as the admission of a quota may answer it, leads to
 // another try, though nothing else happens to the Job.
-func TestConflictOnCreation_REG_06(t *testing.T) {
+func TestConflictOnCreationIsTriedAgain_REG_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -143,7 +143,7 @@ func TestConflictOnCreation_REG_06(t *testing.T) {
 
 // The answers to creations are lost, and no watch tells of the pods. They are found by the
 // Job's own selector, which is not the generated one, and none is created twice.
-func TestListByManualSelector_JOB_44(t *testing.T) {
+func TestPodsAreFoundByAManualSelector_JOB_44(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

@@ -89,7 +89,7 @@ func pluginConfig(t *testing.T, file string) *rest.Config {
 // The controller's token is revoked, and it cannot do anything, for as long as its plugin
 // has no other one. Then it goes on, without a restart. (That tokens and certificates in
 // files are read anew is tested where the controller's client is made, in internal/cli.)
-func TestExpiredCredentials_JOB_57(t *testing.T) {
+func TestControllerGoesOnAfterExpiredCredentials_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	account := f.controllerAccount()

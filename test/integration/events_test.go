@@ -129,7 +129,7 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 
 // JOB-47: all that is said of a small Job, each once, in one write, and nothing else; by a
 // client of its own (SCL-03), which needs no other permission than to create and to patch.
-func TestEventsOfAJob_JOB_47_JOB_48_SCL_03(t *testing.T) {
+func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	option, sent := f.eventClient()
@@ -188,7 +188,7 @@ func (f *fixture) failThe(job string, code int32, n int) (first string) {
 
 // JOB-47: each cause of failures is one event with the number of its pods, which the next
 // controller goes on with, and which is there when the pods are not.
-func TestCausesOfFailures_JOB_47(t *testing.T) {
+func TestEachCauseIsOneEvent_JOB_47(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tolerated = []string{"S2", "S3"} // The judge knows no ignored failures.

@@ -23,7 +23,7 @@ func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
 // Finish times have whole seconds: the wait after a failure is up to one second
 // shorter than it says, and ends on a full second, so that no creationTimestamp
 // can be before it.
-func TestIndexFailsTwice_JOB_18_JOB_19_BLI_26(t *testing.T) {
+func TestFailedIndexIsRetriedAfterItsDelay_JOB_18_JOB_19_BLI_26(t *testing.T) {
 	t.Parallel()
 	const base = 2 * time.Second
 	f := newFixture(t)
@@ -56,7 +56,7 @@ func TestIndexFailsTwice_JOB_18_JOB_19_BLI_26(t *testing.T) {
 
 // What still runs when a Job fails is deleted and counted, whatever the
 // podReplacementPolicy; the Job is Failed when it has ended.
-func TestOverBackoffLimit_JOB_15_MGB_08_MGB_10_PRP_14_PRP_16_TRK_15(t *testing.T) {
+func TestFailingJobDeletesAndCountsItsPods_JOB_15_MGB_08_MGB_10_PRP_14_PRP_16_TRK_15(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestBackoffLimitIsLowered_JOB_17_JOB_54(t *testing.T) {
 	f.untilFinished("a", batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded, 0, 2)
 }
 
-func TestDeadline_JOB_23_JOB_24_MGB_08(t *testing.T) {
+func TestShortenedDeadlineFailsTheJob_JOB_23_JOB_24_MGB_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

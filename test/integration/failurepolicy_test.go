@@ -29,7 +29,7 @@ func (f *fixture) wantTargetFirst(uid string) {
 
 // The controller dies with FailureTarget stored and nothing released; the pod that
 // is the reason is deleted before the next one starts.
-func TestCrashAfterFailureTarget_PFP_08(t *testing.T) {
+func TestCrashAfterFailureTargetKeepsTheReason_PFP_08(t *testing.T) {
 	t.Parallel()
 	for name, deletes := range map[string]func(*fixture, *corev1.Pod){
 		"the pod is being deleted": func(f *fixture, pod *corev1.Pod) { f.deletePods(pod) },

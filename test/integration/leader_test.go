@@ -112,7 +112,7 @@ func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
 
 // A leader that is asked to end lets the calls under way finish, then gives the Lease
 // back, and the other one leads at once: long before the Lease would expire.
-func TestHandOver_JOB_56(t *testing.T) {
+func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	leader, standby := f.startPair(longLease)

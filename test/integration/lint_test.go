@@ -230,7 +230,7 @@ func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
 }
 
 // What CronJobs have around the Job, and schedules in particular.
-func TestLintOfCronJobs_JOB_40(t *testing.T) {
+func TestLintOfCronJobsAgreesWithTheAPIServer_JOB_40(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	job := asJob(decoded(t, `{}`), decoded(t, lintBase))
@@ -256,7 +256,7 @@ func TestLintOfCronJobs_JOB_40(t *testing.T) {
 	}
 }
 
-func TestLintOfNames_JOB_40(t *testing.T) {
+func TestLintOfNamesAgreesWithTheAPIServer_JOB_40(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	base := decoded(t, lintBase)

@@ -28,7 +28,7 @@ func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 
 // A Job larger than the API server likes, of which all indexes but the last few have
 // succeeded: they run, at the same time as far as its parallelism goes, and it completes.
-func TestLargerThanRecommended_SCL_13(t *testing.T) {
+func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 	t.Parallel()
 	const indexes, left = 100_001, 4
 	f := newFixture(t)
@@ -58,7 +58,7 @@ func TestLargerThanRecommended_SCL_13(t *testing.T) {
 }
 
 // The pods of such a Job are created, more than one stage may, and taken away again.
-func TestManyPodsAtOnce_SCL_13(t *testing.T) {
+func TestManyPodsAreCreatedAndRemoved_SCL_13(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -78,7 +78,7 @@ func failOn(exitCode int32) jobOption {
 // The API server serves names in the rules: they are the reason, and win over the
 // annotation, also after a restart and for Jobs that were there before. Nothing that
 // we send could take them away.
-func TestNamesInTheRules_PFN_28(t *testing.T) {
+func TestNamesInTheRulesWin_PFN_28(t *testing.T) {
 	t.Parallel()
 	for name, restarts := range map[string]bool{"same controller": false, "next controller": true} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestNamesInTheRules_PFN_28(t *testing.T) {
 }
 
 // Beside API servers of before, the annotation is all there is.
-func TestNoNamesInTheRules_PFN_28(t *testing.T) {
+func TestAnnotationHoldsWithoutNamesInTheRules_PFN_28(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

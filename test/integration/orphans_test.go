@@ -177,7 +177,7 @@ type straysCase struct {
 }
 
 // Whose pods are freed at a start, and whose are left to others.
-func TestOwnership_TRK_22_TRK_23(t *testing.T) {
+func TestOnlyOurPodsAreFreedAtAStart_TRK_22_TRK_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	// The test creates the pods, as nobody should.

@@ -16,7 +16,7 @@ import (
 )
 
 // A template that belongs to a group is what the pods get, and nothing is made of it.
-func TestSchedulingGroup_JOB_64(t *testing.T) {
+func TestSchedulingGroupIsPassedOn_JOB_64(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]jobOption{"NonIndexed": completions(2), "Indexed": indexed(2)} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func ofTheFuture(config *rest.Config, jobs *atomic.Int64) *rest.Config {
 
 // Fields of the spec that we do not know hold up nothing, and nothing that we write changes
 // the spec that is stored.
-func TestUnknownFieldsOfTheSpec_JOB_64(t *testing.T) {
+func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var seen atomic.Int64

@@ -21,7 +21,7 @@ import (
 func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 
 // What the API server asks of the fields of KEP-3850.
-func TestFieldsPerIndex_BLI_01_BLI_30(t *testing.T) {
+func TestAPIServerChecksFieldsPerIndex_BLI_01_BLI_30(t *testing.T) {
 	t.Parallel()
 	const perIndexField, maxField, parallelismField = "spec.backoffLimitPerIndex", "spec.maxFailedIndexes", "spec.parallelism"
 	s := newShelf(t)
@@ -150,7 +150,7 @@ func TestFailedPodIsDeletedAtOnce_BLI_07_BLI_08(t *testing.T) {
 
 // Upstream's TestBackoffLimitPerIndex_DelayedPodDeletion: the failed pod is deleted while
 // no controller runs.
-func TestDelayedPodDeletion_BLI_07(t *testing.T) {
+func TestDeletedFailedPodKeepsItsCount_BLI_07(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -311,7 +311,7 @@ func TestMaxFailedIndexesIsLowered_BLI_20_JOB_54(t *testing.T) {
 }
 
 // Upstream's numbers for both limits at once: each index fails once, and may.
-func TestBothLimits_BLI_09_BLI_21(t *testing.T) {
+func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_09_BLI_21(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -347,7 +347,7 @@ func TestNoHeadOfLineBlocking_BLI_14_BLI_23_BLI_24(t *testing.T) {
 }
 
 // A restart in the middle of a wait neither ends it nor begins it anew.
-func TestRestartMidDelay_BLI_22_BLI_27(t *testing.T) {
+func TestRestartKeepsTheDelay_BLI_22_BLI_27(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	clock := newShiftedClock(t)
@@ -451,7 +451,7 @@ func manyGaps(n int) (completed, failed string) {
 
 // The largest lists that Jobs can come to are stored, and read, and the controller goes
 // on with them (KEP-3850, "Risks and Mitigations").
-func TestLargestStatus_BLI_31(t *testing.T) {
+func TestLargestStatusIsStored_BLI_31(t *testing.T) {
 	t.Parallel()
 	const mi = 1 << 20
 	tenTo5, tenTo5Failed := everySecond(1e5)
@@ -490,7 +490,7 @@ func TestLargestStatus_BLI_31(t *testing.T) {
 	}
 }
 
-func TestFinishedIndexes_BLI_32(t *testing.T) {
+func TestFinishedIndexesAreCounted_BLI_32(t *testing.T) {
 	t.Parallel()
 	const metric = "job_finished_indexes_total"
 	for name, c := range map[string]struct {
@@ -522,7 +522,7 @@ func TestFinishedIndexes_BLI_32(t *testing.T) {
 }
 
 // Indexes that leave an elastic Job, and come back, count again: they ran again.
-func TestFinishedIndexesOfElasticJob_BLI_11_BLI_32(t *testing.T) {
+func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 	t.Parallel()
 	const metric = "job_finished_indexes_total"
 	f := newFixture(t)
@@ -594,7 +594,7 @@ func TestNoWritesForFailedIndexes_BLI_33(t *testing.T) {
 
 // The API server lets the two be together though failures of containers that are
 // restarted count nowhere: the Job runs, and its user is told, once.
-func TestOnFailurePerIndex_BLI_40(t *testing.T) {
+func TestOnFailureJobPerIndexRuns_BLI_40(t *testing.T) {
 	t.Parallel()
 	const reason = "BackoffLimitPerIndexOnFailure"
 	f := newFixture(t)

@@ -14,7 +14,7 @@ func deadline(d time.Duration) jobOption {
 }
 
 // What the API server makes of the field of KEP-3939.
-func TestFieldOfReplacement_PRP_01(t *testing.T) {
+func TestAPIServerDefaultsTheReplacementPolicy_PRP_01(t *testing.T) {
 	t.Parallel()
 	const field = "spec.podReplacementPolicy"
 	s := newShelf(t)
@@ -299,7 +299,7 @@ func TestTerminalConditionWaits_PRP_14_PRP_15_MGB_10(t *testing.T) {
 }
 
 // Upstream's numbers: two pods are deleted and fail.
-func TestCreationMetric_PRP_17(t *testing.T) {
+func TestRecreatedPodsAreCountedByReason_PRP_17(t *testing.T) {
 	t.Parallel()
 	const metric = "job_pods_creation_total"
 	for name, c := range map[string]struct {
@@ -332,7 +332,7 @@ func TestCreationMetric_PRP_17(t *testing.T) {
 }
 
 // Each attempt counts once, also one that fails (D-11).
-func TestFailedCreationMetric_PRP_17(t *testing.T) {
+func TestFailedCreationIsCountedOnce_PRP_17(t *testing.T) {
 	t.Parallel()
 	const metric = "job_pods_creation_total"
 	f := newFixture(t)

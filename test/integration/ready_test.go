@@ -13,7 +13,7 @@ import (
 // status.ready is a number from the first status on, and counts the active pods that are
 // ready: 2, 52, and 50 when two have failed and when two more are not ready any longer. Many
 // pods that become ready one after the other are one write in a batch period.
-func TestReadyPods_JOB_32_REG_18(t *testing.T) {
+func TestReadyPodsShareStatusWrites_JOB_32_REG_18(t *testing.T) {
 	t.Parallel()
 	const period = time.Second
 	f := newFixture(t)
@@ -49,7 +49,7 @@ func TestReadyPods_JOB_32_REG_18(t *testing.T) {
 
 // Every pod that ends, one by one, asks for a sync, and so does every status: what is written
 // is one status in a batch period all the same.
-func TestSteadyFinishes_REG_18(t *testing.T) {
+func TestSteadyFinishesShareStatusWrites_REG_18(t *testing.T) {
 	t.Parallel()
 	const period = time.Second
 	f := newFixture(t)
@@ -72,7 +72,7 @@ func TestSteadyFinishes_REG_18(t *testing.T) {
 
 // An OnFailure Job fails when the restarts of init and app containers of pods that run, or
 // are about to, reach the limit.
-func TestContainerRestarts_JOB_16(t *testing.T) {
+func TestContainerRestartsReachTheLimit_JOB_16(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

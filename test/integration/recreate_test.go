@@ -91,7 +91,7 @@ func TestRecreatedJobStartsFresh_JOB_20_JOB_38(t *testing.T) {
 }
 
 // Jobs of others are nobody's business but theirs, and so are their pods.
-func TestJobsOfOthers_MGB_01_MGB_06_TRK_23(t *testing.T) {
+func TestJobsOfOthersAreLeftAlone_MGB_01_MGB_06_TRK_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var others []*batchv1.Job

@@ -59,7 +59,7 @@ func TestDeletedPodIsReplacedWhenFailed_PRP_06_PRP_08(t *testing.T) {
 
 // The matrix of KEP-3939: both pods are deleted while a foreign finalizer holds
 // them, and fail after that.
-func TestReplacementMatrix_PRP_04_PRP_20(t *testing.T) {
+func TestReplacementFollowsThePolicy_PRP_04_PRP_20(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]jobOption{
 		"Indexed":    indexed(2),

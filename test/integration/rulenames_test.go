@@ -64,7 +64,7 @@ func TestReasonNamesTheRule_PFN_02_PFN_06(t *testing.T) {
 
 // Another pod holds up the end. That both conditions keep reason and message is S11 of
 // the invariants.
-func TestReasonFromTargetToFailed_PFN_03(t *testing.T) {
+func TestFailedHasTheReasonOfFailureTarget_PFN_03(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -139,7 +139,7 @@ func TestGateIsSwitchedOnAgain_PFN_11(t *testing.T) {
 }
 
 // The longest name makes a reason of 128 bytes, which an event can have.
-func TestLongestName_PFN_15(t *testing.T) {
+func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController(f.telling)
@@ -159,7 +159,7 @@ func TestLongestName_PFN_15(t *testing.T) {
 
 // Names that the API server would have rejected hold up nothing: there is one event
 // for each value, and the reason has the index.
-func TestInvalidNames_PFN_25(t *testing.T) {
+func TestInvalidNamesHoldUpNothing_PFN_25(t *testing.T) {
 	t.Parallel()
 	const event = "InvalidPodFailurePolicyRuleNames"
 	f := newFixture(t)
@@ -191,7 +191,7 @@ func TestInvalidNames_PFN_25(t *testing.T) {
 }
 
 // Story 1 of KEP-4443.
-func TestStoryOfOneName_PFN_30(t *testing.T) {
+func TestNamedRuleIsTheReason_PFN_30(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -204,7 +204,7 @@ func TestStoryOfOneName_PFN_30(t *testing.T) {
 }
 
 // Story 2 of KEP-4443: who watches Jobs knows by the reason which to start again.
-func TestStoryOfTwoNames_PFN_31(t *testing.T) {
+func TestTwoNamesAreTwoReasons_PFN_31(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -56,7 +56,7 @@ func TestScaleDownRacesWithSuccess_TRK_36(t *testing.T) {
 func elastic(n int) map[string]any { return map[string]any{"completions": n, "parallelism": n} }
 
 // Indexes leave and return: those that had succeeded run again.
-func TestElasticJob_JOB_10(t *testing.T) {
+func TestIndexesThatReturnRunAgain_JOB_10(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

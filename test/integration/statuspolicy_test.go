@@ -223,7 +223,7 @@ func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
 
 // Pods that finished without the finalizer are accounted, or of a time before it: they
 // do not count, and are replaced.
-func TestFinishedWithoutFinalizer_TRK_12(t *testing.T) {
+func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]jobOption{"Indexed": indexed(2), "NonIndexed": func(s *batchv1.JobSpec) { completions(2)(s); parallelism(2)(s) }} {
 		t.Run(name, func(t *testing.T) {
@@ -346,7 +346,7 @@ func TestPodEventsAreLost_TRK_21(t *testing.T) {
 // The lists of uncounted pods are never nil once there is a status, stay below 20 kB,
 // and are empty at the end. That no UID is there twice is STV-02 of the invariants, and
 // that they are empty at the end, for every test, STV-13.
-func TestUncountedPods_TRK_28(t *testing.T) {
+func TestUncountedListsStayBounded_TRK_28(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -51,7 +51,7 @@ func uncountedAre(succeeded, failed []types.UID) statusEdit {
 
 // The rules that the judge holds are those of the API server: what it rejects,
 // they find, and what it takes, they have nothing against.
-func TestStatusRules_STV_01_to_STV_21_STV_25(t *testing.T) {
+func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T) {
 	t.Parallel()
 	complete, failed := batchv1.JobComplete, batchv1.JobFailed
 	target, criteria := batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet

@@ -57,7 +57,7 @@ func TestSuccessPoliciesThatAreRejected_SUC_01_SUC_02(t *testing.T) {
 
 // Upstream's TestSuccessPolicy, as Jobs of one namespace. The first status with
 // SuccessCriteriaMet has its evidence (SUC-08 on a real API server).
-func TestSuccessPolicies_SUC_08_SUC_10_SUC_17_SUC_18_SUC_24(t *testing.T) {
+func TestSuccessPoliciesEndAsWithTheBuiltinController_SUC_08_SUC_10_SUC_17_SUC_18_SUC_24(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := f.newMeter()

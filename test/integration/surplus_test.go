@@ -33,7 +33,7 @@ func (f *fixture) addPod(job *batchv1.Job, index int32) *corev1.Pod {
 
 // A pod too many cannot be taken away before it has succeeded like the others. The Job is
 // complete, and one event says what is odd about it.
-func TestTooManySucceeded_JOB_14(t *testing.T) {
+func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	t.Parallel()
 	const event = "TooManySucceededPods"
 	f := newFixture(t)
@@ -77,7 +77,7 @@ func TestEnoughSucceeded_JOB_14(t *testing.T) {
 
 // Parallelism beyond completions starts as many pods as there are completions, and keeps as
 // many as remain: a pod more goes, and one for each success that comes from elsewhere.
-func TestParallelismBeyondCompletions_JOB_63(t *testing.T) {
+func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]jobOption{"NonIndexed": completions(3), "Indexed": indexed(3)} {
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestFewerCompletionsRemain_JOB_63(t *testing.T) {
 }
 
 // Two pods of one index succeed: that is one completion, and the Job waits for the others.
-func TestRepeatedIndex_REG_02_JOB_06(t *testing.T) {
+func TestRepeatedIndexIsOneCompletion_REG_02_JOB_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

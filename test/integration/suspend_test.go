@@ -8,7 +8,7 @@ import (
 
 func suspend(on bool) map[string]any { return map[string]any{"suspend": on} }
 
-func TestSuspendAndResume_JOB_25_JOB_26_JOB_27_JOB_30_TRK_14_PRP_09(t *testing.T) {
+func TestResumedJobGoesOnWhereItWas_JOB_25_to_27_JOB_30_TRK_14_PRP_09(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -129,7 +129,7 @@ func TestResumeWaitsForTerminatingPods_PRP_13(t *testing.T) {
 // JOB-30: while a Job is suspended and has no active pods, resources and labels of its template
 // may change, since Kubernetes 1.37 those labels too that the API server put there and that
 // say whose the pods are. New pods are as the template says then; the Job's stay the Job's.
-func TestTemplateOfASuspendedJob_JOB_30(t *testing.T) {
+func TestResumedJobHasTheNewTemplate_JOB_30(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -104,7 +104,7 @@ func TestFinalizerIsStripped_TRK_37(t *testing.T) {
 }
 
 // The finalizer removals that fail do not hold up the others.
-func TestOneRemovalFails_TRK_08_TRK_09(t *testing.T) {
+func TestFailedRemovalHoldsUpNoOther_TRK_08_TRK_09(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

@@ -2,7 +2,7 @@
 // pods that was stored (package history), and by nothing else: neither the controller's
 // cache nor its log. The integration tests, the e2e tests and the soak share it.
 //
-//	Judge      S1..S6, S9, S11 of the project's reliability document, the rules for a
+//	Judge      S1..S6, S9, S11 of docs/requirements.md, the rules for a
 //	           status (package statusrules), and why each number and reason is what it is
 //	AtRest     L2, once nothing happens any more
 //	Territory  S8: who wrote what, by metadata.managedFields

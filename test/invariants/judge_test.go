@@ -210,7 +210,7 @@ func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 }
 
 // The judge reads the rules of the API for itself (SUC-04..07, PFP-02).
-func TestRules_SUC_06_PFP_02(t *testing.T) {
+func TestJudgeReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 	t.Parallel()
 	job := &batchv1.Job{}
 	job.Status.CompletedIndexes = "1,3,5"

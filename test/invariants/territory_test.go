@@ -29,7 +29,7 @@ func of(managedBy *string) func(*batchv1.JobSpec) {
 
 // Who writes what is not his is found, and who does his work is not (MGB-01, MGB-05,
 // MGB-13).
-func TestTerritory_MGB_01_MGB_05_MGB_13(t *testing.T) {
+func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 	t.Parallel()
 	ours, named, foreign, reserved := ptr.To("batchjob.dev/controller"), ptr.To("e2e.batchjob.dev/x"), ptr.To("example.com/other"), ptr.To(batchv1.JobControllerName)
 	stray := func(p *corev1.Pod) { p.OwnerReferences = nil }
@@ -61,7 +61,7 @@ func TestTerritory_MGB_01_MGB_05_MGB_13(t *testing.T) {
 }
 
 // A check that saw nothing to check says so.
-func TestTerritoryMissesKinds_MGB_13(t *testing.T) {
+func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
 	t.Parallel()
 	territory := NewTerritory("batchjob.dev/controller")
 	if got := territory.Missing(); len(got) != 4 {
@@ -86,7 +86,7 @@ func TestTerritoryMissesKinds_MGB_13(t *testing.T) {
 }
 
 // Finalizers that are left are found, and those that may still be held are not (L2).
-func TestAtRest_TRK_20_JOB_58(t *testing.T) {
+func TestFinalizersLeftBehindAreFound_TRK_20_JOB_58(t *testing.T) {
 	t.Parallel()
 	finished := func(s *batchv1.JobStatus) { and(met, complete)(s) }
 	for what, c := range map[string]struct {

@@ -97,7 +97,7 @@ func (s series) check(t *testing.T, where, expression string) (labels []string) 
 }
 
 // Issue 7: every alert asks for what is served, and tells all that whoever is woken needs.
-func TestAlerts(t *testing.T) {
+func TestAlertsQueryServedMetrics(t *testing.T) {
 	served := served(t)
 	for _, alert := range alerts(t) {
 		labels := append(served.check(t, alert.Alert, alert.Expr), "job")
@@ -127,7 +127,7 @@ func TestAlerts(t *testing.T) {
 }
 
 // Issue 7: every alert has a runbook of its own, and no runbook is of no alert.
-func TestRunbooks(t *testing.T) {
+func TestEveryAlertHasARunbook(t *testing.T) {
 	var want []string
 	for _, alert := range alerts(t) {
 		want = append(want, alert.Alert)
@@ -196,7 +196,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 }
 
 // Issue 7: every panel asks for what is served, and says what it shows and in which unit.
-func TestDashboard(t *testing.T) {
+func TestPanelsQueryServedMetrics(t *testing.T) {
 	served, d := served(t), readDashboard(t)
 	var rows, variables []string
 	for _, v := range d.Templating.List {
@@ -260,7 +260,7 @@ func (p panel) check(t *testing.T, served series) {
 }
 
 // docs/monitoring.md names every metric of the controller, and no other.
-func TestMetricsTable_JOB_52(t *testing.T) {
+func TestMetricsTableIsComplete_JOB_52(t *testing.T) {
 	page := read(t, "../../docs/monitoring.md")
 	served := series{}
 	served.addOwn(t)

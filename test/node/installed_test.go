@@ -20,7 +20,7 @@ import (
 
 // Issue 7, point 1: config/default is applied without a warning, and two pods become ready
 // with the image as it was built, without a restart.
-func TestInstalled_Issue7_1(t *testing.T) {
+func TestInstalledPodsBecomeReady(t *testing.T) {
 	t.Logf("available %.1f s after kubectl apply", installed.took.Seconds())
 	if strings.Contains(installed.said, "Warning") {
 		t.Errorf("kubectl apply warns:\n%s", installed.said)
@@ -62,7 +62,7 @@ func wantJSONLog(t *testing.T, pod string) {
 }
 
 // Issue 7, point 3: what the plugin prints is what is installed.
-func TestPrintedManifests_Issue7_3(t *testing.T) {
+func TestPrintedManifestsAreInstalled(t *testing.T) {
 	printed := kubectl(t, "", "batchjob", "controller", "--print-manifests")
 	if printed.Code != 0 {
 		t.Fatalf("%+v", printed)
@@ -73,7 +73,7 @@ func TestPrintedManifests_Issue7_3(t *testing.T) {
 }
 
 // Issue 7, point 1: the securityContext of the Deployment is what the kernel holds the process to.
-func TestConfined_Issue7_1(t *testing.T) {
+func TestProcessIsConfined(t *testing.T) {
 	twoReady(t)
 	processes := processesOf(t)
 	if len(processes) != 2 {
@@ -113,7 +113,7 @@ func processesOf(t *testing.T) (dirs []string) {
 }
 
 // Issue 7, point 1: each pod answers probes where the Deployment says, and kubelet asks there.
-func TestProbes_Issue7_1(t *testing.T) {
+func TestPodsAnswerProbes(t *testing.T) {
 	for _, pod := range twoReady(t) {
 		for _, path := range []string{"/healthz", "/readyz"} {
 			if code, body := get(t, http.DefaultClient, "http://"+net.JoinHostPort(pod.Status.PodIP, "8081")+path, ""); code != http.StatusOK {

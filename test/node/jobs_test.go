@@ -18,7 +18,7 @@ import (
 )
 
 // Issue 7, point 1: the Jobs that the documentation has everybody run end as their comments say.
-func TestSamples_Issue7_1(t *testing.T) {
+func TestSamplesEndAsTheySay(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	if r := kubectl(t, ns, "apply", "-k", root+"/config/samples"); r.Code != 0 || strings.Contains(r.ErrOut, "Warning") {
@@ -36,7 +36,7 @@ func TestSamples_Issue7_1(t *testing.T) {
 }
 
 // Issue 7, point 1: a Job of several containers at once is complete when all have ended.
-func TestComplete_Issue7_1(t *testing.T) {
+func TestIndexedJobCompletes(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexed(newJob("sum", `echo "part $JOB_COMPLETION_INDEX of 5"; sleep 1`), 5, 3))
@@ -64,7 +64,7 @@ func exit42() *batchv1.Job {
 
 // Issue 7, point 1: explain-failure names pod, container, exit code and rule, and shows the
 // last lines of the real log; logs shows all of them.
-func TestExitCode_Issue7_1(t *testing.T) {
+func TestExitCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, exit42())
@@ -109,7 +109,7 @@ type ending struct {
 
 // Issue 7, point 1: what a container runtime reports of containers that are killed, or were
 // never started, is understood.
-func TestEndings_Issue7_1(t *testing.T) {
+func TestKilledContainersAreExplained(t *testing.T) {
 	t.Parallel()
 	missing := newJob("missing", "")
 	missing.Spec.Template.Spec.Containers[0].Command = []string{"trainer", "--epochs", "3"}
@@ -133,7 +133,7 @@ func TestEndings_Issue7_1(t *testing.T) {
 
 // Issue 7, point 1, JOB-16: restarts in the pod use up backoffLimit, and the controller deletes
 // the pod: how its container failed is told all the same.
-func TestRestarts_Issue7_1(t *testing.T) {
+func TestRestartsAreExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	j := newJob("again", `echo trying; sleep 1; exit 7`)
@@ -148,7 +148,7 @@ func TestRestarts_Issue7_1(t *testing.T) {
 
 // PFP-07, ADR 0012: a busy kubelet may report that pods have failed at their activeDeadlineSeconds
 // before it reports how their containers ended; the rule for the exit code is found all the same.
-func TestExitCodesThatComeLate_PFP_07(t *testing.T) {
+func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	j := indexed(newJob("late", `trap 'sleep 1; exit 42' TERM; while :; do sleep 1 & wait; done`), 4, 4)
@@ -163,7 +163,7 @@ func TestExitCodesThatComeLate_PFP_07(t *testing.T) {
 }
 
 // Issue 7, point 1: a container has failed, and another one keeps its pod from ending.
-func TestFailedWithin_Issue7_1(t *testing.T) {
+func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	j := newJob("half", `sleep 1; exit 42`)
@@ -178,7 +178,7 @@ func TestFailedWithin_Issue7_1(t *testing.T) {
 }
 
 // Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.
-func TestStalls_Issue7_1(t *testing.T) {
+func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	t.Parallel()
 	secret := newJob("secret", "true")
 	secret.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "KEY", ValueFrom: &corev1.EnvVarSource{
@@ -206,7 +206,7 @@ func TestStalls_Issue7_1(t *testing.T) {
 
 // Issue 7, point 1: a container that gets SIGTERM has its grace period, and logs --follow shows
 // what it says meanwhile.
-func TestDeadline_Issue7_1(t *testing.T) {
+func TestContainerHasItsGracePeriod(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	j := newJob("polite", `trap 'echo saving; exit 0' TERM; echo working; while :; do sleep 1 & wait; done`)

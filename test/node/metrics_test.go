@@ -15,7 +15,7 @@ import (
 
 // Issue 7, point 1: metrics are served with TLS, by each pod and by the Service, to who has the
 // role batchjob-metrics-reader and to nobody else.
-func TestMetrics_Issue7_1(t *testing.T) {
+func TestMetricsAreServedWithTLS(t *testing.T) {
 	ns := namespace(t)
 	reader, other := token(t, ns, "reader"), token(t, ns, "other")
 	if r := kubectl(t, ns, "create", "clusterrolebinding", ns, "--clusterrole", "batchjob-metrics-reader", "--serviceaccount", ns+":reader"); r.Code != 0 {

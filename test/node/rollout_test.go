@@ -21,7 +21,7 @@ import (
 
 // Issue 7, point 1: while a Job runs the Deployment is rolled out anew. The lead moves once, to
 // a new pod, soon after the old leader gave it back, and the Job has no pod too many or too few.
-func TestRollout_Issue7_1(t *testing.T) {
+func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	before := twoReady(t)
 	unharmed := runLongJob(t)
 	lead := followLease(t)
@@ -82,7 +82,7 @@ func runLongJob(t *testing.T) (unharmed func()) {
 
 // Issue 7, point 1: the leader is killed without warning. The other pod takes over once the
 // Lease has run out, kubelet starts the container anew, and the Job is unharmed.
-func TestLeaderDies_Issue7_1(t *testing.T) {
+func TestKilledLeaderIsReplaced(t *testing.T) {
 	twoReady(t)
 	unharmed := runLongJob(t)
 	lead := followLease(t)
@@ -139,7 +139,7 @@ func leaderPod(t *testing.T) *corev1.Pod {
 }
 
 // Issue 7, point 1: a drained node takes one pod at a time.
-func TestEviction_Issue7_1(t *testing.T) {
+func TestDrainTakesOnePodAtATime(t *testing.T) {
 	before := twoReady(t)
 	eventually(t, "the PodDisruptionBudget to know its pods", func(ctx context.Context) bool {
 		pdb, err := client.PolicyV1().PodDisruptionBudgets(system).Get(ctx, deployment, metav1.GetOptions{})

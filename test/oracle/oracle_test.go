@@ -37,10 +37,10 @@ type tally struct {
 	ends map[string]int
 }
 
-// TestOracle holds the whole sync against the model: the order of reasons to end (JOB-01),
+// The whole sync is compared with the model: the order of reasons to end (JOB-01),
 // what runs (JOB-02..12), what counts (TRK-04, BLI-02..29, PRP-02..16, PFP-01..10), when
 // (JOB-18, BLI-22), and what a status says of it (JOB-22..28, PFN-02, SUC-03..17, MGB-10).
-func TestOracle(t *testing.T) {
+func TestEndStatesAgreeWithTheModel(t *testing.T) {
 	first, n := uint64(0), *seeds
 	if *oneSeed >= 0 {
 		first, n = uint64(*oneSeed), 1

@@ -95,7 +95,7 @@ func readZip(data []byte) (map[string]file, error) {
 
 // Issue 7, point 4: LICENSE, the binary and the script for completion, in an archive for
 // each platform; what depends on who built it is the same for everybody.
-func TestArchives(t *testing.T) {
+func TestArchivesHaveAllFiles(t *testing.T) {
 	var first time.Time
 	for _, p := range platforms() {
 		files := unpacked(t, p)
@@ -228,7 +228,7 @@ func sum(t *testing.T, name string) string {
 }
 
 // Issue 7, point 4: checksums of all that is published.
-func TestChecksums(t *testing.T) {
+func TestChecksumsAreOfAllFiles(t *testing.T) {
 	want := []string{"install.yaml"}
 	for _, p := range platforms() {
 		want = append(want, p.archive(), p.bill())

@@ -58,7 +58,7 @@ func serveJobs(t *testing.T, names ...string) string {
 }
 
 // Issue 7: a plugin unpacked from an archive works as `kubectl batchjob`.
-func TestUnpackedPlugin(t *testing.T) {
+func TestUnpackedPluginWorks(t *testing.T) {
 	folder, path := install(t)
 	config := serveJobs(t, "evaluate", "training-workers-0")
 	for command, want := range map[string][]string{

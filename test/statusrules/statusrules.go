@@ -5,7 +5,8 @@
 //
 // Where the API server asks only if a field has changed, these ask always: nobody but
 // a controller writes a status where they are used. That the rest is as the API server
-// sees it is a test of its own, on a real one: TestStatusRules in test/integration.
+// sees it is a test of its own, on a real one: TestStatusRulesAreThoseOfTheAPIServer in
+// test/integration.
 // The simulator has its own copy, written independently.
 package statusrules
 

@@ -10,7 +10,7 @@ var policy = Policy{Base: 10 * time.Second, Max: 10 * time.Minute}
 func at(seconds int) time.Time { return time.Unix(int64(1_000_000+seconds), 0) }
 
 // JOB-18: with a base of 10 s, n=6 waits 320 s and n=7 reaches the cap.
-func TestDelay_JOB_18(t *testing.T) {
+func TestDelayDoublesUpToTheMaximum_JOB_18(t *testing.T) {
 	for n, want := range map[int32]time.Duration{
 		-1: 0, 0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 3: 40 * time.Second, 6: 320 * time.Second,
 		7: 600 * time.Second, 8: 600 * time.Second, 2147483647: 600 * time.Second,
@@ -21,7 +21,7 @@ func TestDelay_JOB_18(t *testing.T) {
 	}
 }
 
-func TestRecordAfter_JOB_18(t *testing.T) {
+func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 	type failure struct {
 		at    int
 		fresh bool
@@ -89,7 +89,7 @@ func TestSuccessIsRemembered_JOB_18(t *testing.T) {
 }
 
 // JOB-18: of more failures than are remembered one by one, the latest are.
-func TestManyFailures_JOB_18(t *testing.T) {
+func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 	var h History
 	for i := range 1000 {
 		h.Failure(at((i*7)%1000), true)

@@ -94,7 +94,7 @@ func check(t *testing.T, table map[string]evaluation) {
 }
 
 // PFP-02: the first rule that matches applies; what is not known is passed over.
-func TestRules_PFP_02(t *testing.T) {
+func TestFirstMatchingRuleApplies_PFP_02(t *testing.T) {
 	bare := rule{Action: failJob}
 	emptyList := onConditions(failJob)
 	emptyList.OnPodConditions = []pattern{}
@@ -128,7 +128,7 @@ func TestFailIndexUnavailable_BLI_34(t *testing.T) {
 }
 
 // PFP-03: what onExitCodes looks at.
-func TestExitCodes_PFP_03(t *testing.T) {
+func TestExitCodesMatchTerminatedContainers_PFP_03(t *testing.T) {
 	check(t, map[string]evaluation{
 		"In, listed":              {policyOf(onCodes(failJob, opIn, 1, 2, 3)), exited(2), true, byCode(failJob, "a", 2)},
 		"In, first value":         {policyOf(onCodes(failJob, opIn, 1, 2, 3)), exited(1), true, byCode(failJob, "a", 1)},
@@ -156,7 +156,7 @@ func TestExitCodes_PFP_03(t *testing.T) {
 }
 
 // PFP-04: what onPodConditions looks at.
-func TestPodConditions_PFP_04(t *testing.T) {
+func TestPodConditionsMatchTypeAndStatus_PFP_04(t *testing.T) {
 	target := func(status corev1.ConditionStatus) *batchv1.PodFailurePolicy {
 		return policyOf(onConditions(ignore, pattern{Type: "Other"}, pattern{Type: corev1.DisruptionTarget, Status: status}))
 	}
@@ -176,7 +176,7 @@ func TestPodConditions_PFP_04(t *testing.T) {
 }
 
 // PFN-04: a later FailJob rule that matches too contributes nothing.
-func TestFirstMatchOnly_PFN_04(t *testing.T) {
+func TestLaterRulesAddNothing_PFN_04(t *testing.T) {
 	pod := exited(1)
 	pod.Conditions = disrupted(corev1.ConditionTrue).Conditions
 	codes, conditions := onCodes(failJob, opIn, 1), onConditions(failJob, pattern{Type: corev1.DisruptionTarget})
@@ -188,7 +188,7 @@ func TestFirstMatchOnly_PFN_04(t *testing.T) {
 
 // PFP-10, PFN-08: the words of the built-in controller. A rule's name is not among
 // them: the type of a rule has none to show.
-func TestMessage_PFP_10_PFN_08(t *testing.T) {
+func TestMessageHasTheBuiltinWords_PFP_10_PFN_08(t *testing.T) {
 	for _, c := range []struct {
 		match Match
 		want  string

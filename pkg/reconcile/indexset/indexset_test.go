@@ -105,7 +105,7 @@ func TestFirstMissing(t *testing.T) {
 }
 
 // BLI-10, JOB-09: the format of completedIndexes and failedIndexes.
-func TestString_BLI_10_JOB_09(t *testing.T) {
+func TestIndexesAreWrittenAsIntervals_BLI_10_JOB_09(t *testing.T) {
 	for _, c := range []struct {
 		indexes []int32
 		want    string
@@ -143,7 +143,7 @@ func TestParseJoinsWhatTouches(t *testing.T) {
 }
 
 // JOB-09: damaged text does not stop a Job.
-func TestParseTolerant_JOB_09(t *testing.T) {
+func TestDamagedTextIsSkipped_JOB_09(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		limit   int32

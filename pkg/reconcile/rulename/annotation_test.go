@@ -13,7 +13,7 @@ type valueCase struct {
 	names Names
 }
 
-func TestFormatAndParse_PFN_23_PFN_24(t *testing.T) {
+func TestFormattedNamesAreParsedBack_PFN_23_PFN_24(t *testing.T) {
 	longest := make(Names, MaxRules)
 	for i := range longest {
 		longest[i] = fmt.Sprintf("%0*d", MaxLen, i)
@@ -43,7 +43,7 @@ func TestFormatAndParse_PFN_23_PFN_24(t *testing.T) {
 }
 
 // Values that Format does not write.
-func TestParseOtherForms_PFN_22_PFN_24(t *testing.T) {
+func TestOtherFormsOfAValueAreParsed_PFN_22_PFN_24(t *testing.T) {
 	for _, c := range []valueCase{
 		{"2=C;0=A", 3, Names{"A", "", "C"}},
 		{"0=", 1, nil},
@@ -58,7 +58,7 @@ func TestParseOtherForms_PFN_22_PFN_24(t *testing.T) {
 	}
 }
 
-func TestMalformed_PFN_24(t *testing.T) {
+func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
 	const form, index, none, again = "not index=name", "is not an index", "no such rule", "has an entry already"
 	for _, c := range []struct {
 		value string
@@ -117,7 +117,7 @@ func TestMalformed_PFN_24(t *testing.T) {
 	}
 }
 
-func TestTooMuch_PFN_29(t *testing.T) {
+func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
 	full := "0=" + strings.Repeat("x", MaxSize-2)
 	for _, c := range []struct {
 		value string
@@ -144,7 +144,7 @@ func TestTooMuch_PFN_29(t *testing.T) {
 	}
 }
 
-func TestResolve_PFN_28(t *testing.T) {
+func TestNativeNamesWinOverTheAnnotation_PFN_28(t *testing.T) {
 	const invalid = "0=a-b"
 	for _, c := range []struct {
 		what       string
@@ -184,7 +184,7 @@ func TestResolve_PFN_28(t *testing.T) {
 	}
 }
 
-func TestNamesWithoutRules_PFN_12(t *testing.T) {
+func TestNamesWithoutRulesMeanNothing_PFN_12(t *testing.T) {
 	for _, annotation := range []string{"", "0=A", "a-b", strings.Repeat("x", 5000)} {
 		names, violations := Resolve([]string{"N"}, annotation, 0)
 		if names != nil || violations != nil {

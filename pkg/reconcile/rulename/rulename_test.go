@@ -37,7 +37,7 @@ func TestLongestNameMakesTheLongestReason_PFN_19(t *testing.T) {
 	}
 }
 
-func TestNameOfAnyRule(t *testing.T) {
+func TestRulesBeyondTheNamesHaveNone(t *testing.T) {
 	names := Names{"A", "", "C"}
 	for rule, want := range map[int32]string{0: "A", 1: "", 2: "C", 3: "", -1: "", math.MaxInt32: "", math.MinInt32: ""} {
 		if got := names.Name(rule); got != want {

@@ -63,7 +63,7 @@ func TestNamesAreUnique_PFN_16(t *testing.T) {
 	)
 }
 
-func TestNumericNames_PFN_17(t *testing.T) {
+func TestNameIsNoIndexOfAnotherRule_PFN_17(t *testing.T) {
 	zeros := strings.Repeat("0", 110)
 	checkNames(t,
 		namesCase{[]string{"1", "", ""}, []about{{0, "index of rule 1"}}},
@@ -83,7 +83,7 @@ func TestNumericNames_PFN_17(t *testing.T) {
 	)
 }
 
-func TestCharacters_PFN_18(t *testing.T) {
+func TestIllegalCharactersAreReported_PFN_18(t *testing.T) {
 	const notAllowed, atTheEnd = "is not allowed, only", "is not allowed at the end"
 	for name, says := range map[string]string{
 		"ExitCode2": "", "2fast": "", "a,b:c": "", "_": "", ",a": "", ":a": "", "a_": "", "_,:_": "", "x": "", "9": "",
@@ -104,7 +104,7 @@ func TestCharacters_PFN_18(t *testing.T) {
 var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // All names of two characters, one of them any byte, against the pattern itself.
-func TestCharactersAgainstThePattern_PFN_18(t *testing.T) {
+func TestCharactersAgreeWithThePattern_PFN_18(t *testing.T) {
 	for c := range 256 {
 		for _, d := range []string{"", "a", "0", "_", ",", ":", "-", "\n", "é"} {
 			b := string([]byte{byte(c)})
@@ -118,7 +118,7 @@ func TestCharactersAgainstThePattern_PFN_18(t *testing.T) {
 	}
 }
 
-func TestLength_PFN_19(t *testing.T) {
+func TestNameOf112CharactersIsTooLong_PFN_19(t *testing.T) {
 	long := strings.Repeat("x", 112)
 	checkNames(t,
 		namesCase{names: []string{long[:111], "B"}},
@@ -126,7 +126,7 @@ func TestLength_PFN_19(t *testing.T) {
 	)
 }
 
-func TestInternalReasons_PFN_20(t *testing.T) {
+func TestInternalReasonsAreNoNames_PFN_20(t *testing.T) {
 	for _, reason := range internalReasons() {
 		checkNames(t,
 			namesCase{[]string{"A", reason}, []about{{1, reason}}},
@@ -139,7 +139,7 @@ func TestInternalReasons_PFN_20(t *testing.T) {
 
 // The list must have every reason that the API package names, so that one which a
 // new version of it brings is noticed: it reads the sources of that version.
-func TestInternalReasonsOfTheAPI_PFN_20(t *testing.T) {
+func TestInternalReasonsIncludeThoseOfTheAPI_PFN_20(t *testing.T) {
 	found := apiReasons(t)
 	if len(found) < 7 || !slices.Contains(found, "BackoffLimitExceeded") {
 		t.Fatalf("k8s.io/api/batch/v1 has the reasons %q; how are they declared now?", found)
@@ -193,7 +193,7 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 }
 
 // The admission policy cannot import the list; it has a copy.
-func TestInternalReasonsOfThePolicy_PFN_20(t *testing.T) {
+func TestPolicyHasTheSameInternalReasons_PFN_20(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names", "rule-names.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestCamelCaseIsALint_PFN_21(t *testing.T) {
 }
 
 // All violations are there, always in the same order.
-func TestAllViolations(t *testing.T) {
+func TestAllViolationsAreReportedInOrder(t *testing.T) {
 	long := strings.Repeat("x", 112) + ":"
 	names := []string{"1", "a-b", "a-b", long, "FailedIndexes", "Fine", ""}
 	want := []about{

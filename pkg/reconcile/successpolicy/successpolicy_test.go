@@ -48,7 +48,7 @@ func check(t *testing.T, table map[string]evaluation) {
 }
 
 // SUC-03: in order, the first rule wins; the others still tell how far they are.
-func TestOrder_SUC_03(t *testing.T) {
+func TestFirstRuleWins_SUC_03(t *testing.T) {
 	check(t, map[string]evaluation{
 		"both are met":   {[]rule{counted(1), listed("0")}, "0", 0, []Progress{{Have: 1, Need: 1}, {Have: 1, Need: 1}}},
 		"second is met":  {[]rule{counted(2), listed("0")}, "0", 1, []Progress{{Have: 1, Need: 2}, {Have: 1, Need: 1}}},
@@ -65,7 +65,7 @@ func TestOrder_SUC_03(t *testing.T) {
 }
 
 // SUC-04: every listed index must have succeeded, others do not matter.
-func TestIndexes_SUC_04(t *testing.T) {
+func TestAllListedIndexesMustSucceed_SUC_04(t *testing.T) {
 	check(t, map[string]evaluation{
 		"1 is missing":       {[]rule{listed("1-3")}, "0,2-4", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"all of them":        {[]rule{listed("1-3")}, "1-3", 0, []Progress{{Have: 3, Need: 3}}},
@@ -80,7 +80,7 @@ func TestIndexes_SUC_04(t *testing.T) {
 }
 
 // SUC-05: the number of succeeded indexes, whichever they are.
-func TestCount_SUC_05(t *testing.T) {
+func TestCountIsOfAnyIndexes_SUC_05(t *testing.T) {
 	check(t, map[string]evaluation{
 		"one short": {[]rule{counted(3)}, "0,9", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"just":      {[]rule{counted(3)}, "0,5,9", 0, []Progress{{Have: 3, Need: 3}}},
@@ -89,7 +89,7 @@ func TestCount_SUC_05(t *testing.T) {
 }
 
 // SUC-06: the count is taken over the listed indexes.
-func TestIndexesAndCount_SUC_06(t *testing.T) {
+func TestCountIsOfTheListedIndexes_SUC_06(t *testing.T) {
 	check(t, map[string]evaluation{
 		"5 is not listed":               {[]rule{both("1-4", 3)}, "1,3,5", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"4 is":                          {[]rule{both("1-4", 3)}, "1,3-5", 0, []Progress{{Have: 3, Need: 3}}},
@@ -99,7 +99,7 @@ func TestIndexesAndCount_SUC_06(t *testing.T) {
 }
 
 // SUC-07, D-03, D-05: what never is met, and what 0 means.
-func TestNothing_SUC_07(t *testing.T) {
+func TestEmptyRulesAreNeverMet_SUC_07(t *testing.T) {
 	check(t, map[string]evaluation{
 		"nothing succeeded":          {[]rule{counted(0), both("1", 0), counted(1), listed("0")}, "", NoRule, []Progress{{Need: 1}, {}, {Need: 1}, {Need: 1}}},
 		"0 is the first success":     {[]rule{counted(0)}, "7", 0, []Progress{{Have: 1, Need: 1}}},
@@ -196,7 +196,7 @@ func drawList(t *rapid.T, label string) string {
 	return strings.Join(parts, ",") + rapid.SampledFrom([]string{"", "", "", "", "", ",", ",x", ",0", "-"}).Draw(t, label+" damage")
 }
 
-func TestAgainstNaive(t *testing.T) {
+func TestRulesAgreeWithANaiveEvaluation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rules []rule
 		for range rapid.IntRange(0, 4).Draw(t, "rules") {

@@ -89,7 +89,7 @@ func target(p *Page, l Link) (file, anchor string, local bool) {
 
 // Issue 7, point 6: each link leads somewhere, and each picture is there, with words for
 // those who do not see it.
-func TestLinks(t *testing.T) {
+func TestLinksLeadSomewhere(t *testing.T) {
 	pages := documents(t)
 	for _, p := range pages {
 		for _, l := range p.Links() {
@@ -251,7 +251,7 @@ type (
 
 // Issue 7, point 6: YAML is YAML, without a key twice, and a part of an object has only fields
 // that the object has. Whether the API server takes a whole object, the test with a cluster asks.
-func TestYAML(t *testing.T) {
+func TestYAMLHasKnownFields(t *testing.T) {
 	n := 0
 	for _, p := range documents(t) {
 		for _, b := range p.Blocks {

@@ -17,7 +17,7 @@ func parse(t *testing.T, text string) *Page {
 }
 
 // Issue 7, point 6: what a page wants to be run, and how.
-func TestBlocks(t *testing.T) {
+func TestBlocksHaveTheirDirectives(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       []Block
@@ -51,7 +51,7 @@ func TestBlocks(t *testing.T) {
 }
 
 // Issue 7, point 6: a directive that nobody obeys is an error, not a comment.
-func TestBadDirectives(t *testing.T) {
+func TestUnknownDirectivesAreErrors(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"<!-- run: slowly -->\n```sh\nx\n```\n", `p.md:1: unknown directive "slowly"`},
 		{"<!-- ran: exit 3 -->\n```sh\nx\n```\n", `p.md:1: "ran" is no directive`},
@@ -76,7 +76,7 @@ func TestBadDirectives(t *testing.T) {
 }
 
 // Issue 7, point 6: lines with a prompt are input, the others are output.
-func TestCommandsOfAConsole(t *testing.T) {
+func TestLinesWithAPromptAreCommands(t *testing.T) {
 	p := parse(t, "```console\n$ a \\\n    --long\nout \\\n$ cat <<EOF\n> text\n> EOF\n> no prompt's\nlast\n```\n")
 	want := []Command{{2, "a \\\n    --long\n"}, {5, "cat <<EOF\ntext\nEOF\nno prompt's\n"}}
 	if got := p.Blocks[0].Commands(); !reflect.DeepEqual(got, want) {
@@ -89,7 +89,7 @@ func TestCommandsOfAConsole(t *testing.T) {
 }
 
 // Issue 7, point 6: headings and what links to them, as GitHub has it.
-func TestLinksAndAnchors(t *testing.T) {
+func TestLinksAndAnchorsAreReadAsOnGitHub(t *testing.T) {
 	p := parse(t, "# `a-b`: What's _new_, \"here\"?\n## Twice\n### Twice ##\n## [A link](x) & more\n"+
 		"see [one](two.md#three), `[code](no)`,\n[over\nlines](four.md \"title\")\n[![alt text](i.svg)](five.md)\n"+
 		"<img src=\"j.png\" alt=\"a picture\">\n\n[ref]: six.md\n```\n[block](no)\n```\n")
@@ -121,7 +121,7 @@ func TestLinksAndAnchors(t *testing.T) {
 	}
 }
 
-func TestIndentedLines(t *testing.T) {
+func TestIndentedLinesAreFound(t *testing.T) {
 	p := parse(t, "text\n\n    make up\n\n    more\ntext\n    goes on\n- list\n")
 	if want := map[int]string{3: "make up", 5: "more"}; !reflect.DeepEqual(p.Indented, want) {
 		t.Errorf("got %v, want %v", p.Indented, want)

@@ -51,7 +51,7 @@ EOF
 ` + "```\n"
 
 // Issue 7, point 6: pages of which every command does what the page says.
-func TestGoodPages(t *testing.T) {
+func TestRightPagesPass(t *testing.T) {
 	for name, text := range map[string]string{
 		"a success":        "```sh\ntrue\n```\n",
 		"an exit code":     "<!-- run: exit 3 -->\n```sh\ntrue\n(exit 3)\n```\n",
@@ -77,7 +77,7 @@ func TestGoodPages(t *testing.T) {
 }
 
 // Issue 7, point 6: a page with a command that does something else fails, and the error tells which.
-func TestBadPages(t *testing.T) {
+func TestWrongPagesFail(t *testing.T) {
 	for _, tc := range []struct{ name, text, where, problem, output string }{
 		{"a failure", "```sh\ntrue\nls /nowhere\ntrue\n```\n", "p.md:3", "exit code 2, want 0", "/nowhere"},
 		{"in a console", "```console\n$ true\nout\n$ echo why; false\n```\n", "p.md:4", "exit code 1, want 0", "why"},
@@ -122,7 +122,7 @@ func TestBadPages(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
+func TestScriptIsSplitIntoCommands(t *testing.T) {
 	pieces := []page.Command{{Line: 5, Text: "a \\\n  b\n\n# comment\nc <<X\n\ntext\nX\nif d\nthen e\nfi\n"}, {Line: 20, Text: "f 'g\nh'\n"}}
 	got, err := Split(context.Background(), pieces)
 	want := []page.Command{{Line: 5, Text: "a \\\n  b\n"}, {Line: 9, Text: "c <<X\n\ntext\nX\n"}, {Line: 13, Text: "if d\nthen e\nfi\n"}, {Line: 20, Text: "f 'g\nh'\n"}}

@@ -13,7 +13,7 @@ import (
 )
 
 // Issue 7, point 6: what stands in for programs that would reach beyond the test.
-func TestShims(t *testing.T) {
+func TestShimsStandInForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	const release = "https://github.com/batchjob-dev/kubectl-batchjob/releases/download/v0.1.0/"
 	project := t.TempDir()
