@@ -245,12 +245,11 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		HoldCreation:    s.held || !known,
 	}, s.config.Limits)
 	if !reconcile.IsFinished(s.job) {
-		s.sayStanding(plan.Findings)
+		s.sayStanding(&plan.Findings)
 	}
 	if logger := klog.FromContext(ctx).V(5); logger.Enabled() {
-		for _, f := range plan.Findings {
-			logger.Info("Finding", "job", klog.KObj(s.job), "kind", f.Kind, "explains", f.Explains, "match", f.Match, "pod", f.Pod, "index", f.Index, "reason", f.Reason,
-				"message", f.Message, "count", f.Count, "limit", f.Limit, "until", f.Until)
+		for _, line := range plan.Findings.Lines(now) {
+			logger.Info("Finding", "job", klog.KObj(s.job), "finding", line)
 		}
 	}
 	return plan

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // endSlack is how long the other containers of a pod may take to end when one has failed.
@@ -35,7 +37,7 @@ func (a *analysis) failedContainers() []Problem {
 	type key struct {
 		container, end, running string
 	}
-	if a.fate.decided() || a.job.DeletionTimestamp != nil || deref(a.spec.Suspend, false) {
+	if a.fate.decided() || a.job.DeletionTimestamp != nil || jobspec.IsSuspended(a.spec) {
 		return nil // All pods are on their way out.
 	}
 	found := map[key]*Problem{}

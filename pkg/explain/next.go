@@ -6,8 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 func seconds(n int64) string { return age(time.Duration(n) * time.Second) }
@@ -77,8 +75,8 @@ func (a *analysis) nextPods(say func(*metav1.Time, string, ...any)) {
 	if w := a.wait(WaitIndexBackoff); w != nil {
 		say(&w.Until, "%s", w.Text)
 	}
-	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
-		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(f.Count, "terminating pod has", "terminating pods have"))
+	if n := a.plan.Findings.WaitTerminating; n > 0 {
+		say(nil, "replacements follow once %s ended (podReplacementPolicy Failed)", times(n, "terminating pod has", "terminating pods have"))
 	}
 	a.nextCreation(say)
 	for _, r := range a.r.SuccessPolicy.orNone() {
@@ -117,16 +115,16 @@ func (a *analysis) refused() bool {
 
 // nextLimits is how far the Job is from failing.
 func (a *analysis) nextLimits(say func(*metav1.Time, string, ...any)) {
-	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 {
-		if left := f.Limit - f.Count; left >= 0 {
+	if f := a.plan.Findings.BackoffLimit; f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Failures > 0 {
+		if left := f.Limit - f.Failures; left >= 0 {
 			say(nil, "the Job fails after %s (backoffLimit %d)", times(left+1, "more failure", "more failures"), f.Limit)
 		}
 	}
 	if a.doomed() {
 		say(nil, "the Job fails (FailedIndexes) once its other indexes have ended, as some have failed")
 	}
-	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
-		say(nil, "the Job fails after %s (maxFailedIndexes %d)", times(f.Limit-f.Count+1, "more failed index", "more failed indexes"), f.Limit)
+	if f := a.plan.Findings.MaxFailedIndexes; f != nil && f.Failed > 0 && f.Failed <= f.Limit {
+		say(nil, "the Job fails after %s (maxFailedIndexes %d)", times(f.Limit-f.Failed+1, "more failed index", "more failed indexes"), f.Limit)
 	}
 	if w := a.wait(WaitDeadline); w != nil {
 		say(&w.Until, "%s", w.Text)

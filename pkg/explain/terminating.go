@@ -3,13 +3,11 @@ package explain
 import (
 	"cmp"
 	"fmt"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // terminatingPods: pods that do not end, and pods that hold a place while they do.
 func (a *analysis) terminatingPods() []Problem {
-	waits := a.finding(reconcile.FindingWaitTerminating) != nil
+	waits := a.plan.Findings.WaitTerminating > 0
 	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
 	found := map[ProblemKind]*Problem{}
 	node := ""
@@ -72,7 +70,7 @@ func (a *analysis) terminatingEffect() string {
 	switch {
 	case a.fate.decided():
 		return "the Job does not end before"
-	case a.finding(reconcile.FindingWaitTerminating) != nil:
+	case a.plan.Findings.WaitTerminating > 0:
 		return "its replacement is not created before (podReplacementPolicy Failed)"
 	}
 	return "status.terminating counts it"

@@ -7,8 +7,10 @@ import (
 	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 func (a *analysis) verdict() Verdict {
@@ -51,19 +53,10 @@ func (a *analysis) sentence(v Verdict) string {
 
 // waitsFor is what the terminal condition waits for.
 func (a *analysis) waitsFor() string {
-	running, terminating, held := int32(0), int32(0), int32(0)
-	for i := range a.pods {
-		switch p := a.pods[i]; {
-		case p.IsActive():
-			running++
-		case p.IsTerminating():
-			terminating++
-		case p.Finalizer:
-			held++
-		}
-	}
-	if !a.PodsRead {
-		running, terminating = a.job.Status.Active, deref(a.job.Status.Terminating, 0)
+	running, terminating, held := a.job.Status.Active, ptr.Deref(a.job.Status.Terminating, 0), int32(0)
+	if a.PodsRead {
+		w := ptr.Deref(a.plan.Findings.WaitFinish, reconcile.WaitFinish{})
+		running, terminating, held = w.Active, w.Terminating, w.Ended
 	}
 	var parts []string
 	if running > 0 {
@@ -88,7 +81,7 @@ func (a *analysis) whyFailed() string {
 		if a.restartsFailedIt() {
 			return a.whyRestarts()
 		}
-		limit := deref(a.spec.BackoffLimit, 6)
+		limit := jobspec.BackoffLimit(a.spec)
 		if failed <= limit {
 			return fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows%s", limit, a.mostly())
 		}
@@ -101,10 +94,10 @@ func (a *analysis) whyFailed() string {
 		return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)%s", deadlineText(a.spec.ActiveDeadlineSeconds), a.mostly())
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
-		return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d%s", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0), a.mostly())
+		return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d%s", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), ptr.Deref(a.spec.MaxFailedIndexes, 0), a.mostly())
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return fmt.Sprintf("%d of its %s failed (%s)%s", lost.Len(), times(deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String()), a.mostly())
+		return fmt.Sprintf("%d of its %s failed (%s)%s", lost.Len(), times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String()), a.mostly())
 	}
 	if a.fate.culprit.pod != "" || !a.fate.noRule() || strings.HasPrefix(a.fate.reason, batchv1.JobReasonPodFailurePolicy) {
 		return a.whyRule()
@@ -242,7 +235,7 @@ func (a *analysis) whyComplete() string {
 	}
 	switch {
 	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(deref(total, 0), "index", "indexes"), took)
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(ptr.Deref(total, 0), "index", "indexes"), took)
 	case total != nil:
 		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(*total, "pod", "pods"), took)
 	}
@@ -255,7 +248,7 @@ func (a *analysis) whatRuns() string {
 		return "The Job is being deleted"
 	}
 	active, failed := a.activeNow(), a.failedNow()
-	if f := a.finding(reconcile.FindingBackoff); f != nil && active == 0 {
+	if f := a.plan.Findings.Backoff; f != nil && active == 0 {
 		return fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed)
 	}
 	text := fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed)
@@ -281,7 +274,7 @@ func (a *analysis) progress() string {
 	succeeded := a.succeededNow()
 	switch {
 	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded", succeeded, times(deref(a.spec.Completions, 0), "index", "indexes"))
+		return fmt.Sprintf("%d of %s succeeded", succeeded, times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"))
 	case a.spec.Completions != nil:
 		return fmt.Sprintf("%d of %s succeeded", succeeded, times(*a.spec.Completions, "pod", "pods"))
 	}

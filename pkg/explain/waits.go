@@ -8,8 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // waits are the clocks that run, the one that ends first first.
@@ -22,14 +22,14 @@ func (a *analysis) waits() []Wait {
 		out = append(out, Wait{Kind: kind, Until: metav1.NewTime(until), Text: text})
 		return &out[len(out)-1]
 	}
-	if f := a.finding(reconcile.FindingBackoff); f != nil {
-		add(WaitBackoff, f.Until, fmt.Sprintf("pods are created again, after %s", times(f.Count, "failure in a row", "failures in a row"))).Failures = f.Count
+	if f := a.plan.Findings.Backoff; f != nil {
+		add(WaitBackoff, f.Until, fmt.Sprintf("pods are created again, after %s", times(f.Failures, "failure in a row", "failures in a row"))).Failures = f.Failures
 	}
-	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() && !deref(a.spec.Suspend, false) {
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() && !jobspec.IsSuspended(a.spec) {
 		add(WaitIndexBackoff, until, a.retryText(waiting)).Indexes = waiting.String()
 	}
-	if f := a.finding(reconcile.FindingDeadline); f != nil && !a.fate.decided() && !deref(a.spec.Suspend, false) {
-		add(WaitDeadline, f.Until, fmt.Sprintf("the Job fails if it is not finished (activeDeadlineSeconds %d)", *a.spec.ActiveDeadlineSeconds))
+	if end := a.plan.Findings.Deadline; !end.IsZero() && !a.fate.decided() && !jobspec.IsSuspended(a.spec) {
+		add(WaitDeadline, end, fmt.Sprintf("the Job fails if it is not finished (activeDeadlineSeconds %d)", *a.spec.ActiveDeadlineSeconds))
 	}
 	if last, n := a.lastGrace(); n > 0 {
 		add(WaitGrace, last, fmt.Sprintf("the grace period of %s is over", times(n, "terminating pod", "terminating pods")))

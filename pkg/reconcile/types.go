@@ -76,8 +76,10 @@ func (p *Pod) IsTerminating() bool { return !p.IsTerminal() && p.Deleting }
 // Observation is everything a decision rests on. Compute reads it only.
 type Observation struct {
 	Job *batchv1.Job
-	// Pods are all pods that the Job controls, in any order.
-	Pods []*Pod
+	// Pods are all pods that the Job controls, in any order. PodsUnknown says that they could
+	// not be read: then only Review makes sense, and tells what the Job itself shows.
+	Pods        []*Pod
+	PodsUnknown bool
 	// Strays are pods of the namespace that nobody controls, that are not being
 	// deleted, and that the Job's selector selects; of a Job that is being deleted those
 	// that it has lost, and that hold its finalizer.
@@ -184,7 +186,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Backoff is to be remembered once Status is stored.
 	Backoff  backoff.Record
-	Findings []Finding
+	Findings Findings
 }
 
 // IsEmpty says that there is nothing to write.
