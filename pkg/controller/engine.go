@@ -247,12 +247,21 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	if !reconcile.IsFinished(s.job) {
 		s.sayStanding(&plan.Findings)
 	}
-	if logger := klog.FromContext(ctx).V(5); logger.Enabled() {
-		for _, line := range plan.Findings.Lines(now) {
-			logger.Info("Finding", "job", klog.KObj(s.job), "finding", line)
-		}
-	}
+	s.logPlan(ctx, &plan, now)
 	return plan
+}
+
+// logPlan writes what is decided, and why.
+func (s *jobSync) logPlan(ctx context.Context, plan *reconcile.Plan, now time.Time) {
+	logger := klog.FromContext(ctx).V(5)
+	if !logger.Enabled() {
+		return
+	}
+	logger.Info("Plan", "job", klog.KObj(s.job), "create", len(plan.Create), "delete", len(plan.Delete), "release", len(plan.Release),
+		"adopt", len(plan.Adopt), "disown", len(plan.Disown), "status", plan.Status != nil, "after", plan.RequeueAfter)
+	for _, line := range plan.Findings.Lines(now) {
+		logger.Info("Finding", "job", klog.KObj(s.job), "finding", line)
+	}
 }
 
 // unreportedSince remembers when failed pods whose end is not told were first seen.

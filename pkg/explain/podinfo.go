@@ -185,16 +185,9 @@ func (p *Pod) failedState() string {
 // accounting is where an ended pod stands in the three steps of KEP-2307, for pods that
 // have not gone through all of them.
 func (a *analysis) accounting() map[types.UID]string {
-	found := &a.plan.Findings
-	out := make(map[types.UID]string, len(found.AwaitReplacement)+len(found.RecordedFailed)+len(found.RecordedSucceeded))
-	for _, w := range found.AwaitReplacement {
+	out := make(map[types.UID]string, len(a.plan.Findings.AwaitReplacement))
+	for _, w := range a.plan.Findings.AwaitReplacement {
 		out[w.Pod.UID] = AwaitsReplacement
-	}
-	for _, f := range found.RecordedFailed {
-		out[f.Pod.UID] = NotCounted
-	}
-	for _, p := range found.RecordedSucceeded {
-		out[p.UID] = NotCounted
 	}
 	if u := a.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range slices.Concat(u.Succeeded, u.Failed) {

@@ -37,11 +37,10 @@ type Findings struct {
 	Unreported []Unreported
 	// NotCounted are finished pods that no status will count.
 	NotCounted []NotCounted
-	// RecordedFailed and RecordedSucceeded are the finished pods that the next status records
-	// first. Unrecorded counts those that do not fit into it.
-	RecordedFailed    []FailedPod
-	RecordedSucceeded []*Pod
-	Unrecorded        int32
+	// RecordedFailed are the failed pods that the next status records first. Unrecorded counts
+	// the finished pods that do not fit into it.
+	RecordedFailed []FailedPod
+	Unrecorded     int32
 	// IndexFailures are failed pods whose failure is the last of their index (KEP-3850).
 	IndexFailures []FailedPod
 	// CompletedIndexes and FailedIndexes are those of the next status.

@@ -64,7 +64,6 @@ func (t *findingsText) addPods(f *Findings) {
 	}
 	t.addFailed("IndexFailure", f.IndexFailures)
 	t.addFailed("RecordedFailed", f.RecordedFailed)
-	t.addPodNames("RecordedSucceeded", f.RecordedSucceeded)
 	if f.Unrecorded > 0 {
 		t.add("Unrecorded %d", f.Unrecorded)
 	}

@@ -35,7 +35,6 @@ func TestFindingsLines(t *testing.T) {
 		{Findings{Unreported: []Unreported{{p, now.Add(time.Minute)}}}, "Unreported pod=p until=+60s"},
 		{Findings{NotCounted: []NotCounted{{p, OutOfRange}}}, "NotCounted pod=p (its completion index is missing or out of range)"},
 		{Findings{RecordedFailed: []FailedPod{{Pod: p}}}, "RecordedFailed pod=p"},
-		{Findings{RecordedSucceeded: []*Pod{p}}, "RecordedSucceeded pod=p"},
 		{Findings{Unrecorded: 7}, "Unrecorded 7"},
 		{Findings{IndexFailures: failed}, "IndexFailure" + verdict},
 		{Findings{BackoffLimit: &BackoffLimit{Failures: 1, Limit: 6}}, "BackoffLimit failures=1 limit=6"},

@@ -61,8 +61,7 @@ func (s *state) recordFailed(l *ledger, pods []*Pod, order func(a, b *Pod) int, 
 func (s *state) recordSucceeded(l *ledger, room *int) {
 	slices.SortFunc(s.succeeded, compareForRecord)
 	indexes := []int32{}
-	s.plan.Findings.RecordedSucceeded = s.take(s.succeeded, room)
-	for _, p := range s.plan.Findings.RecordedSucceeded {
+	for _, p := range s.take(s.succeeded, room) {
 		l.records = true
 		if s.indexed {
 			indexes = append(indexes, p.Index)
