@@ -5,9 +5,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Review is Compute for people: its plan has the same operations. Its Findings have the verdict
-// on every failed pod, counted or not, and how far the rules of the successPolicy are, also
-// where no decision takes them, as with a finished Job.
+// Review is Compute with the Findings that explanations need beyond those of decisions: the
+// verdict of the podFailurePolicy on every failed pod, counted or not, and the progress of the
+// successPolicy, of finished Jobs too. Its plan has the same operations.
 func Review(o Observation, c Config) Plan {
 	s := newState(o, c)
 	if !o.PodsUnknown {

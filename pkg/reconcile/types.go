@@ -76,9 +76,10 @@ func (p *Pod) IsTerminating() bool { return !p.IsTerminal() && p.Deleting }
 // Observation is everything a decision rests on. Compute reads it only.
 type Observation struct {
 	Job *batchv1.Job
-	// Pods are all pods that the Job controls, in any order. PodsUnknown says that they could
-	// not be read: then only Review makes sense, and tells what the Job itself shows.
-	Pods        []*Pod
+	// Pods are all pods that the Job controls, in any order.
+	Pods []*Pod
+	// PodsUnknown reports whether the pods could not be read. Such an observation is for
+	// Review only, which plans nothing then.
 	PodsUnknown bool
 	// Strays are pods of the namespace that nobody controls, that are not being
 	// deleted, and that the Job's selector selects; of a Job that is being deleted those

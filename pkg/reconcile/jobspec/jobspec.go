@@ -1,5 +1,5 @@
-// Package jobspec says what a JobSpec means where a field is not set: it has the API server's
-// defaults. Jobs that are read from the API have them already, manifests may not.
+// Package jobspec reads fields of a JobSpec with the API server's defaults. Jobs that come from
+// the API have them already; manifests may not.
 package jobspec
 
 import (
