@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 const (
@@ -182,10 +183,7 @@ func managedByCell(v jobView) string {
 }
 
 func modeCell(v jobView) string {
-	if v.job.Spec.CompletionMode == nil {
-		return string(batchv1.NonIndexedCompletion)
-	}
-	return orNone(string(*v.job.Spec.CompletionMode))
+	return orNone(string(jobspec.CompletionMode(&v.job.Spec)))
 }
 
 // uncountedCell is how many finished pods are recorded but not counted yet: succeeded+failed.

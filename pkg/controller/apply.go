@@ -180,7 +180,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.cache.WroteJob(stored)
 		s.stored, s.written = &stored.Status, s.config.Clock.Now()
 		s.logConditions(ctx, plan)
-		s.storedStatus(s.job, stored, plan.Findings)
+		s.storedStatus(s.job, stored, &plan.Findings)
 	case isMissing(err, "jobs", job.Name):
 		s.statusErr = errJobGone
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:

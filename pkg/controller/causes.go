@@ -16,23 +16,15 @@ import (
 // outlives the pods.
 const eventPodFailed = "PodFailed"
 
-// storedFailures chooses the findings on pods whose failure a status records.
-func storedFailures(f *reconcile.Finding) bool {
-	return f.Kind == reconcile.FindingRecorded && f.Reason == reconcile.ReasonFailed
-}
-
-// sayCauses counts the failures that the chosen findings are about, by their cause.
-func (s *jobSync) sayCauses(findings []reconcile.Finding, chosen func(*reconcile.Finding) bool) {
+// sayCauses counts failed pods by the cause of their failure.
+func (s *jobSync) sayCauses(failed []reconcile.FailedPod, names rulename.Names) {
 	if s.config.Recorder == nil {
 		return
 	}
 	pods := map[cause.Cause][]string{}
-	names := s.ruleNames()
-	for i := range findings {
-		if f := &findings[i]; chosen(f) {
-			c := cause.Of(f.Observed, f.Match, names)
-			pods[c] = append(pods[c], f.Pod)
-		}
+	for _, f := range failed {
+		c := cause.Of(f.Pod, f.Match, names)
+		pods[c] = append(pods[c], f.Pod.Name)
 	}
 	byText := func(a, b cause.Cause) int { return cmp.Compare(a.Text(), b.Text()) }
 	for _, c := range slices.SortedFunc(maps.Keys(pods), byText) {
@@ -51,14 +43,4 @@ func annotationsOf(r *cause.Record) map[string]string {
 		return nil
 	}
 	return map[string]string{cause.Annotation: r.String()}
-}
-
-// ruleNames are the names of the rules of the podFailurePolicy (KEP-4443).
-func (s *jobSync) ruleNames() rulename.Names {
-	policy := s.job.Spec.PodFailurePolicy
-	if policy == nil || !s.config.Limits.Features.RuleNames {
-		return nil
-	}
-	names, _ := rulename.Resolve(s.cache.RuleNames(s.uid), s.job.Annotations[rulename.Annotation], len(policy.Rules))
-	return names
 }

@@ -91,16 +91,17 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 		"rule on a condition": {policyJob(), withCondition(failedPod("p", exited("main", 42, "")), corev1.DisruptionTarget),
 			"Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore"},
 	} {
-		f := newFakeCluster(t, nil)
-		f.addJob(c.job)
 		pod := observe.Pod(c.pod)
 		plan := reconcile.Compute(reconcile.Observation{Job: c.job, Pods: []*reconcile.Pod{&pod}, Now: testTime}, reconcile.DefaultConfig())
-		s := &jobSync{Engine: f.engine, uid: "uid", job: c.job}
-		var got []string
-		for i := range plan.Findings {
-			if fd := &plan.Findings[i]; storedFailures(fd) || fd.Kind == reconcile.FindingRule && fd.Match.Action == batchv1.PodFailurePolicyActionIgnore {
-				got = append(got, cause.Of(fd.Observed, fd.Match, s.ruleNames()).Text())
+		failed := plan.Findings.RecordedFailed
+		for _, p := range plan.Findings.Verdicts {
+			if p.Match.Action == batchv1.PodFailurePolicyActionIgnore {
+				failed = append(failed, p)
 			}
+		}
+		var got []string
+		for _, p := range failed {
+			got = append(got, cause.Of(p.Pod, p.Match, plan.Findings.RuleNames).Text())
 		}
 		if len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -162,9 +163,9 @@ func running(name string, restarts int32, last *corev1.ContainerState) corev1.Co
 
 // JOB-47: names of rules are a feature; without it there are none (KEP-4443).
 func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
-	f := newFakeCluster(t, func(c *Config) { c.Limits.Features = reconcile.Features{PodReplacementPolicy: true} })
-	s := &jobSync{Engine: f.engine, uid: "uid", job: policyJob()}
-	if names := s.ruleNames(); names.Name(1) != "" {
+	config := reconcile.DefaultConfig()
+	config.Features = reconcile.Features{PodReplacementPolicy: true}
+	if names := reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames; names.Name(1) != "" {
 		t.Errorf("%q", names)
 	}
 }

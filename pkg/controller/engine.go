@@ -248,15 +248,23 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		HoldCreation:    s.held || !known,
 	}, s.config.Limits)
 	if !reconcile.IsFinished(s.job) {
-		s.sayStanding(plan.Findings)
+		s.sayStanding(&plan.Findings)
 	}
-	if logger := klog.FromContext(ctx).V(5); logger.Enabled() {
-		for _, f := range plan.Findings {
-			logger.Info("Finding", "job", klog.KObj(s.job), "kind", f.Kind, "explains", f.Explains, "match", f.Match, "pod", f.Pod, "index", f.Index, "reason", f.Reason,
-				"message", f.Message, "count", f.Count, "limit", f.Limit, "until", f.Until)
-		}
-	}
+	s.logPlan(ctx, &plan, now)
 	return plan
+}
+
+// logPlan writes what is decided, and why.
+func (s *jobSync) logPlan(ctx context.Context, plan *reconcile.Plan, now time.Time) {
+	logger := klog.FromContext(ctx).V(5)
+	if !logger.Enabled() {
+		return
+	}
+	logger.Info("Plan", "job", klog.KObj(s.job), "create", len(plan.Create), "delete", len(plan.Delete), "release", len(plan.Release),
+		"adopt", len(plan.Adopt), "disown", len(plan.Disown), "status", plan.Status != nil, "after", plan.RequeueAfter)
+	for _, line := range plan.Findings.Lines(now) {
+		logger.Info("Finding", "job", klog.KObj(s.job), "finding", line)
+	}
 }
 
 // unreportedSince remembers when failed pods whose end is not told were first seen.

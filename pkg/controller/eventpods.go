@@ -88,7 +88,13 @@ func (s *stage) tell(plan *reconcile.Plan) {
 		s.say(event{corev1.EventTypeWarning, eventNotCreated, "Error creating: " + creationError(s.news.notCreated)})
 	}
 	s.sayFailed(s.news.failed)
-	s.sayCauses(plan.Findings, func(f *reconcile.Finding) bool { return f.Kind == reconcile.FindingRule && s.news.ignored[f.PodUID] })
+	var ignored []reconcile.FailedPod
+	for _, p := range plan.Findings.Verdicts {
+		if s.news.ignored[p.Pod.UID] {
+			ignored = append(ignored, p)
+		}
+	}
+	s.sayCauses(ignored, plan.Findings.RuleNames)
 }
 
 // sayPods tells of pods: of each if they are few, and else of all at once.

@@ -17,46 +17,71 @@ import (
 
 // Reasons of events that no condition has. Those of conditions are the conditions'.
 const (
-	eventCompleted      = "Completed"
-	eventSuspended      = "Suspended"
-	eventResumed        = "Resumed"
-	eventUnknownMode    = "UnknownCompletionMode"
-	eventStatusRejected = "StatusRejected"
+	eventCompleted           = "Completed"
+	eventSuspended           = "Suspended"
+	eventResumed             = "Resumed"
+	eventUnknownMode         = "UnknownCompletionMode"
+	eventStatusRejected      = "StatusRejected"
+	eventTooManySucceeded    = "TooManySucceededPods"
+	eventInvalidRuleNames    = "InvalidPodFailurePolicyRuleNames"
+	eventRestartsNotPerIndex = "BackoffLimitPerIndexOnFailure"
 )
 
 // event is what the controller says to a Job's user.
 type event struct{ kind, reason, message string }
 
-// eventOf is the event that a finding is the cause of. changed are the conditions that a
-// stored status added or changed; an event that tells of a condition needs it among them.
-func eventOf(f reconcile.Finding, changed map[batchv1.JobConditionType]bool) (event, bool) {
-	condition := batchv1.JobConditionType(f.Explains)
-	switch {
-	case f.Kind == reconcile.FindingTooManySucceeded:
-		reason, _ := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent)
-		return event{corev1.EventTypeWarning, reason, f.Message}, changed[batchv1.JobComplete]
-	case f.Kind == reconcile.FindingFinished && condition == batchv1.JobFailed:
-		return event{corev1.EventTypeWarning, f.Reason, f.Message}, changed[condition]
-	case f.Kind == reconcile.FindingFinished:
-		return event{corev1.EventTypeNormal, eventCompleted, "Job completed"}, changed[condition]
-	case f.Kind == reconcile.FindingSuspended && condition == batchv1.JobSuspended:
-		return event{corev1.EventTypeNormal, eventSuspended, f.Message}, changed[condition]
-	case f.Kind == reconcile.FindingResumed:
-		return event{corev1.EventTypeNormal, eventResumed, f.Message}, changed[condition]
+// storedEvents are those about the conditions that a stored status added or changed.
+func storedEvents(before, after *batchv1.Job, found *reconcile.Findings) (events []event) {
+	for _, c := range after.Status.Conditions {
+		switch t := c.Type; {
+		case hasCondition(before, c):
+		case t == batchv1.JobFailed && c.Status == corev1.ConditionTrue:
+			events = append(events, event{corev1.EventTypeWarning, c.Reason, c.Message})
+		case t == batchv1.JobComplete && c.Status == corev1.ConditionTrue:
+			events = append(events, event{corev1.EventTypeNormal, eventCompleted, "Job completed"})
+			if f := found.TooManySucceeded; f != nil {
+				events = append(events, event{corev1.EventTypeWarning, eventTooManySucceeded, fmt.Sprintf(
+					"%d pods succeeded, and spec.completions asks for %d; the Job is complete all the same", f.Succeeded, f.Completions)})
+			}
+		case t == batchv1.JobSuspended && c.Status == corev1.ConditionTrue:
+			events = append(events, event{corev1.EventTypeNormal, eventSuspended, c.Message})
+		case t == batchv1.JobSuspended:
+			events = append(events, event{corev1.EventTypeNormal, eventResumed, c.Message})
+		}
 	}
-	return event{}, false
+	return events
 }
 
-// standingEventOf is the event about something that is so as long as the Job is; it is
-// said once.
-func standingEventOf(f reconcile.Finding) (event, bool) {
-	if f.Kind == reconcile.FindingUnknownMode {
-		return event{corev1.EventTypeWarning, eventUnknownMode, "Skipped Job sync because completion mode is unknown: " + f.Message}, true
+// standingEvents are those about what is so as long as the Job is; each is said once.
+func standingEvents(found *reconcile.Findings) (events []event) {
+	warn := func(reason, message string) { events = append(events, event{corev1.EventTypeWarning, reason, message}) }
+	if len(found.Violations) > 0 {
+		warn(eventInvalidRuleNames, "annotation "+rulename.Annotation+" is ignored: "+violationsText(found.Violations))
 	}
-	if reason, is := strings.CutPrefix(f.Explains, reconcile.ExplainsEvent); is && f.Kind != reconcile.FindingTooManySucceeded {
-		return event{corev1.EventTypeWarning, reason, f.Message}, true
+	if found.RestartsNotPerIndex {
+		warn(eventRestartsNotPerIndex, "backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count")
 	}
-	return event{}, false
+	if found.UnknownMode != "" {
+		warn(eventUnknownMode, "Skipped Job sync because completion mode is unknown: "+string(found.UnknownMode))
+	}
+	if asked := found.UnsupportedScheduling; asked != "" {
+		warn(reconcile.ReasonSchedulingNotSupported, "No pods are created: the Job asks for workload-aware scheduling ("+asked+"), which this controller does not support")
+	}
+	return events
+}
+
+// maxViolations is how many wrong names a message spells out.
+const maxViolations = 3
+
+func violationsText(violations []rulename.Violation) string {
+	var texts []string
+	for _, v := range violations[:min(len(violations), maxViolations)] {
+		texts = append(texts, v.String())
+	}
+	if more := len(violations) - maxViolations; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
 }
 
 // aggregator is a recorder that can tell of many things at once. Without one, each is an
@@ -111,20 +136,12 @@ func (s *jobSync) isUnsaid(key string) (unsaid bool) {
 }
 
 // sayStored tells of the conditions that a stored status brought (JOB-47).
-func (s *jobSync) sayStored(before, after *batchv1.Job, findings []reconcile.Finding) {
-	changed := map[batchv1.JobConditionType]bool{}
-	for _, c := range after.Status.Conditions {
-		changed[c.Type] = !hasCondition(before, c)
-	}
-	for _, f := range findings {
-		e, is := eventOf(f, changed)
-		if !is {
-			continue
-		}
+func (s *jobSync) sayStored(before, after *batchv1.Job, found *reconcile.Findings) {
+	for _, e := range storedEvents(before, after, found) {
 		s.say(e)
-		if a, is := s.config.Recorder.(aggregator); is && f.Kind == reconcile.FindingFinished {
-			a.finished(after)
-		}
+	}
+	if a, is := s.config.Recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
+		a.finished(after)
 	}
 }
 
@@ -138,11 +155,9 @@ func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
 }
 
 // sayStanding tells of what is wrong with the Job as it is.
-func (s *jobSync) sayStanding(findings []reconcile.Finding) {
-	for _, f := range findings {
-		if e, is := standingEventOf(f); is {
-			s.sayOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
-		}
+func (s *jobSync) sayStanding(found *reconcile.Findings) {
+	for _, e := range standingEvents(found) {
+		s.sayOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
 	}
 }
 

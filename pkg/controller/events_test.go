@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,62 +15,69 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Every event but that of a rejected status says what a Finding says; one that tells of a
-// condition comes with the write that brought the condition, and only then (JOB-47,
-// PFN-15).
-func TestEventsFollowFromFindings_JOB_47_PFN_15(t *testing.T) {
-	all := map[batchv1.JobConditionType]bool{batchv1.JobFailed: true, batchv1.JobComplete: true, batchv1.JobSuspended: true}
-	for name, c := range map[string]struct {
-		finding reconcile.Finding
-		want    event
-	}{
-		"failed": {reconcile.Finding{Kind: reconcile.FindingFinished, Explains: "Failed", Reason: "PodFailurePolicy_x", Message: "m"},
-			event{"Warning", "PodFailurePolicy_x", "m"}},
-		"more than enough": {reconcile.Finding{Kind: reconcile.FindingTooManySucceeded, Explains: reconcile.ExplainsEvent + "TooManySucceededPods", Message: "m"},
-			event{"Warning", "TooManySucceededPods", "m"}},
-		"complete":  {reconcile.Finding{Kind: reconcile.FindingFinished, Explains: "Complete", Reason: "CompletionsReached", Message: "m"}, event{"Normal", "Completed", "Job completed"}},
-		"suspended": {reconcile.Finding{Kind: reconcile.FindingSuspended, Explains: "Suspended", Message: "Job suspended"}, event{"Normal", "Suspended", "Job suspended"}},
-		"resumed":   {reconcile.Finding{Kind: reconcile.FindingResumed, Explains: "Suspended", Message: "Job resumed"}, event{"Normal", "Resumed", "Job resumed"}},
-	} {
-		if got, is := eventOf(c.finding, all); !is || got != c.want {
-			t.Errorf("%s: %+v, %v", name, got, is)
-		}
-		if _, is := standingEventOf(c.finding); is {
-			t.Errorf("%s: told before it is stored", name)
-		}
-		if _, is := eventOf(c.finding, nil); is {
-			t.Errorf("%s: told though the condition is not new", name)
-		}
+// An event about a condition says what the condition says; it comes with the write that brought
+// the condition, and only then (JOB-47, PFN-15).
+func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
+	with := func(t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: t, Status: status, Reason: reason, Message: message}}}}
 	}
-	// Pods that keep a Job from being suspended are no event.
-	if e, is := eventOf(reconcile.Finding{Kind: reconcile.FindingSuspended}, all); is {
-		t.Errorf("%+v", e)
+	completed := event{"Normal", "Completed", "Job completed"}
+	complete := with(batchv1.JobComplete, corev1.ConditionTrue, "CompletionsReached", "m")
+	for name, c := range map[string]struct {
+		after *batchv1.Job
+		found reconcile.Findings
+		want  []event
+	}{
+		"failed": {after: with(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy_x", "m"), want: []event{{"Warning", "PodFailurePolicy_x", "m"}}},
+		"more than enough": {complete, reconcile.Findings{TooManySucceeded: &reconcile.TooManySucceeded{Succeeded: 3, Completions: 2}}, []event{completed,
+			{"Warning", "TooManySucceededPods", "3 pods succeeded, and spec.completions asks for 2; the Job is complete all the same"}}},
+		"complete":  {after: complete, want: []event{completed}},
+		"suspended": {after: with(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended"), want: []event{{"Normal", "Suspended", "Job suspended"}}},
+		"resumed":   {after: with(batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed"), want: []event{{"Normal", "Resumed", "Job resumed"}}},
+		"decided":   {after: with(batchv1.JobFailureTarget, corev1.ConditionTrue, "DeadlineExceeded", "m")},
+	} {
+		if got := storedEvents(&batchv1.Job{}, c.after, &c.found); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := storedEvents(c.after, c.after, &c.found); len(got) > 0 {
+			t.Errorf("%s: told though the condition is not new: %+v", name, got)
+		}
+		if got := standingEvents(&c.found); len(got) > 0 {
+			t.Errorf("%s: told before it is stored: %+v", name, got)
+		}
 	}
 }
 
-// What is wrong with a Job as it is becomes a Warning with the reason that the Finding names
-// (PFN-25, BLI-40).
+// What is wrong with a Job as it is becomes a Warning (PFN-25, BLI-40).
 func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{rulename.Annotation: "0=a;0=b"}}}
 	job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1), ptr.To[int32](1)
 	job.Spec.BackoffLimitPerIndex = ptr.To[int32](1)
 	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{}}}
 	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-	reasons := map[string]bool{}
-	for _, f := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Findings {
-		if e, is := standingEventOf(f); is {
-			reasons[e.reason] = true
-			if e.kind != corev1.EventTypeWarning || e.message != f.Message || e.message == "" {
-				t.Errorf("%+v", e)
-			}
-		}
+	plan := reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig())
+	want := []event{
+		{"Warning", "InvalidPodFailurePolicyRuleNames", `annotation ` + rulename.Annotation + ` is ignored: entry "0=b": rule 0 has an entry already`},
+		{"Warning", "BackoffLimitPerIndexOnFailure",
+			"backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count"},
 	}
-	if len(reasons) != 2 || !reasons["InvalidPodFailurePolicyRuleNames"] || !reasons["BackoffLimitPerIndexOnFailure"] {
-		t.Errorf("%v", reasons)
+	if got := standingEvents(&plan.Findings); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
 	}
-	unknown, is := standingEventOf(reconcile.Finding{Kind: reconcile.FindingUnknownMode, Message: "Weird"})
-	if !is || unknown.reason != "UnknownCompletionMode" || !strings.Contains(unknown.message, "Weird") {
+	unknown := standingEvents(&reconcile.Findings{UnknownMode: "Weird"})
+	if len(unknown) != 1 || unknown[0].reason != "UnknownCompletionMode" || !strings.Contains(unknown[0].message, "Weird") {
 		t.Errorf("%+v", unknown)
+	}
+}
+
+// PFN-25: the event about wrong names says of a few what is wrong, and how many more there are.
+func TestEventAboutManyNames_PFN_25(t *testing.T) {
+	found := &reconcile.Findings{}
+	for _, problem := range []string{"a", "b", "c", "d", "e"} {
+		found.Violations = append(found.Violations, rulename.Violation{Rule: -1, Problem: problem})
+	}
+	if got, want := standingEvents(found)[0].message, "annotation "+rulename.Annotation+" is ignored: a; b; c; and 2 more"; got != want {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -119,26 +120,29 @@ func (g *labelledGauges) Collect(to chan<- prometheus.Metric) {
 }
 
 func completionMode(job *batchv1.Job) string {
-	return string(ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion))
+	return string(jobspec.CompletionMode(&job.Spec))
 }
 
 // statusStored counts what a stored status says beyond the one before it (JOB-50,
 // TRK-30, BLI-32, PFP-13).
-func (m *Metrics) statusStored(before, after *batchv1.Job, findings []reconcile.Finding) {
+func (m *Metrics) statusStored(before, after *batchv1.Job, failed []reconcile.FailedPod) {
 	if m == nil {
 		return
 	}
 	m.podsCounted(before, after)
 	m.indexesEnded(before, after)
-	for _, f := range findings {
-		switch {
-		case f.Kind == reconcile.FindingRecorded && f.Reason == reconcile.ReasonFailed && f.Match != nil && f.Match.Action != "":
-			m.failuresHandled.WithLabelValues(string(f.Match.Action)).Inc()
-		case f.Kind == reconcile.FindingFinished && f.Explains == string(batchv1.JobComplete):
-			m.jobsFinished.WithLabelValues(completionMode(after), "succeeded", f.Reason).Inc()
-		case f.Kind == reconcile.FindingFinished:
-			m.jobsFinished.WithLabelValues(completionMode(after), "failed", boundedReason(f.Reason)).Inc()
+	for _, p := range failed {
+		if p.Match != nil && p.Match.Matched() {
+			m.failuresHandled.WithLabelValues(string(p.Match.Action)).Inc()
 		}
+	}
+	if reconcile.IsFinished(before) {
+		return
+	}
+	if c := reconcile.TrueCondition(after, batchv1.JobComplete); c != nil {
+		m.jobsFinished.WithLabelValues(completionMode(after), "succeeded", c.Reason).Inc()
+	} else if c := reconcile.TrueCondition(after, batchv1.JobFailed); c != nil {
+		m.jobsFinished.WithLabelValues(completionMode(after), "failed", boundedReason(c.Reason)).Inc()
 	}
 }
 

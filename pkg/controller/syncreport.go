@@ -42,19 +42,13 @@ func (r *syncReport) begin(job *batchv1.Job) {
 
 // note takes a plan. A creation that waits for a back-off counts as one.
 func (r *syncReport) note(plan *reconcile.Plan) {
-	r.deleted = r.deleted || len(plan.Delete) > 0
+	f := &plan.Findings
+	r.finishing = r.finishing || f.Outcome != nil
+	r.deleted = r.deleted || len(plan.Delete)+len(f.Excess)+len(f.Misfits)+len(f.Untracked) > 0
+	r.create = r.create || len(plan.Create) > 0 || f.Backoff != nil || f.RetryHeld
 	r.planned, r.delayed = true, nil
-	for _, f := range plan.Findings {
-		switch f.Kind {
-		case reconcile.FindingFate:
-			r.finishing = true
-		case reconcile.FindingExcess, reconcile.FindingMisfit, reconcile.FindingUntracked:
-			r.deleted = true
-		case reconcile.FindingCreate, reconcile.FindingBackoff, reconcile.FindingIndexBackoff:
-			r.create = true
-		case reconcile.FindingDelayed:
-			r.delayed = append(r.delayed, f.PodUID)
-		}
+	for _, w := range f.AwaitReplacement {
+		r.delayed = append(r.delayed, w.Pod.UID)
 	}
 }
 

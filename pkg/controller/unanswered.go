@@ -38,11 +38,11 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 
 // storedStatus tells metrics and events what a status of ours brought, once that is known
 // to be stored.
-func (s *jobSync) storedStatus(before, stored *batchv1.Job, findings []reconcile.Finding) {
-	s.config.Metrics.statusStored(before, stored, findings)
+func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
+	s.config.Metrics.statusStored(before, stored, found.RecordedFailed)
 	s.reportFinish(stored)
-	s.sayCauses(findings, storedFailures)
-	s.sayStored(before, stored, findings)
+	s.sayCauses(found.RecordedFailed, found.RuleNames)
+	s.sayStored(before, stored, found)
 }
 
 // settleUnanswered finds out what became of a write without an answer, from what the
@@ -62,7 +62,7 @@ func (s *jobSync) settleUnanswered() {
 		}
 	})
 	if at >= 0 {
-		s.storedStatus(u.before, s.job, u.plans[at].Findings)
+		s.storedStatus(u.before, s.job, &u.plans[at].Findings)
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // advice is what can be done, the most useful first, each piece once.
@@ -153,7 +156,7 @@ func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
 }
 
 func (a *analysis) adviceOnController() []Advice {
-	name := deref(a.spec.ManagedBy, "")
+	name := ptr.Deref(a.spec.ManagedBy, "")
 	switch {
 	case a.managedBy() == "":
 		return []Advice{{"see whether kube-controller-manager runs", "kubectl get pods -n kube-system -l component=kube-controller-manager"}}
@@ -329,7 +332,7 @@ func (a *analysis) adviceOnLimit() []Advice {
 		}
 		f := a.example()
 		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
-		if never && a.spec.PodFailurePolicy == nil && deref(a.spec.BackoffLimit, 6) > 0 && f != nil && f.pod.Disruption == "" {
+		if never && a.spec.PodFailurePolicy == nil && jobspec.BackoffLimit(a.spec) > 0 && f != nil && f.pod.Disruption == "" {
 			return []Advice{{"if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", ""}}
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:

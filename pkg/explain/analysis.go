@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -25,21 +26,16 @@ type analysis struct {
 	o    Options
 	job  *batchv1.Job
 	spec *batchv1.JobSpec
-	// plan is what the decision core would write next; without pods it has no meaning, and
-	// is empty.
+	// plan is what the decision core would write next. If the pods could not be read, it has
+	// no operations, and what the core finds is about the Job alone.
 	plan reconcile.Plan
-	// found are the findings of the plan by kind.
-	found map[reconcile.FindingKind][]*reconcile.Finding
-	// names are those of the rules of the podFailurePolicy, violations what is wrong with
-	// the annotation.
-	names      rulename.Names
-	violations []rulename.Violation
-	fate       fate
+	// names are those of the rules of the podFailurePolicy; matches its verdicts by pod.
+	names   rulename.Names
+	matches map[types.UID]*failurepolicy.Match
+	fate    fate
 	// failures are the pods that failed, or that count as failed, the latest first.
 	failures []failure
-	// ended are the indexes that have ended, see endedIndexes; byCause the failures by
-	// cause, see groups. Both are made when first asked for.
-	ended   *endedSets
+	// byCause are the failures by cause, see groups; made when first asked for.
 	byCause []*causeGroup
 	// late are the pods that a controller should have recorded by now, see overdue.
 	late *latePods
@@ -72,12 +68,9 @@ func analyse(f *Facts, o Options) *analysis {
 	})
 	a := &analysis{Facts: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec}
 	a.roster = rosterOf(a.pods)
-	a.names, a.violations = namesOf(a.job, f.RuleNames)
+	a.compute()
 	if a.fate = fateOf(a.job); a.fate.byRule() {
 		a.fate.decodeRule(a.job, a.names)
-	}
-	if f.PodsRead {
-		a.compute()
 	}
 	a.findFailures()
 	return a
@@ -161,31 +154,20 @@ func (a *analysis) compute() {
 	}
 	config := reconcile.DefaultConfig()
 	config.SchedulingDone = a.schedulingDone()
-	a.plan = reconcile.Compute(reconcile.Observation{Job: a.job, Pods: pods, RuleNames: a.RuleNames, Now: a.Now}, config)
-	a.found = map[reconcile.FindingKind][]*reconcile.Finding{}
-	for i := range a.plan.Findings {
-		f := &a.plan.Findings[i]
-		a.found[f.Kind] = append(a.found[f.Kind], f)
+	a.plan = reconcile.Review(reconcile.Observation{Job: a.job, Pods: pods, PodsUnknown: !a.PodsRead, RuleNames: a.RuleNames, Now: a.Now}, config)
+	a.names = a.plan.Findings.RuleNames
+	a.matches = make(map[types.UID]*failurepolicy.Match, len(a.plan.Findings.Verdicts))
+	for _, v := range a.plan.Findings.Verdicts {
+		a.matches[v.Pod.UID] = v.Match
 	}
-}
-
-// findings are those of one kind.
-func (a *analysis) findings(kind reconcile.FindingKind) []*reconcile.Finding { return a.found[kind] }
-
-// finding is the first of a kind, or nil.
-func (a *analysis) finding(kind reconcile.FindingKind) *reconcile.Finding {
-	if all := a.found[kind]; len(all) > 0 {
-		return all[0]
-	}
-	return nil
 }
 
 // findFailures collects the pods in phase Failed, and those that the accounting takes for
 // failed though they only terminate (podReplacementPolicy TerminatingOrFailed).
 func (a *analysis) findFailures() {
 	recorded := map[types.UID]bool{}
-	for _, f := range a.findings(reconcile.FindingRecorded) {
-		recorded[f.PodUID] = f.Reason == reconcile.ReasonFailed
+	for _, f := range a.plan.Findings.RecordedFailed {
+		recorded[f.Pod.UID] = true
 	}
 	if u := a.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Failed {
@@ -198,7 +180,7 @@ func (a *analysis) findFailures() {
 		if !a.inFocus(p) || p.Phase != corev1.PodFailed && (p.IsTerminal() || !recorded[p.UID]) {
 			continue
 		}
-		f := failure{pod: p, match: a.match(p)}
+		f := failure{pod: p, match: a.matches[p.UID]}
 		f.cause = cause.Of(p.atItsEnd(), f.match, a.names)
 		f.consequence = a.isConsequence(p)
 		f.kind = kinds.of(f.cause)
@@ -227,15 +209,6 @@ func (k causeKinds) of(c cause.Cause) *causeKind {
 	return known
 }
 
-// match asks the podFailurePolicy about a failed pod, as the controllers do (PFP-01).
-func (a *analysis) match(p *Pod) *failurepolicy.Match {
-	if a.spec.PodFailurePolicy == nil || p.Phase != corev1.PodFailed {
-		return nil
-	}
-	m := failurepolicy.Evaluate(a.spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, a.perIndex())
-	return &m
-}
-
 // isConsequence says that the pod ended because it was deleted, or is about to be, when the
 // end of the Job was decided already.
 func (a *analysis) isConsequence(p *Pod) bool {
@@ -260,7 +233,7 @@ func (a *analysis) questionConsequences() {
 
 // decidedWithoutDeletions says that the end of the Job needs no deletion to explain it.
 func (a *analysis) decidedWithoutDeletions() bool {
-	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > deref(a.spec.BackoffLimit, 6) || a.restartsFailedIt()
+	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > jobspec.BackoffLimit(a.spec) || a.restartsFailedIt()
 }
 
 // ownFailures is how many failures are no consequence of the end of the Job.
@@ -301,11 +274,7 @@ func (a *analysis) inFocus(p *Pod) bool {
 	return (a.o.Pod == "" || a.o.Pod == p.Name) && (a.o.Index == nil || *a.o.Index == p.Index)
 }
 
-func (a *analysis) indexed() bool { return isIndexed(a.spec) }
-
-func isIndexed(spec *batchv1.JobSpec) bool {
-	return spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
-}
+func (a *analysis) indexed() bool { return jobspec.IsIndexed(a.spec) }
 
 func (a *analysis) perIndex() bool { return a.indexed() && a.spec.BackoffLimitPerIndex != nil }
 
@@ -336,11 +305,4 @@ func (f *failure) message() string {
 		return strings.TrimSpace(c.Message)
 	}
 	return strings.TrimSpace(cmp.Or(f.pod.Message, f.pod.DisruptionMessage))
-}
-
-func deref[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }

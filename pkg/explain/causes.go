@@ -308,7 +308,7 @@ func List(reports []Report) ReportList {
 	names := jobNames(reports)
 	for i := range reports {
 		for _, c := range reports[i].Causes {
-			k := key{deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, deref(c.Rule, failurepolicy.NoRule), c.Consequence}
+			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence}
 			if c.RuleName != "" {
 				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
 			}

@@ -116,13 +116,3 @@ func ruleIndex(text string, rules int) int32 {
 	}
 	return int32(i)
 }
-
-// namesOf are the names of the rules of the podFailurePolicy, and what is wrong with those
-// of the annotation; served are those that the API server serves.
-func namesOf(job *batchv1.Job, served []string) (rulename.Names, []rulename.Violation) {
-	policy := job.Spec.PodFailurePolicy
-	if policy == nil {
-		return nil, nil
-	}
-	return rulename.Resolve(served, job.Annotations[rulename.Annotation], len(policy.Rules))
-}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // evidence is the chain behind the fate of the Job: the condition, the rule or the limit
@@ -65,20 +66,20 @@ func (a *analysis) limitEvidence() []Evidence {
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure%s; %s", deref(spec.BackoffLimit, 6), a.restartsText(), times(failed, "pod counts as failed", "pods count as failed"))
+			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure%s; %s", jobspec.BackoffLimit(spec), a.restartsText(), times(failed, "pod counts as failed", "pods count as failed"))
 		}
-		return limit("backoffLimit %d: %s", deref(spec.BackoffLimit, 6), times(failed, "pod failed", "pods failed"))
+		return limit("backoffLimit %d: %s", jobspec.BackoffLimit(spec), times(failed, "pod failed", "pods failed"))
 	case batchv1.JobReasonDeadlineExceeded:
 		if spec.ActiveDeadlineSeconds != nil {
 			return limit("activeDeadlineSeconds %d%s", *spec.ActiveDeadlineSeconds, a.ranUntilDecided())
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
-		return limit("maxFailedIndexes %d: %s failed (%s)", deref(spec.MaxFailedIndexes, 0), times(int32(lost.Len()), "index", "indexes"), crop(lost.String()))
+		return limit("maxFailedIndexes %d: %s failed (%s)", ptr.Deref(spec.MaxFailedIndexes, 0), times(int32(lost.Len()), "index", "indexes"), crop(lost.String()))
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return limit("%d of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", lost.Len(), times(deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
-			times(a.attempts(), "attempt", "attempts"), deref(spec.BackoffLimitPerIndex, 0))
+		return limit("%d of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", lost.Len(), times(ptr.Deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
+			times(a.attempts(), "attempt", "attempts"), ptr.Deref(spec.BackoffLimitPerIndex, 0))
 	case batchv1.JobReasonSuccessPolicy:
 		for _, r := range a.r.SuccessPolicy.orNone() {
 			if r.Met {
@@ -102,7 +103,7 @@ func (p *SuccessPolicy) orNone() []SuccessRule {
 }
 
 func (a *analysis) attempts() int32 {
-	return int32(min(int64(deref(a.spec.BackoffLimitPerIndex, 0))+1, 1<<31-1))
+	return int32(min(int64(ptr.Deref(a.spec.BackoffLimitPerIndex, 0))+1, 1<<31-1))
 }
 
 func (a *analysis) uncountedFailed() int {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // endSlack is how long the other containers of a pod may take to end when one has failed.
@@ -35,7 +36,7 @@ func (a *analysis) failedWithin(p *Pod) *Container {
 // failedContainers: pods of which a container has failed, and that do not end as another of
 // their containers goes on, as a proxy does.
 func (a *analysis) failedContainers() []Problem {
-	if a.fate.decided() || a.job.DeletionTimestamp != nil || deref(a.spec.Suspend, false) {
+	if a.fate.decided() || a.job.DeletionTimestamp != nil || jobspec.IsSuspended(a.spec) {
 		return nil // All pods are on their way out.
 	}
 	type key struct {

@@ -3,7 +3,6 @@ package explain
 import (
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -13,17 +12,12 @@ type indexWait struct {
 	until time.Time
 }
 
-// indexWaits are the indexes in back-off, in order. The decision core tells of them only if
-// it has room for a pod; an index whose pod failed waits whether there is room or not
-// (BLI-22: the clock runs from the end of that pod, and ignored failures delay like others).
+// indexWaits are the indexes in back-off, in order.
 func (a *analysis) indexWaits() []indexWait {
-	policy := reconcile.DefaultConfig().Backoff
 	var out []indexWait
-	for _, f := range a.findings(reconcile.FindingDelayed) {
-		p := f.Observed
-		until := p.FinishedAt.Add(policy.Delay(saturatingAdd(saturatingAdd(p.Failures, p.Ignored), 1)))
-		if a.Now.Before(until) {
-			out = append(out, indexWait{f.Index, until})
+	for _, w := range a.plan.Findings.AwaitReplacement {
+		if a.Now.Before(w.Until) {
+			out = append(out, indexWait{w.Pod.Index, w.Until})
 		}
 	}
 	return out
@@ -44,4 +38,4 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 
 // roomForRetries says that an index gets its next pod as soon as its back-off has ended: no
 // other pod has to end before.
-func (a *analysis) roomForRetries() bool { return len(a.findings(reconcile.FindingIndexBackoff)) > 0 }
+func (a *analysis) roomForRetries() bool { return a.plan.Findings.RetryHeld }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -68,7 +69,7 @@ func (d *indexDetails) most() int {
 }
 
 func (d *indexDetails) has(index int32) bool {
-	return index >= 0 && index < deref(d.spec.Completions, 0)
+	return index >= 0 && index < ptr.Deref(d.spec.Completions, 0)
 }
 
 // wants says that the report is about the index.

@@ -3,7 +3,8 @@ package explain
 import (
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -18,33 +19,10 @@ const (
 	IndexUnknown     = "Unknown"
 )
 
-// endedSets is the result of endedIndexes.
-type endedSets struct{ completed, failed indexset.Set }
-
 // endedIndexes are the indexes that have succeeded and that have failed, none in both,
 // with those that the next status will have.
 func (a *analysis) endedIndexes() (completed, failed indexset.Set) {
-	if a.ended == nil {
-		a.ended = a.readEnded()
-	}
-	return a.ended.completed, a.ended.failed
-}
-
-func (a *analysis) readEnded() *endedSets {
-	total := deref(a.spec.Completions, 0)
-	completed, _ := indexset.ParseTolerant(a.job.Status.CompletedIndexes, total)
-	failed, _ := indexset.ParseTolerant(deref(a.job.Status.FailedIndexes, ""), total)
-	var fresh, lost []int32
-	for _, f := range a.findings(reconcile.FindingRecorded) {
-		if f.Reason == reconcile.ReasonSucceeded && f.Index >= 0 && f.Index < total {
-			fresh = append(fresh, f.Index)
-		}
-	}
-	for _, f := range a.findings(reconcile.FindingIndexFailed) {
-		lost = append(lost, f.Index)
-	}
-	completed = completed.Union(indexset.Of(fresh...))
-	return &endedSets{completed, failed.Union(indexset.Of(lost...)).Difference(completed)}
+	return a.plan.Findings.CompletedIndexes, a.plan.Findings.FailedIndexes
 }
 
 // indexSets are the indexes by state; each is in one set.
@@ -58,7 +36,7 @@ type indexSets struct {
 func (a *analysis) indexSets() indexSets {
 	var s indexSets
 	s.completed, s.failed = a.endedIndexes()
-	total := deref(a.spec.Completions, 0)
+	total := ptr.Deref(a.spec.Completions, 0)
 	active, beyond := indexesBelow(a.active, total)
 	terminating, more := indexesBelow(a.terminating, total)
 	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(a.active), func(p *Pod) bool { return !p.Ready }), total)
@@ -119,7 +97,7 @@ func (a *analysis) indexes() *Indexes {
 	}
 	s := a.indexSets()
 	out := &Indexes{
-		Total:     deref(a.spec.Completions, 0),
+		Total:     ptr.Deref(a.spec.Completions, 0),
 		Completed: s.completed.String(), Failed: s.failed.String(), Active: s.active.String(),
 		Ready: s.ready.String(), OutOfRange: s.outOfRange.String(),
 		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),

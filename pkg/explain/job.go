@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 func jobOf(f *Facts) Job {
@@ -15,17 +16,14 @@ func jobOf(f *Facts) Job {
 	j := Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID),
 		Created: timeOf(job.CreationTimestamp.Time), Started: job.Status.StartTime, Finished: FinishedAt(job),
-		CompletionMode: string(deref(spec.CompletionMode, batchv1.NonIndexedCompletion)),
+		CompletionMode: string(jobspec.CompletionMode(spec)),
 		Completions:    spec.Completions, Parallelism: spec.Parallelism, BackoffLimit: spec.BackoffLimit,
 		BackoffLimitPerIndex: spec.BackoffLimitPerIndex, MaxFailedIndexes: spec.MaxFailedIndexes,
 		ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
-		PodReplacementPolicy: string(batchv1.TerminatingOrFailed),
+		PodReplacementPolicy: string(jobspec.PodReplacementPolicy(spec)),
 		RestartPolicy:        string(spec.Template.Spec.RestartPolicy),
-		Suspend:              deref(spec.Suspend, false),
-		ManagedBy:            deref(spec.ManagedBy, ""),
-	}
-	if spec.PodFailurePolicy != nil || deref(spec.PodReplacementPolicy, "") == batchv1.Failed {
-		j.PodReplacementPolicy = string(batchv1.Failed)
+		Suspend:              jobspec.IsSuspended(spec),
+		ManagedBy:            ptr.Deref(spec.ManagedBy, ""),
 	}
 	if owner := metav1.GetControllerOfNoCopy(job); owner != nil {
 		j.Owner = &Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
@@ -102,7 +100,7 @@ func (a *analysis) counts() Counts {
 	if !a.PodsRead {
 		return c
 	}
-	c.AwaitReplacement = int32(len(a.findings(reconcile.FindingDelayed)))
+	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
 	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
 	return c
 }

@@ -2,8 +2,6 @@ package explain
 
 import (
 	"slices"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // next is what happens next, if nobody does anything.
@@ -68,8 +66,8 @@ func (a *analysis) nextEnd() []Step {
 
 func (a *analysis) nextPods() []Step {
 	steps := append(a.nextAt(WaitBackoff, StepBackoff), a.nextAt(WaitIndexBackoff, StepIndexBackoff)...)
-	if f := a.finding(reconcile.FindingWaitTerminating); f != nil {
-		steps = append(steps, Step{Kind: StepReplace, Count: f.Count})
+	if n := a.plan.Findings.WaitTerminating; n > 0 {
+		steps = append(steps, Step{Kind: StepReplace, Count: n})
 	}
 	steps = append(steps, a.nextCreation()...)
 	for _, r := range a.r.SuccessPolicy.orNone() {
@@ -112,14 +110,14 @@ func (a *analysis) refused() bool {
 // nextLimits is how far the Job is from failing.
 func (a *analysis) nextLimits() []Step {
 	var steps []Step
-	if f := a.finding(reconcile.FindingBackoffLimit); f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Count > 0 && f.Count <= f.Limit {
-		steps = append(steps, Step{Kind: StepBackoffLimit, Count: f.Limit - f.Count + 1, Limit: f.Limit})
+	if f := a.plan.Findings.BackoffLimit; f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Failures > 0 && f.Failures <= f.Limit {
+		steps = append(steps, Step{Kind: StepBackoffLimit, Count: f.Limit - f.Failures + 1, Limit: f.Limit})
 	}
 	if a.doomed() {
 		steps = append(steps, Step{Kind: StepFailedIndexes})
 	}
-	if f := a.finding(reconcile.FindingMaxFailedIndexes); f != nil && f.Count > 0 && f.Count <= f.Limit {
-		steps = append(steps, Step{Kind: StepMaxFailedIndexes, Count: f.Limit - f.Count + 1, Limit: f.Limit})
+	if f := a.plan.Findings.MaxFailedIndexes; f != nil && f.Failed > 0 && f.Failed <= f.Limit {
+		steps = append(steps, Step{Kind: StepMaxFailedIndexes, Count: f.Limit - f.Failed + 1, Limit: f.Limit})
 	}
 	return append(steps, a.nextAt(WaitDeadline, StepDeadline)...)
 }

@@ -5,8 +5,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Outline is what can be said about a Job from the Job alone: a row in a list.
@@ -53,16 +56,16 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) Outline {
 	spec, status := &job.Spec, &job.Status
 	f := fateOf(job)
 	if f.byRule() {
-		names, _ := namesOf(job, ruleNames)
+		names, _ := reconcile.RuleNames(job, ruleNames)
 		f.decodeRule(job, names)
 	}
 	word, decisive := statusOf(job)
 	o := Outline{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Fate: f.Fate,
-		Indexed: isIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
+		Indexed: jobspec.IsIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
-		FailedIndexes: status.FailedIndexes, FailedIndexCount: int32(indexset.CountTolerant(deref(status.FailedIndexes, ""), deref(spec.Completions, 0))),
-		ManagedBy: deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
+		FailedIndexes: status.FailedIndexes, FailedIndexCount: int32(indexset.CountTolerant(ptr.Deref(status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))),
+		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: timeOf(job.CreationTimestamp.Time), Started: status.StartTime, Finished: FinishedAt(job),
 	}
 	if decisive != nil {

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // What the accounting makes of an ended pod, in PodInfo.Counted.
@@ -187,13 +185,9 @@ func (p *Pod) failedState() string {
 // accounting is where an ended pod stands in the three steps of KEP-2307, for pods that
 // have not gone through all of them.
 func (a *analysis) accounting() map[types.UID]string {
-	recorded, delayed := a.findings(reconcile.FindingRecorded), a.findings(reconcile.FindingDelayed)
-	out := make(map[types.UID]string, len(recorded)+len(delayed))
-	for _, f := range delayed {
-		out[f.PodUID] = AwaitsReplacement
-	}
-	for _, f := range recorded { // Told after the delays: no pod is in both.
-		out[f.PodUID] = NotCounted
+	out := make(map[types.UID]string, len(a.plan.Findings.AwaitReplacement))
+	for _, w := range a.plan.Findings.AwaitReplacement {
+		out[w.Pod.UID] = AwaitsReplacement
 	}
 	if u := a.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range slices.Concat(u.Succeeded, u.Failed) {

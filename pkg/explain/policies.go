@@ -8,10 +8,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
 // failurePolicy is the table of the rules, nil without a policy.
@@ -28,7 +27,7 @@ func (a *analysis) failurePolicy() *FailurePolicy {
 			Decided: a.fate.failing() && a.fate.rule == int32(i),
 		})
 	}
-	for _, v := range a.violations {
+	for _, v := range a.plan.Findings.Violations {
 		out.NameViolations = append(out.NameViolations, v.String())
 	}
 	whys := make([]map[failurepolicy.Why]int, len(out.Rules))
@@ -75,7 +74,7 @@ func mostFrequent(counts map[failurepolicy.Why]int) string {
 // requirement is what a rule asks for, in words.
 func requirement(rule *batchv1.PodFailurePolicyRule) string {
 	if codes := rule.OnExitCodes; codes != nil {
-		who := deref(codes.ContainerName, "any container")
+		who := ptr.Deref(codes.ContainerName, "any container")
 		values := make([]string, len(codes.Values))
 		for i, v := range codes.Values {
 			values[i] = strconv.Itoa(int(v))
@@ -110,14 +109,10 @@ func (a *analysis) successPolicy() *SuccessPolicy {
 	if policy == nil {
 		return nil
 	}
-	completed, failed := a.endedIndexes()
-	met, progress := successpolicy.Evaluate(policy, completed)
 	out := &SuccessPolicy{}
-	for i := range policy.Rules {
-		rule, p := &policy.Rules[i], progress[i]
-		of := deref(rule.SucceededIndexes, "")
-		s := SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: i == met || !p.Inert && p.Have >= p.Need && p.Have > 0}
-		s.Impossible = p.Inert || !s.Met && a.outOfReach(rule, p.Need, failed)
+	for i, p := range a.plan.Findings.SuccessRules {
+		of := ptr.Deref(policy.Rules[i].SucceededIndexes, "")
+		s := SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach}
 		switch {
 		case p.Inert:
 			s.Text = "can never be met: it lists no indexes"
@@ -129,17 +124,6 @@ func (a *analysis) successPolicy() *SuccessPolicy {
 		out.Rules = append(out.Rules, s)
 	}
 	return out
-}
-
-// outOfReach says that so many of the rule's indexes have failed that the others are not
-// enough.
-func (a *analysis) outOfReach(rule *batchv1.SuccessPolicyRule, need int32, failed indexset.Set) bool {
-	all := indexset.Below(deref(a.spec.Completions, 0))
-	if list := rule.SucceededIndexes; list != nil {
-		listed, _ := indexset.ParseTolerant(*list, deref(a.spec.Completions, 0))
-		all = all.Intersection(listed)
-	}
-	return int32(all.Difference(failed).Len()) < need
 }
 
 // ruleLabel is `rule 1 "OutOfMemory"`.

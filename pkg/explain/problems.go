@@ -7,8 +7,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // problems are what keeps the Job from going on, then what else is wrong.
@@ -58,7 +60,7 @@ const (
 
 // ofKueue says that Kueue decides when the Job runs.
 func (a *analysis) ofKueue() bool {
-	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(deref(a.spec.ManagedBy, ""), kueue+"/")
+	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(ptr.Deref(a.spec.ManagedBy, ""), kueue+"/")
 }
 
 // managingOwner is the owner if it may suspend and resume the Job: a CronJob does not.
@@ -71,7 +73,7 @@ func (a *analysis) managingOwner() *Owner {
 
 // suspended: spec.suspend holds the Job.
 func (a *analysis) suspended() []Problem {
-	if !deref(a.spec.Suspend, false) || a.finished() {
+	if !jobspec.IsSuspended(a.spec) || a.finished() {
 		return nil
 	}
 	p := Problem{Kind: ProblemSuspended, Blocks: true}
@@ -91,7 +93,7 @@ func (a *analysis) suspended() []Problem {
 
 // noParallelism: parallelism 0 asks for no pod at all.
 func (a *analysis) noParallelism() []Problem {
-	if deref(a.spec.Parallelism, 1) > 0 || a.finished() || a.fate.decided() || deref(a.spec.Suspend, false) {
+	if jobspec.Parallelism(a.spec) > 0 || a.finished() || a.fate.decided() || jobspec.IsSuspended(a.spec) {
 		return nil
 	}
 	return one(Problem{Kind: ProblemNoParallelism, Blocks: true})
@@ -207,11 +209,11 @@ func (a *analysis) deletion() []Problem {
 
 // ruleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
 func (a *analysis) ruleNames() []Problem {
-	if len(a.violations) == 0 {
+	if len(a.plan.Findings.Violations) == 0 {
 		return nil
 	}
 	p := Problem{Kind: ProblemInvalidRuleNames}
-	for _, v := range a.violations {
+	for _, v := range a.plan.Findings.Violations {
 		p.Details = append(p.Details, v.String())
 	}
 	return one(p)
@@ -227,24 +229,25 @@ func (a *analysis) impossible() []Problem {
 }
 
 func (a *analysis) unknownMode() []Problem {
-	f := a.finding(reconcile.FindingUnknownMode)
-	if f == nil {
+	mode := a.plan.Findings.UnknownMode
+	if mode == "" {
 		return nil
 	}
-	return one(Problem{Kind: ProblemUnknownMode, Blocks: true, Asked: f.Message})
+	return one(Problem{Kind: ProblemUnknownMode, Blocks: true, Asked: string(mode)})
 }
 
 // inconsistent: the stored status cannot be read, or contradicts itself.
 func (a *analysis) inconsistent() []Problem {
 	var details []string
-	if f := a.finding(reconcile.FindingDamaged); f != nil {
-		details = append(details, fmt.Sprintf("%s of a list of indexes cannot be read", times(f.Count, "part", "parts")))
+	found := &a.plan.Findings
+	if n := found.DamagedIndexes; n > 0 {
+		details = append(details, fmt.Sprintf("%s of a list of indexes cannot be read", times(n, "part", "parts")))
 	}
-	if f := a.finding(reconcile.FindingCountKept); f != nil {
-		details = append(details, fmt.Sprintf("succeeded says %d, and %d indexes are complete", f.Count, f.Limit))
+	if f := found.CountKept; f != nil {
+		details = append(details, fmt.Sprintf("succeeded says %d, and %d indexes are complete", f.Succeeded, f.Completed))
 	}
-	if f := a.finding(reconcile.FindingTooManySucceeded); f != nil {
-		details = append(details, fmt.Sprintf("%d pods succeeded, and completions asks for %d", f.Count, f.Limit))
+	if f := found.TooManySucceeded; f != nil {
+		details = append(details, fmt.Sprintf("%d pods succeeded, and completions asks for %d", f.Succeeded, f.Completions))
 	}
 	if len(details) == 0 {
 		return nil
@@ -282,7 +285,7 @@ func (p *Problem) wholeJob() bool {
 // moves says that a pod runs without trouble.
 func (a *analysis) moves() bool {
 	if !a.PodsRead {
-		return deref(a.job.Status.Ready, 0) > 0
+		return ptr.Deref(a.job.Status.Ready, 0) > 0
 	}
 	return slices.ContainsFunc(a.active, func(p *Pod) bool {
 		return p.Phase == "Running" && p.waiting(crashLoop...) == nil

@@ -9,8 +9,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // builtInManagedBy means the same as no name at all (KEP-4368).
@@ -32,7 +33,7 @@ const (
 
 // managedBy is who should run the Job: "" for the built-in controller.
 func (a *analysis) managedBy() string {
-	if name := deref(a.spec.ManagedBy, ""); name != builtInManagedBy {
+	if name := ptr.Deref(a.spec.ManagedBy, ""); name != builtInManagedBy {
 		return name
 	}
 	return ""
@@ -41,7 +42,7 @@ func (a *analysis) managedBy() string {
 // reconciler says who runs the Job, and whether that is alive: by the Lease of our
 // controller, else by what it has done, or left undone.
 func (a *analysis) reconciler() Reconciler {
-	r := Reconciler{ManagedBy: deref(a.spec.ManagedBy, "")}
+	r := Reconciler{ManagedBy: ptr.Deref(a.spec.ManagedBy, "")}
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
 	if a.Lease != nil && !a.Lease.Renewed.IsZero() {
@@ -106,7 +107,7 @@ func (a *analysis) suspendedBy() string {
 
 // neglected says that nobody has worked on the Job so far.
 func (a *analysis) neglected() bool {
-	if deref(a.spec.Suspend, false) && a.managedBy() != "" && a.managedBy() != a.OurName {
+	if jobspec.IsSuspended(a.spec) && a.managedBy() != "" && a.managedBy() != a.OurName {
 		return false // Others may wait without a word until the Job is resumed.
 	}
 	if !a.PodsRead {
@@ -120,7 +121,7 @@ func (a *analysis) neglected() bool {
 func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, now, maxBegun) }
 
 func untouched(job *batchv1.Job, now time.Time, most int32) bool {
-	first := min(deref(job.Spec.Parallelism, 1), deref(job.Spec.Completions, math.MaxInt32), most)
+	first := min(jobspec.Parallelism(&job.Spec), ptr.Deref(job.Spec.Completions, math.MaxInt32), most)
 	patience := neglect + time.Duration(max(first, 1)-1)*perPod
 	old := !job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
 	// Almost every status has one of these; the comparison in full is slow.
@@ -162,8 +163,8 @@ func (a *analysis) overdue() (n int32, since time.Time) {
 func (a *analysis) countOverdue() *latePods {
 	late := &latePods{}
 	waiting := map[string]bool{}
-	for _, f := range a.findings(reconcile.FindingDelayed) {
-		waiting[f.Pod] = true
+	for _, w := range a.plan.Findings.AwaitReplacement {
+		waiting[w.Pod.Name] = true
 	}
 	for _, p := range a.terminal {
 		if !a.unrecorded(p) || waiting[p.Name] {

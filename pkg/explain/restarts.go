@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // With restartPolicy OnFailure the restarts of containers count towards the backoffLimit
@@ -20,7 +21,7 @@ func (a *analysis) restartsFailedIt() bool {
 	if !a.restartsCount() {
 		return false
 	}
-	limit := deref(a.spec.BackoffLimit, 6)
+	limit := jobspec.BackoffLimit(a.spec)
 	if a.restarts() >= max(limit, 1) {
 		return true
 	}
@@ -114,7 +115,7 @@ func (p *Pod) lastFailure() *Container {
 
 // whyRestarts are the clauses of the verdict if restarts failed the Job.
 func (a *analysis) whyRestarts() []string {
-	limit, n := deref(a.spec.BackoffLimit, 6), a.restarts()
+	limit, n := jobspec.BackoffLimit(a.spec), a.restarts()
 	often := "at least " + times(max(limit, 1), "time", "times")
 	if n >= max(limit, 1) {
 		often = times(n, "time", "times")
@@ -139,7 +140,7 @@ func (a *analysis) whyRestarts() []string {
 
 // restartsText is for the evidence: how many restarts are known of.
 func (a *analysis) restartsText() string {
-	if n := a.restarts(); n >= max(deref(a.spec.BackoffLimit, 6), 1) {
+	if n := a.restarts(); n >= max(jobspec.BackoffLimit(a.spec), 1) {
 		return fmt.Sprintf(" (%s)", times(n, "restart", "restarts"))
 	}
 	return ""

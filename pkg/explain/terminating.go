@@ -2,13 +2,11 @@ package explain
 
 import (
 	"cmp"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // terminatingPods: pods that do not end, and pods that hold a place while they do.
 func (a *analysis) terminatingPods() []Problem {
-	waits := a.finding(reconcile.FindingWaitTerminating) != nil
+	waits := a.plan.Findings.WaitTerminating > 0
 	order := []ProblemKind{ProblemNodeGone, ProblemTerminatingStuck, ProblemTerminatingHolds}
 	found := map[ProblemKind]*Problem{}
 	for _, pod := range a.terminating {
@@ -59,7 +57,7 @@ func (a *analysis) holds() Holds {
 	switch {
 	case a.fate.decided():
 		return HoldsEnd
-	case a.finding(reconcile.FindingWaitTerminating) != nil:
+	case a.plan.Findings.WaitTerminating > 0:
 		return HoldsReplacement
 	}
 	return HoldsNothing

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 func (a *analysis) verdict() Verdict {
@@ -82,19 +83,10 @@ func (a *analysis) placeOf(p *Problem) *int32 {
 
 // waitsFor is what the terminal condition waits for.
 func (a *analysis) waitsFor() string {
-	running, terminating, held := int32(0), int32(0), int32(0)
-	for i := range a.pods {
-		switch p := a.pods[i]; {
-		case p.IsActive():
-			running++
-		case p.IsTerminating():
-			terminating++
-		case p.Finalizer:
-			held++
-		}
-	}
-	if !a.PodsRead {
-		running, terminating = a.job.Status.Active, deref(a.job.Status.Terminating, 0)
+	running, terminating, held := a.job.Status.Active, ptr.Deref(a.job.Status.Terminating, 0), int32(0)
+	if a.PodsRead {
+		w := ptr.Deref(a.plan.Findings.WaitFinish, reconcile.WaitFinish{})
+		running, terminating, held = w.Active, w.Terminating, w.Ended
 	}
 	var parts []string
 	if running > 0 {
@@ -120,7 +112,7 @@ func (a *analysis) whyFailed() []string {
 		if a.restartsFailedIt() {
 			return a.whyRestarts()
 		}
-		limit := deref(a.spec.BackoffLimit, 6)
+		limit := jobspec.BackoffLimit(a.spec)
 		if failed <= limit {
 			return []string{fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows", limit), a.mostly()}
 		}
@@ -133,10 +125,10 @@ func (a *analysis) whyFailed() []string {
 		return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", deadlineText(a.spec.ActiveDeadlineSeconds)), a.mostly()}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		_, lost := a.endedIndexes()
-		return []string{fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), deref(a.spec.MaxFailedIndexes, 0)), a.mostly()}
+		return []string{fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), ptr.Deref(a.spec.MaxFailedIndexes, 0)), a.mostly()}
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return []string{fmt.Sprintf("%d of its %s failed (%s)", lost.Len(), times(deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
+		return []string{fmt.Sprintf("%d of its %s failed (%s)", lost.Len(), times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
 	}
 	switch {
 	case a.knowsReason():
@@ -272,7 +264,7 @@ func (a *analysis) whyComplete() string {
 	}
 	switch {
 	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(deref(total, 0), "index", "indexes"), took)
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(ptr.Deref(total, 0), "index", "indexes"), took)
 	case total != nil:
 		return fmt.Sprintf("%d of %s succeeded%s", succeeded, times(*total, "pod", "pods"), took)
 	}
@@ -285,7 +277,7 @@ func (a *analysis) whatRuns() (verdict []string, problem *int32) {
 		return []string{"The Job is being deleted"}, nil
 	}
 	active, failed := a.activeNow(), a.failedNow()
-	if f := a.finding(reconcile.FindingBackoff); f != nil && active == 0 {
+	if f := a.plan.Findings.Backoff; f != nil && active == 0 {
 		return []string{fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", age(f.Until.Sub(a.Now)), a.progress(), failed), a.mostlyFailed()}, nil
 	}
 	verdict = []string{fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
@@ -311,7 +303,7 @@ func (a *analysis) progress() string {
 	succeeded := a.succeededNow()
 	switch {
 	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded", succeeded, times(deref(a.spec.Completions, 0), "index", "indexes"))
+		return fmt.Sprintf("%d of %s succeeded", succeeded, times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"))
 	case a.spec.Completions != nil:
 		return fmt.Sprintf("%d of %s succeeded", succeeded, times(*a.spec.Completions, "pod", "pods"))
 	}

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // waits are the clocks that run, the one that ends first first.
@@ -20,15 +20,15 @@ func (a *analysis) waits() []Wait {
 			out = append(out, w)
 		}
 	}
-	suspended := deref(a.spec.Suspend, false)
-	if f := a.finding(reconcile.FindingBackoff); f != nil {
-		add(Wait{Kind: WaitBackoff, Failures: f.Count}, f.Until)
+	suspended := jobspec.IsSuspended(a.spec)
+	if f := a.plan.Findings.Backoff; f != nil {
+		add(Wait{Kind: WaitBackoff, Failures: f.Failures}, f.Until)
 	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() && !suspended {
 		add(Wait{Kind: WaitIndexBackoff, Indexes: waiting.String(), Count: int32(waiting.Len()), NoRoom: !a.roomForRetries()}, until)
 	}
-	if f := a.finding(reconcile.FindingDeadline); f != nil && !a.fate.decided() && !suspended {
-		add(Wait{Kind: WaitDeadline, Seconds: *a.spec.ActiveDeadlineSeconds}, f.Until)
+	if end := a.plan.Findings.Deadline; !end.IsZero() && !a.fate.decided() && !suspended {
+		add(Wait{Kind: WaitDeadline, Seconds: *a.spec.ActiveDeadlineSeconds}, end)
 	}
 	if last, n := a.lastGrace(); n > 0 {
 		add(Wait{Kind: WaitGrace, Count: n}, last)

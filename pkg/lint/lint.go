@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -140,9 +141,7 @@ func orList(words []string) string {
 }
 
 // indexed says that the Job has indexes.
-func (r *review) indexed() bool {
-	return r.spec.CompletionMode != nil && *r.spec.CompletionMode == batchv1.IndexedCompletion
-}
+func (r *review) indexed() bool { return jobspec.IsIndexed(r.spec) }
 
 // completions is how many indexes there are; false if that is not known, or makes no sense.
 func (r *review) completions() (int32, bool) {

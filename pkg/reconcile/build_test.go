@@ -203,14 +203,19 @@ func (o *observed) want(t *testing.T, text string) Plan {
 	return plan
 }
 
-// findings returns the findings of a kind.
-func findings(plan Plan, kind FindingKind) (out []Finding) {
-	for _, f := range plan.Findings {
-		if f.Kind == kind {
-			out = append(out, f)
-		}
+// findings are those of Compute as text.
+func (o *observed) findings() string {
+	plan := o.compute()
+	return strings.Join(plan.Findings.Lines(now), "\n")
+}
+
+// names are those of pods.
+func names(pods []*Pod) string {
+	var all []string
+	for _, p := range pods {
+		all = append(all, p.Name)
 	}
-	return out
+	return strings.Join(all, " ")
 }
 
 // stored changes the stored status.

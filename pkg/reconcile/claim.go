@@ -18,7 +18,6 @@ func (s *state) claimPods() {
 		}
 		s.moving = true
 		if !s.Skip[p.UID] {
-			s.find(aboutPod(FindingAdopt, p))
 			// It may be deleted, or taken by another, at this moment (JOB-37).
 			s.plan.Adopt = append(s.plan.Adopt, ref(p, ifUnchanged))
 		}
@@ -38,7 +37,6 @@ func (s *state) claimPods() {
 	for _, p := range unselected {
 		s.moving = true
 		s.noteRecorded(p)
-		s.find(aboutPod(FindingDisown, p))
 		if !s.Skip[p.UID] {
 			s.plan.Disown = append(s.plan.Disown, ref(p, unconditional))
 		}

@@ -9,9 +9,6 @@ import (
 // classify sorts the pods into what they mean for the Job. It decides nothing
 // that depends on other pods.
 func (s *state) classify() {
-	if s.deleting {
-		s.find(about(FindingDeleting))
-	}
 	defer s.sortClassified()
 	for _, p := range s.Pods {
 		if p.IsTerminating() {
@@ -81,13 +78,11 @@ func (s *state) awaitsReport(p *Pod) bool {
 	if !p.Unreported || !known || s.job.Spec.PodFailurePolicy == nil || s.deleting || s.fate.stored {
 		return false
 	}
-	f := aboutPod(FindingUnreported, p)
-	f.Until = since.Add(s.cfg.ReportWait)
-	if !s.Now.Before(f.Until) {
+	until := since.Add(s.cfg.ReportWait)
+	if !s.Now.Before(until) {
 		return false
 	}
-	s.find(f)
-	s.requeue(max(f.Until.Sub(s.Now), s.cfg.MinRequeue))
+	s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
 	return true
 }
 
@@ -136,16 +131,17 @@ func (s *state) sortClassified() {
 	for _, list := range [][]*Pod{s.failed, s.unreported, s.untracked, s.outside, s.tooLate, s.dropped} {
 		slices.SortFunc(list, compareFailures)
 	}
-	s.notCounted(s.outside, "its completion index is missing or out of range")
-	s.notCounted(s.tooLate, "its index has failed before")
-	s.notCounted(s.dropped, "it was deleted because the Job has succeeded")
-}
-
-func (s *state) notCounted(pods []*Pod, why string) {
-	for _, p := range pods {
-		f := aboutPod(FindingNotCounted, p)
-		f.Message = why
-		s.find(f)
+	for _, p := range s.unreported {
+		s.plan.Findings.Unreported = append(s.plan.Findings.Unreported, Unreported{p, s.UnreportedSince[p.UID].Add(s.cfg.ReportWait)})
+	}
+	for _, p := range s.outside {
+		s.notCounted(p, OutOfRange)
+	}
+	for _, p := range s.tooLate {
+		s.notCounted(p, IndexFailedBefore)
+	}
+	for _, p := range s.dropped {
+		s.notCounted(p, DeletedAfterSuccess)
 	}
 }
 

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const tooManySucceeded = "event/TooManySucceededPods"
-
 // surplus are the findings of too many successes, in all plans until nothing is left to do.
-func (o *observed) surplus(t *testing.T) (all []Finding) {
+func (o *observed) surplus(t *testing.T) (all []TooManySucceeded) {
 	t.Helper()
 	for range 20 {
 		plan := o.compute()
 		if plan.IsEmpty() {
 			return all
 		}
-		f := findings(plan, FindingTooManySucceeded)
-		all = append(all, f...)
-		if len(f) > 0 && (plan.Status == nil || TrueCondition(&batchv1.Job{Status: *plan.Status}, batchv1.JobComplete) == nil) {
+		f := plan.Findings.TooManySucceeded
+		if f != nil {
+			all = append(all, *f)
+		}
+		if f != nil && (plan.Status == nil || TrueCondition(&batchv1.Job{Status: *plan.Status}, batchv1.JobComplete) == nil) {
 			t.Errorf("told before the Job is complete: %s", planText(plan))
 		}
 		o.carryOut(t, plan)
@@ -40,18 +40,17 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	}
 	o := three()
 	f := o.surplus(t)
-	if len(f) != 1 || f[0].Explains != tooManySucceeded || f[0].Count != 3 || f[0].Limit != 2 || f[0].Index != NoIndex ||
-		f[0].Message != "3 pods succeeded, and spec.completions asks for 2; the Job is complete all the same" {
+	if len(f) != 1 || f[0] != (TooManySucceeded{Succeeded: 3, Completions: 2}) {
 		t.Errorf("%+v", f)
 	}
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 	// Whoever explains the finished Job is told the same.
-	if again := findings(o.compute(), FindingTooManySucceeded); len(again) != 1 || again[0] != f[0] {
+	if again := o.compute().Findings.TooManySucceeded; again == nil || *again != f[0] {
 		t.Errorf("%+v", again)
 	}
 	// One that ends well after SuccessCriteriaMet counts, and is told of once.
 	o = observeJob(sized(1, 1), replacing(batchv1.Failed), counters(1, 0), interim(criteriaMet)).with("late", succeededPod(0))
-	if f := o.surplus(t); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 1 {
+	if f := o.surplus(t); len(f) != 1 || f[0] != (TooManySucceeded{Succeeded: 2, Completions: 1}) {
 		t.Errorf("%+v", f)
 	}
 
@@ -102,9 +101,7 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	// A success that is recorded now counts against the room at once.
 	o := pods(observeJob(sized(3, 9), active(3)), 3).with("s", succeededPod(time.Minute))
 	plan := o.want(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p2`)
-	if f := findings(plan, FindingExcess); len(f) != 1 || f[0].Pod != "p2" {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "excess", names(plan.Findings.Excess), "p2")
 	o.carryOut(t, plan).carryOut(t, o.want(t, "delete p2; release s"))
 	for _, name := range []string{"p0", "p1"} {
 		ended(o.pod(t, name), corev1.PodSucceeded)

@@ -7,27 +7,36 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Compute says what to write next for a Job, and why. See the package comment
 // for the duties of the caller.
 func Compute(o Observation, c Config) Plan {
 	s := newState(o, c)
+	s.decide()
+	return s.plan
+}
+
+// decide makes the plan.
+func (s *state) decide() {
 	switch {
 	case IsFinished(s.job):
-		s.explainFinished()
+		if TrueCondition(s.job, batchv1.JobComplete) != nil {
+			s.findSurplus(s.job.Status.Succeeded)
+		}
 		s.releaseLeftovers()
-		return s.plan
+		return
 	case !s.knownMode():
-		f := about(FindingUnknownMode)
-		f.Message = string(*s.job.Spec.CompletionMode)
-		s.find(f)
-		return s.plan
+		s.plan.Findings.UnknownMode = *s.job.Spec.CompletionMode
+		return
 	}
 	s.takeFate()
 	s.claimPods()
@@ -43,7 +52,6 @@ func Compute(o Observation, c Config) Plan {
 	s.endPods()
 	s.limitChanges()
 	s.writeStatus(s.record())
-	return s.plan
 }
 
 // state is the scratch pad of one Compute: what the observation says, sorted for
@@ -96,8 +104,6 @@ type state struct {
 	matches map[types.UID]*failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
 	predecessors map[int32]*Pod
-	// delayed are the indexes of the predecessors, in order.
-	delayed []int32
 	// attempts counts the pods of each index that failed, or are being replaced.
 	attempts map[int32]int32
 	// unrecorded counts the finished pods that did not fit into this status.
@@ -123,14 +129,14 @@ func newState(o Observation, c Config) *state {
 	spec := &o.Job.Spec
 	s := &state{
 		Observation: o, cfg: c, job: o.Job,
-		indexed:       spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion,
+		indexed:       jobspec.IsIndexed(spec),
 		noCompletions: spec.Completions == nil,
-		completions:   deref(spec.Completions, 0),
-		parallelism:   deref(spec.Parallelism, 1),
-		suspended:     deref(spec.Suspend, false),
+		completions:   ptr.Deref(spec.Completions, 0),
+		parallelism:   jobspec.Parallelism(spec),
+		suspended:     jobspec.IsSuspended(spec),
 		deleting:      o.Job.DeletionTimestamp != nil,
 		replaceFailedOnly: spec.PodFailurePolicy != nil ||
-			c.Features.PodReplacementPolicy && deref(spec.PodReplacementPolicy, "") == batchv1.Failed,
+			c.Features.PodReplacementPolicy && jobspec.PodReplacementPolicy(spec) == batchv1.Failed,
 		seen:         map[types.UID]bool{},
 		predecessors: map[int32]*Pod{},
 		attempts:     map[int32]int32{},
@@ -140,10 +146,14 @@ func newState(o Observation, c Config) *state {
 		s.completed = s.storedIndexes(o.Job.Status.CompletedIndexes)
 	}
 	if s.perIndex {
-		s.lost = s.storedIndexes(deref(o.Job.Status.FailedIndexes, "")).Difference(s.completed)
+		s.lost = s.storedIndexes(ptr.Deref(o.Job.Status.FailedIndexes, "")).Difference(s.completed)
 	}
+	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = s.completed, s.lost
 	s.uncounted = uncountedOf(o.Job)
-	s.noteFeatures()
+	if c.Features.RuleNames {
+		s.plan.Findings.RuleNames, s.plan.Findings.Violations = RuleNames(o.Job, o.RuleNames)
+	}
+	s.plan.Findings.RestartsNotPerIndex = s.perIndex && spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 	return s
 }
 
@@ -151,11 +161,7 @@ func newState(o Observation, c Config) *state {
 // read and is in range (JOB-09, BLI-11).
 func (s *state) storedIndexes(text string) indexset.Set {
 	set, skipped := indexset.ParseTolerant(text, s.completions)
-	if skipped > 0 {
-		f := about(FindingDamaged)
-		f.Count = int32(skipped)
-		s.find(f)
-	}
+	s.plan.Findings.DamagedIndexes += int32(skipped)
 	return set
 }
 
@@ -174,7 +180,7 @@ func uncountedOf(job *batchv1.Job) map[types.UID]result {
 }
 
 func (s *state) knownMode() bool {
-	mode := deref(s.job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
+	mode := jobspec.CompletionMode(&s.job.Spec)
 	return mode == batchv1.NonIndexedCompletion || mode == batchv1.IndexedCompletion
 }
 
@@ -248,13 +254,6 @@ func (s *state) requeue(wait time.Duration) {
 	if s.plan.RequeueAfter == 0 || wait < s.plan.RequeueAfter {
 		s.plan.RequeueAfter = wait
 	}
-}
-
-func deref[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // count32 is len as the API counts: no list here can be longer than 2^31.

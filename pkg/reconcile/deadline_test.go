@@ -45,7 +45,7 @@ func TestDeadlineRunsFromStartTime_JOB_23(t *testing.T) {
 	} {
 		o := observeJob(append(test.options, sized(1, 0))...)
 		plan := o.compute()
-		conditionType, reason, message := fateOf(t, plan)
+		conditionType, reason, message := fateOf(plan)
 		if (conditionType == "FailureTarget") != test.past || plan.RequeueAfter != test.again {
 			t.Errorf("%s: %s %s, again after %v, want %v", name, conditionType, reason, plan.RequeueAfter, test.again)
 		}

@@ -25,6 +25,13 @@
 //  4. Observe again, and call Compute again, until the plan is empty. Then
 //     wait for a change, or for Plan.RequeueAfter.
 //
+// # What Findings are
+//
+// Findings has a field for each kind of reason, with the evidence that a decision
+// rests on. What the plan or the status says already is not repeated. Review has more
+// of them, for explanations: the verdict on failed pods that are counted, and the
+// progress of success criteria, of finished Jobs too.
+//
 // # Why a crash needs no special case
 //
 // A plan is one stage. Protocols that take several writes are not kept in

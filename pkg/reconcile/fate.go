@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Reasons and messages that the built-in controller writes and the API names
@@ -63,12 +65,7 @@ func (s *state) decideFate() {
 
 func (s *state) setFate(f fate) {
 	s.fate = f
-	finding := about(FindingFate)
-	if !f.direct {
-		finding.Explains = string(f.condition)
-	}
-	finding.Reason, finding.Message = f.reason, f.message
-	s.find(finding)
+	s.plan.Findings.Outcome = &Outcome{f.condition, f.reason, f.message}
 }
 
 // failures is the number of failed pods, counted or about to be (TRK-04).
@@ -82,20 +79,17 @@ func (s *state) failures() int32 {
 	return n
 }
 
-func (s *state) backoffLimit() int32 { return deref(s.job.Spec.BackoffLimit, 6) }
-
 // pastBackoffLimit is JOB-15, and JOB-16 for restartPolicy OnFailure.
 func (s *state) pastBackoffLimit() bool {
-	limit := s.backoffLimit()
-	f := about(FindingBackoffLimit)
-	f.Count, f.Limit = s.failures(), limit
-	past := f.Count > limit
+	limit := jobspec.BackoffLimit(&s.job.Spec)
+	f := &BackoffLimit{s.failures(), limit}
+	s.plan.Findings.BackoffLimit = f
+	past := f.Failures > limit
 	if !past && s.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		restarts := s.restarts()
 		past = restarts > 0 && restarts >= limit
-		f.Count, f.Message = f.Count+restarts, "container restarts included"
+		f.Failures += restarts
 	}
-	s.find(f)
 	if past {
 		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
 	}
@@ -125,15 +119,14 @@ func (s *state) pastDeadline() bool {
 	if start != nil && (s.deleting || TrueCondition(s.job, batchv1.JobSuspended) == nil) {
 		begin = start.Time
 	}
-	f := about(FindingDeadline)
 	// The API sets no upper bound; beyond 292 years a Duration would overflow.
-	f.Until = begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
-	s.find(f)
-	if !s.Now.Before(f.Until) {
+	until := begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
+	s.plan.Findings.Deadline = until
+	if !s.Now.Before(until) {
 		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
 		return true
 	}
-	s.requeue(f.Until.Sub(s.Now))
+	s.requeue(until.Sub(s.Now))
 	return false
 }
 

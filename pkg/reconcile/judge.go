@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,24 +15,20 @@ import (
 // recorded: only in phase Failed, never while it merely terminates (PFP-01). Failures
 // that a rule ignores leave s.failed.
 func (s *state) judgeFailures() {
-	policy := s.job.Spec.PodFailurePolicy
-	if policy == nil {
+	if s.job.Spec.PodFailurePolicy == nil {
 		return
 	}
 	s.matches = make(map[types.UID]*failurepolicy.Match, len(s.failed))
-	// Each of them may also be delayed, and its index in back-off.
-	s.plan.Findings = slices.Grow(s.plan.Findings, 3*len(s.failed))
+	s.plan.Findings.Verdicts = make([]FailedPod, 0, len(s.failed))
 	counted := make([]*Pod, 0, len(s.failed))
 	for _, p := range s.failed {
 		if p.Phase != corev1.PodFailed {
 			counted = append(counted, p)
 			continue
 		}
-		m := failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
+		m := s.evaluate(p)
 		s.matches[p.UID] = &m
-		f := aboutPod(FindingRule, p)
-		f.Match = &m
-		s.find(f)
+		s.plan.Findings.Verdicts = append(s.plan.Findings.Verdicts, FailedPod{p, &m})
 		if m.Action == batchv1.PodFailurePolicyActionIgnore {
 			s.ignored = append(s.ignored, p)
 		} else {
@@ -44,14 +38,18 @@ func (s *state) judgeFailures() {
 	s.failed = counted
 }
 
+// evaluate asks the podFailurePolicy about a pod.
+func (s *state) evaluate(p *Pod) failurepolicy.Match {
+	return failurepolicy.Evaluate(s.job.Spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
+}
+
 // ignoresRemaining reports whether a rule ignores the failure that a pod counts as which has
 // not ended when the Job fails (PRP-16).
 func (s *state) ignoresRemaining(p *Pod) bool {
-	policy := s.job.Spec.PodFailurePolicy
-	if policy == nil {
+	if s.job.Spec.PodFailurePolicy == nil {
 		return false
 	}
-	m := failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
+	m := s.evaluate(p)
 	if m.Action != batchv1.PodFailurePolicyActionIgnore {
 		return false // No other rule is asked about a pod that has not failed (PFP-01).
 	}
@@ -62,15 +60,11 @@ func (s *state) ignoresRemaining(p *Pod) bool {
 // ignoreRemaining lets go of such a pod once it is deleted for a stored reason: it may
 // not run on without the finalizer.
 func (s *state) ignoreRemaining(p *Pod) {
-	f := aboutPod(FindingNotCounted, p)
-	f.Match, f.Message = s.match(p), messageIgnored
-	s.find(f)
+	s.notCounted(p, IgnoredByRule)
 	if s.fate.stored && p.Deleting {
 		s.release(p, ifUnchanged) // It may yet succeed.
 	}
 }
-
-const messageIgnored = "a rule of the podFailurePolicy ignores the failure"
 
 // action is what the podFailurePolicy asks for after the failure of a pod, or "".
 func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
@@ -106,67 +100,16 @@ func (s *state) ruleReason(rule int32) string {
 	if !s.cfg.Features.RuleNames {
 		return batchv1.JobReasonPodFailurePolicy
 	}
-	names, _ := s.ruleNames()
-	return rulename.Reason(names.Name(rule), rule)
+	return rulename.Reason(s.plan.Findings.RuleNames.Name(rule), rule)
 }
 
-// ruleNames are the names of the rules, and what is wrong with those of the annotation.
-func (s *state) ruleNames() (rulename.Names, []rulename.Violation) {
-	return rulename.Resolve(s.RuleNames, s.job.Annotations[rulename.Annotation], len(s.job.Spec.PodFailurePolicy.Rules))
-}
-
-// noteFeatures leaves a finding for whatever the spec asks for and is not done.
-func (s *state) noteFeatures() {
-	spec, on := &s.job.Spec, s.cfg.Features
-	for _, feature := range []struct {
-		name      string
-		asked, on bool
-	}{
-		{"JobBackoffLimitPerIndex", spec.BackoffLimitPerIndex != nil, on.BackoffLimitPerIndex},
-		{"JobPodReplacementPolicy", deref(spec.PodReplacementPolicy, "") == batchv1.Failed && spec.PodFailurePolicy == nil, on.PodReplacementPolicy},
-		{"JobSuccessPolicy", spec.SuccessPolicy != nil, on.SuccessPolicy},
-		{"PodFailurePolicyName", spec.PodFailurePolicy != nil && (s.job.Annotations[rulename.Annotation] != "" || len(s.RuleNames) > 0), on.RuleNames},
-	} {
-		if feature.asked && !feature.on {
-			f := about(FindingDisabled)
-			f.Reason = feature.name
-			s.find(f)
-		}
+// RuleNames are the names of the rules of the podFailurePolicy, and what is wrong with those of
+// the annotation (KEP-4443). served are as in Observation.RuleNames.
+func RuleNames(job *batchv1.Job, served []string) (rulename.Names, []rulename.Violation) {
+	if job.Spec.PodFailurePolicy == nil {
+		return nil, nil
 	}
-	if on.RuleNames && spec.PodFailurePolicy != nil {
-		s.noteRuleNames()
-	}
-	if s.perIndex && spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		f := about(FindingRestartsPerIndex)
-		f.Explains = ExplainsEvent + "BackoffLimitPerIndexOnFailure"
-		f.Message = "backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count"
-		s.find(f)
-	}
-}
-
-// maxViolations is how many wrong names a message spells out.
-const maxViolations = 3
-
-func (s *state) noteRuleNames() {
-	_, violations := s.ruleNames()
-	if len(violations) == 0 {
-		return
-	}
-	f := about(FindingInvalidRuleNames)
-	f.Explains = ExplainsEvent + "InvalidPodFailurePolicyRuleNames"
-	f.Count = count32(violations)
-	f.Message = "annotation " + rulename.Annotation + " is ignored: "
-	for i, v := range violations {
-		if i == maxViolations {
-			f.Message += fmt.Sprintf("; and %d more", len(violations)-i)
-			break
-		}
-		if i > 0 {
-			f.Message += "; "
-		}
-		f.Message += v.String()
-	}
-	s.find(f)
+	return rulename.Resolve(served, job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
 }
 
 // releaseIgnored lets go of pods whose failure does not count: no record stands for
@@ -178,9 +121,7 @@ func (s *state) releaseIgnored() {
 			// cannot be stored, its index may go on.
 			continue
 		}
-		f := aboutPod(FindingNotCounted, p)
-		f.Match, f.Message = s.match(p), messageIgnored
-		s.find(f)
+		s.notCounted(p, IgnoredByRule)
 		r := ref(p, unconditional)
 		r.Ignored = true
 		if p.FinishedAt.After(s.history.LastSuccess) {

@@ -30,24 +30,18 @@ func onNotExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.Po
 }
 
 // fateOf is the condition, reason and message that a plan decides on, or has found.
-func fateOf(t *testing.T, plan Plan) (conditionType, reason, message string) {
-	t.Helper()
-	all := findings(plan, FindingFate)
-	switch len(all) {
-	case 0:
-		return "", "", ""
-	case 1:
-		return all[0].Explains, all[0].Reason, all[0].Message
+func fateOf(plan Plan) (conditionType batchv1.JobConditionType, reason, message string) {
+	if f := plan.Findings.Outcome; f != nil {
+		return f.Condition, f.Reason, f.Message
 	}
-	t.Fatalf("%d fates: %+v", len(all), all)
 	return "", "", ""
 }
 
 // wantMatch checks the verdict on a pod: the only one of the plan.
 func wantMatch(t *testing.T, plan Plan, pod string, want failurepolicy.Match) {
 	t.Helper()
-	rules := findings(plan, FindingRule)
-	if len(rules) != 1 || rules[0].Pod != pod || rules[0].Match == nil || !reflect.DeepEqual(*rules[0].Match, want) {
+	rules := plan.Findings.Verdicts
+	if len(rules) != 1 || rules[0].Pod.Name != pod || rules[0].Match == nil || !reflect.DeepEqual(*rules[0].Match, want) {
 		got, _ := json.Marshal(rules)
 		t.Errorf("verdicts %s\nwant %+v on %s", got, want, pod)
 	}
@@ -68,8 +62,8 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 			plan := observeJob(policy, sized(2, 1)).with("p", evidence, func(p *Pod) {
 				p.Phase, p.Deleting, p.FinishedAt = phase, deleting, now
 			}).compute()
-			_, reason, _ := fateOf(t, plan)
-			if len(findings(plan, FindingRule)) != 0 || reason != "" {
+			_, reason, _ := fateOf(plan)
+			if len(plan.Findings.Verdicts) != 0 || reason != "" {
 				t.Errorf("phase %s, deleting %v: judged, %s", phase, deleting, reason)
 			}
 		}
@@ -77,13 +71,13 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 	// TerminatingOrFailed, no policy: a terminating pod counts as failed, and nobody asks.
 	plan := observeJob().with("p", evidence, deletedPod(time.Minute)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
-	if f := findings(plan, FindingRecorded); len(f) != 1 || f[0].Match != nil {
+	if f := plan.Findings.RecordedFailed; len(f) != 1 || f[0].Match != nil {
 		t.Errorf("recorded %+v", f)
 	}
 	// The same evidence in phase Failed, also while the pod is being deleted.
 	for _, deleting := range []bool{false, true} {
 		plan := observeJob(policy).with("p", failedPod(42, time.Minute), evidence, func(p *Pod) { p.Deleting = deleting }).compute()
-		if _, reason, _ := fateOf(t, plan); reason != "PodFailurePolicy_0" {
+		if _, reason, _ := fateOf(plan); reason != "PodFailurePolicy_0" {
 			t.Errorf("deleting %v: %q", deleting, reason)
 		}
 	}
@@ -136,8 +130,8 @@ func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan := observeJob(failurePolicy(test.rules...)).with("p", failedPod(1, time.Hour)).want(t, test.plan)
 			wantMatch(t, plan, "p", test.match)
-			for _, f := range findings(plan, FindingRecorded) {
-				if f.Reason != ReasonFailed || f.Match == nil || !reflect.DeepEqual(*f.Match, test.match) {
+			for _, f := range plan.Findings.RecordedFailed {
+				if f.Match == nil || !reflect.DeepEqual(*f.Match, test.match) {
 					t.Errorf("recorded %+v, match %+v", f, f.Match)
 				}
 			}
@@ -154,13 +148,10 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	plan := o.want(t, "create; release p")
 	match := failurepolicy.Match{Rule: 0, Action: "Ignore", Condition: corev1.DisruptionTarget}
 	wantMatch(t, plan, "p", match)
-	f := findings(plan, FindingNotCounted)
-	if len(f) != 1 || f[0].Pod != "p" || f[0].Match == nil || !reflect.DeepEqual(*f[0].Match, match) || f[0].Message != "a rule of the podFailurePolicy ignores the failure" {
+	if f := plan.Findings.NotCounted; len(f) != 1 || f[0] != (NotCounted{o.Pods[0], IgnoredByRule}) {
 		t.Errorf("not counted: %+v", f)
 	}
-	if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != 0 {
-		t.Errorf("backoffLimit: %+v", f)
-	}
+	equal(t, "failures", plan.Findings.BackoffLimit.Failures, 0)
 	if r := plan.Release[0]; !r.IgnoredFailure.Equal(now.Add(-time.Hour)) || r.ResourceVersion != "" {
 		t.Errorf("release %+v", r)
 	}
@@ -172,7 +163,7 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse}}
 		}).compute()
-	if _, reason, _ := fateOf(t, counted); reason != "BackoffLimitExceeded" {
+	if _, reason, _ := fateOf(counted); reason != "BackoffLimitExceeded" {
 		t.Errorf("reason %q", reason)
 	}
 	o.skip("p").want(t, "create")
@@ -183,7 +174,7 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onExit("Ignore", 1))).with("p", failedPod(1, 4*time.Second))
 	plan := o.want(t, "release p; after 6s")
-	if f := findings(plan, FindingBackoff); len(f) != 1 || f[0].Count != 1 || !f[0].Until.Equal(now.Add(6*time.Second)) {
+	if f := plan.Findings.Backoff; f == nil || f.Failures != 1 || !f.Until.Equal(now.Add(6*time.Second)) {
 		t.Errorf("%+v", f)
 	}
 	o.carryOut(t, plan).want(t, "after 6s")
@@ -191,7 +182,7 @@ func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 	o.want(t, "after 6s")
 	// The second in a row: 20s.
 	plan = o.with("q", failedPod(1, time.Second)).want(t, "release q; after 19s")
-	if f := findings(plan, FindingBackoff); len(f) != 1 || f[0].Count != 2 {
+	if f := plan.Findings.Backoff; f == nil || f.Failures != 2 {
 		t.Errorf("%+v", f)
 	}
 	// A status that is stored meanwhile must not count the ignored failure twice.
@@ -224,7 +215,7 @@ func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 		with("p", index(0), failedPod(42, time.Hour)).with("q", index(1))
 	plan = o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p]`)
 	want := failurepolicy.Match{Rule: 0, Action: "FailIndex", Container: "main", ExitCode: 42}
-	if f := findings(plan, FindingIndexFailed); len(f) != 1 || f[0].Match == nil || !reflect.DeepEqual(*f[0].Match, want) || f[0].Index != 0 {
+	if f := plan.Findings.IndexFailures; len(f) != 1 || f[0].Match == nil || !reflect.DeepEqual(*f[0].Match, want) || f[0].Pod.Index != 0 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -267,12 +258,10 @@ func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
 	plan = observeJob(failurePolicy(onExit("FailJob", 42)), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy_1", message)).
 		with("other", failedPod(42, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [other] FailureTarget=True/PodFailurePolicy_1`)
-	if _, reason, m := fateOf(t, plan); reason != "PodFailurePolicy_1" || m != message {
+	if _, reason, m := fateOf(plan); reason != "PodFailurePolicy_1" || m != message {
 		t.Errorf("fate %s: %s", reason, m)
 	}
-	if f := findings(plan, FindingWaitFinish); len(f) != 1 || f[0].Reason != "FailureTarget" || f[0].Count != 0 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Ended: 1, Uncounted: 1})
 }
 
 // PFP-18 (D-41): operations that failed in this sync do not take the decision back.
@@ -286,16 +275,14 @@ func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 	// q could not be deleted, and the pod that decided is gone: the fate stays.
 	o.Pods = o.Pods[1:]
 	plan = o.want(t, `delete r`)
-	if _, reason, message := fateOf(t, plan); reason != "PodFailurePolicy_0" || !strings.Contains(message, "pod ns/p ") {
+	if _, reason, message := fateOf(plan); reason != "PodFailurePolicy_0" || !strings.Contains(message, "pod ns/p ") {
 		t.Errorf("fate %s: %s", reason, message)
 	}
 	plan = o.carryOut(t, plan).want(t, `release r`)
 	o.carryOut(t, plan)
 	// q still runs: the status says so, and the terminal condition waits.
 	plan = o.want(t, `status active 1 terminating 1 succeeded 0 failed 2 completedIndexes "" uncounted [] [q] FailureTarget=True/PodFailurePolicy_0`)
-	if f := findings(plan, FindingWaitFinish); len(f) != 1 || f[0].Count != 2 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Active: 1, Terminating: 1, Uncounted: 1})
 }
 
 // PFN-01: names are read, and written nowhere but in the reason of the condition.
@@ -334,7 +321,7 @@ func TestReasonEndsWithTheRule_PFN_02(t *testing.T) {
 	} {
 		plan := observeJob(failurePolicy(rules...), ruleNames(test.names)).with("p", failedPod(test.exit, time.Minute)).
 			want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/`+test.want)
-		if conditionType, reason, _ := fateOf(t, plan); conditionType != "FailureTarget" || reason != test.want {
+		if conditionType, reason, _ := fateOf(plan); conditionType != "FailureTarget" || reason != test.want {
 			t.Errorf("fate %s %s", conditionType, reason)
 		}
 	}
@@ -374,7 +361,7 @@ func TestEarliestFailureDecides_PFN_05(t *testing.T) {
 		for range 100 {
 			random.Shuffle(len(test.o.Pods), func(i, j int) { test.o.Pods[i], test.o.Pods[j] = test.o.Pods[j], test.o.Pods[i] })
 			plan := test.o.compute()
-			_, reason, message := fateOf(t, plan)
+			_, reason, message := fateOf(plan)
 			pod := strings.Fields(message)[4]
 			if got := reason + ": " + strings.TrimPrefix(pod, "ns/"); got != test.want {
 				t.Fatalf("%s: %s, want %s", name, got, test.want)
@@ -407,11 +394,11 @@ func TestNamesOfOtherActionsReachNoReason_PFN_07(t *testing.T) {
 func TestMessageLeavesOutTheName_PFN_08(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 9), onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	for _, names := range []string{"", "1=Fatal;2=Disrupted"} {
-		_, _, message := fateOf(t, observeJob(policy, ruleNames(names)).with("p", failedPod(42, time.Hour)).compute())
+		_, _, message := fateOf(observeJob(policy, ruleNames(names)).with("p", failedPod(42, time.Hour)).compute())
 		if want := "Container main for pod ns/p failed with exit code 42 matching FailJob rule at index 1"; message != want {
 			t.Errorf("%q", message)
 		}
-		_, reason, message := fateOf(t, observeJob(policy, ruleNames(names)).with("p", failedPod(1, time.Hour), func(p *Pod) {
+		_, reason, message := fateOf(observeJob(policy, ruleNames(names)).with("p", failedPod(1, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}, {Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 		}).compute())
 		if want := "Pod ns/p has condition DisruptionTarget matching FailJob rule at index 2"; message != want {
@@ -431,16 +418,9 @@ func TestNamesSwitchedOffAreNotRead_PFN_09(t *testing.T) {
 		o.RuleNames = []string{"Native"}
 		o.config.Features.RuleNames = false
 		plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy`)
-		if f := findings(plan, FindingInvalidRuleNames); len(f) != 0 {
-			t.Errorf("%+v", f)
+		if f := plan.Findings; len(f.RuleNames)+len(f.Violations) != 0 {
+			t.Errorf("%q, %v", f.RuleNames, f.Violations)
 		}
-		if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "PodFailurePolicyName" {
-			t.Errorf("%+v", f)
-		}
-	}
-	plan := observeJob(failurePolicy(onExit("FailJob", 42)), ruleNames("0=Fatal")).with("p", failedPod(42, time.Hour)).compute()
-	if f := findings(plan, FindingDisabled); len(f) != 0 {
-		t.Errorf("switched on: %+v", f)
 	}
 }
 
@@ -461,7 +441,7 @@ func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
 	for _, names := range []string{"0=Fatal", "not=legal at all"} {
 		for _, policy := range []func(*batchv1.Job){func(*batchv1.Job) {}, failurePolicy()} {
 			plan := observeJob(ruleNames(names), policy).with("p", failedPod(42, time.Hour)).want(t, countOne)
-			if f := append(findings(plan, FindingInvalidRuleNames), findings(plan, FindingDisabled)...); len(f) != 0 {
+			if f := plan.Findings.Violations; len(f) != 0 {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -495,27 +475,24 @@ func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
 func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Count", 2), onExit("FailJob", 3)}
 	for value, want := range map[string]string{
-		"0=Fine;2=exit-2":        `annotation ` + rulename.Annotation + ` is ignored: rule 2 "exit-2": '-' is not allowed`,
+		"0=Fine;2=exit-2":        `rule 2 "exit-2": '-' is not allowed`,
 		"0=a;3=b;0=c":            "entry",
 		"0=Same;2=Same":          "rule 2",
 		strings.Repeat("x", 9e3): "bytes",
 	} {
 		o := observeJob(failurePolicy(rules...), ruleNames(value))
 		plan := o.want(t, "create")
-		f := findings(plan, FindingInvalidRuleNames)
-		if len(f) != 1 || !strings.Contains(f[0].Message, want) || f[0].Explains != "event/InvalidPodFailurePolicyRuleNames" {
-			t.Errorf("%.20s: %+v", value, f)
+		f := plan.Findings
+		if len(f.RuleNames) != 0 || len(f.Violations) == 0 || !strings.Contains(f.Violations[0].String(), want) {
+			t.Errorf("%.20s: %q, %v", value, f.RuleNames, f.Violations)
 		}
-		if n := int32(strings.Count(f[0].Message, "; ") + 1); f[0].Count != n {
-			t.Errorf("%.20s: %d violations, %d texts: %s", value, f[0].Count, n, f[0].Message)
-		}
-		_, reason, _ := fateOf(t, o.with("p", failedPod(1, time.Minute)).compute())
+		_, reason, _ := fateOf(o.with("p", failedPod(1, time.Minute)).compute())
 		if reason != "PodFailurePolicy_0" {
 			t.Errorf("%.20s: reason %s", value, reason)
 		}
 	}
-	if f := findings(observeJob(failurePolicy(rules...), ruleNames("0=Fine")).compute(), FindingInvalidRuleNames); len(f) != 0 {
-		t.Errorf("%+v", f)
+	if f := observeJob(failurePolicy(rules...), ruleNames("0=Fine")).compute().Findings; len(f.Violations) != 0 || f.RuleNames.Name(0) != "Fine" {
+		t.Errorf("%q, %v", f.RuleNames, f.Violations)
 	}
 }
 
@@ -555,7 +532,7 @@ func TestNativeNamesWin_PFN_28(t *testing.T) {
 	} {
 		o := observeJob(failurePolicy(onExit("FailJob", 1), onExit("FailJob", 2)), ruleNames(test.annotation)).with("p", failedPod(test.exit, time.Minute))
 		o.RuleNames = test.native
-		if _, reason, _ := fateOf(t, o.compute()); reason != test.want {
+		if _, reason, _ := fateOf(o.compute()); reason != test.want {
 			t.Errorf("%s: %s, want %s", fmt.Sprint(test.native, test.annotation), reason, test.want)
 		}
 	}

@@ -36,12 +36,11 @@ func (s *state) managePods() {
 	fit, misfits := s.fitPods()
 	wanted := s.wanted(len(fit))
 	for _, p := range s.untracked {
-		s.find(aboutPod(FindingUntracked, p))
 		s.delete(p)
 	}
 	slices.SortFunc(misfits, compareFailures)
+	s.plan.Findings.Untracked, s.plan.Findings.Misfits = s.untracked, misfits
 	for _, p := range misfits {
-		s.find(aboutPod(FindingMisfit, p))
 		if s.inRange(p) {
 			s.release(p, ifUnchanged)
 		} else {
@@ -77,9 +76,6 @@ func (s *state) completedNow() indexset.Set { return s.completed.Union(s.fresh) 
 // wanted is how many pods should be active (JOB-02, JOB-03), where fit are.
 func (s *state) wanted(fit int) int {
 	if s.suspended {
-		f := about(FindingSuspended)
-		f.Count = int32(fit)
-		s.find(f)
 		return 0
 	}
 	succeeded := s.succeededCount()
@@ -152,8 +148,8 @@ func eachOfItsOwn(pods []*Pod) bool {
 func (s *state) removeExcess(pods []*Pod, n int) {
 	victims := slices.Clone(pods)
 	slices.SortFunc(victims, compareForRemoval)
-	for _, p := range victims[:min(n, s.cfg.MaxPodChanges)] {
-		s.find(aboutPod(FindingExcess, p))
+	s.plan.Findings.Excess = victims[:min(n, s.cfg.MaxPodChanges)]
+	for _, p := range s.plan.Findings.Excess {
 		s.release(p, ifUnchanged)
 	}
 }
@@ -198,9 +194,7 @@ func phaseRank(p corev1.PodPhase) int {
 // createPods plans up to room new pods, unless something holds them back.
 func (s *state) createPods(room, wanted int) {
 	if s.replaceFailedOnly && len(s.terminating) > 0 && room > 0 {
-		f := about(FindingWaitTerminating)
-		f.Count = count32(s.terminating)
-		s.find(f)
+		s.plan.Findings.WaitTerminating = count32(s.terminating)
 		// Indexes that have failed leave room for pods that terminate (PRP-07).
 		spare := min(s.lostNow().Len(), int(s.parallelism)-wanted)
 		room -= max(0, len(s.terminating)-spare)
@@ -219,9 +213,6 @@ func (s *state) createPods(room, wanted int) {
 	}
 	if len(s.plan.Create) > 0 {
 		s.plan.CreateReason = s.createReason()
-		f := about(FindingCreate)
-		f.Count, f.Limit = count32(s.plan.Create), int32(wanted)
-		s.find(f)
 	}
 }
 
@@ -240,12 +231,7 @@ func (s *state) createReason() CreateReason {
 
 // held says that nothing is created in this stage: a creation failed, pods join or leave
 // the Job first, or the pods would lack the group that the Job asks for.
-func (s *state) held() bool {
-	if s.HoldCreation {
-		s.find(about(FindingHeld))
-	}
-	return s.HoldCreation || s.moving || s.ungrouped
-}
+func (s *state) held() bool { return s.HoldCreation || s.moving || s.ungrouped }
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now: one
 // that is in back-off holds up no other (BLI-24, D-14).
@@ -255,6 +241,7 @@ func (s *state) createIndexes(n int) {
 		taken = taken.Union(indexesOf(s.terminating))
 	}
 	waiting, until := s.backingOffIndexes()
+	s.plan.Findings.RetryHeld = !waiting.IsEmpty()
 	for _, index := range taken.Union(waiting).FirstMissing(n, s.completions) {
 		created := NewPod{Index: index, Attempt: s.attempts[index] + 1}
 		if s.perIndex {
@@ -278,9 +265,7 @@ func (s *state) backingOff() bool {
 	if !s.Now.Before(until) {
 		return false
 	}
-	f := about(FindingBackoff)
-	f.Count, f.Until = r.Failures, until
-	s.find(f)
+	s.plan.Findings.Backoff = &Backoff{r.Failures, until}
 	s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
 	return true
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -26,9 +27,8 @@ func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 			with("r").with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).
 			with("t", deletedPod(0)).with("u", untracked).stray("x")
 		plan := o.want(t, "")
-		f := findings(plan, FindingUnknownMode)
-		if len(f) != 1 || f[0].Message != "Weird" || len(plan.Findings) != 1 && name != "policy" {
-			t.Errorf("%s: %+v", name, plan.Findings)
+		if found := plan.Findings.Lines(now); !slices.Equal(found, []string{"UnknownMode Weird"}) {
+			t.Errorf("%s: %q", name, found)
 		}
 		if plan.RequeueAfter != 0 {
 			t.Errorf("%s: again after %v", name, plan.RequeueAfter)
@@ -39,7 +39,7 @@ func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 		mode(batchv1.IndexedCompletion), mode(batchv1.NonIndexedCompletion), func(j *batchv1.Job) { j.Spec.CompletionMode = nil },
 	} {
 		plan := observeJob(option).compute()
-		if len(plan.Create) != 1 || len(findings(plan, FindingUnknownMode)) != 0 {
+		if len(plan.Create) != 1 || plan.Findings.UnknownMode != "" {
 			t.Errorf("%s", planText(plan))
 		}
 	}

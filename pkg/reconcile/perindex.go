@@ -7,6 +7,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -32,9 +33,7 @@ func (s *state) settleIndexes() {
 	s.freshLost = indexset.Of(lost...).Difference(s.completedNow()).Difference(s.lost)
 	for _, p := range s.failed {
 		if s.freshLost.Contains(p.Index) && s.failsIndex(p) {
-			f := aboutPod(FindingIndexFailed, p)
-			f.Count, f.Limit, f.Match = saturatingAdd(p.Failures, 1), s.limitPerIndex(), s.match(p)
-			s.find(f)
+			s.plan.Findings.IndexFailures = append(s.plan.Findings.IndexFailures, s.failedPod(p))
 		}
 	}
 }
@@ -45,7 +44,7 @@ func (s *state) failsIndex(p *Pod) bool {
 	return s.action(p) == batchv1.PodFailurePolicyActionFailIndex || p.Failures >= s.limitPerIndex()
 }
 
-func (s *state) limitPerIndex() int32 { return deref(s.job.Spec.BackoffLimitPerIndex, 0) }
+func (s *state) limitPerIndex() int32 { return ptr.Deref(s.job.Spec.BackoffLimitPerIndex, 0) }
 
 // lostNow is every index that has failed, recorded or not.
 func (s *state) lostNow() indexset.Set { return s.lost.Union(s.freshLost) }
@@ -56,10 +55,9 @@ func (s *state) tooManyFailedIndexes() bool {
 	if !s.perIndex || limit == nil {
 		return false
 	}
-	f := about(FindingMaxFailedIndexes)
-	f.Count, f.Limit = int32(s.lostNow().Len()), *limit
-	s.find(f)
-	if f.Count <= f.Limit {
+	f := &MaxFailedIndexes{int32(s.lostNow().Len()), *limit}
+	s.plan.Findings.MaxFailedIndexes = f
+	if f.Failed <= f.Limit {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonMaxFailedIndexesExceeded, message: messageMaxFailedIndexes})
@@ -92,13 +90,14 @@ func (s *state) delayFailures() {
 			s.predecessors[p.Index] = p
 		}
 	}
-	s.delayed = slices.Sorted(maps.Keys(s.predecessors))
-	for _, index := range s.delayed {
+	waits := make([]AwaitsReplacement, 0, len(s.predecessors))
+	for _, index := range slices.Sorted(maps.Keys(s.predecessors)) {
 		p := s.predecessors[index]
-		f := aboutPod(FindingDelayed, p)
-		f.Count, f.Limit, f.Match = s.successorOf(index, p).Failures, s.limitPerIndex(), s.match(p)
-		s.find(f)
+		// An ignored failure delays like any other (D-13).
+		failures := saturatingAdd(saturatingAdd(p.Failures, p.Ignored), 1)
+		waits = append(waits, AwaitsReplacement{s.failedPod(p), failures, p.FinishedAt.Add(s.cfg.Backoff.Delay(failures))})
 	}
+	s.plan.Findings.AwaitReplacement = waits
 }
 
 // endedNow is every index that needs no further pod.
@@ -135,24 +134,18 @@ func (s *state) successorOf(index int32, before *Pod) NewPod {
 }
 
 // backingOffIndexes are the indexes that may not start yet, and when the first of them
-// may (BLI-22). An ignored failure delays like any other (D-13).
+// may (BLI-22).
 func (s *state) backingOffIndexes() (indexset.Set, time.Time) {
 	var waiting []int32
 	var first time.Time
-	for _, index := range s.delayed {
-		p := s.predecessors[index]
-		failures := saturatingAdd(saturatingAdd(p.Failures, p.Ignored), 1)
-		until := p.FinishedAt.Add(s.cfg.Backoff.Delay(failures))
-		if !s.Now.Before(until) {
+	for _, f := range s.plan.Findings.AwaitReplacement {
+		if !s.Now.Before(f.Until) {
 			continue
 		}
-		waiting = append(waiting, index)
-		if first.IsZero() || until.Before(first) {
-			first = until
+		waiting = append(waiting, f.Pod.Index)
+		if first.IsZero() || f.Until.Before(first) {
+			first = f.Until
 		}
-		f := aboutPod(FindingIndexBackoff, p)
-		f.Count, f.Limit, f.Until = failures, s.limitPerIndex(), until
-		s.find(f)
 	}
 	return indexset.Of(waiting...), first
 }

@@ -143,12 +143,12 @@ func TestIndexFails_BLI_02(t *testing.T) {
 			with("p1", index(1))
 		if !c.fails {
 			plan := o.want(t, fmt.Sprintf("create 0(%d,%d)", c.failures+1, c.ignored))
-			equal(t, "index failed", len(findings(plan, FindingIndexFailed)), 0)
+			equal(t, "index failed", len(plan.Findings.IndexFailures), 0)
 			continue
 		}
 		plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
-		f := findings(plan, FindingIndexFailed)
-		if len(f) != 1 || f[0].Pod != "p0" || f[0].Index != 0 || f[0].Count != c.failures+1 || f[0].Limit != c.limit {
+		f := plan.Findings.IndexFailures
+		if len(f) != 1 || f[0].Pod != o.Pods[0] || f[0].Match != nil {
 			t.Errorf("%+v: %+v", c, f)
 		}
 	}
@@ -158,21 +158,18 @@ func TestIndexFails_BLI_02(t *testing.T) {
 func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2))
-	want := fmt.Sprint(o.compute().Findings)
+	want := o.findings()
 	o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
-	equal(t, "findings", fmt.Sprint(o.compute().Findings), want)
+	equal(t, "findings", o.findings(), want)
 }
 
-// The highest count that the annotation can hold is a legal one: it fails the index, and
-// its evidence does not overflow.
+// The highest count that the annotation can hold is a legal one: it fails the index.
 func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
 	plan := observeJob(indexed(2, 2), perIndex(math.MaxInt32)).
 		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
 		with("p1", index(1)).
 		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
-	if f := findings(plan, FindingIndexFailed); len(f) != 1 || f[0].Count != math.MaxInt32 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "index failed", len(plan.Findings.IndexFailures), 1)
 }
 
 // A counted failure raises the first annotation of the next pod, an ignored one the
@@ -210,8 +207,8 @@ func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
 		with("off", index(0), failedPod(1, time.Hour), counts(4, 0), untracked).
 		with("out", index(1), failedPod(1, time.Hour), counts(4, 0)).
 		wantShuffled(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a c]; create 0(2,1); release out`)
-	f := findings(plan, FindingDelayed)
-	if len(f) != 1 || f[0].Pod != "b" || f[0].Count != 2 || f[0].Limit != 5 {
+	f := plan.Findings.AwaitReplacement
+	if len(f) != 1 || f[0].Pod.Name != "b" || f[0].Failures != 3 {
 		t.Errorf("%+v", f)
 	}
 	// The same finish time: still only one order.
@@ -231,7 +228,7 @@ func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
 		with("succeeds", index(3), succeededPod(time.Hour)).
 		with("failed", index(3), failedPod(1, time.Hour)).
 		wantShuffled(t, `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,3" failedIndexes "1" uncounted [] [completed lost again failed]`)
-	equal(t, "delayed", len(findings(plan, FindingDelayed)), 0)
+	equal(t, "delayed", len(plan.Findings.AwaitReplacement), 0)
 }
 
 // A failed pod that awaits its replacement is in no list and in no counter. It is
@@ -298,14 +295,10 @@ func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
 		with("p1", index(1), failedPod(1, 0))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/BackoffLimitExceeded`)
 	equal(t, "message", message(plan, "FailureTarget"), "Job has reached the specified backoff limit")
-	if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 1 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 1})
 	backoffLimit(2)(o.Job)
 	plan = o.want(t, "create 2(0,0); after 10s")
-	if f := findings(plan, FindingBackoffLimit); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 2 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 2})
 }
 
 func TestFailedIndexesAreWrittenAsIntervals_BLI_10(t *testing.T) {
@@ -382,7 +375,7 @@ func TestNoIndexFailsAndSucceeds_BLI_12(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.o.wantShuffled(t, c.want)
-			equal(t, "failed", len(findings(plan, FindingIndexFailed)), 0)
+			equal(t, "failed", len(plan.Findings.IndexFailures), 0)
 		})
 	}
 }
@@ -414,10 +407,7 @@ func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 		with("p0", index(0)).with("p1", index(1)).
 		want(t, "release p0")
 	// Nothing is wanted in its place.
-	plan := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0")).want(t, "create 1(0,0); create 2(0,0)")
-	if f := findings(plan, FindingCreate); len(f) != 1 || f[0].Count != 2 || f[0].Limit != 2 {
-		t.Errorf("%+v", f)
-	}
+	observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0")).want(t, "create 1(0,0); create 2(0,0)")
 	// While the pod that it had terminates, that one is in the place.
 	observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0"), failurePolicy()).
 		with("p0", index(0), deletedPod(0)).with("p1", index(1)).
@@ -428,16 +418,16 @@ func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0,1")).
 		with("p0", index(0)).with("p1", index(1)).with("p2", index(2))
-	want := fmt.Sprint(o.compute().Findings)
+	want := o.findings()
 	o.Pods[0], o.Pods[1] = o.Pods[1], o.Pods[0]
-	equal(t, "findings", fmt.Sprint(o.compute().Findings), want)
+	equal(t, "findings", o.findings(), want)
 }
 
 func TestFailIndexFailsTheIndexAtOnce_BLI_14(t *testing.T) {
 	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
 		with("p0", index(0), failedPod(42, 0)).with("p1", index(1))}
-	f := findings(p.compute(), FindingIndexFailed)
-	if len(f) != 1 || f[0].Count != 1 || f[0].Limit != 5 || f[0].Match == nil || f[0].Match.Rule != 0 || f[0].Match.ExitCode != 42 {
+	f := p.compute().Findings.IndexFailures
+	if len(f) != 1 || f[0].Match == nil || f[0].Match.Rule != 0 || f[0].Match.ExitCode != 42 {
 		t.Errorf("%+v", f)
 	}
 	equal(t, "status", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
@@ -460,7 +450,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 	plan := observeJob(indexed(1, 1), perIndex(1), policy).
 		with("p0", index(0), failedPod(2, time.Hour), counts(1, 4)).
 		want(t, `create 0(1,5)`)
-	if f := findings(plan, FindingDelayed); len(f) != 1 || f[0].Count != 1 || f[0].Match == nil || f[0].Match.Rule != 0 {
+	if f := plan.Findings.AwaitReplacement; len(f) != 1 || f[0].Failures != 6 || f[0].Match == nil || f[0].Match.Rule != 0 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -502,10 +492,7 @@ func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
 	} {
 		plan := observeJob(indexed(9, 1), perIndex(0), maxFailedIndexes(c.max), endedIndexes("", 0, c.stored)).
 			with("p2", index(2), failedPod(1, 0)).compute()
-		f := findings(plan, FindingMaxFailedIndexes)
-		if len(f) != 1 || f[0].Count != c.count || f[0].Limit != c.max {
-			t.Errorf("%+v: %+v", c, f)
-		}
+		equal(t, fmt.Sprintf("%+v", c), *plan.Findings.MaxFailedIndexes, MaxFailedIndexes{Failed: c.count, Limit: c.max})
 		want := "no condition"
 		if c.past {
 			want = "Job has exceeded the specified maximal number of failed indexes"
@@ -566,8 +553,8 @@ func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 		o := observeJob(indexed(1, 1), perIndex(100), policy).
 			with("p0", index(0), failedPod(exit, 3*time.Second), counts(int32(n)-ignored, ignored))
 		plan := o.want(t, fmt.Sprintf("after %v", delay-3*time.Second))
-		f := findings(plan, FindingIndexBackoff)
-		if len(f) != 1 || f[0].Count != int32(n+1) || f[0].Limit != 100 || f[0].Pod != "p0" || !f[0].Until.Equal(now.Add(delay-3*time.Second)) {
+		f := plan.Findings.AwaitReplacement
+		if len(f) != 1 || f[0].Failures != int32(n+1) || f[0].Pod.Name != "p0" || !plan.Findings.RetryHeld || !f[0].Until.Equal(now.Add(delay-3*time.Second)) {
 			t.Fatalf("n=%d: %+v", n+1, f)
 		}
 		o.Now = f[0].Until.Add(-1)
@@ -588,7 +575,7 @@ func TestWaitForFirstIndex_BLI_23(t *testing.T) {
 		t.Errorf("ready: %+v", plan.Status)
 	}
 	var until []time.Duration
-	for _, f := range findings(plan, FindingIndexBackoff) {
+	for _, f := range plan.Findings.AwaitReplacement {
 		until = append(until, f.Until.Sub(now))
 	}
 	equal(t, "until", fmt.Sprint(until), "[8s 3s]")
@@ -628,8 +615,8 @@ func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
 			with("a", index(0), failedPod(1, 5*time.Second), counts(1, 0)).
 			with("b", index(1), other).compute()
 		found := false
-		for _, f := range findings(plan, FindingIndexBackoff) {
-			if f.Pod == "a" {
+		for _, f := range plan.Findings.AwaitReplacement {
+			if f.Pod.Name == "a" {
 				found = true
 				equal(t, name, f.Until, now.Add(15*time.Second))
 			}
@@ -679,7 +666,7 @@ func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
 				plan := observeJob(indexed(2, 2), perIndex(limit), c.option).
 					with("p0", index(0), failedPod(1, 0), counts(3, 0), c.change).with("p1", index(1)).
 					want(t, c.want)
-				equal(t, "findings", len(findings(plan, FindingIndexFailed))+len(findings(plan, FindingDelayed)), 0)
+				equal(t, "findings", len(plan.Findings.IndexFailures)+len(plan.Findings.AwaitReplacement), 0)
 			}
 		})
 	}
@@ -694,10 +681,7 @@ func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
 		with("p2", index(2), failedPod(42, time.Hour)).
 		with("p3", index(3))
 	o.config.Features.BackoffLimitPerIndex = false
-	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1]; create 0; create 1; create 2; release p2`)
-	if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "JobBackoffLimitPerIndex" {
-		t.Errorf("%+v", f)
-	}
+	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1]; create 0; create 1; create 2; release p2`)
 	backoffLimit(0)(o.Job)
 	o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1 p3] FailureTarget=True/BackoffLimitExceeded; release p2`)
 }
@@ -728,11 +712,9 @@ func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 0)).
 		with("p1", index(1), func(p *Pod) { p.Restarts = 9 })
 	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`)
-	if f := findings(plan, FindingRestartsPerIndex); len(f) != 1 || f[0].Explains != "event/BackoffLimitPerIndexOnFailure" {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "OnFailure", plan.Findings.RestartsNotPerIndex, true)
 	o.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	equal(t, "Never", len(findings(o.compute(), FindingRestartsPerIndex)), 0)
+	equal(t, "Never", o.compute().Findings.RestartsNotPerIndex, false)
 }
 
 // BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the indexes that

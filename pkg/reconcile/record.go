@@ -44,11 +44,7 @@ func (s *state) record() ledger {
 	s.recordFailed(&l, countable, order, &room)
 	s.recordSucceeded(&l, &room)
 	s.recordFailed(&l, s.remaining, compareForRecord, &room)
-	if s.unrecorded > 0 {
-		f := about(FindingRecordLimit)
-		f.Count, f.Limit = s.unrecorded, int32(s.cfg.MaxUncounted)
-		s.find(f)
-	}
+	s.plan.Findings.Unrecorded = s.unrecorded
 	return l
 }
 
@@ -58,7 +54,7 @@ func (s *state) recordFailed(l *ledger, pods []*Pod, order func(a, b *Pod) int, 
 		l.records = true
 		l.uncountedFailure = append(l.uncountedFailure, p.UID)
 		l.recordedNow[p.UID] = true
-		s.recorded(p, ReasonFailed)
+		s.plan.Findings.RecordedFailed = append(s.plan.Findings.RecordedFailed, s.failedPod(p))
 	}
 }
 
@@ -67,7 +63,6 @@ func (s *state) recordSucceeded(l *ledger, room *int) {
 	indexes := []int32{}
 	for _, p := range s.take(s.succeeded, room) {
 		l.records = true
-		s.recorded(p, ReasonSucceeded)
 		if s.indexed {
 			indexes = append(indexes, p.Index)
 		} else {
@@ -87,9 +82,7 @@ func (s *state) recordSucceeded(l *ledger, room *int) {
 func (s *state) completedCount(completed indexset.Set) int32 {
 	n := int32(completed.Len())
 	if n < s.job.Status.Succeeded && s.parallelism != s.completions {
-		f := about(FindingCountKept)
-		f.Count, f.Limit = s.job.Status.Succeeded, n
-		s.find(f)
+		s.plan.Findings.CountKept = &CountKept{s.job.Status.Succeeded, n}
 		return s.job.Status.Succeeded
 	}
 	return n
@@ -98,7 +91,6 @@ func (s *state) completedCount(completed indexset.Set) int32 {
 // settle keeps the recorded UIDs whose pod still holds its finalizer, in their
 // order, and counts the others (TRK-05).
 func (s *state) settle(l *ledger) {
-	counted := int32(0)
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Succeeded {
 			switch {
@@ -107,7 +99,6 @@ func (s *state) settle(l *ledger) {
 				l.uncountedSuccess = append(l.uncountedSuccess, uid)
 			default:
 				l.countedSuccess++
-				counted++
 			}
 		}
 		for _, uid := range u.Failed {
@@ -116,13 +107,7 @@ func (s *state) settle(l *ledger) {
 				continue
 			}
 			l.countedFailure++
-			counted++
 		}
-	}
-	if counted > 0 {
-		f := about(FindingCounted)
-		f.Count = counted
-		s.find(f)
 	}
 }
 
@@ -135,12 +120,6 @@ func (s *state) take(pods []*Pod, room *int) []*Pod {
 	*room -= n
 	s.unrecorded += int32(len(pods) - n)
 	return pods[:n]
-}
-
-func (s *state) recorded(p *Pod, result string) {
-	f := aboutPod(FindingRecorded, p)
-	f.Reason, f.Match = result, s.match(p)
-	s.find(f)
 }
 
 // compareFleeting puts those first that are being deleted (fitsFleeting).

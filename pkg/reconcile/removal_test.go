@@ -67,7 +67,7 @@ func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
 	order := []string{"unscheduled", "pending", "unknown", "running", "ready"}
 	for n := range int32(6) {
 		plan := five(n).compute()
-		if len(plan.Release) != int(5-n) || len(findings(plan, FindingExcess)) != int(5-n) {
+		if len(plan.Release) != int(5-n) || len(plan.Findings.Excess) != int(5-n) {
 			t.Errorf("to %d: %s", n, planText(plan))
 		}
 		for _, r := range plan.Release {
@@ -102,7 +102,7 @@ func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		if want := len(o.Pods) - 1; len(plan.Release) != want || len(findings(plan, FindingMisfit)) != want || len(plan.Create) != 0 {
+		if want := len(o.Pods) - 1; len(plan.Release) != want || len(plan.Findings.Misfits) != want || len(plan.Create) != 0 {
 			t.Errorf("%s: %s", name, planText(plan))
 		}
 		// One that cannot be removed takes room, and holds up nobody else.

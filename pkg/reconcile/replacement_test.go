@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,9 +34,7 @@ func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		o := observeJob(empty, replacing(policy)).with("p", deletedPod(time.Minute))
 		plan := o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes ""`)
-		if f := findings(plan, FindingWaitTerminating); len(f) != 1 || f[0].Count != 1 {
-			t.Errorf("%+v", f)
-		}
+		equal(t, "waits", plan.Findings.WaitTerminating, 1)
 		o.config.Features.PodReplacementPolicy = false
 		o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes ""`)
 	}
@@ -169,12 +168,11 @@ func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
 		o.Job.Status.Active, o.Job.Status.Terminating = int32(test.active), ptr.To(int32(test.terminating))
 		o.Job.Status.Ready = ptr.To(int32(min(1, test.active-1)))
 		plan := o.want(t, test.want)
-		waits := findings(plan, FindingWaitTerminating)
-		if short := int(min(test.completions, test.parallelism)) > test.active; short != (len(waits) == 1) {
-			t.Errorf("%+v: %+v", test, waits)
-		} else if short && waits[0].Count != int32(test.terminating) {
-			t.Errorf("%+v: %+v", test, waits)
+		waits := 0
+		if short := int(min(test.completions, test.parallelism)) > test.active; short {
+			waits = test.terminating
 		}
+		equal(t, fmt.Sprintf("%+v", test), int(plan.Findings.WaitTerminating), waits)
 	}
 	// "more terminating pods than parallelism", to the end, with and without a policy.
 	for _, empty := range []bool{false, true} {
@@ -261,7 +259,7 @@ func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
 func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 	plan := observeJob().with("p", deletedPod(4*time.Second)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
-	if f := findings(plan, FindingBackoff); len(f) != 1 || f[0].Count != 1 {
+	if f := plan.Findings.Backoff; f == nil || f.Failures != 1 {
 		t.Errorf("%+v", f)
 	}
 	if plan.Backoff.Failures != 1 || !plan.Backoff.LastFailure.Equal(now.Add(-4*time.Second)) {
@@ -290,11 +288,7 @@ func TestTerminalConditionWaits_PRP_15(t *testing.T) {
 		o := observeJob(condition(c, corev1.ConditionTrue, "Reason", "message")).with("p", deletedPod(time.Minute), untracked)
 		o.config.Features = Features{ManagedBy: true}
 		plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" `+string(c)+`=True/Reason`)
-		f := findings(plan, FindingWaitFinish)
-		if len(f) != 1 || f[0].Count != 1 || f[0].Reason != string(c) ||
-			f[0].Message != "1 pods run or terminate, 0 pods are recorded and not yet counted, 0 pods hold the tracking finalizer" {
-			t.Errorf("%+v", f)
-		}
+		equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Terminating: 1})
 		o.carryOut(t, plan).want(t, "")
 	}
 }
@@ -305,7 +299,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 	o := observeJob(sized(3, 3), backoffLimit(0), replacing(batchv1.Failed)).
 		with("f", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).with("u", deletedPod(time.Minute), untracked).with("v", untracked)
 	plan := o.want(t, `status active 0 terminating 4 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/BackoffLimitExceeded`)
-	if f := findings(plan, FindingRecorded); len(f) != 3 {
+	if f := plan.Findings.RecordedFailed; len(f) != 3 {
 		t.Errorf("%+v", f)
 	}
 	o.carryOut(t, plan)
@@ -339,9 +333,6 @@ func TestGateOffReplacesTerminatingPods_PRP_18(t *testing.T) {
 	plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 	if plan.CreateReason != CreateNew {
 		t.Errorf("%q", plan.CreateReason)
-	}
-	if f := findings(plan, FindingDisabled); len(f) != 1 || f[0].Reason != "JobPodReplacementPolicy" {
-		t.Errorf("%+v", f)
 	}
 	if *o.Job.Spec.PodReplacementPolicy != batchv1.Failed {
 		t.Error("the spec was changed")
@@ -428,9 +419,9 @@ func TestIgnoredFailuresDoNotCountWhenTheJobFails_PRP_16(t *testing.T) {
 		with("f", failedPod(1, time.Minute)).with("r").with("d", disrupted).with("e", exited(7)).with("j", exited(8)).
 		with("t", deletedPod(time.Minute), disrupted)
 	plan := o.want(t, `status active 0 terminating 5 succeeded 0 failed 0 completedIndexes "" uncounted [] [f j r] FailureTarget=True/BackoffLimitExceeded`)
-	for _, f := range findings(plan, FindingNotCounted) {
-		if f.Match == nil || !strings.Contains("d e t", f.Pod) {
-			t.Errorf("%s is not counted: %+v", f.Pod, f.Match)
+	for _, f := range plan.Findings.NotCounted {
+		if f.Why != IgnoredByRule || !strings.Contains("d e t", f.Pod.Name) {
+			t.Errorf("%s is not counted: %s", f.Pod.Name, f.Why)
 		}
 	}
 	o.carryOut(t, plan).wantStages(t, "delete d e j r; release f t", "release d e j r",

@@ -57,13 +57,6 @@ func (s *state) noteScheduling() bool {
 	if s.cfg.SchedulingDone {
 		return false
 	}
-	asked := UnsupportedScheduling(s.job)
-	if asked == "" {
-		return false
-	}
-	f := about(FindingScheduling)
-	f.Explains, f.Reason = ExplainsEvent+ReasonSchedulingNotSupported, asked
-	f.Message = "No pods are created: the Job asks for workload-aware scheduling (" + asked + "), which this controller does not support"
-	s.find(f)
-	return true
+	s.plan.Findings.UnsupportedScheduling = UnsupportedScheduling(s.job)
+	return s.plan.Findings.UnsupportedScheduling != ""
 }

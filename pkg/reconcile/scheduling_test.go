@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -58,17 +57,13 @@ func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
 		"both":                {observeJob(gang, delegated, ownedBySet), "spec.scheduling.schedulingPolicy.gang, annotation scheduling.k8s.io/group-template-name"},
 	} {
 		plan := test.job.compute()
-		f := findings(plan, FindingScheduling)
-		switch held := test.asked != ""; {
-		case held != (len(f) == 1) || held != (len(plan.Create) == 0):
-			t.Errorf("%s: %d pods are created, findings %+v", name, len(plan.Create), f)
-		case held && (f[0].Reason != test.asked || !strings.Contains(f[0].Message, test.asked) || f[0].Explains != "event/SchedulingNotSupported"):
-			t.Errorf("%s: %+v", name, f[0])
+		if f := plan.Findings.UnsupportedScheduling; f != test.asked || (test.asked != "") != (len(plan.Create) == 0) {
+			t.Errorf("%s: %d pods are created, found %q", name, len(plan.Create), f)
 		}
 	}
 	o := observeJob(gang)
 	o.config.SchedulingDone = true
-	if plan := o.compute(); len(plan.Create) != 1 || len(findings(plan, FindingScheduling)) > 0 {
+	if plan := o.compute(); len(plan.Create) != 1 || plan.Findings.UnsupportedScheduling != "" {
 		t.Errorf("somebody else sees to it: %+v", plan)
 	}
 }
@@ -85,16 +80,16 @@ func TestUnsupportedSchedulingHoldsNothingElse_JOB_64(t *testing.T) {
 		"BackoffLimitExceeded": observeJob(gang, backoffLimit(0)).with("lost", failedPod(1, time.Hour)),
 		"CompletionsReached":   observeJob(gang).with("done", succeededPod(time.Minute)),
 	} {
-		if _, reason, _ := fateOf(t, o.compute()); reason != name {
+		if _, reason, _ := fateOf(o.compute()); reason != name {
 			t.Errorf("%s: %q", name, reason)
 		}
 	}
 	plan = observeJob(gang, func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }).with("runs").compute()
-	if len(plan.Release) != 1 || len(findings(plan, FindingScheduling)) != 1 {
+	if len(plan.Release) != 1 || plan.Findings.UnsupportedScheduling == "" {
 		t.Errorf("suspended: %+v", plan)
 	}
 	plan = observeJob(gang, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(metav1.NewTime(now)) }).with("runs").compute()
-	if len(plan.Release) != 1 || len(findings(plan, FindingScheduling)) > 0 {
+	if len(plan.Release) != 1 || plan.Findings.UnsupportedScheduling != "" {
 		t.Errorf("deleted: %+v", plan)
 	}
 }

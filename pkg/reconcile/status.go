@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,12 +21,12 @@ const (
 // writeStatus plans the status that the decisions lead to, if it differs from
 // the stored one and is worth a write now.
 func (s *state) writeStatus(l ledger) {
+	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = l.completed, l.lost
 	next := s.job.Status.DeepCopy()
 	s.setCounts(next, l)
 	s.setGauges(next)
 	s.setConditions(next, l)
 	s.setStartTime(next)
-	s.explain(next)
 	if equality.Semantic.DeepEqual(*next, s.job.Status) {
 		return
 	}
@@ -111,11 +110,9 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 	}
 	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
 	if running > 0 || uncounted > 0 || s.unrecorded > 0 || s.holders > 0 || s.moving || s.plan.changesPods() {
-		f := about(FindingWaitFinish)
-		f.Reason = string(s.fate.condition)
-		f.Count = running
-		f.Message = fmt.Sprintf("%d pods run or terminate, %d pods are recorded and not yet counted, %d pods hold the tracking finalizer", running, uncounted, s.holders)
-		s.find(f)
+		s.plan.Findings.WaitFinish = &WaitFinish{
+			Active: count32(s.active) + count32(s.untracked), Terminating: count32(s.terminating), Ended: s.endedHolders(), Uncounted: uncounted,
+		}
 		return
 	}
 	terminal := batchv1.JobFailed
@@ -128,7 +125,28 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 		next.CompletionTime = &metav1.Time{Time: s.Now}
 	}
 	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
-	s.findFinished(terminal, s.fate.reason, s.fate.message, next.Succeeded)
+	if terminal == batchv1.JobComplete {
+		s.findSurplus(next.Succeeded)
+	}
+}
+
+// endedHolders counts the pods that have ended, and hold the tracking finalizer.
+func (s *state) endedHolders() (n int32) {
+	for _, p := range s.Pods {
+		if p.Finalizer && p.IsTerminal() {
+			n++
+		}
+	}
+	return n
+}
+
+// findSurplus notes that a NonIndexed Job is complete with more successes than it asks for
+// (JOB-14): a pod too many ended well before it could be taken away. Only the final count is
+// told, so that there is one event.
+func (s *state) findSurplus(succeeded int32) {
+	if !s.indexed && !s.noCompletions && succeeded > s.completions {
+		s.plan.Findings.TooManySucceeded = &TooManySucceeded{succeeded, s.completions}
+	}
 }
 
 // setStartTime follows KEP-2232: set when the Job first runs, cleared when

@@ -74,7 +74,7 @@ func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 	} {
 		o := observeJob(append(test.options, suspend, noStart, suspended(corev1.ConditionTrue))...)
 		plan := o.compute()
-		if _, reason, _ := fateOf(t, plan); reason != test.reason || len(plan.Status.Conditions) != 2 || plan.Status.StartTime == nil {
+		if _, reason, _ := fateOf(plan); reason != test.reason || len(plan.Status.Conditions) != 2 || plan.Status.StartTime == nil {
 			t.Errorf("%s: %s, startTime %v", name, planText(plan), plan.Status.StartTime)
 		}
 		o.settle(t)
@@ -171,14 +171,12 @@ func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
 	done := func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" }
 	plan := observeJob(indexed(3, 3), stored(done)).
 		want(t, `status active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
-	if f := findings(plan, FindingCountKept); len(f) != 0 {
+	if f := plan.Findings.CountKept; f != nil {
 		t.Errorf("%+v", f)
 	}
 	o := observeJob(indexed(3, 2), stored(done))
 	plan = o.want(t, `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
-	if f := findings(plan, FindingCountKept); len(f) != 1 || f[0].Count != 4 || f[0].Limit != 3 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "kept", *plan.Findings.CountKept, CountKept{Succeeded: 4, Completed: 3})
 	o.wantStages(t, planText(plan), `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 	// It does not count for more than it is.
 	observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 5, "0,1,7-9" })).want(t, "create 2; create 3")
@@ -199,9 +197,7 @@ func TestFailedIndexesComeWithTheLimitPerIndex_STV_20(t *testing.T) {
 	// What cannot be read or is out of range goes.
 	plan := observeJob(indexed(3, 2), perIndex(1), done, endedIndexes("", 0, "2,x,7-9")).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "2"`)
-	if f := findings(plan, FindingDamaged); len(f) != 1 || f[0].Count != 1 {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "damaged", plan.Findings.DamagedIndexes, 1)
 	// NonIndexed: neither.
 	observeJob(stored(func(s *batchv1.JobStatus) { s.Active, s.CompletedIndexes, s.FailedIndexes = 1, "0-4", ptr.To("") })).with("a").
 		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -310,7 +306,7 @@ func illegal(o *observed, s *batchv1.JobStatus) string {
 	next := job.DeepCopy()
 	next.Status = *s
 	is := func(j *batchv1.Job, c batchv1.JobConditionType) bool { return TrueCondition(j, c) != nil }
-	lost, _ := indexset.ParseTolerant(deref(s.FailedIndexes, ""), *spec.Completions)
+	lost, _ := indexset.ParseTolerant(ptr.Deref(s.FailedIndexes, ""), *spec.Completions)
 	done, skipped := indexset.ParseTolerant(s.CompletedIndexes, *spec.Completions)
 	u := s.UncountedTerminatedPods
 	uids := map[types.UID]bool{}
@@ -389,9 +385,7 @@ func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
 		if a, b := s.Conditions[0], s.Conditions[1]; a.Reason != b.Reason || a.Message != b.Message || a.Message == "" {
 			t.Errorf("%s: %+v, and then %+v", want, a, b)
 		}
-		if f := findings(second, FindingFinished); len(f) != 1 || f[0].Explains != words[1] || f[0].Reason != words[2] || f[0].Message != s.Conditions[0].Message {
-			t.Errorf("%s: %+v", want, f)
-		}
+		equal(t, want, *second.Findings.Outcome, Outcome{batchv1.JobConditionType(words[0]), words[2], s.Conditions[0].Message})
 		o.carryOut(t, second).want(t, "")
 	}
 }
@@ -401,18 +395,17 @@ func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
 func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*observed)
-		count  int32
-		text   string
+		waits  WaitFinish // of a Job that succeeds
 	}{
-		"active":      {func(o *observed) { o.with("p").skip("p") }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
-		"untracked":   {func(o *observed) { o.with("p", untracked).skip("p") }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 0 pods hold the tracking finalizer"},
-		"terminating": {func(o *observed) { o.with("p", deletedPod(0), untracked) }, 1, "1 pods run or terminate, 0 pods are recorded and not yet counted, 0 pods hold the tracking finalizer"},
+		"active":      {func(o *observed) { o.with("p").skip("p") }, WaitFinish{Active: 1}},
+		"untracked":   {func(o *observed) { o.with("p", untracked).skip("p") }, WaitFinish{Active: 1}},
+		"terminating": {func(o *observed) { o.with("p", deletedPod(0), untracked) }, WaitFinish{Terminating: 1}},
 		"recorded": {func(o *observed) {
 			uncounted([]types.UID{"p"}, nil)(o.Job)
 			o.with("p", succeededPod(0)).skip("p")
-		}, 0, "0 pods run or terminate, 1 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
-		"finished": {func(o *observed) { o.with("p", succeededPod(0)) }, 0, "0 pods run or terminate, 1 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
-		"held":     {func(o *observed) { indexed(2, 2)(o.Job); o.with("p", index(7), succeededPod(0)).skip("p") }, 0, "0 pods run or terminate, 0 pods are recorded and not yet counted, 1 pods hold the tracking finalizer"},
+		}, WaitFinish{Ended: 1, Uncounted: 1}},
+		"finished": {func(o *observed) { o.with("p", succeededPod(0)) }, WaitFinish{Ended: 1, Uncounted: 1}},
+		"held":     {func(o *observed) { indexed(2, 2)(o.Job); o.with("p", index(7), succeededPod(0)).skip("p") }, WaitFinish{Ended: 1}},
 	} {
 		for _, c := range []batchv1.JobConditionType{criteriaMet, failureTarget} {
 			o := observeJob(interim(c))
@@ -421,22 +414,20 @@ func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 			if plan.Status != nil && len(plan.Status.Conditions) > 1 {
 				t.Errorf("%s, %s: %s", name, c, planText(plan))
 			}
-			f := findings(plan, FindingWaitFinish)
-			if len(f) != 1 || f[0].Count != test.count || f[0].Reason != string(c) {
+			f := plan.Findings.WaitFinish
+			if f == nil || f.Active != test.waits.Active || f.Terminating != test.waits.Terminating {
 				t.Errorf("%s, %s: %+v", name, c, f)
-			} else if c == criteriaMet && f[0].Message != test.text {
-				t.Errorf("%s: %s", name, f[0].Message)
+			} else if c == criteriaMet && *f != test.waits {
+				t.Errorf("%s: %+v", name, f)
 			}
 		}
 	}
 	// A recorded pod without owner that could not be adopted in this sync.
 	plan := observeJob(interim(failureTarget), uncounted(nil, []types.UID{"p"})).stray("p", failedPod(1, time.Hour)).skip("p").want(t, "")
-	if f := findings(plan, FindingWaitFinish); len(f) != 1 || f[0].Message != "0 pods run or terminate, 1 pods are recorded and not yet counted, 0 pods hold the tracking finalizer" {
-		t.Errorf("%+v", f)
-	}
+	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Uncounted: 1})
 	// Changes of the same plan hold it back too: they may fail.
 	plan = observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
-	if len(findings(plan, FindingWaitFinish)) != 1 {
+	if plan.Findings.WaitFinish == nil {
 		t.Error("no finding")
 	}
 	// Nothing is left.
@@ -458,9 +449,6 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 			plan := o.compute()
 			if text := planText(plan); text != "release f r t" {
 				t.Errorf("%s, %s: %s", terminal, name, text)
-			}
-			if f := findings(plan, FindingFinished); len(f) != 1 || f[0].Explains != string(terminal) {
-				t.Errorf("%s, %s: %+v", terminal, name, f)
 			}
 			o.skip("f", "r", "t").want(t, "")
 		}
@@ -520,7 +508,7 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 				for _, c := range order {
 					c.apply(o)
 				}
-				_, reason, _ := fateOf(t, o.compute())
+				_, reason, _ := fateOf(o.compute())
 				if reason != first.reason {
 					t.Errorf("%s and %s: %s", first.reason, second.reason, reason)
 				}
@@ -529,7 +517,7 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 		// Alone, each of them is a reason.
 		o := observeJob(indexed(4, 4), perIndex(5), failurePolicy(onExit("FailJob", 42)))
 		first.apply(o)
-		if _, reason, _ := fateOf(t, o.compute()); reason != first.reason {
+		if _, reason, _ := fateOf(o.compute()); reason != first.reason {
 			t.Errorf("%s alone: %s", first.reason, reason)
 		}
 	}
@@ -537,7 +525,7 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 	for restarts, want := range map[int32]string{0: "DeadlineExceeded", 2: "DeadlineExceeded", 3: "BackoffLimitExceeded"} {
 		o := observeJob(backoffLimit(3), deadline(60), func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }).
 			with("p", func(p *Pod) { p.Restarts = restarts })
-		if _, reason, _ := fateOf(t, o.compute()); reason != want {
+		if _, reason, _ := fateOf(o.compute()); reason != want {
 			t.Errorf("%d restarts: %s", restarts, reason)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
@@ -12,25 +13,26 @@ import (
 // the status written now records count, so that the condition and its evidence are
 // stored together (SUC-08).
 func (s *state) meetsSuccessPolicy() bool {
-	if !s.cfg.Features.SuccessPolicy || s.job.Spec.SuccessPolicy == nil || !s.indexed {
+	if !s.asksForSuccess() {
 		return false
 	}
-	succeeded := s.completed.Union(indexesOf(s.recordable()))
-	rule, progress := successpolicy.Evaluate(s.job.Spec.SuccessPolicy, succeeded)
-	for i, p := range progress {
-		f := about(FindingSuccessRule)
-		f.Rule, f.Count, f.Limit = int32(i), p.Have, p.Need
-		if p.Inert {
-			f.Message = "the rule can never match: its succeededIndexes are empty, or cannot be read"
-		}
-		s.find(f)
-	}
+	rule, progress := s.evaluateSuccess(s.completed.Union(indexesOf(s.recordable())), s.lostNow())
+	s.plan.Findings.SuccessRules = progress
 	s.met = rule != successpolicy.NoRule
 	if !s.met || !s.fitsFleeting() {
 		return false
 	}
 	s.setFate(fate{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
 	return true
+}
+
+// asksForSuccess reports whether the Job has a successPolicy that counts.
+func (s *state) asksForSuccess() bool {
+	return s.cfg.Features.SuccessPolicy && s.job.Spec.SuccessPolicy != nil && s.indexed
+}
+
+func (s *state) evaluateSuccess(succeeded, failed indexset.Set) (rule int, progress []successpolicy.Progress) {
+	return successpolicy.Evaluate(s.job.Spec.SuccessPolicy, succeeded, failed, s.completions)
 }
 
 // fitsFleeting says that this status can record every failed pod that is being deleted.

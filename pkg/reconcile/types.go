@@ -78,6 +78,9 @@ type Observation struct {
 	Job *batchv1.Job
 	// Pods are all pods that the Job controls, in any order.
 	Pods []*Pod
+	// PodsUnknown reports whether the pods could not be read. Such an observation is for
+	// Review only, which plans nothing then.
+	PodsUnknown bool
 	// Strays are pods of the namespace that nobody controls, that are not being
 	// deleted, and that the Job's selector selects; of a Job that is being deleted those
 	// that it has lost, and that hold its finalizer.
@@ -184,7 +187,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 	// Backoff is to be remembered once Status is stored.
 	Backoff  backoff.Record
-	Findings []Finding
+	Findings Findings
 }
 
 // IsEmpty says that there is nothing to write.

@@ -35,9 +35,9 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 		plan := o.since(time.Second).compute()
 		released := slices.ContainsFunc(plan.Release, func(r PodRef) bool { return r.Name == "p" })
 		recorded := plan.Status != nil && slices.Contains(plan.Status.UncountedTerminatedPods.Failed, "p")
-		f := findings(plan, FindingUnreported)
+		f := plan.Findings.Unreported
 		switch {
-		case len(plan.Create) > 0 || released || recorded || len(findings(plan, FindingFate)) > 0:
+		case len(plan.Create) > 0 || released || recorded || plan.Findings.Outcome != nil:
 			t.Errorf("%s: %+v", name, plan)
 		case len(f) != 1 || !f[0].Until.Equal(now.Add(29*time.Second)) || plan.RequeueAfter != 29*time.Second:
 			t.Errorf("%s: %+v, again after %s", name, f, plan.RequeueAfter)
@@ -51,7 +51,7 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 		"decided meanwhile": observeJob(policy, condition("FailureTarget", "True", "BackoffLimitExceeded", messageBackoffLimit)).with("p", unreported).since(0),
 	} {
 		plan := o.compute()
-		if plan.Status == nil || !slices.Contains(plan.Status.UncountedTerminatedPods.Failed, "p") || len(findings(plan, FindingUnreported)) > 0 {
+		if plan.Status == nil || !slices.Contains(plan.Status.UncountedTerminatedPods.Failed, "p") || len(plan.Findings.Unreported) > 0 {
 			t.Errorf("%s: %+v", name, plan)
 		}
 	}
@@ -62,11 +62,11 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 	}
 	// A Job that fails for another reason counts the pod as it is.
 	plan = observeJob(policy, sized(2, 2), backoffLimit(0)).with("p", unreported).with("q", failedPod(42, time.Second)).since(0).compute()
-	if u := plan.Status.UncountedTerminatedPods.Failed; len(u) != 2 || len(findings(plan, FindingFate)) != 1 {
+	if u := plan.Status.UncountedTerminatedPods.Failed; len(u) != 2 || plan.Findings.Outcome == nil {
 		t.Errorf("%+v", plan.Status)
 	}
 	// Its failure delays others, whatever the verdict will be (JOB-18, PFP-06).
-	if plan = observeJob(policy, sized(3, 3)).with("p", unreported).since(0).compute(); len(plan.Create) > 0 || len(findings(plan, FindingBackoff)) != 1 {
+	if plan = observeJob(policy, sized(3, 3)).with("p", unreported).since(0).compute(); len(plan.Create) > 0 || plan.Findings.Backoff == nil {
 		t.Errorf("in back-off: %+v", plan.Create)
 	}
 }

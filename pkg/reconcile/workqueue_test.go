@@ -60,7 +60,7 @@ func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 		"DeadlineExceeded":     observeJob(workQueue(3), deadline(60), counters(1, 0)).with("a"),
 		"PodFailurePolicy_0":   observeJob(workQueue(3), failurePolicy(onExit("FailJob", 42)), counters(1, 0)).with("a").with("f", failedPod(42, time.Hour)),
 	} {
-		if conditionType, reason, _ := fateOf(t, o.compute()); conditionType != "FailureTarget" || reason != want {
+		if conditionType, reason, _ := fateOf(o.compute()); conditionType != "FailureTarget" || reason != want {
 			t.Errorf("%s: %s %s", want, conditionType, reason)
 		}
 		o.settle(t)
@@ -70,7 +70,7 @@ func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 	}
 	// In one sync with the success, too.
 	o := observeJob(workQueue(2), backoffLimit(0)).with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour))
-	if _, reason, _ := fateOf(t, o.compute()); reason != "BackoffLimitExceeded" {
+	if _, reason, _ := fateOf(o.compute()); reason != "BackoffLimitExceeded" {
 		t.Errorf("reason %q", reason)
 	}
 }

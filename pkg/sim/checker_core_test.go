@@ -32,6 +32,10 @@ func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []
 		broken = append(broken, fmt.Sprintf("the plan depends on the order of the pods: %+v and %+v", plan, other))
 	}
 	broken = append(broken, unexplained(o, plan)...)
+	review := reconcile.Review(o, config)
+	if review.Findings = plan.Findings; !samePlan(plan, review) {
+		broken = append(broken, fmt.Sprintf("Review plans something else: %+v and %+v", plan, review))
+	}
 	if !comesToRest(o, config) {
 		broken = append(broken, fmt.Sprintf("plans do not come to rest in %d stages", maxStages))
 	}

@@ -3,79 +3,58 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// unexplained names what of the status that a plan leads to no Finding accounts for:
-// every count, every time, and every condition of the controller's has one that says
-// the same.
-func unexplained(o reconcile.Observation, plan reconcile.Plan) []string {
-	status := o.Job.Status
-	switch mode := ptr.Deref(o.Job.Spec.CompletionMode, batchv1.NonIndexedCompletion); {
-	case mode != batchv1.IndexedCompletion && mode != batchv1.NonIndexedCompletion:
-		return nil // Nothing is decided for it.
-	case plan.Status != nil:
-		status = *plan.Status
-	case !plan.IsEmpty():
-		return nil // What the pods are changed to is explained with the status that says so.
+// unexplained checks the end that a plan decides: the findings have what it rests on, and a
+// condition says the same.
+func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string) {
+	end := plan.Findings.Outcome
+	if v := view(o.Job); end == nil || v.failureTarget || v.successCriteriaMet || plan.Findings.WaitFinish != nil {
+		return nil
 	}
-	e := evidence{about: map[string][]reconcile.Finding{}}
-	for _, f := range plan.Findings {
-		e.about[f.Explains] = append(e.about[f.Explains], f)
+	if !hasEvidence(o, &plan.Findings) {
+		missing = append(missing, fmt.Sprintf("no finding is evidence for %+v; there are %v", *end, plan.Findings.Lines(o.Now)))
 	}
-	for name, n := range countsOf(&status) {
-		e.want(n != 0, name, func(f reconcile.Finding) bool { return f.Count == n })
+	if plan.Status == nil || !slices.ContainsFunc(plan.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && c.Reason == end.Reason && c.Message == end.Message
+	}) {
+		missing = append(missing, fmt.Sprintf("no condition says %+v", *end))
 	}
-	for name, at := range map[string]*metav1.Time{"startTime": status.StartTime, "completionTime": status.CompletionTime} {
-		e.want(at != nil, name, func(f reconcile.Finding) bool { return f.Until.Equal(at.Time) })
-	}
-	for _, c := range status.Conditions {
-		e.want(isOurs(c), string(c.Type), func(f reconcile.Finding) bool { return f.Reason == c.Reason && f.Message == c.Message })
-	}
-	return e.missing
+	return missing
 }
 
-// evidence are findings by what they explain.
-type evidence struct {
-	about   map[string][]reconcile.Finding
-	missing []string
+// pastLimit reports whether there are failures enough; container restarts need only reach the
+// limit (JOB-16).
+func pastLimit(job *batchv1.Job, b *reconcile.BackoffLimit) bool {
+	restarts := job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	return b != nil && (b.Failures > b.Limit || restarts && b.Failures == b.Limit)
 }
 
-// want asks for a finding about something that is there, that says the right thing.
-func (e *evidence) want(there bool, name string, says func(reconcile.Finding) bool) {
-	if there && !slices.ContainsFunc(e.about[name], says) {
-		e.missing = append(e.missing, fmt.Sprintf("no finding explains %s; there are %+v", name, e.about[name]))
+// hasEvidence reports whether the findings have what the reason for an end rests on.
+func hasEvidence(o reconcile.Observation, f *reconcile.Findings) bool {
+	switch reason := f.Outcome.Reason; {
+	case reason == batchv1.JobReasonBackoffLimitExceeded:
+		return pastLimit(o.Job, f.BackoffLimit)
+	case reason == batchv1.JobReasonDeadlineExceeded:
+		return !f.Deadline.IsZero() && !o.Now.Before(f.Deadline)
+	case reason == batchv1.JobReasonMaxFailedIndexesExceeded:
+		m := f.MaxFailedIndexes
+		return m != nil && m.Failed > m.Limit
+	case reason == batchv1.JobReasonFailedIndexes:
+		return !f.FailedIndexes.IsEmpty()
+	case reason == batchv1.JobReasonSuccessPolicy:
+		return slices.ContainsFunc(f.SuccessRules, func(p successpolicy.Progress) bool { return p.Met })
+	case strings.HasPrefix(reason, batchv1.JobReasonPodFailurePolicy):
+		return slices.ContainsFunc(f.Verdicts, func(p reconcile.FailedPod) bool {
+			return p.Match != nil && p.Match.Action == batchv1.PodFailurePolicyActionFailJob
+		})
 	}
-}
-
-// countsOf are the counts of a status by field name; of a list of indexes its size.
-func countsOf(s *batchv1.JobStatus) map[string]int32 {
-	size := func(text string) int32 {
-		set, _ := indexset.ParseTolerant(text, 1<<31-1)
-		return int32(set.Len())
-	}
-	return map[string]int32{
-		"active": s.Active, "ready": ptr.Deref(s.Ready, 0), "terminating": ptr.Deref(s.Terminating, 0),
-		"succeeded": s.Succeeded, "failed": s.Failed,
-		"completedIndexes": size(s.CompletedIndexes), "failedIndexes": size(ptr.Deref(s.FailedIndexes, "")),
-		"uncountedTerminatedPods": int32(len(failedUIDs(s)) + len(succeededUIDs(s))),
-	}
-}
-
-// isOurs says that a condition says something of the Job's life, and was not set to
-// False by somebody (SUC-13).
-func isOurs(c batchv1.JobCondition) bool {
-	switch c.Type {
-	case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
-		return c.Status == "True"
-	case batchv1.JobSuspended:
-		return true
-	}
-	return false
+	return true // The counts of the status are.
 }

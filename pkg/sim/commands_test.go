@@ -333,35 +333,11 @@ func (s *scenario) findings(t *testing.T, d *datadriven.TestData) string {
 		return "no Job\n"
 	}
 	var out strings.Builder
-	for _, f := range reconcile.Compute(s.world.observe(job), s.world.Controller.Limits).Findings {
-		out.WriteString(s.findingText(f) + "\n")
+	plan := reconcile.Compute(s.world.observe(job), s.world.Controller.Limits)
+	for _, line := range plan.Findings.Lines(s.world.Now()) {
+		out.WriteString(line + "\n")
 	}
 	return out.String()
-}
-
-func (s *scenario) findingText(f reconcile.Finding) string {
-	text := string(f.Kind)
-	add := func(there bool, format string, args ...any) {
-		if there {
-			text += fmt.Sprintf(format, args...)
-		}
-	}
-	add(f.Explains != "", " %s", f.Explains)
-	add(f.Pod != "", " pod=%s", f.Pod)
-	add(f.Kind == reconcile.FindingSuccessRule, " rule=%d", f.Rule)
-	add(f.Reason != "", " reason=%s", f.Reason)
-	add(f.Count != 0 || f.Limit != 0, " count=%d limit=%d", f.Count, f.Limit)
-	add(!f.Until.IsZero(), " until=%+.0fs", f.Until.Sub(s.world.Now()).Seconds())
-	if m := f.Match; m != nil {
-		add(m.Matched(), " rule %d %s", m.Rule, m.Action)
-		add(m.Container != "", " (container %s, exit code %d)", m.Container, m.ExitCode)
-		add(m.Condition != "", " (condition %s)", m.Condition)
-		for _, p := range m.Passed {
-			add(true, "; rule %d passed over: %v", p.Rule, p.Why)
-		}
-	}
-	add(f.Message != "", " (%s)", f.Message)
-	return text
 }
 
 func (s *scenario) edit(t *testing.T, d *datadriven.TestData) string {

@@ -169,7 +169,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if decided := plan.Urgent && endsJob(plan.Status.Conditions); decided && !view(o.Job).failureTarget && !view(o.Job).successCriteriaMet {
 		return // The pods go when this is stored.
 	}
-	if slices.ContainsFunc(plan.Findings, func(f reconcile.Finding) bool { return f.Kind == reconcile.FindingRecordLimit }) {
+	if plan.Findings.Unrecorded > 0 {
 		return // What is decided waits for room in the status, and the pods for that.
 	}
 	going := map[types.UID]bool{}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // CreateJob stores a new Job as a user would, with the API server's defaults.
@@ -36,23 +37,17 @@ func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 
 func setJobDefaults(job *batchv1.Job) {
 	spec := &job.Spec
-	defaultTo(&spec.CompletionMode, batchv1.NonIndexedCompletion)
+	defaultTo(&spec.CompletionMode, jobspec.CompletionMode(spec))
 	defaultTo(&spec.Suspend, false)
-	limit := int32(6)
-	if spec.BackoffLimitPerIndex != nil {
-		limit = math.MaxInt32
-	}
-	defaultTo(&spec.BackoffLimit, limit)
+	defaultTo(&spec.BackoffLimit, jobspec.BackoffLimit(spec))
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = ptr.To[int32](1)
 	}
-	defaultTo(&spec.Parallelism, 1)
-	replacement := batchv1.TerminatingOrFailed
+	defaultTo(&spec.Parallelism, jobspec.Parallelism(spec))
+	defaultTo(&spec.PodReplacementPolicy, jobspec.PodReplacementPolicy(spec))
 	if spec.PodFailurePolicy != nil {
-		replacement = batchv1.Failed
 		setPatternDefaults(spec.PodFailurePolicy)
 	}
-	defaultTo(&spec.PodReplacementPolicy, replacement)
 	if !ptr.Deref(spec.ManualSelector, false) {
 		generateSelector(job)
 	}

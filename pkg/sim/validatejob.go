@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // specRule is one rule that the API server enforces on the spec of a Job. Only those
@@ -29,9 +31,7 @@ func validateJob(job *batchv1.Job) field.ErrorList {
 	return list
 }
 
-func isIndexed(spec *batchv1.JobSpec) bool {
-	return ptr.Deref(spec.CompletionMode, "") == batchv1.IndexedCompletion
-}
+func isIndexed(spec *batchv1.JobSpec) bool { return jobspec.IsIndexed(spec) }
 
 var specRules = []specRule{
 	{"completions", func(s *batchv1.JobSpec) bool { return isIndexed(s) && s.Completions == nil }, "required when Indexed"},

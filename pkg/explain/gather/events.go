@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // events reads those of the Job, and those of its pods. The latter are found among all of
@@ -123,7 +124,7 @@ func mayBePodOf(job *batchv1.Job, pod string) bool {
 		return false
 	}
 	made := pod[:len(pod)-suffixLength]
-	if job.Spec.CompletionMode == nil || *job.Spec.CompletionMode != batchv1.IndexedCompletion {
+	if !jobspec.IsIndexed(&job.Spec) {
 		whole := job.Name + "-"
 		return made == whole[:min(len(whole), maxGenerateName)]
 	}

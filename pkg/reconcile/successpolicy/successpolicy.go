@@ -26,6 +26,9 @@ type Progress struct {
 	// 0 alone needs the first success (D-03); next to a list it needs none of the
 	// listed, but still one success anywhere.
 	Have, Need int32
+	// Met reports whether the rule is met. OutOfReach says that so many of its indexes have
+	// failed, or are not indexes of the Job any more, that the others are not enough.
+	Met, OutOfReach bool
 	// Inert says that no success will ever meet the rule: succeededIndexes is empty
 	// or cannot be read, or the rule has no field at all. Have and Need are then 0.
 	Inert bool
@@ -33,34 +36,42 @@ type Progress struct {
 
 // Evaluate finds the first rule that the succeeded indexes meet, or NoRule, and the
 // progress of every rule, also of those after it. While nothing has succeeded no rule
-// is met (SUC-07). A nil policy has no rules.
+// is met (SUC-07). A nil policy has no rules. Failed indexes, and those at or above
+// completions, can succeed no more.
 //
 // Only the progress is allocated, and an error for each list that cannot be read.
-func Evaluate(policy *batchv1.SuccessPolicy, succeeded indexset.Set) (rule int, progress []Progress) {
+func Evaluate(policy *batchv1.SuccessPolicy, succeeded, failed indexset.Set, completions int32) (rule int, progress []Progress) {
 	if policy == nil {
 		return NoRule, nil
 	}
 	rule, progress = NoRule, make([]Progress, len(policy.Rules))
-	total := succeeded.Len()
+	e := ended{succeeded, failed, completions, succeeded.Len(), int(completions) - failed.Len()}
 	for i := range policy.Rules {
-		p := measure(&policy.Rules[i], succeeded, total)
-		if rule == NoRule && total > 0 && !p.Inert && p.Have >= p.Need {
+		progress[i] = e.measure(&policy.Rules[i])
+		if progress[i].Met && rule == NoRule {
 			rule = i
 		}
-		progress[i] = p
 	}
 	return rule, progress
 }
 
-// measure is the progress of one rule; total is the number of succeeded indexes.
-func measure(rule *batchv1.SuccessPolicyRule, succeeded indexset.Set, total int) Progress {
+// ended is what the indexes of a Job have come to.
+type ended struct {
+	succeeded, failed indexset.Set
+	completions       int32
+	// have is how many have succeeded, open how many have or still can.
+	have, open int
+}
+
+// measure is the progress of one rule.
+func (e *ended) measure(rule *batchv1.SuccessPolicyRule) Progress {
 	if rule.SucceededIndexes == nil {
 		if rule.SucceededCount == nil {
 			return Progress{Inert: true}
 		}
-		return Progress{Have: clamp(total), Need: max(*rule.SucceededCount, 1)}
+		return e.progress(e.have, e.open, max(*rule.SucceededCount, 1))
 	}
-	have, listed := overlap(*rule.SucceededIndexes, succeeded)
+	have, open, listed := e.count(*rule.SucceededIndexes)
 	if listed == 0 {
 		return Progress{Inert: true}
 	}
@@ -70,21 +81,32 @@ func measure(rule *batchv1.SuccessPolicyRule, succeeded indexset.Set, total int)
 		// built-in controller would be content with all of them.
 		need = min(need, *rule.SucceededCount)
 	}
-	return Progress{Have: clamp(have), Need: need}
+	return e.progress(have, open, need)
 }
 
-// overlap counts the indexes in the list, and those of them that have succeeded. Both
-// are 0 if the list cannot be read, or is empty.
-func overlap(list string, succeeded indexset.Set) (have, listed int) {
-	at := succeeded.Cursor()
+// progress is that of a rule of whose indexes so many have succeeded, and so many have or
+// still can.
+func (e *ended) progress(have, open int, need int32) Progress {
+	p := Progress{Have: clamp(have), Need: need}
+	p.Met = e.have > 0 && p.Have >= p.Need
+	p.OutOfReach = !p.Met && open < int(need)
+	return p
+}
+
+// count counts the indexes in the list, those of them that have succeeded, and those that
+// have or still can. All are 0 if the list cannot be read, or is empty.
+func (e *ended) count(list string) (have, open, listed int) {
+	succeeded, failed := e.succeeded.Cursor(), e.failed.Cursor()
 	for iv, err := range indexset.Scan(list) {
 		if err != nil {
-			return 0, 0
+			return 0, 0, 0
 		}
 		listed += iv.Len()
-		have += at.Count(iv)
+		have += succeeded.Count(iv)
+		beyond := max(0, int(iv.Last)-max(int(iv.First), int(e.completions))+1)
+		open += iv.Len() - beyond - failed.Count(iv)
 	}
-	return have, listed
+	return have, open, listed
 }
 
 // clamp leaves out the one index too many of the list "0-2147483647": completions is

@@ -3,6 +3,7 @@ package successpolicy
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,16 @@ func check(t *testing.T, table map[string]evaluation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: e.rules}, succeeded)
+		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: e.rules}, succeeded, indexset.Set{}, math.MaxInt32)
+		if first := slices.IndexFunc(progress, func(p Progress) bool { return p.Met }); first != got {
+			t.Errorf("%s: got rule %d, and %d is the first that is met", name, got, first)
+		}
+		for i := range progress {
+			progress[i].Met = false // Table and NoRule tell.
+			if progress[i].OutOfReach {
+				t.Errorf("%s: rule %d is out of reach, and no index has failed", name, i)
+			}
+		}
 		if got != e.rule || !slices.Equal(progress, e.progress) {
 			t.Errorf("%s: got rule %d, %v; want %d, %v", name, got, progress, e.rule, e.progress)
 		}
@@ -56,7 +66,7 @@ func TestFirstRuleWins_SUC_03(t *testing.T) {
 		"none is met":    {[]rule{counted(2), listed("1")}, "0", NoRule, []Progress{{Have: 1, Need: 2}, {Have: 0, Need: 1}}},
 		"no rules":       {nil, "0", NoRule, nil},
 	})
-	if got, progress := Evaluate(nil, indexset.Of(0)); got != NoRule || progress != nil {
+	if got, progress := Evaluate(nil, indexset.Of(0), indexset.Set{}, 1); got != NoRule || progress != nil {
 		t.Errorf("nil policy: got %d, %v", got, progress)
 	}
 	if got := Message(3); got != "Matched rules at index 3" {
@@ -115,20 +125,67 @@ func TestEmptyRulesAreNeverMet_SUC_07(t *testing.T) {
 	})
 }
 
+// A rule is out of reach once the indexes that may still succeed are too few for it.
+func TestOutOfReach(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule              rule
+		succeeded, failed string
+		met, outOfReach   bool
+	}{
+		"all may succeed":               {rule: counted(10)},
+		"one too many has failed":       {rule: counted(9), succeeded: "0", failed: "1,5", outOfReach: true},
+		"just enough are left":          {rule: counted(8), succeeded: "0", failed: "1,5"},
+		"met before":                    {rule: counted(1), succeeded: "0", failed: "1-9", met: true},
+		"more than there are":           {rule: counted(11), outOfReach: true},
+		"one of the list has failed":    {rule: listed("2-4"), failed: "3", outOfReach: true},
+		"others have failed":            {rule: listed("2-4"), failed: "0,1,5-9"},
+		"some of the list are enough":   {rule: both("2-4", 2), failed: "3"},
+		"two of the list are too few":   {rule: both("2-4", 2), failed: "2,4", outOfReach: true},
+		"the list is met":               {rule: both("2-4", 1), succeeded: "2", failed: "3,4", met: true},
+		"beyond the completions":        {rule: listed("8-11"), outOfReach: true},
+		"enough within the completions": {rule: both("8-11", 2)},
+		"nothing is asked of the list":  {rule: both("2-4", 0), failed: "2-4"},
+	} {
+		succeeded, _ := indexset.Parse(c.succeeded)
+		failed, _ := indexset.Parse(c.failed)
+		_, progress := Evaluate(&batchv1.SuccessPolicy{Rules: []rule{c.rule}}, succeeded, failed, 10)
+		if p := progress[0]; p.Met != c.met || p.OutOfReach != c.outOfReach {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
 // naive expands every index into a map.
-func naive(rules []rule, succeeded map[int]bool) (int, []Progress) {
+func naive(rules []rule, succeeded, failed map[int]bool, completions int) (int, []Progress) {
 	matched, progress := NoRule, []Progress(nil)
 	for i, r := range rules {
 		p := naiveCount(r, succeeded)
 		if r.SucceededIndexes != nil {
 			p = naiveList(r, succeeded)
 		}
-		if matched == NoRule && len(succeeded) > 0 && !p.Inert && p.Have >= p.Need {
+		p.Met = len(succeeded) > 0 && !p.Inert && p.Have >= p.Need
+		if matched == NoRule && p.Met {
 			matched = i
 		}
+		p.OutOfReach = !p.Met && !p.Inert && naiveOpen(r, failed, completions) < p.Need
 		progress = append(progress, p)
 	}
 	return matched, progress
+}
+
+// naiveOpen counts the indexes of a rule that have not failed.
+func naiveOpen(r rule, failed map[int]bool, completions int) (n int32) {
+	for index := range completions {
+		listed := r.SucceededIndexes == nil
+		if !listed {
+			want, _ := expand(*r.SucceededIndexes)
+			listed = want[index]
+		}
+		if listed && !failed[index] {
+			n++
+		}
+	}
+	return n
 }
 
 func naiveCount(r rule, succeeded map[int]bool) Progress {
@@ -215,8 +272,14 @@ func TestRulesAgreeWithANaiveEvaluation(t *testing.T) {
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 40), 0, 40).Draw(t, "succeeded") {
 			succeeded[i], set = true, set.Union(indexset.Of(int32(i)))
 		}
-		wantRule, want := naive(rules, succeeded)
-		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: rules}, set)
+		failed, lost, completions := map[int]bool{}, indexset.Set{}, rapid.IntRange(41, 60).Draw(t, "completions")
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 40), 0, 40).Draw(t, "failed") {
+			if !succeeded[i] {
+				failed[i], lost = true, lost.Union(indexset.Of(int32(i)))
+			}
+		}
+		wantRule, want := naive(rules, succeeded, failed, completions)
+		got, progress := Evaluate(&batchv1.SuccessPolicy{Rules: rules}, set, lost, int32(completions))
 		if got != wantRule || !slices.Equal(progress, want) {
 			t.Fatalf("got rule %d, %v; want %d, %v", got, progress, wantRule, want)
 		}
@@ -254,13 +317,13 @@ func longest() (policy *batchv1.SuccessPolicy, sets map[string]indexset.Set) {
 func TestAllocatesProgressOnly_SUC_22(t *testing.T) {
 	policy, sets := longest()
 	for name, set := range sets {
-		rule, progress := Evaluate(policy, set)
+		rule, progress := Evaluate(policy, set, indexset.Set{}, math.MaxInt32)
 		for i, p := range progress {
 			if rule != NoRule || p.Inert || p.Need < 10_000 || p.Have == p.Need {
 				t.Fatalf("%s: not the worst case: rule %d, at %d %+v", name, rule, i, p)
 			}
 		}
-		if got := testing.AllocsPerRun(3, func() { Evaluate(policy, set) }); got != 1 {
+		if got := testing.AllocsPerRun(3, func() { Evaluate(policy, set, indexset.Set{}, math.MaxInt32) }); got != 1 {
 			t.Errorf("%s: %v allocations, want 1", name, got)
 		}
 	}
@@ -273,7 +336,7 @@ func BenchmarkEvaluate_SUC_22(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if rule, _ := Evaluate(policy, sets[name]); rule != NoRule {
+				if rule, _ := Evaluate(policy, sets[name], indexset.Set{}, math.MaxInt32); rule != NoRule {
 					b.Fatal(rule)
 				}
 			}

@@ -1,0 +1,42 @@
+// Package jobspec reads fields of a JobSpec with the API server's defaults. Jobs that come from
+// the API have them already; manifests may not.
+package jobspec
+
+import (
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// IsIndexed reports whether each pod of the Job has a completion index.
+func IsIndexed(spec *batchv1.JobSpec) bool { return CompletionMode(spec) == batchv1.IndexedCompletion }
+
+// CompletionMode is spec.completionMode.
+func CompletionMode(spec *batchv1.JobSpec) batchv1.CompletionMode {
+	return ptr.Deref(spec.CompletionMode, batchv1.NonIndexedCompletion)
+}
+
+// Parallelism is spec.parallelism.
+func Parallelism(spec *batchv1.JobSpec) int32 { return ptr.Deref(spec.Parallelism, 1) }
+
+// IsSuspended is spec.suspend.
+func IsSuspended(spec *batchv1.JobSpec) bool { return ptr.Deref(spec.Suspend, false) }
+
+// BackoffLimit is spec.backoffLimit, which does not limit a Job with limits for its indexes
+// unless it is set.
+func BackoffLimit(spec *batchv1.JobSpec) int32 {
+	if spec.BackoffLimitPerIndex != nil {
+		return ptr.Deref(spec.BackoffLimit, math.MaxInt32)
+	}
+	return ptr.Deref(spec.BackoffLimit, 6)
+}
+
+// PodReplacementPolicy is the policy in force: a podFailurePolicy allows for no other than
+// Failed (PRP-02).
+func PodReplacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
+	if spec.PodFailurePolicy != nil {
+		return batchv1.Failed
+	}
+	return ptr.Deref(spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+}
