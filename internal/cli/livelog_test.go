@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -128,8 +129,8 @@ func TestLiveLogBounds_Issue6(t *testing.T) {
 	}
 	long := []byte(strings.Repeat("x", maxLiveLine+10))
 	for range 2 * maxLiveLog / maxLiveLine {
-		for _, part := range []logLine{{text: long[:100], first: true}, {text: long[100:]}, {text: long, last: true}} {
-			if err := l.print(logSource{}, part); err != nil {
+		for _, part := range []logs.Line{{Text: long[:100], First: true}, {Text: long[100:]}, {Text: long, Last: true}} {
+			if err := l.print(part); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,130 +3,83 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// indexChoice is the value of --index.
-type indexChoice struct{ set indexset.Set }
-
-// logNotes tells on stderr of what has no log, each thing once.
+// logNotes prints to stderr what has no log.
 type logNotes struct {
-	o      *logsOptions
-	out    io.Writer
-	told   map[string]bool // by container and reason
-	groups map[string]*unstartedGroup
-	order  []string
+	o   *logsOptions
+	out io.Writer
 }
 
-// unstartedGroup is containers that wait for the same reason.
-type unstartedGroup struct {
-	why   string
-	first string
-	count int
-}
-
-func newLogNotes(o *logsOptions) *logNotes {
-	return &logNotes{o: o, out: o.ErrOut, told: map[string]bool{}, groups: map[string]*unstartedGroup{}}
-}
-
-// unstarted notes containers of a pod that have no log, for flush.
-func (n *logNotes) unstarted(pod *podLog, containers []*containerLog) {
-	for _, c := range containers {
-		if n.o.follow && isStarting(pod, c) {
-			continue // more is to come
-		}
-		why := whyUnstarted(pod, c)
-		key := string(pod.uid) + "/" + c.name + "/" + reasonOf(why)
-		if n.told[key] {
-			continue
-		}
-		n.told[key] = true
+// unstarted prints a line for each reason, with the first container that has it.
+func (n logNotes) unstarted(all []logs.Unstarted) {
+	groups := map[string][]logs.Unstarted{}
+	var reasons []string
+	for _, u := range all {
 		// Messages name the pod or the image; containers with the same reason are one group.
-		group := n.groups[reasonOf(why)]
-		if group == nil {
-			group = &unstartedGroup{why: why, first: sourceName(logSource{pod: pod, container: c.name})}
-			n.groups[reasonOf(why)] = group
-			n.order = append(n.order, reasonOf(why))
+		reason := whyUnstarted(u).Reason
+		if groups[reason] == nil {
+			reasons = append(reasons, reason)
 		}
-		group.count++
+		groups[reason] = append(groups[reason], u)
+	}
+	for _, reason := range reasons {
+		first, others := groups[reason][0], ""
+		if more := len(groups[reason]) - 1; more > 0 {
+			others = fmt.Sprintf(" (and %d more: %s)", more, oneLine(reason))
+		}
+		why := oneLine(whyUnstarted(first).String())
+		fmt.Fprintf(n.out, "No log of %s, which has not started: %s%s\n", oneLine(first.Source.String()), why, others)
 	}
 }
 
-func whyUnstarted(pod *podLog, c *containerLog) string {
+func whyUnstarted(u logs.Unstarted) logs.Reason {
 	switch {
-	case c.why != "":
-		return c.why
-	case pod.why != "":
-		return pod.why
-	case isTerminal(pod.phase):
-		return "its pod ended before"
+	case u.Why != logs.Reason{}:
+		return u.Why
+	case u.Source.Pod.IsTerminal():
+		return logs.Reason{Reason: "its pod ended before"}
 	}
-	return "its pod is " + orNone(string(pod.phase))
+	return logs.Reason{Reason: "its pod is " + orNone(string(u.Source.Pod.Phase))}
 }
 
-// isStarting is true for what every pod goes through.
-func isStarting(pod *podLog, c *containerLog) bool {
-	return pod.why == "" && !isTerminal(pod.phase) && slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, c.why)
-}
-
-func reasonOf(why string) string {
-	reason, _, _ := strings.Cut(why, ": ")
-	return reason
-}
-
-// flush prints a line for each reason that came up.
-func (n *logNotes) flush() {
-	for _, reason := range n.order {
-		group := n.groups[reason]
-		others := ""
-		if group.count > 1 {
-			others = fmt.Sprintf(" (and %d more: %s)", group.count-1, oneLine(reason))
-		}
-		fmt.Fprintf(n.out, "No log of %s, which has not started: %s%s\n", group.first, oneLine(group.why), others)
-	}
-	clear(n.groups)
-	n.order = nil
-}
-
-// pods tells what a picture of all pods lacks.
-func (n *logNotes) pods(job *batchv1.Job, book *podBook, sources int) {
-	n.flush()
+// missing prints what a first look at the pods lacks.
+func (n logNotes) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
-	for _, pod := range book.pods {
-		present[pod.phase]++
-		indexes = append(indexes, pod.index)
+	for _, pod := range found.Pods {
+		present[pod.Phase]++
+		indexes = append(indexes, pod.Index)
 	}
 	for _, name := range n.o.unknown {
 		fmt.Fprintf(n.out, "The pods of %s have no container %q in their template.\n", n.o.jobLabel(), oneLine(name))
 	}
 	switch {
-	case n.o.choice.indexes != nil:
-		n.missingIndexes(job, n.o.choice.indexes.set.Difference(indexset.Of(indexes...)))
+	case n.o.options.Indexes != nil:
+		n.missingIndexes(n.o.options.Indexes.Difference(indexset.Of(indexes...)))
 	default:
-		n.gone("failed", job.Status.Failed-present[corev1.PodFailed])
-		if !n.o.choice.failed {
-			n.gone("succeeded", job.Status.Succeeded-present[corev1.PodSucceeded])
+		n.gone("failed", n.o.job.Status.Failed-present[corev1.PodFailed])
+		if !n.o.options.Failed {
+			n.gone("succeeded", n.o.job.Status.Succeeded-present[corev1.PodSucceeded])
 		}
 	}
 	switch {
-	case len(book.pods) == 0:
-		n.noPods(job)
-	case sources == 0 && n.o.choice.failed:
+	case len(found.Pods) == 0:
+		n.noPods()
+	case len(found.Sources) == 0 && n.o.options.Failed:
 		fmt.Fprintf(n.out, "No pod of %s that is there has failed.\n", n.o.jobLabel())
-	case sources == 0 && n.o.choice.previous:
+	case len(found.Sources) == 0 && n.o.options.Previous:
 		fmt.Fprintf(n.out, "No container of %s has been restarted.\n", n.o.jobLabel())
 	}
 }
 
-func (n *logNotes) gone(how string, count int32) {
+func (n logNotes) gone(how string, count int32) {
 	switch {
 	case count == 1:
 		fmt.Fprintf(n.out, "1 %s pod of %s is gone, and its logs with it.\n", how, n.o.jobLabel())
@@ -135,9 +88,9 @@ func (n *logNotes) gone(how string, count int32) {
 	}
 }
 
-// missingIndexes tells indexes whose pods are gone from those that had none yet.
-func (n *logNotes) missingIndexes(job *batchv1.Job, missing indexset.Set) {
-	limit := int32(0)
+// missingIndexes distinguishes indexes whose pods are gone from those that had none yet.
+func (n logNotes) missingIndexes(missing indexset.Set) {
+	job, limit := n.o.job, int32(0)
 	if job.Spec.Completions != nil {
 		limit = *job.Spec.Completions
 	}
@@ -150,7 +103,7 @@ func (n *logNotes) missingIndexes(job *batchv1.Job, missing indexset.Set) {
 	n.indexes(missing.Difference(ended), "not there now", "not there now")
 }
 
-func (n *logNotes) indexes(set indexset.Set, one, many string) {
+func (n logNotes) indexes(set indexset.Set, one, many string) {
 	text := explain.Crop(set.String(), indexesLimit)
 	switch set.Len() {
 	case 0:
@@ -161,15 +114,15 @@ func (n *logNotes) indexes(set indexset.Set, one, many string) {
 	}
 }
 
-// noPods says what the Job waits for.
-func (n *logNotes) noPods(job *batchv1.Job) {
-	view := jobView{job: job, now: n.o.env.now()}
-	state := explain.Status(job)
+// noPods prints what the Job waits for.
+func (n logNotes) noPods() {
+	view := jobView{job: n.o.job, now: n.o.env.now()}
+	state := explain.Status(n.o.job)
 	if explain.IsNeglected(view.job, view.now) {
 		state = "managed by " + managedByCell(view)
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", n.o.jobLabel(), oneLine(state))
-	if n.o.follow && explain.FinishedAt(job) == nil {
+	if n.o.follow && explain.FinishedAt(n.o.job) == nil {
 		text += ", waiting for them"
 	}
 	fmt.Fprintln(n.out, text+".")
