@@ -3,10 +3,8 @@ package logs
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -63,7 +61,7 @@ func (r Reason) String() string {
 // NewPod shares nothing with pod but strings.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Name: pod.Name, Index: observe.Pod(pod).Index, Attempt: attempt(pod), created: pod.CreationTimestamp.Time,
+		UID: pod.UID, Name: pod.Name, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
 		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
 	}
 	for i := range pod.Spec.InitContainers {
@@ -80,18 +78,6 @@ func NewPod(pod *corev1.Pod) *Pod {
 		p.Containers = append(p.Containers, newContainer(p, name, pod.Spec.RestartPolicy, pod.Status.ContainerStatuses))
 	}
 	return p
-}
-
-// attempt is what the pod's annotations say: ours, or the failures of its index before it.
-func attempt(pod *corev1.Pod) int32 {
-	if n, err := strconv.ParseInt(pod.Annotations[observe.AttemptAnnotation], 10, 32); err == nil && n > 0 {
-		return int32(n)
-	}
-	if _, ok := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; !ok {
-		return 0
-	}
-	seen := observe.Pod(pod)
-	return 1 + seen.Failures + seen.Ignored
 }
 
 func podReason(pod *corev1.Pod) Reason {
