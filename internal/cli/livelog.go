@@ -104,6 +104,7 @@ func (l *liveLog) choose() (logs.Source, bool) {
 		l.tell("the container was not restarted: there is no run before this one", container.Ended)
 	default:
 		l.tell("", false)
+		l.again = true
 		return logs.Source{Pod: pod, Container: l.container, Previous: l.target.Previous}, true
 	}
 	return logs.Source{}, false
@@ -111,7 +112,6 @@ func (l *liveLog) choose() (logs.Source, bool) {
 
 // follow reads until the container has ended.
 func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
-	l.restart()
 	tail := &logs.Tail{
 		Options: logs.Options{
 			TailLines: maxLiveLines, Now: l.source.env.now, Open: openLog(l.source.client, l.pod.namespace),
@@ -125,13 +125,6 @@ func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
 		},
 	}
 	return tail.Run(ctx)
-}
-
-// restart has what a reading before has found forgotten, as soon as this one finds something.
-func (l *liveLog) restart() {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	l.again = true
 }
 
 // forget drops what a reading before has found, once. source.mu is held.

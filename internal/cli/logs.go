@@ -225,7 +225,7 @@ func (o *logsOptions) Run(ctx context.Context) error {
 	if err == nil {
 		err = out.unreadError()
 	}
-	return errors.Join(err, out.printer.flush())
+	return errors.Join(err, out.flush())
 }
 
 // readLogs prints what there is.

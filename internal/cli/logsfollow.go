@@ -3,9 +3,10 @@ package cli
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -31,7 +32,7 @@ func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
 	var watches sync.WaitGroup
 	defer watches.Wait()
 	defer cancel(nil)
-	job := &followedJob{job: o.job, follower: follower}
+	job := &followedJob{uid: o.job.UID, follower: follower}
 	jobs := watchedJobs{set: jobSet{client: o.jobs, names: []string{o.name}}, sink: job}
 	podLoop := watchLoop{target: pods, link: newLink(notes, o.env)}
 	jobLoop := watchLoop{target: jobs, link: newLink(notes, o.env)}
@@ -47,7 +48,7 @@ func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err == nil && job.wasDeleted():
+	case err == nil && job.deleted.Load():
 		return newUserError(kindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
 	}
 	return err
@@ -69,11 +70,10 @@ func listLast(ctx context.Context, pods followedPods, link *link) error {
 
 // followedJob ends the following of logs with the Job.
 type followedJob struct {
+	uid      types.UID
 	follower *logs.Follower
-
-	mu      sync.Mutex
-	job     *batchv1.Job
-	deleted bool
+	finished bool        // of the goroutine that watches
+	deleted  atomic.Bool // before it had finished
 }
 
 func (j *followedJob) reconcile(jobs []*unstructured.Unstructured) error {
@@ -85,7 +85,7 @@ func (j *followedJob) reconcile(jobs []*unstructured.Unstructured) error {
 
 func (j *followedJob) changed(jobs ...*unstructured.Unstructured) error {
 	for _, object := range jobs {
-		if object.GetUID() != j.job.UID { // another one of this name
+		if object.GetUID() != j.uid { // another one of this name
 			j.lose()
 			continue
 		}
@@ -93,10 +93,8 @@ func (j *followedJob) changed(jobs ...*unstructured.Unstructured) error {
 		if err != nil {
 			return err
 		}
-		j.mu.Lock()
-		j.job = job
-		j.mu.Unlock()
 		if explain.FinishedAt(job) != nil {
+			j.finished = true
 			j.follower.Finish()
 		}
 	}
@@ -109,15 +107,6 @@ func (j *followedJob) removed(*unstructured.Unstructured) error {
 }
 
 func (j *followedJob) lose() {
-	j.mu.Lock()
-	j.deleted = true
-	j.mu.Unlock()
+	j.deleted.Store(!j.finished)
 	j.follower.Finish()
-}
-
-// wasDeleted reports whether the Job is gone, and had not finished before.
-func (j *followedJob) wasDeleted() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.deleted && explain.FinishedAt(j.job) == nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,14 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// logNotes prints to stderr what has no log.
-type logNotes struct {
-	o   *logsOptions
-	out io.Writer
-}
-
-// unstarted prints a line for each reason, with the first container that has it.
-func (n logNotes) unstarted(all []logs.Unstarted) {
+// unstarted prints to stderr a line for each reason, with the first container that has it.
+func (p *logsOutput) unstarted(all []logs.Unstarted) {
 	groups := map[string][]logs.Unstarted{}
 	var reasons []string
 	for _, u := range all {
@@ -35,7 +28,7 @@ func (n logNotes) unstarted(all []logs.Unstarted) {
 			others = fmt.Sprintf(" (and %d more: %s)", more, oneLine(reason))
 		}
 		why := oneLine(whyUnstarted(first).String())
-		fmt.Fprintf(n.out, "No log of %s, which has not started: %s%s\n", oneLine(first.Source.String()), why, others)
+		fmt.Fprintf(p.o.ErrOut, "No log of %s, which has not started: %s%s\n", oneLine(first.Source.String()), why, others)
 	}
 }
 
@@ -49,48 +42,48 @@ func whyUnstarted(u logs.Unstarted) logs.Reason {
 	return logs.Reason{Reason: "its pod is " + orNone(string(u.Source.Pod.Phase))}
 }
 
-// missing prints what a first look at the pods lacks.
-func (n logNotes) missing(found logs.Found) {
+// missing prints to stderr what a first look at the pods lacks.
+func (p *logsOutput) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
 	for _, pod := range found.Pods {
 		present[pod.Phase]++
 		indexes = append(indexes, pod.Index)
 	}
-	for _, name := range n.o.unknown {
-		fmt.Fprintf(n.out, "The pods of %s have no container %q in their template.\n", n.o.jobLabel(), oneLine(name))
+	for _, name := range p.o.unknown {
+		fmt.Fprintf(p.o.ErrOut, "The pods of %s have no container %q in their template.\n", p.o.jobLabel(), oneLine(name))
 	}
 	switch {
-	case n.o.options.Indexes != nil:
-		n.missingIndexes(n.o.options.Indexes.Difference(indexset.Of(indexes...)))
+	case p.o.options.Indexes != nil:
+		p.missingIndexes(p.o.options.Indexes.Difference(indexset.Of(indexes...)))
 	default:
-		n.gone("failed", n.o.job.Status.Failed-present[corev1.PodFailed])
-		if !n.o.options.Failed {
-			n.gone("succeeded", n.o.job.Status.Succeeded-present[corev1.PodSucceeded])
+		p.gone("failed", p.o.job.Status.Failed-present[corev1.PodFailed])
+		if !p.o.options.Failed {
+			p.gone("succeeded", p.o.job.Status.Succeeded-present[corev1.PodSucceeded])
 		}
 	}
 	switch {
 	case len(found.Pods) == 0:
-		n.noPods()
-	case len(found.Sources) == 0 && n.o.options.Failed:
-		fmt.Fprintf(n.out, "No pod of %s that is there has failed.\n", n.o.jobLabel())
-	case len(found.Sources) == 0 && n.o.options.Previous:
-		fmt.Fprintf(n.out, "No container of %s has been restarted.\n", n.o.jobLabel())
+		p.noPods()
+	case len(found.Sources) == 0 && p.o.options.Failed:
+		fmt.Fprintf(p.o.ErrOut, "No pod of %s that is there has failed.\n", p.o.jobLabel())
+	case len(found.Sources) == 0 && p.o.options.Previous:
+		fmt.Fprintf(p.o.ErrOut, "No container of %s has been restarted.\n", p.o.jobLabel())
 	}
 }
 
-func (n logNotes) gone(how string, count int32) {
+func (p *logsOutput) gone(how string, count int32) {
 	switch {
 	case count == 1:
-		fmt.Fprintf(n.out, "1 %s pod of %s is gone, and its logs with it.\n", how, n.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, and its logs with it.\n", how, p.o.jobLabel())
 	case count > 1:
-		fmt.Fprintf(n.out, "%d %s pods of %s are gone, and their logs with them.\n", count, how, n.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, and their logs with them.\n", count, how, p.o.jobLabel())
 	}
 }
 
 // missingIndexes distinguishes indexes whose pods are gone from those that had none yet.
-func (n logNotes) missingIndexes(missing indexset.Set) {
-	job, limit := n.o.job, int32(0)
+func (p *logsOutput) missingIndexes(missing indexset.Set) {
+	job, limit := p.o.job, int32(0)
 	if job.Spec.Completions != nil {
 		limit = *job.Spec.Completions
 	}
@@ -99,31 +92,31 @@ func (n logNotes) missingIndexes(missing indexset.Set) {
 		failed, _ := indexset.ParseTolerant(*job.Status.FailedIndexes, limit)
 		ended = ended.Union(failed)
 	}
-	n.indexes(missing.Intersection(ended), "gone, and its logs with it", "gone, and their logs with them")
-	n.indexes(missing.Difference(ended), "not there now", "not there now")
+	p.indexes(missing.Intersection(ended), "gone, and its logs with it", "gone, and their logs with them")
+	p.indexes(missing.Difference(ended), "not there now", "not there now")
 }
 
-func (n logNotes) indexes(set indexset.Set, one, many string) {
+func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 	text := explain.Crop(set.String(), indexesLimit)
 	switch set.Len() {
 	case 0:
 	case 1:
-		fmt.Fprintf(n.out, "The pod of index %s of %s is %s.\n", text, n.o.jobLabel(), one)
+		fmt.Fprintf(p.o.ErrOut, "The pod of index %s of %s is %s.\n", text, p.o.jobLabel(), one)
 	default:
-		fmt.Fprintf(n.out, "The pods of indexes %s of %s are %s.\n", text, n.o.jobLabel(), many)
+		fmt.Fprintf(p.o.ErrOut, "The pods of indexes %s of %s are %s.\n", text, p.o.jobLabel(), many)
 	}
 }
 
 // noPods prints what the Job waits for.
-func (n logNotes) noPods() {
-	view := jobView{job: n.o.job, now: n.o.env.now()}
-	state := explain.Status(n.o.job)
+func (p *logsOutput) noPods() {
+	view := jobView{job: p.o.job, now: p.o.env.now()}
+	state := explain.Status(p.o.job)
 	if explain.IsNeglected(view.job, view.now) {
 		state = "managed by " + managedByCell(view)
 	}
-	text := fmt.Sprintf("%s has no pods (%s)", n.o.jobLabel(), oneLine(state))
-	if n.o.follow && explain.FinishedAt(n.o.job) == nil {
+	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), oneLine(state))
+	if p.o.follow && explain.FinishedAt(p.o.job) == nil {
 		text += ", waiting for them"
 	}
-	fmt.Fprintln(n.out, text+".")
+	fmt.Fprintln(p.o.ErrOut, text+".")
 }

@@ -22,11 +22,8 @@ const colorOff = "\x1b[0m"
 
 // logPrinter writes lines, each with the prefix of its source; several goroutines may.
 type logPrinter struct {
-	job        string
-	prefix     bool
-	color      bool
-	timestamps bool
-	unbuffered bool
+	o     *logsOptions
+	color bool
 
 	mu         sync.Mutex
 	out        *bufio.Writer
@@ -37,8 +34,7 @@ type logPrinter struct {
 
 func newLogPrinter(o *logsOptions) *logPrinter {
 	return &logPrinter{
-		job: o.name, prefix: o.prefix, color: o.color.displayOf(o.env, o.Out).color, timestamps: o.options.Timestamps,
-		unbuffered: o.follow, containers: o.containersPerPod() > 1,
+		o: o, color: o.color.displayOf(o.env, o.Out).color, containers: o.containersPerPod() > 1,
 		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
 	}
 }
@@ -67,7 +63,7 @@ func (p *logPrinter) label(s logs.Source) string {
 	if s.Pod.IsIndexed() {
 		fmt.Fprintf(&b, "index %d attempt %d", s.Pod.Index, s.Pod.Attempt)
 	} else {
-		b.WriteString(strings.TrimPrefix(s.Pod.Name, p.job+"-"))
+		b.WriteString(strings.TrimPrefix(s.Pod.Name, p.o.name+"-"))
 	}
 	if p.containers {
 		b.WriteString(" " + s.Container)
@@ -79,20 +75,20 @@ func (p *logPrinter) label(s logs.Source) string {
 	return sanitize.Line(b.String())
 }
 
-// print writes one line.
-func (p *logPrinter) print(s logs.Source, line logs.Line) error {
+// Line writes one line.
+func (p *logPrinter) Line(s logs.Source, line logs.Line) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.prefix {
+	if p.o.prefix {
 		p.writePrefix(s)
 	}
-	if p.timestamps && line.First && line.Timestamp != "" {
+	if p.o.options.Timestamps && line.First && line.Timestamp != "" {
 		_, _ = p.out.WriteString(line.Timestamp + " ")
 	}
 	// A tab is harmless and keeps a log readable; everything else that a terminal obeys is escaped.
 	_, _ = p.out.WriteString(sanitize.Text(string(line.Text)))
 	err := p.out.WriteByte('\n')
-	if p.unbuffered && err == nil {
+	if p.o.follow && err == nil {
 		err = p.out.Flush()
 	}
 	return err

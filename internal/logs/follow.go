@@ -16,7 +16,6 @@ type Follower struct {
 	options Options
 	out     Output
 	wake    chan struct{} // there is news
-	ended   chan endedLog
 
 	mu       sync.Mutex
 	pods     *podSet
@@ -28,15 +27,10 @@ type Follower struct {
 	waiting  bool // logs wait for another one to end, and a Found has said so
 }
 
-type endedLog struct {
-	key sourceKey
-	err error
-}
-
 // NewFollower returns a Follower that knows of no pods.
 func NewFollower(o Options, out Output) *Follower {
 	return &Follower{
-		options: o, out: out, wake: make(chan struct{}, 1), ended: make(chan endedLog), pods: newPodSet(),
+		options: o, out: out, wake: make(chan struct{}, 1), pods: newPodSet(),
 		running: map[sourceKey]chan struct{}{}, taken: map[sourceKey]bool{}, reported: map[unstartedKey]bool{},
 	}
 }
@@ -97,10 +91,10 @@ func notify(news chan<- struct{}) {
 // Run reads logs until all is over, or until an error that is not about one of them alone. It may be called again, for
 // logs of pods that came later.
 func (f *Follower) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	var tails sync.WaitGroup
 	defer tails.Wait()
-	defer cancel()
+	defer cancel(nil)
 	for {
 		found, open, over := f.next()
 		if found != nil {
@@ -109,19 +103,21 @@ func (f *Follower) Run(ctx context.Context) error {
 			}
 		}
 		for _, source := range open {
-			f.start(ctx, &tails, source)
+			tail := f.start(source)
+			tails.Go(func() {
+				if err := f.report(tail.Run(ctx)); err != nil {
+					cancel(err)
+				}
+				f.end(source)
+			})
 		}
 		if over {
-			return nil
+			return context.Cause(ctx)
 		}
 		select {
 		case <-f.wake:
-		case log := <-f.ended:
-			if err := f.end(log); err != nil {
-				return err
-			}
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -164,23 +160,16 @@ func (f *Follower) unreported(unstarted []Unstarted) []Unstarted {
 	})
 }
 
-func (f *Follower) start(ctx context.Context, tails *sync.WaitGroup, source Source) {
-	key, news := source.key(), make(chan struct{}, 1)
-	tail := &Tail{
-		Options: f.options, Source: source, News: news,
-		HasEnded: func() bool { return source.HasEnded(f.pod(key.pod)) },
-		Print:    func(line Line) error { return f.out.Line(source, line) },
-	}
+func (f *Follower) start(source Source) *Tail {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.taken[key], f.running[key] = true, news
-	tails.Go(func() {
-		log := endedLog{key: key, err: tail.Run(ctx)}
-		select {
-		case f.ended <- log:
-		case <-ctx.Done():
-		}
-	})
+	news := make(chan struct{}, 1)
+	f.taken[source.key()], f.running[source.key()] = true, news
+	return &Tail{
+		Options: f.options, Source: source, News: news,
+		HasEnded: func() bool { return source.HasEnded(f.pod(source.Pod.UID)) },
+		Print:    func(line Line) error { return f.out.Line(source, line) },
+	}
 }
 
 // pod is nil for one that is gone.
@@ -190,18 +179,22 @@ func (f *Follower) pod(uid types.UID) *Pod {
 	return f.pods.pods[uid]
 }
 
-// end takes the end of a log. It returns an error that is about more than this log.
-func (f *Follower) end(log endedLog) error {
-	f.mu.Lock()
-	delete(f.running, log.key)
-	f.mu.Unlock()
+// report takes the end of a log. It returns an error that is about more than this log.
+func (f *Follower) report(err error) error {
 	var unreadable *UnreadableError
 	switch {
-	case errors.As(log.err, &unreadable):
+	case errors.As(err, &unreadable):
 		f.out.Unreadable(unreadable)
-	case apierrors.IsNotFound(log.err): // It was gone before it could be read.
-	default:
-		return log.err
+		return nil
+	case apierrors.IsNotFound(err): // It was gone before it could be read.
+		return nil
 	}
-	return nil
+	return err
+}
+
+func (f *Follower) end(source Source) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, source.key())
+	notify(f.wake)
 }

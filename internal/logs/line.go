@@ -54,9 +54,6 @@ func (r *lineReader) read() (Line, error) {
 		text = text[:whole]
 	case len(text) == 0 && line.First:
 		return Line{}, err
-	case len(text) == 0: // a long line ended in front of its newline
-		r.next = Line{First: true}
-		return Line{Last: true, broken: true, Timestamp: line.Timestamp, Time: line.Time}, nil
 	default:
 		line.Last, line.broken = true, true
 	}

@@ -45,11 +45,11 @@ type Connection interface {
 	Retry(ctx context.Context, failure error, news <-chan struct{}) error
 }
 
-// Output takes what is read. An error from it ends the reading.
+// Output takes what is read. An error from it ends the reading. A Follower calls it from several goroutines.
 type Output interface {
 	// Found comes before the first line, and again whenever there are more logs.
 	Found(found Found) error
-	// Line takes the lines of each log in order. Those of a Follower come from several goroutines.
+	// Line takes the lines of each log in order.
 	Line(source Source, line Line) error
 	// Unreadable takes a log that cannot be read, or not to its end. The others can.
 	Unreadable(failure *UnreadableError)

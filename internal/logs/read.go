@@ -14,23 +14,22 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	// One log is being printed, the others wait in the queue.
-	queue := make(chan chan openedLog, o.Concurrency-1)
-	go openInOrder(ctx, found.Sources, &o, queue)
+	var ahead []<-chan openedLog // the next ones, requested already
 	defer func() {
 		cancel()
-		for answer := range queue {
+		for _, answer := range ahead {
 			if opened := <-answer; opened.err == nil {
 				_ = opened.body.Close()
 			}
 		}
 	}()
-	for _, source := range found.Sources {
-		answer, open := <-queue
-		if !open {
-			return ctx.Err()
+	for i, source := range found.Sources {
+		for len(ahead) < o.Concurrency && i+len(ahead) < len(found.Sources) {
+			ahead = append(ahead, o.open(ctx, found.Sources[i+len(ahead)]))
 		}
-		err := readOpened(<-answer, &o, func(line Line) error { return out.Line(source, line) })
+		opened := <-ahead[0]
+		ahead = ahead[1:]
+		err := opened.copy(&o, func(line Line) error { return out.Line(source, line) })
 		if err == nil {
 			continue
 		}
@@ -51,28 +50,20 @@ type openedLog struct {
 	err  error
 }
 
-// openInOrder requests the logs, as far ahead as there is room in the queue.
-func openInOrder(ctx context.Context, sources []Source, o *Options, queue chan<- chan openedLog) {
-	defer close(queue)
-	for _, source := range sources {
-		answer := make(chan openedLog, 1)
-		select {
-		case queue <- answer:
-		case <-ctx.Done():
-			return
-		}
-		go func() {
-			body, err := o.Open(ctx, source.Pod.Name, o.request(source))
-			answer <- openedLog{body: body, err: err}
-		}()
-	}
+func (o *Options) open(ctx context.Context, source Source) <-chan openedLog {
+	answer := make(chan openedLog, 1)
+	go func() {
+		body, err := o.Open(ctx, source.Pod.Name, o.request(source))
+		answer <- openedLog{body: body, err: err}
+	}()
+	return answer
 }
 
-func readOpened(opened openedLog, o *Options, line func(Line) error) error {
-	if opened.err != nil {
-		return opened.err
+func (l openedLog) copy(o *Options, line func(Line) error) error {
+	if l.err != nil {
+		return l.err
 	}
-	defer opened.body.Close() //nolint:errcheck // it was only read
+	defer l.body.Close() //nolint:errcheck // it was only read
 	log := &stream{print: line, timestamps: o.Timestamps, budget: newByteBudget(o.LimitBytes)}
-	return log.copy(opened.body, true)
+	return log.copy(l.body, true)
 }

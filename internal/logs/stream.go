@@ -21,8 +21,8 @@ type stream struct {
 // too: nothing will be added to it.
 func (s *stream) copy(body io.Reader, ended bool) error {
 	reader := newLineReader(body, s.timestamps)
-	resume := &resume{from: s.position}
-	fresh := true
+	before := s.position
+	printed := false
 	for !s.budget.isSpent() {
 		line, err := reader.read()
 		switch {
@@ -34,9 +34,9 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 			// The rest will come, with all of the line, when the log is read again.
 			continue
 		case line.First:
-			fresh = resume.isNew(line.Time)
+			printed = before.covers(line.Time)
 		}
-		if !fresh {
+		if printed {
 			continue
 		}
 		if line.Last {
@@ -65,22 +65,17 @@ func (p *position) advance(t time.Time) {
 	}
 }
 
-// resume skips what was printed before, when a log is read again from its position.
-type resume struct {
-	from position
-	seen int
-}
-
-// isNew reports whether a line was not printed before. Lines come in the order of their time.
-func (r *resume) isNew(t time.Time) bool {
+// covers reports whether a line was printed before, when a log is read again. It takes lines in the order of their time,
+// and counts down those of the last moment.
+func (p *position) covers(t time.Time) bool {
 	switch {
-	case r.from.time.IsZero() || t.IsZero() || t.After(r.from.time):
-		return true
-	case t.Before(r.from.time):
+	case p.time.IsZero() || t.IsZero() || t.After(p.time):
 		return false
+	case t.Before(p.time):
+		return true
 	}
-	r.seen++
-	return r.seen > r.from.lines
+	p.lines--
+	return p.lines >= 0
 }
 
 // byteBudget is what LimitBytes leaves of a log.
