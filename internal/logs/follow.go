@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Follower reads the logs of pods as they are written. Whoever watches the pods calls Replace, Put, Remove and Finish,
-// from any goroutine; the pods are the Follower's from then on. Each log has a goroutine, and Run decides, whenever there is news, what to read next.
+// Follower reads the logs of pods as they are written. What watches the pods calls Replace, Put, Remove and Finish, from
+// any goroutine; the pods are the Follower's from then on. Each log has a goroutine, and Run decides, whenever there is
+// news, what to read next.
 type Follower struct {
 	options Options
 	out     Output
@@ -95,7 +96,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	var tails sync.WaitGroup
 	defer tails.Wait()
 	defer cancel(nil)
-	for {
+	for ctx.Err() == nil {
 		found, open, over := f.next()
 		if found != nil {
 			if err := f.out.Found(*found); err != nil {
@@ -112,14 +113,14 @@ func (f *Follower) Run(ctx context.Context) error {
 			})
 		}
 		if over {
-			return context.Cause(ctx)
+			break
 		}
 		select {
 		case <-f.wake:
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
+	return context.Cause(ctx) // nil if all is over
 }
 
 // next returns what is new, nil for nothing, the logs to open now, and whether nothing is left and nothing will come.

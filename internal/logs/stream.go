@@ -17,8 +17,8 @@ type stream struct {
 	budget     byteBudget
 }
 
-// copy prints what of body was not printed before. With ended, a last line without a newline is printed
-// too: nothing will be added to it.
+// copy prints what of body was not printed before. With ended, a last line without a newline is printed too: nothing
+// will be added to it.
 func (s *stream) copy(body io.Reader, ended bool) error {
 	reader := newLineReader(body, s.timestamps)
 	before := s.position
