@@ -9,7 +9,7 @@
 //	jobfollow.go   -w: one row per visible change, over lost connections
 //	explainer.go   what belongs to a Job, for status NAME, explain-failure and wait
 //	jobset.go      the Jobs that a verb looks at, listed and watched; watchloop.go keeps on
-//	podlog*.go     logs of pods, in order or as they come
+//	logs*.go       flags and output of logs; internal/logs reads them
 //	errors.go      what an error says, and the exit code
 //
 // It promises: data goes to stdout and everything else to stderr; text of the cluster or the kubeconfig passes

@@ -3,12 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -74,62 +74,57 @@ func (l *liveLog) run(ctx context.Context) error {
 	}
 }
 
-// choose finds the container, and says whether it has a log to read. If not, it tells why.
-func (l *liveLog) choose() (logSource, bool) {
+// choose finds the container, and reports whether it has a log to read. If not, the Snapshots have why.
+func (l *liveLog) choose() (logs.Source, bool) {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	if !l.pod.read {
 		if l.pod.gap != "" {
 			l.tell(l.pod.gap, false)
 		}
-		return logSource{}, false
+		return logs.Source{}, false
 	}
 	pod := l.pod.book
 	if pod == nil {
 		l.tell("the pod is gone, and its log with it", true)
-		return logSource{}, false
+		return logs.Source{}, false
 	}
-	if name := cmp.Or(l.target.Container, pod.first); name != l.container {
+	if name := cmp.Or(l.target.Container, pod.DefaultContainer); name != l.container {
 		l.container, l.shown = name, nil
 	}
-	container := pod.container(l.container)
+	container := pod.Container(l.container)
 	switch {
 	case container == nil:
 		l.tell(fmt.Sprintf("the pod has no container %q", l.container), true)
-	case !container.hasLog && container.why != "":
-		l.tell("the container has not started: "+container.why, container.ended)
-	case !container.hasLog:
-		l.tell("the container has not started", container.ended)
-	case l.target.Previous && !container.hasBefore:
-		l.tell("the container was not restarted: there is no run before this one", container.ended)
+	case !container.HasLog && container.Waiting != logs.Reason{}:
+		l.tell("the container has not started: "+container.Waiting.String(), container.Ended)
+	case !container.HasLog:
+		l.tell("the container has not started", container.Ended)
+	case l.target.Previous && !container.Restarted:
+		l.tell("the container was not restarted: there is no run before this one", container.Ended)
 	default:
 		l.tell("", false)
-		return logSource{pod: pod, container: l.container, previous: l.target.Previous}, true
+		l.again = true
+		return logs.Source{Pod: pod, Container: l.container, Previous: l.target.Previous}, true
 	}
-	return logSource{}, false
+	return logs.Source{}, false
 }
 
-// follow reads until the container has ended, over any number of connections.
-func (l *liveLog) follow(ctx context.Context, source logSource) error {
-	l.restart()
-	client := &podLogClient{namespace: l.pod.namespace, pods: l.source.client.CoreV1().Pods(l.pod.namespace)}
-	log := &followedLog{
-		o: &logsOptions{env: l.source.env, pods: client, follow: true, tail: maxLiveLines}, to: l,
-		source: source, link: newLink(l, l.source.env), news: l.news, budget: newByteBudget(0),
-		ended: func() bool { return source.previous || l.hasEnded(source) },
+// follow reads until the container has ended.
+func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
+	tail := &logs.Tail{
+		Options: logs.Options{
+			TailLines: maxLiveLines, Now: l.source.env.now, Open: openLog(l.source.client, l.pod.namespace),
+			Connect: func() logs.Connection { return logConnection{newLink(l, l.source.env)} },
+		},
+		Source: source, News: l.news, Print: l.print,
+		HasEnded: func() bool {
+			l.source.mu.Lock()
+			defer l.source.mu.Unlock()
+			return source.HasEnded(l.pod.book)
+		},
 	}
-	err := log.run(ctx)
-	if err == nil && log.began.IsZero() {
-		return errGone
-	}
-	return err
-}
-
-// restart has what a reading before has found forgotten, as soon as this one finds something.
-func (l *liveLog) restart() {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	l.again = true
+	return tail.Run(ctx)
 }
 
 // forget drops what a reading before has found, once. source.mu is held.
@@ -139,28 +134,11 @@ func (l *liveLog) forget() {
 	}
 }
 
-// errGone is a log that was not there when it was asked for.
-var errGone = errors.New("it is gone")
-
-func (l *liveLog) hasEnded(source logSource) bool {
+// finish notes how the reading ended, and reports whether no other is of any use: all was read, or there is nothing to
+// be read.
+func (l *liveLog) finish(source logs.Source, err error) bool {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
-	pod := l.pod.book
-	if pod == nil || pod.uid != source.pod.uid {
-		return true
-	}
-	container := pod.container(source.container)
-	return container == nil || container.ended
-}
-
-// finish says how the reading ended, and whether no other is of any use: all was read, or there is nothing to be read.
-func (l *liveLog) finish(source logSource, err error) bool {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	var one *unreadLogError
-	if errors.As(err, &one) {
-		err = one.err
-	}
 	switch {
 	case err == nil:
 		l.forget()
@@ -170,8 +148,8 @@ func (l *liveLog) finish(source logSource, err error) bool {
 		l.tell(gather.GapOf(l.pod.namespace, "get", "pods/log", err).Text, false)
 		return false
 	}
-	isGone := errors.Is(err, errGone) || apierrors.IsNotFound(err)
-	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.pod.name, gather.WhyNoLog(l.pod.node, err)), isGone)
+	isGone := apierrors.IsNotFound(err)
+	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.node, err)), isGone)
 	return isGone
 }
 
@@ -202,19 +180,19 @@ func (l *liveLog) up() {
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.
-func (l *liveLog) print(_ logSource, line logLine) error {
-	if line.first {
+func (l *liveLog) print(line logs.Line) error {
+	if line.First {
 		l.line = l.line[:0]
 	}
 	room := maxLiveLine - len(l.line)
-	l.line = append(l.line, line.text[:min(len(line.text), max(room, 0))]...)
-	if len(line.text) > room {
+	l.line = append(l.line, line.Text[:min(len(line.Text), max(room, 0))]...)
+	if len(line.Text) > room {
 		l.line = append(l.line[:maxLiveLine], "…"...)
 	}
-	if !line.last {
+	if !line.Last {
 		return nil
 	}
-	l.add(line.time, string(l.line))
+	l.add(line.Time, string(l.line))
 	return nil
 }
 

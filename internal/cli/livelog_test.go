@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -46,11 +47,14 @@ func TestLiveLog_Issue6_3(t *testing.T) {
 	if got.Log.Container != "main" || got.Log.Ended || got.Log.Why != "" || got.Log.Lines[0].Time != testNow() {
 		t.Errorf("%+v", got.Log)
 	}
+	// It stays lost until that was seen.
+	api.pods.locked(func() { api.pods.refuse["train-a"] = &fakeStatus{503, "ServiceUnavailable", "try again"} })
 	api.pods.cut()
 	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "the connection is lost") })
 	if lost.Ended || s.latest().Link.StaleSince != nil {
 		t.Errorf("%+v", lost)
 	}
+	api.pods.locked(func() { delete(api.pods.refuse, "train-a") })
 	api.pods.write("train-a/main", "four")
 	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three four" && got.Log.Why == "" })
 	api.pods.put(failedPod("a", 1, 1))
@@ -128,8 +132,8 @@ func TestLiveLogBounds_Issue6(t *testing.T) {
 	}
 	long := []byte(strings.Repeat("x", maxLiveLine+10))
 	for range 2 * maxLiveLog / maxLiveLine {
-		for _, part := range []logLine{{text: long[:100], first: true}, {text: long[100:]}, {text: long, last: true}} {
-			if err := l.print(logSource{}, part); err != nil {
+		for _, part := range []logs.Line{{Text: long[:100], First: true}, {Text: long[100:]}, {Text: long, Last: true}} {
+			if err := l.print(part); err != nil {
 				t.Fatal(err)
 			}
 		}

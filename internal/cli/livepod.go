@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
@@ -30,7 +31,7 @@ type livePod struct {
 	detail *explain.PodDetail // nil until there was an answer
 	last   *explain.PodDetail // what the last good answer told, nil for none
 	seen   bool               // it was there
-	book   *podLog            // what is known of its logs; nil if it is not there
+	book   *logs.Pod          // what is known of its logs; nil if it is not there
 	node   string
 	read   bool   // it is known whether it is there
 	gap    string // why it is not, or not any more, kept up with; "" if it is
@@ -73,7 +74,7 @@ func (p *livePod) readOnce(ctx context.Context) error {
 	detail.Gaps = append(detail.Gaps, gaps...)
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	p.last, p.seen, p.book, p.node, p.read, p.gap = &detail, true, newPodLog(pod), pod.Spec.NodeName, true, ""
+	p.last, p.seen, p.book, p.node, p.read, p.gap = &detail, true, logs.NewPod(pod), pod.Spec.NodeName, true, ""
 	p.tell(detail)
 	return nil
 }

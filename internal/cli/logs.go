@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -62,26 +60,19 @@ type logsOptions struct {
 	env  environment
 	kube *genericclioptions.ConfigFlags
 
+	options       logs.Options
 	index         string
-	choice        logChoice
-	follow        bool
-	tail          int64
-	since         time.Duration
 	sinceTime     string
-	timestamps    bool
-	limitBytes    int64
-	maxRequests   int
+	follow        bool
 	prefix        bool
 	color         colorFlag
 	allContainers bool // --all-containers was given
 
-	sinceAt *metav1.Time
 	unknown []string // of --container, not in the Job's template
 	name    string
 	jobs    *jobClient
 	job     *batchv1.Job
-	pods    *podLogClient
-	printer *logPrinter
+	pods    logPods
 }
 
 func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
@@ -121,17 +112,17 @@ func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
-	flags.BoolVar(&o.choice.failed, "failed", false, "Only pods and containers that have failed.")
+	flags.BoolVar(&o.options.Failed, "failed", false, "Only pods and containers that have failed.")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Job has finished.")
-	flags.Int64Var(&o.tail, "tail", -1, "Only so many last lines of each log; -1 for all.")
-	flags.DurationVar(&o.since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
+	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only so many last lines of each log; -1 for all.")
+	flags.DurationVar(&o.options.Since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
 	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, as in 2026-03-01T12:00:00Z.")
-	flags.StringSliceVarP(&o.choice.containers, "container", "c", nil, "Only this container; several with commas, or by repeating the flag.")
-	flags.BoolVar(&o.choice.all, "all-containers", true, "All containers of the pods.")
-	flags.BoolVar(&o.timestamps, "timestamps", false, "Print the time of each line.")
-	flags.BoolVarP(&o.choice.previous, "previous", "p", false, "The run before the last restart of each container.")
-	flags.IntVar(&o.maxRequests, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
-	flags.Int64Var(&o.limitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
+	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; several with commas, or by repeating the flag.")
+	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "All containers of the pods.")
+	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
+	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "The run before the last restart of each container.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
+	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Begin each line with the pod that wrote it.")
 	o.color.addTo(flags)
 	o.kube.AddFlags(flags)
@@ -152,7 +143,7 @@ func (o *logsOptions) Validate(args []string) error {
 		if err != nil {
 			return usageErrorf("--index=%s: %v", o.index, err)
 		}
-		o.choice.indexes = &indexChoice{set: set}
+		o.options.Indexes = &set
 	}
 	for _, check := range []func() error{o.validateNumbers, o.validateSince, o.validateChoice} {
 		if err := check(); err != nil {
@@ -162,61 +153,40 @@ func (o *logsOptions) Validate(args []string) error {
 	return nil
 }
 
-// Complete reads the Job, and makes the client of its pods.
+// Complete reads the Job.
 func (o *logsOptions) Complete(ctx context.Context) error {
-	config, err := restConfig(o.kube, o.ErrOut)
+	jobs, explainer, err := openJobs(o.kube, false, o.ErrOut, o.env)
 	if err != nil {
 		return err
 	}
-	namespace, err := kubeNamespace(o.kube)
+	object, err := jobs.get(ctx, o.name)
 	if err != nil {
 		return err
 	}
-	if o.jobs, err = newJobClient(config, namespace); err != nil {
-		return err
-	}
-	object, err := o.jobs.get(ctx, o.name)
+	job, err := toJob(object)
 	if err != nil {
 		return err
 	}
-	if o.job, err = toJob(object); err != nil {
-		return err
-	}
-	if err := o.checkAgainstJob(); err != nil {
-		return err
-	}
-	o.pods, err = newPodLogClient(config, namespace, podSelector(o.job), o.job.UID)
-	o.printer = newLogPrinter(o.Out)
-	o.printer.job, o.printer.prefix, o.printer.timestamps, o.printer.unbuffered = o.name, o.prefix, o.timestamps, o.follow
-	o.printer.containers = o.choice.fromTemplate(o.job) > 1
-	o.printer.color = o.color.displayOf(o.env, o.Out).color
-	return err
-}
-
-// podSelector selects the Job's pods, and perhaps others: the owner decides. Without a selector the Job has no pods yet,
-// and their label will tell.
-func podSelector(job *batchv1.Job) string {
-	if job.Spec.Selector == nil {
-		return batchv1.ControllerUidLabel + "=" + string(job.UID)
-	}
-	return metav1.FormatLabelSelector(job.Spec.Selector)
+	o.jobs, o.job, o.pods = jobs, job, logPods{client: explainer.client, job: job}
+	o.options.Now, o.options.Open = o.env.now, openLog(explainer.client, job.Namespace)
+	return o.checkAgainstJob()
 }
 
 func (o *logsOptions) checkAgainstJob() error {
 	names := templateContainers(o.job)
-	for _, name := range o.choice.containers {
+	for _, name := range o.options.Containers {
 		if !slices.Contains(names, name) {
 			o.unknown = append(o.unknown, name)
 		}
 	}
-	if o.choice.indexes == nil {
+	if o.options.Indexes == nil {
 		return nil
 	}
 	if modeCell(jobView{job: o.job}) != string(batchv1.IndexedCompletion) {
 		return usageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
 	}
 	if n := o.job.Spec.Completions; n != nil {
-		if beyond := o.choice.indexes.set.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
+		if beyond := o.options.Indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
 			return usageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), indexesLimit))
 		}
 	}
@@ -234,32 +204,37 @@ func templateContainers(job *batchv1.Job) []string {
 	return names
 }
 
+// containersPerPod is how many containers of the template are wanted.
+func (o *logsOptions) containersPerPod() int {
+	n := 0
+	for _, name := range templateContainers(o.job) {
+		if slices.Contains(o.options.Containers, name) || (o.options.AllContainers && len(o.options.Containers) == 0) {
+			n++
+		}
+	}
+	return n
+}
+
 // Run prints the logs.
 func (o *logsOptions) Run(ctx context.Context) error {
-	run := o.read
+	run, out := o.readLogs, newLogsOutput(o)
 	if o.follow {
-		run = newLogFollower(o).run
+		run = o.followLogs
 	}
-	return errors.Join(run(ctx), o.printer.flush())
+	err := run(ctx, out)
+	if err == nil {
+		err = out.unreadError()
+	}
+	return errors.Join(err, out.flush())
 }
 
-// request is the first request for a log.
-func (o *logsOptions) request(source logSource) *corev1.PodLogOptions {
-	options := &corev1.PodLogOptions{
-		Container: source.container, Previous: source.previous, Timestamps: o.timestamps || o.follow, SinceTime: o.sinceAt,
+// readLogs prints what there is.
+func (o *logsOptions) readLogs(ctx context.Context, out *logsOutput) error {
+	pods, _, err := o.pods.list(ctx)
+	if err != nil {
+		return err
 	}
-	if o.tail >= 0 {
-		options.TailLines = &o.tail
-	}
-	if o.since > 0 {
-		options.SinceSeconds = wholeSeconds(o.since)
-	}
-	return options
-}
-
-func wholeSeconds(d time.Duration) *int64 {
-	seconds := max(1, int64(math.Ceil(d.Seconds())))
-	return &seconds
+	return logs.Read(ctx, pods, o.options, out)
 }
 
 // jobLabel names the Job in notes.

@@ -249,11 +249,12 @@ func TestLogsColor(t *testing.T) {
 func TestLogsManyPods(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	var want strings.Builder
-	for i := range podPage + 20 {
+	const count = 520 // more than a page
+	for i := range count {
 		pod := failedPod(fmt.Sprintf("p%03d", i), 3, i+1)
 		pods.withLog(pod, "one", "two")
 	}
-	for i := podPage + 19; i >= 0; i-- {
+	for i := count - 1; i >= 0; i-- {
 		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
 		fmt.Fprintf(&want, "%-22sone\n%-22stwo\n", label, label)
 	}

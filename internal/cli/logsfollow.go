@@ -2,139 +2,64 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// logFollower reads the logs of a Job as they are written. Two watches tell it of the Job and of its pods, each log has
-// a goroutine, and run decides, whenever there is news, what to read next and when all is over.
-type logFollower struct {
-	o     *logsOptions
-	notes *logNotes
-	link  *linkNotes
-	wake  chan struct{} // there is news
-	ended chan error    // from every log
-
-	mu      sync.Mutex
-	book    *podBook
-	job     *batchv1.Job
-	jobGone bool
-	running map[sourceKey]*followedLog
-	taken   map[sourceKey]bool // was or is read
-	waiting bool               // logs wait for a turn, and a note has said so
-}
-
-func newLogFollower(o *logsOptions) *logFollower {
-	return &logFollower{
-		o: o, notes: newLogNotes(o), link: &linkNotes{out: o.ErrOut}, wake: make(chan struct{}, 1), ended: make(chan error),
-		book: newPodBook(), job: o.job, running: map[sourceKey]*followedLog{}, taken: map[sourceKey]bool{},
-	}
-}
-
-func (f *logFollower) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-
-	pods, version, err := f.o.pods.list(ctx)
+// followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
+// with whether there will be more of them.
+func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
+	notes := &linkNotes{out: o.ErrOut}
+	o.options.Connect = func() logs.Connection { return logConnection{newLink(notes, o.env)} }
+	follower := logs.NewFollower(o.options, out)
+	pods := followedPods{logPods: o.pods, follower: follower}
+	version, err := pods.list(ctx)
 	if err != nil {
 		return err
 	}
-	f.replace(pods)
-	failed := make(chan error, 2)
-	// The pods were listed after the Job was read: of a Job that had finished they are all there are.
-	complete := explain.FinishedAt(f.job) != nil
-	if !complete {
-		podLoop := watchLoop{target: watchedPods{client: f.o.pods, sink: f}, link: newLink(f.link, f.o.env)}
-		jobs := watchedJobs{set: jobSet{client: f.o.jobs, names: []string{f.o.name}}, sink: f}
-		jobLoop := watchLoop{target: jobs, link: newLink(f.link, f.o.env)}
-		wg.Go(func() { failed <- podLoop.run(ctx, version) })
-		wg.Go(func() { failed <- jobLoop.run(ctx, "") })
+	if explain.FinishedAt(o.job) != nil {
+		// The pods were listed after the Job was read: they are all there are.
+		follower.Finish()
+		return follower.Run(ctx)
 	}
-	f.begin()
-	return f.follow(ctx, &wg, complete, failed)
-}
-
-// follow reads logs until all is over; complete says that no more pods will come.
-func (f *logFollower) follow(ctx context.Context, wg *sync.WaitGroup, complete bool, failed <-chan error) error {
-	unread := 0
-	for {
-		sources, over := f.next()
-		for _, source := range sources {
-			f.start(ctx, wg, source)
-		}
-		if over && complete {
-			return f.result(unread)
-		}
-		if over {
-			if err := f.listLast(ctx); err != nil {
-				return err
-			}
-			complete = true
-			continue
-		}
-		select {
-		case <-f.wake:
-		case err := <-f.ended:
-			if err := f.judge(err, &unread); err != nil {
-				return err
-			}
-		case err := <-failed:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watches sync.WaitGroup
+	defer watches.Wait()
+	defer cancel(nil)
+	job := &followedJob{uid: o.job.UID, follower: follower}
+	jobs := watchedJobs{set: jobSet{client: o.jobs, names: []string{o.name}}, sink: job}
+	podLoop := watchLoop{target: pods, link: newLink(notes, o.env)}
+	jobLoop := watchLoop{target: jobs, link: newLink(notes, o.env)}
+	watches.Go(func() { cancel(podLoop.run(ctx, version)) })
+	watches.Go(func() { cancel(jobLoop.run(ctx, "")) })
+	err = follower.Run(ctx)
+	if err == nil {
+		err = listLast(ctx, pods, newLink(notes, o.env))
 	}
-}
-
-// begin says what a first look at the pods lacks.
-func (f *logFollower) begin() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	sources := f.wanted()
-	f.notes.pods(f.job, f.book, len(sources))
-	f.o.printer.arrange(sources)
-}
-
-// judge takes the end of a log. Of one that cannot be read there is a note; any other error ends the command.
-func (f *logFollower) judge(err error, unread *int) error {
-	var one *unreadLogError
-	if !errors.As(err, &one) {
-		return err
+	if err == nil {
+		err = follower.Run(ctx)
 	}
-	if *unread++; *unread <= noteLines {
-		fmt.Fprintf(f.o.ErrOut, "Cannot read the log of %s: %s\n", sourceName(one.source), cause(one.err))
-	}
-	return nil
-}
-
-func (f *logFollower) result(unread int) error {
 	switch {
-	case f.jobGone && explain.FinishedAt(f.job) == nil:
-		return newUserError(kindNotFound, nil, f.o.jobLabel()+" was deleted before it had finished", "")
-	case unread > 0:
-		return newUserError(kindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil && job.deleted.Load():
+		return newUserError(kindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
 	}
-	return nil
+	return err
 }
 
-// listLast looks for pods that the watch has not told of, when the Job is known to have finished.
-func (f *logFollower) listLast(ctx context.Context) error {
-	link := newLink(f.link, f.o.env)
+// listLast looks for pods that the watch has not delivered when the Job is known to have finished.
+func listLast(ctx context.Context, pods followedPods, link *link) error {
 	for {
-		pods, _, err := f.o.pods.list(ctx)
+		_, err := pods.list(ctx)
 		if err == nil {
 			link.connected()
-			f.replace(pods)
 			return nil
 		}
 		if err := link.wait(ctx, err); err != nil {
@@ -143,149 +68,45 @@ func (f *logFollower) listLast(ctx context.Context) error {
 	}
 }
 
-// wanted are the logs to read, those that were read included. f.mu is held.
-func (f *logFollower) wanted() []logSource {
-	var sources []logSource
-	for _, pod := range f.book.sorted() {
-		wanted, without := f.o.choice.of(pod)
-		sources = append(sources, wanted...)
-		f.notes.unstarted(pod, without)
-	}
-	return sources
+// followedJob ends the following of logs with the Job.
+type followedJob struct {
+	uid      types.UID
+	follower *logs.Follower
+	finished bool        // of the goroutine that watches
+	deleted  atomic.Bool // before it had finished
 }
 
-// next returns the logs to open now, and whether nothing is left and nothing will come.
-func (f *logFollower) next() (open []logSource, over bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.waiting && len(f.running) >= f.o.maxRequests {
-		return nil, false // Nothing can begin before one ends; there may be thousands of pods to look at.
-	}
-	left := slices.DeleteFunc(f.wanted(), func(s logSource) bool { return f.taken[s.key()] })
-	f.notes.flush()
-	n := min(len(left), f.o.maxRequests-len(f.running))
-	open, left = left[:n], left[n:]
-	if len(left) > 0 && !f.waiting {
-		fmt.Fprintf(f.o.ErrOut, "%d logs are followed at a time (--max-log-requests); %d more wait until one ends.\n", f.o.maxRequests, len(left))
-	}
-	f.waiting = len(left) > 0
-	over = len(open) == 0 && len(f.running) == 0 && (f.jobGone || explain.FinishedAt(f.job) != nil)
-	return open, over
-}
-
-func (f *logFollower) start(ctx context.Context, wg *sync.WaitGroup, source logSource) {
-	log := &followedLog{
-		o: f.o, to: f.o.printer, source: source, link: newLink(f.link, f.o.env), news: make(chan struct{}, 1), budget: newByteBudget(f.o.limitBytes),
-		ended: func() bool { return source.previous || f.hasEnded(source.key()) },
-	}
-	f.o.printer.arrange([]logSource{source})
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.taken[source.key()] = true
-	f.running[source.key()] = log
-	wg.Go(func() {
-		err := log.run(ctx)
-		f.mu.Lock()
-		delete(f.running, source.key())
-		f.mu.Unlock()
-		select {
-		case f.ended <- err:
-		case <-ctx.Done():
-		}
-	})
-}
-
-func (f *logFollower) hasEnded(key sourceKey) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	pod := f.book.pods[key.pod]
-	if pod == nil {
-		return true
-	}
-	container := pod.container(key.container)
-	return container == nil || container.ended
-}
-
-// replace, put and remove take news of the pods.
-func (f *logFollower) replace(pods []*podLog) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.book.replace(pods)
-	for key := range f.running {
-		f.poke(key.pod)
-	}
-	f.signal()
-}
-
-func (f *logFollower) put(pod *podLog) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.book.put(pod)
-	f.poke(pod.uid)
-	f.signal()
-}
-
-func (f *logFollower) remove(uid types.UID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.book.pods, uid)
-	f.poke(uid)
-	f.signal()
-}
-
-// poke tells the logs of a pod that are read to look at it.
-func (f *logFollower) poke(uid types.UID) {
-	for key, log := range f.running {
-		if key.pod == uid {
-			select {
-			case log.news <- struct{}{}:
-			default:
-			}
-		}
-	}
-}
-
-func (f *logFollower) signal() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// reconcile, changed and removed take news of the Job.
-func (f *logFollower) reconcile(jobs []*unstructured.Unstructured) error {
+func (j *followedJob) reconcile(jobs []*unstructured.Unstructured) error {
 	if len(jobs) == 0 {
-		f.loseJob()
+		j.lose()
 	}
-	return f.changed(jobs...)
+	return j.changed(jobs...)
 }
 
-func (f *logFollower) changed(jobs ...*unstructured.Unstructured) error {
+func (j *followedJob) changed(jobs ...*unstructured.Unstructured) error {
 	for _, object := range jobs {
-		if object.GetUID() != f.o.job.UID { // another one of this name
-			f.loseJob()
+		if object.GetUID() != j.uid { // another one of this name
+			j.lose()
 			continue
 		}
 		job, err := toJob(object)
 		if err != nil {
 			return err
 		}
-		f.mu.Lock()
-		f.job = job
-		f.mu.Unlock()
+		if explain.FinishedAt(job) != nil {
+			j.finished = true
+			j.follower.Finish()
+		}
 	}
-	f.signal()
 	return nil
 }
 
-func (f *logFollower) removed(*unstructured.Unstructured) error {
-	f.loseJob()
+func (j *followedJob) removed(*unstructured.Unstructured) error {
+	j.lose()
 	return nil
 }
 
-func (f *logFollower) loseJob() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.jobGone = true
-	f.signal()
+func (j *followedJob) lose() {
+	j.deleted.Store(!j.finished)
+	j.follower.Finish()
 }

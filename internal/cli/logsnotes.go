@@ -2,142 +2,88 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// indexChoice is the value of --index.
-type indexChoice struct{ set indexset.Set }
-
-// logNotes tells on stderr of what has no log, each thing once.
-type logNotes struct {
-	o      *logsOptions
-	out    io.Writer
-	told   map[string]bool // by container and reason
-	groups map[string]*unstartedGroup
-	order  []string
-}
-
-// unstartedGroup is containers that wait for the same reason.
-type unstartedGroup struct {
-	why   string
-	first string
-	count int
-}
-
-func newLogNotes(o *logsOptions) *logNotes {
-	return &logNotes{o: o, out: o.ErrOut, told: map[string]bool{}, groups: map[string]*unstartedGroup{}}
-}
-
-// unstarted notes containers of a pod that have no log, for flush.
-func (n *logNotes) unstarted(pod *podLog, containers []*containerLog) {
-	for _, c := range containers {
-		if n.o.follow && isStarting(pod, c) {
-			continue // more is to come
-		}
-		why := whyUnstarted(pod, c)
-		key := string(pod.uid) + "/" + c.name + "/" + reasonOf(why)
-		if n.told[key] {
-			continue
-		}
-		n.told[key] = true
+// unstarted prints to stderr a line for each reason, with the first container that has it.
+func (p *logsOutput) unstarted(all []logs.Unstarted) {
+	groups := map[string][]logs.Unstarted{}
+	var reasons []string
+	for _, u := range all {
 		// Messages name the pod or the image; containers with the same reason are one group.
-		group := n.groups[reasonOf(why)]
-		if group == nil {
-			group = &unstartedGroup{why: why, first: sourceName(logSource{pod: pod, container: c.name})}
-			n.groups[reasonOf(why)] = group
-			n.order = append(n.order, reasonOf(why))
+		reason := whyUnstarted(u).Reason
+		if groups[reason] == nil {
+			reasons = append(reasons, reason)
 		}
-		group.count++
+		groups[reason] = append(groups[reason], u)
+	}
+	for _, reason := range reasons {
+		first, others := groups[reason][0], ""
+		if more := len(groups[reason]) - 1; more > 0 {
+			others = fmt.Sprintf(" (and %d more: %s)", more, oneLine(reason))
+		}
+		why := oneLine(whyUnstarted(first).String())
+		fmt.Fprintf(p.o.ErrOut, "No log of %s, which has not started: %s%s\n", oneLine(first.Source.String()), why, others)
 	}
 }
 
-func whyUnstarted(pod *podLog, c *containerLog) string {
+func whyUnstarted(u logs.Unstarted) logs.Reason {
 	switch {
-	case c.why != "":
-		return c.why
-	case pod.why != "":
-		return pod.why
-	case isTerminal(pod.phase):
-		return "its pod ended before"
+	case u.Why != logs.Reason{}:
+		return u.Why
+	case u.Source.Pod.IsTerminal():
+		return logs.Reason{Reason: "its pod ended before"}
 	}
-	return "its pod is " + orNone(string(pod.phase))
+	return logs.Reason{Reason: "its pod is " + orNone(string(u.Source.Pod.Phase))}
 }
 
-// isStarting is true for what every pod goes through.
-func isStarting(pod *podLog, c *containerLog) bool {
-	return pod.why == "" && !isTerminal(pod.phase) && slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, c.why)
-}
-
-func reasonOf(why string) string {
-	reason, _, _ := strings.Cut(why, ": ")
-	return reason
-}
-
-// flush prints a line for each reason that came up.
-func (n *logNotes) flush() {
-	for _, reason := range n.order {
-		group := n.groups[reason]
-		others := ""
-		if group.count > 1 {
-			others = fmt.Sprintf(" (and %d more: %s)", group.count-1, oneLine(reason))
-		}
-		fmt.Fprintf(n.out, "No log of %s, which has not started: %s%s\n", group.first, oneLine(group.why), others)
-	}
-	clear(n.groups)
-	n.order = nil
-}
-
-// pods tells what a picture of all pods lacks.
-func (n *logNotes) pods(job *batchv1.Job, book *podBook, sources int) {
-	n.flush()
+// missing prints to stderr what a first look at the pods lacks.
+func (p *logsOutput) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
-	for _, pod := range book.pods {
-		present[pod.phase]++
-		indexes = append(indexes, pod.index)
+	for _, pod := range found.Pods {
+		present[pod.Phase]++
+		indexes = append(indexes, pod.Index)
 	}
-	for _, name := range n.o.unknown {
-		fmt.Fprintf(n.out, "The pods of %s have no container %q in their template.\n", n.o.jobLabel(), oneLine(name))
+	for _, name := range p.o.unknown {
+		fmt.Fprintf(p.o.ErrOut, "The pods of %s have no container %q in their template.\n", p.o.jobLabel(), oneLine(name))
 	}
 	switch {
-	case n.o.choice.indexes != nil:
-		n.missingIndexes(job, n.o.choice.indexes.set.Difference(indexset.Of(indexes...)))
+	case p.o.options.Indexes != nil:
+		p.missingIndexes(p.o.options.Indexes.Difference(indexset.Of(indexes...)))
 	default:
-		n.gone("failed", job.Status.Failed-present[corev1.PodFailed])
-		if !n.o.choice.failed {
-			n.gone("succeeded", job.Status.Succeeded-present[corev1.PodSucceeded])
+		p.gone("failed", p.o.job.Status.Failed-present[corev1.PodFailed])
+		if !p.o.options.Failed {
+			p.gone("succeeded", p.o.job.Status.Succeeded-present[corev1.PodSucceeded])
 		}
 	}
 	switch {
-	case len(book.pods) == 0:
-		n.noPods(job)
-	case sources == 0 && n.o.choice.failed:
-		fmt.Fprintf(n.out, "No pod of %s that is there has failed.\n", n.o.jobLabel())
-	case sources == 0 && n.o.choice.previous:
-		fmt.Fprintf(n.out, "No container of %s has been restarted.\n", n.o.jobLabel())
+	case len(found.Pods) == 0:
+		p.noPods()
+	case len(found.Sources) == 0 && p.o.options.Failed:
+		fmt.Fprintf(p.o.ErrOut, "No pod of %s that is there has failed.\n", p.o.jobLabel())
+	case len(found.Sources) == 0 && p.o.options.Previous:
+		fmt.Fprintf(p.o.ErrOut, "No container of %s has been restarted.\n", p.o.jobLabel())
 	}
 }
 
-func (n *logNotes) gone(how string, count int32) {
+func (p *logsOutput) gone(how string, count int32) {
 	switch {
 	case count == 1:
-		fmt.Fprintf(n.out, "1 %s pod of %s is gone, and its logs with it.\n", how, n.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, and its logs with it.\n", how, p.o.jobLabel())
 	case count > 1:
-		fmt.Fprintf(n.out, "%d %s pods of %s are gone, and their logs with them.\n", count, how, n.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, and their logs with them.\n", count, how, p.o.jobLabel())
 	}
 }
 
-// missingIndexes tells indexes whose pods are gone from those that had none yet.
-func (n *logNotes) missingIndexes(job *batchv1.Job, missing indexset.Set) {
-	limit := int32(0)
+// missingIndexes distinguishes indexes whose pods are gone from those that had none yet.
+func (p *logsOutput) missingIndexes(missing indexset.Set) {
+	job, limit := p.o.job, int32(0)
 	if job.Spec.Completions != nil {
 		limit = *job.Spec.Completions
 	}
@@ -146,31 +92,31 @@ func (n *logNotes) missingIndexes(job *batchv1.Job, missing indexset.Set) {
 		failed, _ := indexset.ParseTolerant(*job.Status.FailedIndexes, limit)
 		ended = ended.Union(failed)
 	}
-	n.indexes(missing.Intersection(ended), "gone, and its logs with it", "gone, and their logs with them")
-	n.indexes(missing.Difference(ended), "not there now", "not there now")
+	p.indexes(missing.Intersection(ended), "gone, and its logs with it", "gone, and their logs with them")
+	p.indexes(missing.Difference(ended), "not there now", "not there now")
 }
 
-func (n *logNotes) indexes(set indexset.Set, one, many string) {
+func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 	text := explain.Crop(set.String(), indexesLimit)
 	switch set.Len() {
 	case 0:
 	case 1:
-		fmt.Fprintf(n.out, "The pod of index %s of %s is %s.\n", text, n.o.jobLabel(), one)
+		fmt.Fprintf(p.o.ErrOut, "The pod of index %s of %s is %s.\n", text, p.o.jobLabel(), one)
 	default:
-		fmt.Fprintf(n.out, "The pods of indexes %s of %s are %s.\n", text, n.o.jobLabel(), many)
+		fmt.Fprintf(p.o.ErrOut, "The pods of indexes %s of %s are %s.\n", text, p.o.jobLabel(), many)
 	}
 }
 
-// noPods says what the Job waits for.
-func (n *logNotes) noPods(job *batchv1.Job) {
-	view := jobView{job: job, now: n.o.env.now()}
-	state := explain.Status(job)
+// noPods prints what the Job waits for.
+func (p *logsOutput) noPods() {
+	view := jobView{job: p.o.job, now: p.o.env.now()}
+	state := explain.Status(p.o.job)
 	if explain.IsNeglected(view.job, view.now) {
 		state = "managed by " + managedByCell(view)
 	}
-	text := fmt.Sprintf("%s has no pods (%s)", n.o.jobLabel(), oneLine(state))
-	if n.o.follow && explain.FinishedAt(job) == nil {
+	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), oneLine(state))
+	if p.o.follow && explain.FinishedAt(p.o.job) == nil {
 		text += ", waiting for them"
 	}
-	fmt.Fprintln(n.out, text+".")
+	fmt.Fprintln(p.o.ErrOut, text+".")
 }

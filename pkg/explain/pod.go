@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -28,6 +27,7 @@ func PodOf(pod *corev1.Pod) Pod {
 		Message:      cut(pod.Status.Message),
 		StatusReason: pod.Status.Reason,
 		StartedAt:    firstStart(pod),
+		Attempt:      observe.Attempt(pod),
 	}
 	if d := pod.DeletionTimestamp; d != nil {
 		if g := pod.DeletionGracePeriodSeconds; g != nil {
@@ -43,7 +43,6 @@ func PodOf(pod *corev1.Pod) Pod {
 			p.ForeignFinalizers = append(p.ForeignFinalizers, f)
 		}
 	}
-	p.Attempt = attempt(pod, &p)
 	p.noteConditions(pod)
 	p.noteContainers(pod)
 	p.noteRunning(pod.Status.ContainerStatuses)
@@ -59,19 +58,6 @@ func cut(text string) string {
 		end--
 	}
 	return text[:end]
-}
-
-// attempt is what our controller writes, or follows from what the built-in one does for
-// Jobs with backoffLimitPerIndex; else nothing tells it.
-func attempt(pod *corev1.Pod, p *Pod) int32 {
-	n, err := strconv.ParseInt(pod.Annotations[observe.AttemptAnnotation], 10, 32)
-	if err == nil && n > 0 {
-		return int32(n)
-	}
-	if _, counted := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
-		return int32(min(int64(p.Failures)+int64(p.Ignored)+1, math.MaxInt32))
-	}
-	return 0
 }
 
 // firstStart is that of the pod's first container, as far as it is known: of the runs of a

@@ -99,6 +99,21 @@ func count(pod *corev1.Pod, annotation string) int32 {
 	return int32(n)
 }
 
+// Attempt returns the 1-based attempt that the pod is: what our controller writes, or what
+// follows from the failures that the built-in one counts for Jobs with backoffLimitPerIndex;
+// 0 without either.
+func Attempt(pod *corev1.Pod) int32 {
+	if n := count(pod, AttemptAnnotation); n > 0 {
+		return n
+	}
+	if _, counted := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; !counted {
+		return 0
+	}
+	failures := count(pod, batchv1.JobIndexFailureCountAnnotation)
+	ignored := count(pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
+	return int32(min(int64(failures)+int64(ignored)+1, math.MaxInt32))
+}
+
 func completionIndex(pod *corev1.Pod) int32 {
 	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil || i < 0 {

@@ -1,4 +1,4 @@
-package cli
+package logs
 
 import (
 	"bufio"
@@ -10,71 +10,66 @@ import (
 )
 
 const (
-	logChunk = 64 << 10
-	// maxLogLine is where a line is split: memory is bounded whatever a container writes. A multiple of logChunk.
-	maxLogLine = 1 << 20
+	chunkSize = 64 << 10
+	// maxLine is where a line is split: memory is bounded whatever a container writes. A multiple of chunkSize.
+	maxLine = 1 << 20
 )
 
-// logLine is a line of a log, or a part of a long one. Its text is valid until the next one is read.
-type logLine struct {
-	text   []byte // without its newline
-	at     string // the timestamp as the server wrote it, "" for none
-	time   time.Time
-	first  bool // of the parts of its line
-	last   bool
+// Line is a line of a log, or a part of a long one. Its text is valid until the next one is read.
+type Line struct {
+	Text      []byte // without its newline
+	Timestamp string // as the server wrote it, "" for none
+	Time      time.Time
+	First     bool // of the parts of its line
+	Last      bool
+
 	broken bool // what came after it did not arrive: the log ended without a newline
 }
 
-// logReader reads the lines of a log.
-type logReader struct {
+// lineReader reads the lines of a log.
+type lineReader struct {
 	in         *bufio.Reader
 	timestamps bool // each line begins with one
 
 	buffer []byte
 	held   []byte // of a rune that a split would cut in two
-	next   logLine
+	next   Line
 }
 
-func newLogReader(in io.Reader, timestamps bool) *logReader {
-	return &logReader{in: bufio.NewReaderSize(in, logChunk), timestamps: timestamps, next: logLine{first: true}}
+func newLineReader(in io.Reader, timestamps bool) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(in, chunkSize), timestamps: timestamps, next: Line{First: true}}
 }
 
 // read returns the next line. With an error there is none, but for the last one, which is broken; then comes the error
 // again, io.EOF for the end of the log.
-func (r *logReader) read() (logLine, error) {
+func (r *lineReader) read() (Line, error) {
 	line := r.next
-	if !line.first {
-		line.at, line.time = r.next.at, r.next.time
-	}
 	text, err := r.fill()
 	switch {
 	case err == nil:
-		line.last = true
+		line.Last = true
 	case errors.Is(err, bufio.ErrBufferFull):
 		whole := wholeRunes(text)
 		r.held = append(r.held[:0], text[whole:]...)
 		text = text[:whole]
-	case len(text) == 0 && line.first:
-		return logLine{}, err
-	case len(text) == 0: // a long line ended in front of its newline
-		r.next = logLine{first: true}
-		return logLine{last: true, broken: true, at: line.at, time: line.time}, nil
+	case len(text) == 0 && line.First:
+		return Line{}, err
 	default:
-		line.last, line.broken = true, true
+		line.Last, line.broken = true, true
 	}
-	if line.first && r.timestamps {
-		line.at, line.time, text = cutTimestamp(text)
+	if line.First && r.timestamps {
+		line.Timestamp, line.Time, text = cutTimestamp(text)
 	}
-	line.text = text
-	r.next = logLine{first: line.last, at: line.at, time: line.time}
+	line.Text = text
+	r.next = Line{First: line.Last, Timestamp: line.Timestamp, Time: line.Time}
 	return line, nil
 }
 
 // fill reads up to a newline, or as much as a line may hold (bufio.ErrBufferFull), or up to another error.
-func (r *logReader) fill() ([]byte, error) {
+func (r *lineReader) fill() ([]byte, error) {
 	r.buffer = append(r.buffer[:0], r.held...)
 	r.held = r.held[:0]
-	for read := 0; read < maxLogLine; {
+	for read := 0; read < maxLine; {
 		chunk, err := r.in.ReadSlice('\n')
 		r.buffer = append(r.buffer, chunk...)
 		read += len(chunk)
@@ -102,7 +97,7 @@ func wholeRunes(text []byte) int {
 	return len(text)
 }
 
-// cutTimestamp takes the timestamp from the front of a line. A line that has none, as when the kubelet tells of an
+// cutTimestamp takes the timestamp from the front of a line. A line that has none, as when the kubelet reports an
 // error in place of a log, stays as it is.
 func cutTimestamp(text []byte) (string, time.Time, []byte) {
 	at, rest, _ := bytes.Cut(text, []byte{' '})

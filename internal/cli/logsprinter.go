@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
@@ -21,11 +22,8 @@ const colorOff = "\x1b[0m"
 
 // logPrinter writes lines, each with the prefix of its source; several goroutines may.
 type logPrinter struct {
-	job        string
-	prefix     bool
-	color      bool
-	timestamps bool
-	unbuffered bool
+	o     *logsOptions
+	color bool
 
 	mu         sync.Mutex
 	out        *bufio.Writer
@@ -34,21 +32,24 @@ type logPrinter struct {
 	width      int                  // of the widest prefix so far
 }
 
-func newLogPrinter(out io.Writer) *logPrinter {
-	return &logPrinter{out: bufio.NewWriterSize(out, logChunk), single: map[types.UID]string{}}
+func newLogPrinter(o *logsOptions) *logPrinter {
+	return &logPrinter{
+		o: o, color: o.color.displayOf(o.env, o.Out).color, containers: o.containersPerPod() > 1,
+		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
+	}
 }
 
 // arrange makes room for the prefixes of these logs, so that columns are aligned from the first line on. Prefixes name
 // the container as soon as a pod has logs of several.
-func (p *logPrinter) arrange(sources []logSource) {
+func (p *logPrinter) arrange(sources []logs.Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range sources {
-		first, known := p.single[s.pod.uid]
+		first, known := p.single[s.Pod.UID]
 		if !known {
-			p.single[s.pod.uid] = s.container
+			p.single[s.Pod.UID] = s.Container
 		}
-		p.containers = p.containers || (known && first != s.container)
+		p.containers = p.containers || (known && first != s.Container)
 	}
 	for _, s := range sources {
 		p.width = max(p.width, utf8.RuneCountInString(p.label(s)))
@@ -56,50 +57,50 @@ func (p *logPrinter) arrange(sources []logSource) {
 }
 
 // label is the prefix without padding and colour.
-func (p *logPrinter) label(s logSource) string {
+func (p *logPrinter) label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')
-	if s.pod.isIndexed() {
-		fmt.Fprintf(&b, "index %d attempt %d", s.pod.index, s.pod.attempt)
+	if s.Pod.IsIndexed() {
+		fmt.Fprintf(&b, "index %d attempt %d", s.Pod.Index, s.Pod.Attempt)
 	} else {
-		b.WriteString(strings.TrimPrefix(s.pod.name, p.job+"-"))
+		b.WriteString(strings.TrimPrefix(s.Pod.Name, p.o.name+"-"))
 	}
 	if p.containers {
-		b.WriteString(" " + s.container)
+		b.WriteString(" " + s.Container)
 	}
-	if s.previous {
+	if s.Previous {
 		b.WriteString(" previous")
 	}
 	b.WriteByte(']')
 	return sanitize.Line(b.String())
 }
 
-// print writes one line.
-func (p *logPrinter) print(s logSource, line logLine) error {
+// Line writes one line.
+func (p *logPrinter) Line(s logs.Source, line logs.Line) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.prefix {
+	if p.o.prefix {
 		p.writePrefix(s)
 	}
-	if p.timestamps && line.first && line.at != "" {
-		_, _ = p.out.WriteString(line.at + " ")
+	if p.o.options.Timestamps && line.First && line.Timestamp != "" {
+		_, _ = p.out.WriteString(line.Timestamp + " ")
 	}
 	// A tab is harmless and keeps a log readable; everything else that a terminal obeys is escaped.
-	_, _ = p.out.WriteString(sanitize.Text(string(line.text)))
+	_, _ = p.out.WriteString(sanitize.Text(string(line.Text)))
 	err := p.out.WriteByte('\n')
-	if p.unbuffered && err == nil {
+	if p.o.follow && err == nil {
 		err = p.out.Flush()
 	}
 	return err
 }
 
-func (p *logPrinter) writePrefix(s logSource) {
+func (p *logPrinter) writePrefix(s logs.Source) {
 	label := p.label(s)
 	columns := utf8.RuneCountInString(label)
 	p.width = max(p.width, columns)
 	padding := strings.Repeat(" ", p.width-columns+1)
 	if p.color {
-		label = podColor(s.pod.name) + label + colorOff
+		label = podColor(s.Pod.Name) + label + colorOff
 	}
 	_, _ = p.out.WriteString(label + padding)
 }

@@ -1,0 +1,195 @@
+package logs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func testNow() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// testPod has one container, which runs or has ended with the phase.
+func testPod(name string, index int, phase corev1.PodPhase) *Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(testNow()),
+		Annotations: map[string]string{"batch.kubernetes.io/job-completion-index": fmt.Sprint(index)},
+	}}
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	pod.Status.Phase = phase
+	state := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	switch phase {
+	case corev1.PodPending:
+		state = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+	case corev1.PodFailed:
+		state = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
+	return NewPod(pod)
+}
+
+func serverError(code int, message string) error {
+	return apierrors.NewGenericServerResponse(code, "get", corev1.Resource("pods"), "", message, 0, true)
+}
+
+// fakeLogs is what the server has.
+type fakeLogs struct {
+	mu       sync.Mutex
+	answers  map[string][]answer // by pod: one for each request, the last for all that follow
+	requests []*corev1.PodLogOptions
+	open     int
+	most     int // open at a time
+}
+
+// answer is text that ends with an error, io.EOF for nil; or refused.
+type answer struct {
+	text    string
+	err     error
+	refused error
+	hold    <-chan struct{} // the end comes when it is closed
+}
+
+func (f *fakeLogs) request(ctx context.Context, pod string, request *corev1.PodLogOptions) (io.ReadCloser, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests = append(f.requests, request)
+	answers := f.answers[pod]
+	if len(answers) == 0 {
+		return nil, serverError(http.StatusNotFound, "no log")
+	}
+	if len(answers) > 1 {
+		f.answers[pod] = answers[1:]
+	}
+	if answers[0].refused != nil {
+		return nil, answers[0].refused
+	}
+	f.open++
+	f.most = max(f.most, f.open)
+	return &fakeBody{ctx: ctx, logs: f, Reader: strings.NewReader(answers[0].text), answer: answers[0]}, nil
+}
+
+type fakeBody struct {
+	io.Reader
+	ctx    context.Context
+	logs   *fakeLogs
+	answer answer
+}
+
+func (b *fakeBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	if b.answer.hold != nil {
+		select {
+		case <-b.answer.hold:
+		case <-b.ctx.Done():
+			return 0, b.ctx.Err()
+		}
+	}
+	if b.answer.err != nil {
+		return 0, b.answer.err
+	}
+	return 0, io.EOF
+}
+
+func (b *fakeBody) Close() error {
+	b.logs.mu.Lock()
+	defer b.logs.mu.Unlock()
+	b.logs.open--
+	return nil
+}
+
+// fakeConnection tries again at once.
+type fakeConnection struct{}
+
+func (fakeConnection) Connected() {}
+func (fakeConnection) Heard()     {}
+
+func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
+	if failure == nil {
+		select {
+		case <-news:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}
+
+// options read all logs of the server.
+func (f *fakeLogs) options() Options {
+	return Options{
+		Selection: Selection{AllContainers: true}, TailLines: -1, Concurrency: 2, Open: f.request, Now: testNow,
+		Connect: func() Connection { return fakeConnection{} },
+	}
+}
+
+// fakeOutput collects what comes.
+type fakeOutput struct {
+	mu         sync.Mutex
+	changed    *sync.Cond
+	found      []Found
+	lines      []string
+	unreadable []string
+	fail       error // of Line
+}
+
+func newFakeOutput() *fakeOutput {
+	o := &fakeOutput{}
+	o.changed = sync.NewCond(&o.mu)
+	return o
+}
+
+func (o *fakeOutput) Found(found Found) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.found = append(o.found, found)
+	o.changed.Broadcast()
+	return nil
+}
+
+func (o *fakeOutput) Line(source Source, line Line) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lines = append(o.lines, source.Pod.Name+": "+string(line.Text))
+	o.changed.Broadcast()
+	return o.fail
+}
+
+func (o *fakeOutput) Unreadable(failure *UnreadableError) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.unreadable = append(o.unreadable, failure.Error())
+	o.changed.Broadcast()
+}
+
+// wait returns when ok, which may look at the output.
+func (o *fakeOutput) wait(ok func() bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for !ok() {
+		o.changed.Wait()
+	}
+}
+
+// has reports whether a line has come; for wait.
+func (o *fakeOutput) has(line string) bool {
+	return strings.Contains(strings.Join(o.lines, "\n")+"\n", line+"\n")
+}
+
+func expect(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

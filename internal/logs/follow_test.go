@@ -1,0 +1,89 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func startFollower(t *testing.T, server *fakeLogs, out *fakeOutput, pods ...*Pod) (*Follower, <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	f := NewFollower(server.options(), out)
+	f.Replace(pods)
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	return f, done
+}
+
+func TestFollowerQueuesAndEndsWhenAllHaveEnded(t *testing.T) {
+	end := make(chan struct{})
+	server := &fakeLogs{answers: map[string][]answer{
+		"a": {{text: second + "from a\n", hold: end}}, "b": {{text: second + "from b\n", hold: end}},
+		"c": {{text: second + "from c\n"}}, "d": {{text: second + "from d\n"}},
+	}}
+	out := newFakeOutput()
+	f, done := startFollower(t, server, out,
+		testPod("a", 0, corev1.PodRunning), testPod("b", 1, corev1.PodRunning), testPod("c", 2, corev1.PodRunning))
+	out.wait(func() bool { return out.has("a: from a") && out.has("b: from b") })
+	f.Put(testPod("d", 3, corev1.PodPending))
+	f.Finish()
+	out.wait(func() bool { return len(out.found) == 1 && out.found[0].Waiting == 1 && len(out.found[0].Sources) == 3 })
+	for i, name := range []string{"a", "b", "c", "d"} {
+		f.Put(testPod(name, i, corev1.PodFailed))
+	}
+	close(end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Sorted(slices.Values(out.lines))
+	expect(t, "lines", lines, "a: from a", "b: from b", "c: from c", "d: from d")
+	if server.most > 2 || server.open != 0 {
+		t.Errorf("%d logs were open at a time, %d are", server.most, server.open)
+	}
+	if len(out.found[0].Unstarted) > 0 {
+		t.Errorf("unstarted: %+v", out.found[0].Unstarted)
+	}
+}
+
+// The last log that fails is reported before Run returns.
+func TestFollowerReportsTheLastFailure(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{"a": {{refused: serverError(http.StatusInternalServerError, "no such node")}}}}
+	out := newFakeOutput()
+	f, done := startFollower(t, server, out, testPod("a", 0, corev1.PodFailed))
+	f.Finish()
+	if err := <-done; err != nil || len(out.unreadable) != 1 {
+		t.Errorf("%v, unreadable: %q", err, out.unreadable)
+	}
+}
+
+func TestFollowerRunsAgainForPodsThatCameLater(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{"a": {{text: second + "from a\n"}}, "b": {{text: second + "from b\n"}}}}
+	out := newFakeOutput()
+	f, done := startFollower(t, server, out, testPod("a", 0, corev1.PodFailed))
+	f.Finish()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	f.Replace([]*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed)})
+	if err := f.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "a: from a", "b: from b")
+}
+
+func TestFollowerEndsWithItsOutput(t *testing.T) {
+	never := make(chan struct{})
+	server := &fakeLogs{answers: map[string][]answer{"a": {{text: second + "a\n", hold: never}}, "b": {{hold: never}}}}
+	out := newFakeOutput()
+	out.fail = errors.New("the disk is full")
+	_, done := startFollower(t, server, out, testPod("a", 0, corev1.PodRunning), testPod("b", 1, corev1.PodRunning))
+	if err := <-done; !errors.Is(err, out.fail) || server.open != 0 {
+		t.Errorf("%v, %d open", err, server.open)
+	}
+}

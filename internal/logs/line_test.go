@@ -1,0 +1,76 @@
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestLineReaderSplitsLongLines(t *testing.T) {
+	long := strings.Repeat("ab", maxLine/2)
+	const at = "2026-03-01T12:00:00.5Z "
+	for _, tc := range []struct {
+		name, in   string
+		timestamps bool
+		want       []string
+	}{
+		{"plain", "a\n\nb\r\n", false, []string{"a", "", "b"}},
+		{"no newline at the end", "a\nb", false, []string{"a", "b…"}},
+		{"exactly one part", long + "\nx\n", false, []string{long, "", "x"}},
+		{"two parts", long + "more\nx\n", false, []string{long, "more", "x"}},
+		{"ends with the part", long, false, []string{long, "…"}},
+		{"timestamp once", at + long + "\n" + at + "x\n", true, []string{long[:maxLine-len(at)], long[maxLine-len(at):], "x"}},
+		{"no timestamp", "failed to read\n", true, []string{"failed to read"}},
+		{"no rune is cut", long[1:] + "é\nx\n", false, []string{long[1:], "é", "x"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			reader := newLineReader(strings.NewReader(tc.in), tc.timestamps)
+			var got []string
+			for {
+				line, err := reader.read()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				text := string(line.Text)
+				if line.broken {
+					text += "…"
+				}
+				if tc.timestamps && strings.HasPrefix(tc.in, at) && line.Timestamp != strings.TrimSpace(at) {
+					t.Errorf("timestamp %q of %.10q", line.Timestamp, text)
+				}
+				got = append(got, text)
+			}
+			if len(got) != len(tc.want) {
+				t.Fatalf("%d parts, want %d", len(got), len(tc.want))
+			}
+			for i := range got {
+				if got[i] != tc.want[i] {
+					t.Errorf("part %d: %d bytes, want %d", i, len(got[i]), len(tc.want[i]))
+				}
+			}
+		})
+	}
+}
+
+func FuzzLineReader(f *testing.F) {
+	f.Add([]byte("2026-03-01T12:00:00Z a\nb\r\n\xffc"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		reader := newLineReader(bytes.NewReader(in), false)
+		var got []byte
+		for {
+			line, err := reader.read()
+			if err != nil {
+				break
+			}
+			got = append(got, line.Text...)
+			if line.Last && !line.broken {
+				got = append(got, '\n')
+			}
+		}
+		if want := bytes.ReplaceAll(in, []byte("\r\n"), []byte("\n")); !bytes.Equal(got, want) && !bytes.HasSuffix(in, []byte("\r")) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package logs
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// defaultContainerAnnotation is kubectl's: the container that is meant when none is named.
+const defaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
+
+// noReason stands for a reason that the status leaves empty.
+const noReason = "-"
+
+// Pod is what is kept of a pod: what its logs need, and no more.
+type Pod struct {
+	UID     types.UID
+	Name    string
+	Index   int32 // reconcile.NoIndex for none
+	Attempt int32 // 1-based; 0 if nothing says it, until it is counted
+	Phase   corev1.PodPhase
+	Why     Reason // the pod as a whole: why it failed, or is not scheduled
+	// DefaultContainer is the one that is meant when none is named.
+	DefaultContainer string
+	Containers       []Container // init containers first
+
+	created time.Time
+}
+
+// Container is a container of a pod, and what is known of its logs.
+type Container struct {
+	Name           string
+	HasLog         bool   // it has been started, if only before
+	Waiting        Reason // why it does not run
+	Ended          bool   // it will not write any more
+	Failed         bool   // its last run has
+	Restarted      bool   // there is a log of the run before
+	PreviousFailed bool   // the run before has
+}
+
+// Reason is a reason and its message as a status has them; zero for none.
+type Reason struct{ Reason, Message string }
+
+func newReason(reason, message string) Reason {
+	return Reason{Reason: cmp.Or(reason, noReason), Message: message}
+}
+
+func (r Reason) String() string {
+	if r.Message == "" {
+		return r.Reason
+	}
+	return r.Reason + ": " + r.Message
+}
+
+// NewPod shares nothing with pod but strings.
+func NewPod(pod *corev1.Pod) *Pod {
+	p := &Pod{
+		UID: pod.UID, Name: pod.Name, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
+		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
+	}
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		policy := pod.Spec.RestartPolicy
+		if c.RestartPolicy != nil {
+			policy = corev1.RestartPolicy(*c.RestartPolicy)
+		}
+		p.Containers = append(p.Containers, newContainer(p, c.Name, policy, pod.Status.InitContainerStatuses))
+	}
+	for i := range pod.Spec.Containers {
+		name := pod.Spec.Containers[i].Name
+		p.DefaultContainer = cmp.Or(p.DefaultContainer, name)
+		p.Containers = append(p.Containers, newContainer(p, name, pod.Spec.RestartPolicy, pod.Status.ContainerStatuses))
+	}
+	return p
+}
+
+func podReason(pod *corev1.Pod) Reason {
+	if pod.Status.Reason != "" {
+		return newReason(pod.Status.Reason, pod.Status.Message)
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return newReason(c.Reason, c.Message)
+		}
+	}
+	return Reason{}
+}
+
+func newContainer(pod *Pod, name string, policy corev1.RestartPolicy, statuses []corev1.ContainerStatus) Container {
+	c := Container{Name: name, Ended: pod.IsTerminal()}
+	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name })
+	if i < 0 {
+		return c
+	}
+	state, last := statuses[i].State, statuses[i].LastTerminationState.Terminated
+	if waiting := state.Waiting; waiting != nil {
+		c.Waiting = newReason(waiting.Reason, waiting.Message)
+	}
+	if ran := state.Terminated; ran != nil {
+		c.Failed = ran.ExitCode != 0
+		c.Ended = c.Ended || policy == corev1.RestartPolicyNever || (policy == corev1.RestartPolicyOnFailure && !c.Failed)
+	}
+	c.Restarted = last != nil
+	c.PreviousFailed = last != nil && last.ExitCode != 0
+	c.HasLog = state.Running != nil || state.Terminated != nil || last != nil
+	return c
+}
+
+// IsIndexed reports whether the pod has a completion index.
+func (p *Pod) IsIndexed() bool { return p.Index != reconcile.NoIndex }
+
+// IsTerminal reports whether the pod has failed or succeeded.
+func (p *Pod) IsTerminal() bool {
+	return p.Phase == corev1.PodFailed || p.Phase == corev1.PodSucceeded
+}
+
+// Container returns nil for a name that the pod does not have.
+func (p *Pod) Container(name string) *Container {
+	for i := range p.Containers {
+		if p.Containers[i].Name == name {
+			return &p.Containers[i]
+		}
+	}
+	return nil
+}
+
+// hasFailed includes a pod that runs on after a container of it has failed.
+func (p *Pod) hasFailed() bool {
+	return p.Phase == corev1.PodFailed || slices.ContainsFunc(p.Containers, func(c Container) bool { return c.everFailed() })
+}
+
+// everFailed reports whether the last run has failed, or the one before.
+func (c *Container) everFailed() bool { return c.Failed || c.PreviousFailed }
+
+// isStarting reports whether the container waits for no more than what every one waits for.
+func (c *Container) isStarting(pod *Pod) bool {
+	usual := []Reason{{}, {Reason: "ContainerCreating"}, {Reason: "PodInitializing"}}
+	return pod.Why == Reason{} && !pod.IsTerminal() && slices.Contains(usual, c.Waiting)
+}

@@ -1,0 +1,76 @@
+package logs
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// podSet is the pods that exist, and the attempts of all that were ever seen.
+type podSet struct {
+	pods     map[types.UID]*Pod
+	attempts map[types.UID]int32
+	perIndex map[int32]int32 // how many pods were seen
+}
+
+func newPodSet() *podSet {
+	return &podSet{pods: map[types.UID]*Pod{}, attempts: map[types.UID]int32{}, perIndex: map[int32]int32{}}
+}
+
+// replace takes all pods that exist.
+func (s *podSet) replace(pods []*Pod) {
+	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
+	clear(s.pods)
+	for _, pod := range pods {
+		s.put(pod)
+	}
+}
+
+// put takes one pod. Without an annotation its attempt is its place in the order of creation within the index, as far as
+// seen.
+func (s *podSet) put(pod *Pod) {
+	if _, known := s.attempts[pod.UID]; !known {
+		s.perIndex[pod.Index]++
+		s.attempts[pod.UID] = s.perIndex[pod.Index]
+	}
+	pod.Attempt = cmp.Or(pod.Attempt, s.attempts[pod.UID])
+	s.pods[pod.UID] = pod
+}
+
+// find chooses logs, in the order of reading.
+func (s *podSet) find(selection Selection) Found {
+	found := Found{Pods: s.sorted()}
+	for _, pod := range found.Pods {
+		sources, unstarted := selection.of(pod)
+		found.Sources = append(found.Sources, sources...)
+		found.Unstarted = append(found.Unstarted, unstarted...)
+	}
+	return found
+}
+
+func (s *podSet) sorted() []*Pod {
+	pods := make([]*Pod, 0, len(s.pods))
+	for _, pod := range s.pods {
+		pods = append(pods, pod)
+	}
+	slices.SortFunc(pods, comparePods)
+	return pods
+}
+
+// comparePods is the order of reading: failed pods first, by index, the newest attempt of an index first, because that
+// is the one that decided; then the others, by index and attempt.
+func comparePods(a, b *Pod) int {
+	failed := a.hasFailed()
+	if failed != b.hasFailed() {
+		if failed {
+			return -1
+		}
+		return 1
+	}
+	attempts := cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.created.Compare(b.created))
+	if failed {
+		attempts = -attempts
+	}
+	return cmp.Or(cmp.Compare(a.Index, b.Index), attempts, cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,67 @@
+package logs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+func TestReadQueuesWhatExceedsTheConcurrency(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{}}
+	var pods []*Pod
+	var want []string
+	for i := range 6 {
+		name := fmt.Sprint("pod-", i)
+		pods = append([]*Pod{testPod(name, i, corev1.PodFailed)}, pods...)
+		server.answers[name] = []answer{{text: "one\ntwo\n"}}
+		want = append(want, name+": one", name+": two")
+	}
+	out := newFakeOutput()
+	if err := Read(t.Context(), pods, server.options(), out); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines, by index", out.lines, want...)
+	if server.most > 2 || server.open != 0 {
+		t.Errorf("%d logs were open at a time, %d are", server.most, server.open)
+	}
+	if len(out.found) != 1 || len(out.found[0].Sources) != 6 {
+		t.Errorf("found %+v", out.found)
+	}
+}
+
+func TestReadReportsALogThatCannotBeRead(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{
+		"a": {{refused: serverError(http.StatusInternalServerError, "no route")}},
+		"b": {{text: "half a ", err: io.ErrUnexpectedEOF}},
+		"c": {{text: "all\n"}},
+	}}
+	pods := []*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed), testPod("c", 2, corev1.PodFailed)}
+	out := newFakeOutput()
+	if err := Read(t.Context(), pods, server.options(), out); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "b: half a ", "c: all")
+	if len(out.unreadable) != 2 {
+		t.Errorf("unreadable: %q", out.unreadable)
+	}
+}
+
+func TestReadEndsWithARefusalAndWithItsOutput(t *testing.T) {
+	pods := func() []*Pod { return []*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed)} }
+	refused := &fakeLogs{answers: map[string][]answer{"a": {{refused: apierrors.NewForbidden(corev1.Resource("pods"), "a", nil)}}, "b": {{text: "b\n"}}}}
+	out := newFakeOutput()
+	if err := Read(t.Context(), pods(), refused.options(), out); !apierrors.IsForbidden(err) || len(out.lines)+len(out.unreadable) > 0 {
+		t.Errorf("%v, lines %q", err, out.lines)
+	}
+	full := newFakeOutput()
+	full.fail = errors.New("the disk is full")
+	server := &fakeLogs{answers: map[string][]answer{"a": {{text: "a\na\n"}}, "b": {{text: "b\n"}}}}
+	if err := Read(t.Context(), pods(), server.options(), full); !errors.Is(err, full.fail) || len(full.lines) != 1 || server.open != 0 {
+		t.Errorf("%v, lines %q, %d open", err, full.lines, server.open)
+	}
+}

@@ -1,0 +1,123 @@
+package logs
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// Source is one log: of a container, or of its run before the last restart.
+type Source struct {
+	Pod       *Pod
+	Container string
+	Previous  bool
+}
+
+func (s Source) String() string { return "pod " + s.Pod.Name + ", container " + s.Container }
+
+// HasEnded reports whether nothing more will be written, as far as pod shows: the latest state of the source's pod, or
+// whatever is there in its place, nil for nothing.
+func (s Source) HasEnded(pod *Pod) bool {
+	if s.Previous || pod == nil || pod.UID != s.Pod.UID {
+		return true
+	}
+	container := pod.Container(s.Container)
+	return container == nil || container.Ended
+}
+
+type sourceKey struct {
+	pod       types.UID
+	container string
+}
+
+func (s Source) key() sourceKey { return sourceKey{pod: s.Pod.UID, container: s.Container} }
+
+// Unstarted is a wanted log that does not exist: its container has not started.
+type Unstarted struct {
+	Source Source
+	// Why is the reason of the container or, if it has none, of its pod; zero for none.
+	Why Reason
+
+	starting bool
+}
+
+// key is the same until the reason changes.
+func (u Unstarted) key() unstartedKey {
+	return unstartedKey{sourceKey: u.Source.key(), reason: cmp.Or(u.Why.Reason, string(u.Source.Pod.Phase))}
+}
+
+type unstartedKey struct {
+	sourceKey
+	reason string
+}
+
+// Selection is which logs of the pods are wanted. The zero value selects the default container of each pod.
+type Selection struct {
+	// Indexes are the completion indexes of the pods; nil for all pods.
+	Indexes *indexset.Set
+	// Failed selects what has failed: of a container that was restarted after a failure, the run before.
+	Failed bool
+	// Previous selects the runs before the last restarts.
+	Previous bool
+	// Containers selects containers by name. Without names AllContainers selects all.
+	Containers    []string
+	AllContainers bool
+}
+
+// of returns the logs of a pod that are wanted and exist, and those that do not yet.
+func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
+	if !s.wantsPod(pod) {
+		return nil, nil
+	}
+	var failed []Source
+	for i := range pod.Containers {
+		container := &pod.Containers[i]
+		if !s.wantsContainer(pod, container.Name) {
+			continue
+		}
+		source := Source{Pod: pod, Container: container.Name, Previous: s.Previous}
+		if !container.HasLog {
+			unstarted = append(unstarted, Unstarted{Source: source, Why: cmp.Or(container.Waiting, pod.Why), starting: container.isStarting(pod)})
+			continue
+		}
+		if s.Previous && !container.Restarted {
+			continue
+		}
+		sources = append(sources, source)
+		if s.Failed && !s.Previous {
+			source.Previous = !container.Failed && container.PreviousFailed
+		}
+		if container.everFailed() {
+			failed = append(failed, source)
+		}
+	}
+	if !s.Failed {
+		return sources, unstarted
+	}
+	return onlyFailed(pod, sources, failed, unstarted)
+}
+
+func onlyFailed(pod *Pod, all, failed []Source, unstarted []Unstarted) ([]Source, []Unstarted) {
+	switch {
+	case pod.Phase != corev1.PodFailed:
+		return failed, nil
+	case len(failed) == 0: // it failed as a whole, e.g. by eviction
+		return all, unstarted
+	}
+	return failed, unstarted
+}
+
+func (s Selection) wantsPod(pod *Pod) bool {
+	return s.Indexes == nil || (pod.IsIndexed() && s.Indexes.Contains(pod.Index))
+}
+
+func (s Selection) wantsContainer(pod *Pod, name string) bool {
+	if len(s.Containers) > 0 {
+		return slices.Contains(s.Containers, name)
+	}
+	return s.AllContainers || name == pod.DefaultContainer
+}

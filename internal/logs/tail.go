@@ -1,0 +1,120 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// refusals is how often the log of an ended container is requested when the server answers with an error.
+const refusals = 3
+
+// Tail follows one log until its container has ended, over any number of connections.
+type Tail struct {
+	Options Options
+	Source  Source
+	// HasEnded reports whether the container has ended, or is gone. News of that shortens a pause.
+	HasEnded func() bool
+	News     <-chan struct{}
+	// Print takes the lines in order. An error ends the reading.
+	Print func(Line) error
+
+	connection Connection
+	stream     stream
+	began      time.Time // of the first connection that was answered
+	refused    int
+}
+
+// Run reads the log. It returns a NotFound error if there was none, an *UnreadableError if only this log cannot be read.
+func (t *Tail) Run(ctx context.Context) error {
+	t.connection = t.Options.Connect()
+	t.stream = stream{print: t.print, timestamps: true, budget: newByteBudget(t.Options.LimitBytes)}
+	defer t.connection.Connected() // a log that is over waits for nothing
+	for {
+		// Asked first: what was written before the end is then read for certain.
+		ended := t.HasEnded()
+		err := t.read(ctx, ended)
+		switch {
+		case err == nil && (ended || t.stream.budget.isSpent()):
+			return nil
+		case apierrors.IsNotFound(err) && t.began.IsZero():
+			return err
+		case apierrors.IsNotFound(err):
+			return nil
+		}
+		if err := t.pause(ctx, err, ended); err != nil {
+			return err
+		}
+	}
+}
+
+// read prints from the position until the connection ends; nil when the server has ended it.
+func (t *Tail) read(ctx context.Context, ended bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	body, err := t.Options.Open(ctx, t.Source.Pod.Name, t.request())
+	if err != nil {
+		return err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	if t.began.IsZero() {
+		t.began = t.Options.Now()
+	}
+	t.connection.Connected()
+	return t.stream.copy(body, ended)
+}
+
+func (t *Tail) print(line Line) error {
+	t.connection.Heard()
+	t.refused = 0
+	return t.Print(line)
+}
+
+// pause waits before the log is read again. It returns an error when that makes no sense.
+func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
+	if stop := stopped(ctx, err); stop != nil {
+		return stop
+	}
+	switch {
+	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
+		return t.connection.Retry(ctx, nil, t.News)
+	case isRefused(err) && t.began.IsZero():
+		return err
+	case ended && t.refusedTooOften(err):
+		return &UnreadableError{Source: t.Source, Err: err}
+	}
+	return t.connection.Retry(ctx, err, nil)
+}
+
+func (t *Tail) refusedTooOften(err error) bool {
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) {
+		t.refused++
+	}
+	return t.refused >= refusals
+}
+
+// request asks for what was not printed yet, and perhaps for some that was: the server counts in seconds.
+func (t *Tail) request() *corev1.PodLogOptions {
+	request := t.Options.request(t.Source)
+	request.Timestamps, request.Follow = true, !t.Source.Previous
+	if t.began.IsZero() {
+		return request
+	}
+	// The tail was counted when the log was first opened. From then on all counts.
+	tailed := request.TailLines
+	request.TailLines = nil
+	switch {
+	case !t.stream.position.time.IsZero():
+		request.SinceSeconds, request.SinceTime = nil, &metav1.Time{Time: t.stream.position.time}
+	case request.SinceSeconds != nil:
+		request.SinceSeconds = wholeSeconds(t.Options.Since + t.Options.Now().Sub(t.began))
+	case tailed != nil && *tailed == 0 && request.SinceTime == nil:
+		request.SinceSeconds = wholeSeconds(t.Options.Now().Sub(t.began))
+	}
+	return request
+}

@@ -1,0 +1,73 @@
+package logs
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// tail of the one log of a pod, which ends when the server says so.
+func (f *fakeLogs) tail(pod *Pod, out *fakeOutput) *Tail {
+	source := Source{Pod: pod, Container: "main"}
+	return &Tail{
+		Options: f.options(), Source: source, News: make(chan struct{}),
+		HasEnded: func() bool { return source.HasEnded(pod) },
+		Print:    func(line Line) error { return out.Line(source, line) },
+	}
+}
+
+const (
+	second = "2026-03-01T12:00:01Z "
+	later  = "2026-03-01T12:00:01.5Z "
+)
+
+func TestTailNeitherRepeatsNorMissesALine(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{"a": {
+		{text: second + "one\n" + second + "two\n" + later + "thr", err: io.ErrUnexpectedEOF},
+		{refused: serverError(http.StatusServiceUnavailable, "starting")},
+		{text: second + "one\n" + second + "two\n" + second + "also\n" + later + "three\n" + later + "four"},
+	}}}
+	out := newFakeOutput()
+	pod := testPod("a", 0, corev1.PodRunning)
+	tail := server.tail(pod, out)
+	tail.Options.TailLines = 10
+	tail.HasEnded = func() bool { return len(server.requests) >= 2 }
+	if err := tail.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "a: one", "a: two", "a: also", "a: three", "a: four")
+	first, last := server.requests[0], server.requests[2]
+	if *first.TailLines != 10 || first.SinceTime != nil || !first.Timestamps || !first.Follow {
+		t.Errorf("the first request: %+v", first)
+	}
+	if last.TailLines != nil || !last.SinceTime.Time.Equal(testNow().Add(1e9)) {
+		t.Errorf("the last request: %+v", last)
+	}
+}
+
+func TestTailOfALogThatIsGone(t *testing.T) {
+	server := &fakeLogs{}
+	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())
+	if !apierrors.IsNotFound(err) || len(server.requests) != 1 {
+		t.Errorf("%v after %d requests", err, len(server.requests))
+	}
+	read := &fakeLogs{answers: map[string][]answer{"a": {
+		{text: second + "one\n", err: io.ErrUnexpectedEOF}, {refused: serverError(http.StatusNotFound, "it is gone")},
+	}}}
+	if err := read.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {
+	server := &fakeLogs{answers: map[string][]answer{"a": {{refused: serverError(http.StatusInternalServerError, "no such node")}}}}
+	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())
+	var unreadable *UnreadableError
+	if !errors.As(err, &unreadable) || len(server.requests) != refusals {
+		t.Errorf("%v after %d requests", err, len(server.requests))
+	}
+}
