@@ -7,7 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -95,13 +95,13 @@ func (s *explainScreen) keys() []keyGroup {
 	}
 }
 
-func (s *explainScreen) body(p *paint) []canvas.Line {
+func (s *explainScreen) body(p *paint) []layout.Line {
 	j := p.data.job
 	if j == nil || p.data.snap.Focus.Job != s.job {
 		return waitingFor(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
 	}
 	s.draw(p, j)
-	out := make([]canvas.Line, 0, len(s.lines))
+	out := make([]layout.Line, 0, len(s.lines))
 	for i, l := range s.lines {
 		line := p.fromText(l)
 		if len(s.commands) > 0 && i == s.commands[s.command] {
@@ -142,10 +142,10 @@ func isPrompt(l text.Line) bool {
 }
 
 // fromText is a line of pkg/explain/text.
-func (p *paint) fromText(l text.Line) canvas.Line {
-	out := make(canvas.Line, 0, len(l))
+func (p *paint) fromText(l text.Line) layout.Line {
+	out := make(layout.Line, 0, len(l))
 	for _, span := range l {
-		out = append(out, canvas.Text(textStyle(span.Style), span.Text))
+		out = append(out, layout.Text(textStyle(span.Style), span.Text))
 	}
 	return out
 }

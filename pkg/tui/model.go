@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -54,7 +54,7 @@ type Options struct {
 // Model is the state of the view, for Bubble Tea.
 type Model struct {
 	o      Options
-	theme  *canvas.Theme
+	theme  *layout.Theme
 	glyphs glyphs
 
 	width, height int
@@ -132,11 +132,11 @@ func New(o Options) *Model {
 func (m *Model) setTheme(light bool) {
 	switch {
 	case !m.o.Colour:
-		m.theme = canvas.NewTheme(canvas.Colourless)
+		m.theme = layout.NewTheme(layout.Colourless)
 	case light:
-		m.theme = canvas.NewTheme(canvas.Light)
+		m.theme = layout.NewTheme(layout.Light)
 	default:
-		m.theme = canvas.NewTheme(canvas.Dark)
+		m.theme = layout.NewTheme(layout.Dark)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // paint is what a screen draws with: the size, the moment, what is known, and how things
@@ -33,7 +33,7 @@ func (p *paint) sized(width, height int) *paint {
 }
 
 // cut is Line.Cut with the ellipsis of the glyphs.
-func (p *paint) cut(l canvas.Line, width int) canvas.Line { return l.Cut(width, p.glyphs.ellipsis) }
+func (p *paint) cut(l layout.Line, width int) layout.Line { return l.Cut(width, p.glyphs.ellipsis) }
 
 // crop is explain.Crop with the ellipsis of the glyphs.
 func (p *paint) crop(list string, limit int) string {
@@ -45,7 +45,7 @@ func (p *paint) crop(list string, limit int) string {
 }
 
 // wrap breaks a line at the width of the paint.
-func (p *paint) wrap(l canvas.Line, hang int) []canvas.Line { return canvas.Wrap(l, p.width, hang) }
+func (p *paint) wrap(l layout.Line, hang int) []layout.Line { return layout.Wrap(l, p.width, hang) }
 
 // when is "3s ago", or the time of day; "-" for no time.
 func (p *paint) when(t *metav1.Time) string {
@@ -83,23 +83,23 @@ func (p *paint) countdown(t time.Time) string {
 }
 
 // bar is a progress bar in two styles.
-func (p *paint) bar(have, total int64, width int, style styleOf) canvas.Line {
+func (p *paint) bar(have, total int64, width int, style styleOf) layout.Line {
 	full := wording.Fill(have, total, width)
-	return canvas.Of(
-		canvas.Text(style, strings.Repeat(p.glyphs.barFull, full)),
-		canvas.Text(styleMuted, strings.Repeat(p.glyphs.barEmpty, max(0, width-full))),
+	return layout.Of(
+		layout.Text(style, strings.Repeat(p.glyphs.barFull, full)),
+		layout.Text(styleMuted, strings.Repeat(p.glyphs.barEmpty, max(0, width-full))),
 	)
 }
 
 // title is a heading with a rule up to the end of the line; note stands behind it.
-func (p *paint) title(title, note string) canvas.Line {
-	l := canvas.Of(canvas.Text(bold, title))
+func (p *paint) title(title, note string) layout.Line {
+	l := layout.Of(layout.Text(bold, title))
 	if note != "" {
-		l = append(l, canvas.Text(styleMuted, "  "+note))
+		l = append(l, layout.Text(styleMuted, "  "+note))
 	}
 	l = p.cut(l, p.width)
 	if missing := p.width - l.Width() - 1; missing > 0 {
-		l = append(l, canvas.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+		l = append(l, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
 	}
 	return l
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Issue 6, 2: failure policy, success criteria and limits, in every size and look.
@@ -110,7 +110,7 @@ func TestNoCompletionsNeeded(t *testing.T) {
 func TestMetersKeepTextsWhole(t *testing.T) {
 	for _, c := range []struct{ text, lines, bar int }{{10, 1, wideBar}, {60, 1, wideBar}, {61, 1, narrowBar}, {68, 1, narrowBar}, {69, 2, wideBar}} {
 		text := strings.Repeat("x ", c.text/2+1)[:c.text-1] + "x"
-		lines := meters(&paint{width: 84, glyphs: newGlyphs(false)}, []meter{{name: "name", have: 1, total: 1, text: canvas.Plainly(text)}})
+		lines := meters(&paint{width: 84, glyphs: newGlyphs(false)}, []meter{{name: "name", have: 1, total: 1, text: layout.Plainly(text)}})
 		if got := strings.Count(lines[0].String(), "█"); len(lines) != c.lines || got != c.bar {
 			t.Errorf("a text of %d: %d lines, a bar of %d", c.text, len(lines), got)
 		}

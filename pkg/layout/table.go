@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 // Column is a column of a Table.
 type Column struct {
