@@ -175,7 +175,7 @@ func problemLines(p *paint, j *jobData, most int) []layout.Line {
 		if most > 0 && j.Gaps[i].What == gapLogs {
 			continue
 		}
-		text := layout.Of(layout.Text(styleWarn|bold, p.glyphs.warn+" "), layout.Text(stylePlain, wording.Sentence(j.Gaps[i].Text)))
+		text := layout.Of(layout.Text(styleWarn|bold, p.glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(j.Gaps[i].Text)))
 		lines = append(lines, p.wrap(text, 2)...)
 	}
 	return lines
@@ -192,9 +192,9 @@ func isTold(j *jobData, problem *explain.Problem) bool {
 
 // problemOf is one problem with what it quotes; one that was told has but its kind.
 func problemOf(p *paint, problem *explain.Problem, brief, told bool) []layout.Line {
-	mark := layout.Text(styleWarn|bold, p.glyphs.warn+" ")
+	mark := layout.Text(styleWarn|bold, p.glyphs.Warn+" ")
 	if problem.Blocks {
-		mark = layout.Text(styleBad|bold, p.glyphs.bad+" ")
+		mark = layout.Text(styleBad|bold, p.glyphs.Bad+" ")
 	}
 	text := layout.Of(mark, layout.Text(bold, wording.Sentence(problem.Text)))
 	if told {
@@ -207,7 +207,7 @@ func problemOf(p *paint, problem *explain.Problem, brief, told bool) []layout.Li
 	quoted := quotedLines(p, problem.Details)
 	if brief && len(quoted) > briefDetails {
 		quoted = quoted[:briefDetails]
-		quoted[briefDetails-1] = p.cut(append(quoted[briefDetails-1], layout.Text(styleMuted, p.glyphs.more)), p.width)
+		quoted[briefDetails-1] = p.cut(append(quoted[briefDetails-1], layout.Text(styleMuted, p.glyphs.More)), p.width)
 	}
 	return append(lines, quoted...)
 }
@@ -235,7 +235,7 @@ func quotedLines(p *paint, texts []string) []layout.Line {
 	var lines []layout.Line
 	for _, text := range texts {
 		for part := range strings.Lines(text) {
-			l := layout.Of(layout.Blank(2), layout.Text(styleMuted, p.glyphs.quote+" "), layout.Text(stylePlain, strings.TrimRight(part, "\n")))
+			l := layout.Of(layout.Blank(2), layout.Text(styleMuted, p.glyphs.Quote+" "), layout.Text(stylePlain, strings.TrimRight(part, "\n")))
 			lines = append(lines, p.wrap(l, 4)...)
 		}
 	}

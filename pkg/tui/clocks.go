@@ -14,7 +14,7 @@ import (
 func clockLine(p *paint, j *jobData) layout.Line {
 	clocks := layout.Of(layout.Text(stylePlain, ranFor(p, j)))
 	part := func(words, value string) {
-		clocks = append(clocks, layout.Text(styleMuted, " "+p.glyphs.dot+" "+words+" "), layout.Text(styleWarn, value))
+		clocks = append(clocks, layout.Text(styleMuted, " "+p.glyphs.Dot+" "+words+" "), layout.Text(styleWarn, value))
 	}
 	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
 		if retry := waitOf(j.Report, kind); retry != nil {
@@ -40,7 +40,7 @@ func clockLine(p *paint, j *jobData) layout.Line {
 
 // etaLines tell the time left, with how it is known and without: the longest first.
 func etaLines(p *paint, j *jobData) []layout.Line {
-	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.glyphs.dot+" ")
+	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.glyphs.Dot+" ")
 	switch {
 	case !eta.Known:
 		return []layout.Line{{dot, layout.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, layout.Text(styleMuted, "no ETA")}}

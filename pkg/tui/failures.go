@@ -94,7 +94,7 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.height {
 		lines, blank = lines[1:], nil
 	}
-	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.ellipsis)
+	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(cursorWidth))
 	left := p.height - len(lines) - 1
 	o.list.resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -102,7 +102,7 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 	for i := first; i < end; i++ {
 		row := chosenRow(p, table[i], i == o.list.cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = layout.Spread(p.width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.down, more)), p.glyphs.ellipsis)
+			row = layout.Spread(p.width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, more)), p.glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}

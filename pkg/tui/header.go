@@ -19,7 +19,7 @@ func jobHeader(p *paint, j *jobData) []layout.Line {
 // fateLine is the status with its reason, and who runs the Job.
 func fateLine(p *paint, j *jobData) layout.Line {
 	v := &j.Verdict
-	mark, style := p.glyphs.fate(v.Fate, v.Stalled, j.Job.Suspend)
+	mark, style := fateMark(&p.glyphs, v.Fate, v.Stalled, j.Job.Suspend)
 	l := layout.Of(layout.Text(style|bold, mark+" "+v.Status))
 	if j.gone {
 		l = append(l, layout.Text(styleBad|bold, "  deleted"))
@@ -35,11 +35,11 @@ func fateLine(p *paint, j *jobData) layout.Line {
 	}
 	for _, words := range []string{"  run by ", "  "} {
 		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.width {
-			return layout.Spread(p.width, l, by, p.glyphs.ellipsis)
+			return layout.Spread(p.width, l, by, p.glyphs.Ellipsis)
 		}
 	}
 	if j.Reconciler.Alive == explain.NotAlive {
-		return layout.Spread(p.width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.glyphs.ellipsis)
+		return layout.Spread(p.width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.glyphs.Ellipsis)
 	}
 	return p.cut(l, p.width)
 }
@@ -61,9 +61,9 @@ func runBy(p *paint, r *explain.Reconciler, words string) layout.Line {
 	l := layout.Of(layout.Text(styleMuted, words+name))
 	switch r.Alive {
 	case explain.Alive:
-		l = append(l, layout.Text(styleGood, " "+p.glyphs.good))
+		l = append(l, layout.Text(styleGood, " "+p.glyphs.Good))
 	case explain.NotAlive:
-		l = append(l, layout.Text(styleBad|bold, " "+p.glyphs.bad+" not alive"))
+		l = append(l, layout.Text(styleBad|bold, " "+p.glyphs.Bad+" not alive"))
 	}
 	return l
 }
@@ -122,7 +122,7 @@ func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style styleOf) {
 		if n > 0 {
-			l = append(l, layout.Text(styleMuted, " "+p.glyphs.dot+" "), layout.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
 		}
 	}
 	now := &j.standing

@@ -134,5 +134,5 @@ func (h *helpScreen) inColumns(lines []layout.Line, p *paint) []layout.Line {
 	if at == 0 {
 		return lines
 	}
-	return layout.Beside(lines[:at], p.width/2-1, 2, lines[at+1:], p.glyphs.ellipsis)
+	return layout.Beside(lines[:at], p.width/2-1, 2, lines[at+1:], p.glyphs.Ellipsis)
 }

@@ -32,7 +32,7 @@ func cellDetail(p *paint, j *jobData, c indexmap.Cell) []layout.Line {
 func (p *paint) rule(title layout.Line) layout.Line {
 	title = p.cut(title, p.width)
 	if missing := p.width - title.Width() - 1; missing > 0 {
-		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
 	}
 	return title
 }
@@ -114,7 +114,7 @@ func dotted(p *paint, parts []layout.Span) layout.Line {
 	var l layout.Line
 	for i, part := range parts {
 		if i > 0 {
-			l = append(l, layout.Text(styleMuted, " "+p.glyphs.dot+" "))
+			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "))
 		}
 		l = append(l, part)
 	}
@@ -179,7 +179,7 @@ func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	lines = append(lines, flow(counts, p.width, 3)...)
 	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
 		if n := int(c.Counts[state]); n > 0 {
-			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.ellipsis)
+			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.Ellipsis)
 			lines = append(lines, field(state.Word(), layout.Text(markStyle(indexmap.Mark(state)), list)))
 		}
 	}
@@ -222,7 +222,7 @@ func troubledIndexes(p *paint, j *jobData, height int) []layout.Line {
 	}
 	header, lines := layout.Table([]layout.Column{
 		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "NEXT POD", Drop: 1}, {Header: "POD", Drop: 2}, {Header: "LAST FAILURE", Min: p.width * 3 / 10},
-	}, cells, p.width, p.glyphs.ellipsis)
+	}, cells, p.width, p.glyphs.Ellipsis)
 	return append([]layout.Line{p.title("With failures", note), header}, lines...)
 }
 

@@ -245,7 +245,7 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) layout.Line {
 	note := perCell(g)
 	if end-first < g.Rows {
-		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.dot, first+1, end, g.Rows)
+		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.Dot, first+1, end, g.Rows)
 	}
 	return p.title(howMany(j.indexes), note)
 }

@@ -71,7 +71,7 @@ func (s *jobScreen) body(p *paint) []layout.Line {
 
 // waitingFor says that nothing is known yet, and since when.
 func waitingFor(p *paint, what string) []layout.Line {
-	l := layout.Of(layout.Text(styleMuted, what+p.glyphs.more))
+	l := layout.Of(layout.Text(styleMuted, what+p.glyphs.More))
 	if waited := p.now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
 		l = append(l, layout.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
 	}

@@ -42,7 +42,7 @@ func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []layo
 	for row := first; row < end; row++ {
 		cells = append(cells, s.cells(p, &jobs.Items[s.rows.order[row]], bar))
 	}
-	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
+	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == s.list.cursor))
@@ -280,5 +280,5 @@ func managedCell(p *paint, o *explain.Outline) layout.Line {
 	if !o.Neglected || o.Reason == "" && o.Rule == nil {
 		return layout.Of(name)
 	}
-	return layout.Of(name, layout.Text(styleWarn, " "+p.glyphs.warn+" "+notReconciled))
+	return layout.Of(name, layout.Text(styleWarn, " "+p.glyphs.Warn+" "+notReconciled))
 }

@@ -101,13 +101,13 @@ func (s *scroll) page(p *paint, lines []layout.Line) []layout.Line {
 		return shown
 	}
 	more := func(n int) layout.Line {
-		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.down, n))
+		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, n))
 	}
 	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.width {
-		shown[last] = layout.Spread(p.width, shown[last], note, p.glyphs.ellipsis)
+		shown[last] = layout.Spread(p.width, shown[last], note, p.glyphs.Ellipsis)
 		return shown
 	}
-	shown[last] = layout.Spread(p.width, nil, more(rest+1), p.glyphs.ellipsis)
+	shown[last] = layout.Spread(p.width, nil, more(rest+1), p.glyphs.Ellipsis)
 	return shown
 }
 

@@ -185,24 +185,24 @@ func (o *logsPane) head(p *paint, log *snapshot.Log) layout.Line {
 	if log.Dropped > 0 {
 		l = append(l, layout.Textf(styleMuted, ", %d before them are not kept", log.Dropped))
 	}
-	state := layout.Of(layout.Text(styleGood, "  follows "+p.glyphs.down))
+	state := layout.Of(layout.Text(styleGood, "  follows "+p.glyphs.Down))
 	if !o.follows {
 		state = layout.Of(layout.Text(styleWarn, "  held, G follows"))
 	} else if log.Ended || len(log.Lines) == 0 {
 		state = nil
 	}
-	return layout.Spread(p.width, l, state, p.glyphs.ellipsis)
+	return layout.Spread(p.width, l, state, p.glyphs.Ellipsis)
 }
 
 // end says why there is nothing, or no more.
 func (o *logsPane) end(p *paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":
-		return p.wrap(layout.Of(layout.Text(styleWarn, p.glyphs.warn+" "+log.Why)), 2)
+		return p.wrap(layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+log.Why)), 2)
 	case log.Ended && len(log.Lines) == 0:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.glyphs.rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.glyphs.Rule)))}
 	case log.Ended:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.glyphs.rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.glyphs.Rule)))}
 	case len(log.Lines) == 0:
 		return []layout.Line{layout.Of(layout.Text(styleMuted, "The container has written nothing yet."))}
 	}

@@ -55,7 +55,7 @@ type Options struct {
 type Model struct {
 	o      Options
 	theme  *layout.Theme
-	glyphs glyphs
+	glyphs layout.Glyphs
 
 	width, height int
 	now           time.Time
@@ -114,7 +114,7 @@ func New(o Options) *Model {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	m := &Model{o: o, glyphs: newGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
 	m.data = data{snap: &snapshot.Snapshot{}, since: m.now}
 	m.setTheme(o.Light)
 	switch o.Start {

@@ -65,7 +65,7 @@ func overviewLines(p *paint, j *jobData) []layout.Line {
 	}
 	story = append(story, adviceBlock(left, j))
 	growMap(right, j, state, 0)
-	return layout.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.ellipsis)
+	return layout.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.Ellipsis)
 }
 
 // block is a part with a heading.
@@ -278,7 +278,7 @@ func chainBlock(p *paint, j *jobData) block {
 	var lines []layout.Line
 	for i := range j.Evidence {
 		e := &j.Evidence[i]
-		text := layout.Of(layout.Text(styleMuted, p.glyphs.into+" "), layout.Text(stylePlain, wording.Sentence(e.Text)))
+		text := layout.Of(layout.Text(styleMuted, p.glyphs.Into+" "), layout.Text(stylePlain, wording.Sentence(e.Text)))
 		lines = append(lines, p.wrap(text, 2)...)
 		lines = append(lines, quotedLines(p, e.Lines)...)
 	}

@@ -279,7 +279,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 // Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
 // it counts, if that is too long for both.
 func TestPage(t *testing.T) {
-	p := &paint{width: 20, height: 2, glyphs: newGlyphs(false)}
+	p := &paint{width: 20, height: 2, glyphs: layout.NewGlyphs(false)}
 	lines := func(texts ...string) (out []layout.Line) {
 		for _, text := range texts {
 			out = append(out, layout.Plainly(text))

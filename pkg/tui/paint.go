@@ -20,7 +20,7 @@ type paint struct {
 	// absolute shows times of day instead of "3s ago".
 	absolute bool
 	location *time.Location
-	glyphs   glyphs
+	glyphs   layout.Glyphs
 	ascii    bool
 	data     *data
 }
@@ -33,7 +33,7 @@ func (p *paint) sized(width, height int) *paint {
 }
 
 // cut is Line.Cut with the ellipsis of the glyphs.
-func (p *paint) cut(l layout.Line, width int) layout.Line { return l.Cut(width, p.glyphs.ellipsis) }
+func (p *paint) cut(l layout.Line, width int) layout.Line { return l.Cut(width, p.glyphs.Ellipsis) }
 
 // crop is explain.Crop with the ellipsis of the glyphs.
 func (p *paint) crop(list string, limit int) string {
@@ -41,7 +41,7 @@ func (p *paint) crop(list string, limit int) string {
 	if cropped == list {
 		return list
 	}
-	return strings.TrimSuffix(cropped, "…") + p.glyphs.ellipsis
+	return strings.TrimSuffix(cropped, "…") + p.glyphs.Ellipsis
 }
 
 // wrap breaks a line at the width of the paint.
@@ -86,8 +86,8 @@ func (p *paint) countdown(t time.Time) string {
 func (p *paint) bar(have, total int64, width int, style styleOf) layout.Line {
 	full := wording.Fill(have, total, width)
 	return layout.Of(
-		layout.Text(style, strings.Repeat(p.glyphs.barFull, full)),
-		layout.Text(styleMuted, strings.Repeat(p.glyphs.barEmpty, max(0, width-full))),
+		layout.Text(style, strings.Repeat(p.glyphs.BarFull, full)),
+		layout.Text(styleMuted, strings.Repeat(p.glyphs.BarEmpty, max(0, width-full))),
 	)
 }
 
@@ -99,7 +99,7 @@ func (p *paint) title(title, note string) layout.Line {
 	}
 	l = p.cut(l, p.width)
 	if missing := p.width - l.Width() - 1; missing > 0 {
-		l = append(l, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+		l = append(l, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
 	}
 	return l
 }

@@ -94,14 +94,14 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
 		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
-	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
+	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	first, end := rows(len(lines), a.list.top, a.list.height)
 	for i := first; i < end; i++ {
 		out = append(out, chosenRow(p, lines[i], i == at))
 	}
 	if hidden := len(lines) - (end - first); hidden > 0 {
-		out[0] = layout.Spread(p.width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.ellipsis)
+		out[0] = layout.Spread(p.width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.Ellipsis)
 	}
 	return out
 }
@@ -112,9 +112,9 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []
 	when := podWhen(p, &pod.PodInfo)
 	switch {
 	case pod.State == "" && !pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.glyphs.dot+" not in the list"))
+		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" not in the list"))
 	case pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.glyphs.dot+" gone"))
+		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" gone"))
 		if pod.State != "" {
 			state = append(state, layout.Text(styleMuted, ", was "+pod.State))
 		}

@@ -124,7 +124,7 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 	}
 	for text := range strings.Lines(run.Message) {
 		text = expandTabs(strings.TrimRight(text, "\r\n"))
-		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.quote+" "), layout.Text(stylePlain, text)), 4)...)
+		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, text)), 4)...)
 	}
 	return lines
 }
@@ -132,15 +132,15 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 func runLook(p *paint, run *explain.ContainerRun) (mark string, style styleOf) {
 	switch {
 	case run.State == "Running":
-		return p.glyphs.running, styleInfo
+		return p.glyphs.Running, styleInfo
 	case run.ExitCode != nil && *run.ExitCode == 0:
-		return p.glyphs.good, styleGood
+		return p.glyphs.Good, styleGood
 	case run.State == "Terminated":
-		return p.glyphs.bad, styleBad
+		return p.glyphs.Bad, styleBad
 	case run.State == "Waiting":
 		return podLook(p, "", run.Reason)
 	}
-	return p.glyphs.dot, styleMuted
+	return p.glyphs.Dot, styleMuted
 }
 
 // runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".

@@ -32,9 +32,9 @@ func (s *podScreen) eventsText(p *paint) []layout.Line {
 }
 
 func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
-	mark, style := p.glyphs.dot, stylePlain
+	mark, style := p.glyphs.Dot, stylePlain
 	if e.Warning {
-		mark, style = p.glyphs.warn, styleWarn
+		mark, style = p.glyphs.Warn, styleWarn
 	}
 	l := layout.Of(layout.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
 	l = append(l, layout.Text(style, mark+" "))

@@ -71,9 +71,9 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []lay
 
 // podCause tells one cause.
 func podCause(p *paint, c *explain.Cause) []layout.Line {
-	l := layout.Of(layout.Textf(styleBad, "%s %d× ", p.glyphs.bad, c.Count))
+	l := layout.Of(layout.Textf(styleBad, "%s %d× ", p.glyphs.Bad, c.Count))
 	if p.ascii {
-		l = layout.Of(layout.Textf(styleBad, "%s %dx ", p.glyphs.bad, c.Count))
+		l = layout.Of(layout.Textf(styleBad, "%s %dx ", p.glyphs.Bad, c.Count))
 	}
 	l = append(l, layout.Text(stylePlain, c.Text))
 	if c.Meaning != "" {
@@ -84,7 +84,7 @@ func podCause(p *paint, c *explain.Cause) []layout.Line {
 	}
 	out := p.wrap(l, 2)
 	if c.Message != "" {
-		out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.quote+" "), layout.Text(stylePlain, c.Message)), 4)...)
+		out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, c.Message)), 4)...)
 	}
 	return out
 }

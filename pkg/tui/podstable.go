@@ -156,7 +156,7 @@ func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []layout.L
 	for row := first; row < end; row++ {
 		cells = append(cells, o.cells(p, r, &r.Pods[o.rows.order[row]]))
 	}
-	header, lines := layout.Table(o.columns(p), cells, p.width-cursorWidth, p.glyphs.ellipsis)
+	header, lines := layout.Table(o.columns(p), cells, p.width-cursorWidth, p.glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == o.list.cursor))
@@ -171,7 +171,7 @@ func (o *podsPane) columns(p *paint) []layout.Column {
 	head := func(name string) string { return o.sorting.header(p, name) }
 	name := f.name
 	if o.cutsNames(p) {
-		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.ellipsis)
+		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.Ellipsis)
 	}
 	least := podsLeastOf(p)
 	all := []layout.Column{
@@ -232,7 +232,7 @@ func (o *podsPane) cutsNames(p *paint) bool {
 func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	name := layout.Plainly(pod.Name)
 	if o.cutsNames(p) {
-		name = layout.Of(layout.Text(styleMuted, p.glyphs.ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
+		name = layout.Of(layout.Text(styleMuted, p.glyphs.Ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
 	cause := shortCause(pod.Cause)
 	if o.facts.oneContainer {

@@ -29,17 +29,17 @@ func podState(p *paint, pod *explain.PodInfo) layout.Line {
 func podLook(p *paint, phase, state string) (mark string, style styleOf) {
 	switch {
 	case state == statePodTerminating:
-		return p.glyphs.ending, styleSpecial
+		return p.glyphs.Ending, styleSpecial
 	case phase == string(corev1.PodFailed):
-		return p.glyphs.bad, styleBad
+		return p.glyphs.Bad, styleBad
 	case phase == string(corev1.PodSucceeded):
-		return p.glyphs.good, styleGood
+		return p.glyphs.Good, styleGood
 	case state == string(corev1.PodRunning):
-		return p.glyphs.running, styleInfo
+		return p.glyphs.Running, styleInfo
 	case state == string(corev1.PodPending), state == "ContainerCreating", state == "PodInitializing", state == "":
-		return p.glyphs.dot, styleMuted
+		return p.glyphs.Dot, styleMuted
 	}
-	return p.glyphs.warn, styleWarn
+	return p.glyphs.Warn, styleWarn
 }
 
 // podWhen is when the pod ended, or since when it is there, or when its grace period ends.
@@ -238,7 +238,7 @@ func shortExit(code string) string {
 func gapLines(p *paint, gaps []explain.Gap) []layout.Line {
 	var out []layout.Line
 	for i := range gaps {
-		l := layout.Of(layout.Text(styleWarn, p.glyphs.warn+" "+gaps[i].Text))
+		l := layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+gaps[i].Text))
 		if gaps[i].Command != "" {
 			l = append(l, layout.Text(styleMuted, "  "+gaps[i].Command))
 		}

@@ -85,12 +85,12 @@ func successMeters(p *paint, j *jobData) []meter {
 	}
 	done, total := j.done()
 	if total <= 0 {
-		none := layout.Of(layout.Text(stylePlain, "none needed "), layout.Text(styleGood|bold, p.glyphs.good))
+		none := layout.Of(layout.Text(stylePlain, "none needed "), layout.Text(styleGood|bold, p.glyphs.Good))
 		return append(all, meter{name + "0", 1, 1, styleGood, none})
 	}
 	text := layout.Of(layout.Textf(stylePlain, "%s succeeded (%s)", thousands(int64(done)), wording.Percent(int64(done), int64(total))))
 	if done >= total {
-		text = append(text, layout.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+		text = append(text, layout.Text(styleGood|bold, " "+p.glyphs.Good+" met"))
 	}
 	return append(all, meter{name + thousands(int64(total)), int64(done), int64(total), styleGood, text})
 }
@@ -99,10 +99,10 @@ func successMeter(p *paint, rule *explain.SuccessRule) meter {
 	m := meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), styleGood, layout.Plainly(rule.Text)}
 	switch {
 	case rule.Met:
-		m.text = append(m.text, layout.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+		m.text = append(m.text, layout.Text(styleGood|bold, " "+p.glyphs.Good+" met"))
 	case rule.Impossible:
 		m.style = styleBad
-		m.text = append(m.text, layout.Text(styleBad|bold, " "+p.glyphs.bad+" out of reach"))
+		m.text = append(m.text, layout.Text(styleBad|bold, " "+p.glyphs.Bad+" out of reach"))
 	}
 	return m
 }
@@ -135,7 +135,7 @@ func failurePolicyLines(p *paint, j *jobData, brief bool) []layout.Line {
 			cells[i] = slices.Delete(cells[i], decided, decided+1)
 		}
 	}
-	header, lines := layout.Table(columns, cells, p.width, p.glyphs.ellipsis)
+	header, lines := layout.Table(columns, cells, p.width, p.glyphs.Ellipsis)
 	out := []layout.Line{header}
 	for i, l := range lines {
 		out = append(out, l)
@@ -144,7 +144,7 @@ func failurePolicyLines(p *paint, j *jobData, brief bool) []layout.Line {
 		}
 	}
 	for _, violation := range policy.NameViolations {
-		out = append(out, p.wrap(layout.Of(layout.Text(styleWarn|bold, p.glyphs.warn+" "), layout.Text(stylePlain, wording.Sentence(violation))), 2)...)
+		out = append(out, p.wrap(layout.Of(layout.Text(styleWarn|bold, p.glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(violation))), 2)...)
 	}
 	return out
 }
@@ -152,7 +152,7 @@ func failurePolicyLines(p *paint, j *jobData, brief bool) []layout.Line {
 func failureRuleCells(p *paint, rule *explain.FailureRule) []layout.Line {
 	style, decided := stylePlain, layout.Line(nil)
 	if rule.Decided {
-		style, decided = styleBad|bold, layout.Of(layout.Text(styleBad|bold, p.glyphs.decided+" decided"))
+		style, decided = styleBad|bold, layout.Of(layout.Text(styleBad|bold, p.glyphs.Decided+" decided"))
 	}
 	return []layout.Line{
 		layout.Of(layout.Text(style, strconv.Itoa(int(rule.Index)))), layout.Of(layout.Text(styleAccent|style&bold, rule.Name)),

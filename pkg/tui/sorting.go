@@ -94,9 +94,9 @@ func (s *sorting) header(p *paint, column string) string {
 
 func (s *sorting) mark(p *paint) string {
 	if s.falling() {
-		return p.glyphs.down
+		return p.glyphs.Down
 	}
-	return p.glyphs.up
+	return p.glyphs.Up
 }
 
 // line is "by name ▲": the column may have no room.
@@ -109,7 +109,7 @@ func chosenRow(p *paint, l layout.Line, chosen bool) layout.Line {
 	if !chosen {
 		return l.Indent(cursorWidth)
 	}
-	return append(layout.Of(layout.Text(styleAccent|bold, p.glyphs.cursor), layout.Blank(1)), l.With(bold)...)
+	return append(layout.Of(layout.Text(styleAccent|bold, p.glyphs.Cursor), layout.Blank(1)), l.With(bold)...)
 }
 
 // cursorWidth is that of the cursor before rows.
@@ -127,5 +127,5 @@ func (s *sorting) titled(p *paint, title layout.Line, colon string, counts layou
 		title = append(append(title, layout.Text(styleMuted, colon)), rows[0]...)
 		rows = nil
 	}
-	return append([]layout.Line{layout.Spread(p.width, title, by, p.glyphs.ellipsis)}, rows...)
+	return append([]layout.Line{layout.Spread(p.width, title, by, p.glyphs.Ellipsis)}, rows...)
 }

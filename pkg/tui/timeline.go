@@ -92,7 +92,7 @@ func (o *timelinePane) head(p *paint, j *jobData, shown int) []layout.Line {
 		head = append(head, l)
 	}
 	if o.warnings {
-		head = append(head, p.cut(layout.Of(layout.Text(styleWarn, p.glyphs.warn+" warnings only"), layout.Text(styleMuted, "  x shows all")), p.width))
+		head = append(head, p.cut(layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" warnings only"), layout.Text(styleMuted, "  x shows all")), p.width))
 	}
 	return head
 }
@@ -160,12 +160,12 @@ const (
 func momentLines(p *paint, m *explain.Moment, at [2]string, timeWidth, whatWidth int) []layout.Line {
 	mark, style := layout.Blank(2), stylePlain
 	if m.Warning {
-		mark, style = layout.Text(styleWarn|bold, p.glyphs.warn+" "), styleWarn
+		mark, style = layout.Text(styleWarn|bold, p.glyphs.Warn+" "), styleWarn
 	}
 	l := layout.Of(layout.Text(styleMuted, at[0])).Pad(timeWidth + 2)
 	l = append(l, mark)
 	if whatWidth > 0 {
-		l = append(append(l, layout.Of(layout.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.ellipsis)...), layout.Blank(2))
+		l = append(append(l, layout.Of(layout.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.Ellipsis)...), layout.Blank(2))
 	}
 	hang := l.Width()
 	l = append(l, layout.Text(style, m.Text))

@@ -107,7 +107,7 @@ const leastCrumb = 8
 // pathLine is where we are, and how fresh it is.
 func (m *Model) pathLine(p *paint) layout.Line {
 	fresh := m.freshness(p)
-	between := layout.Text(styleMuted, " "+m.glyphs.into+" ")
+	between := layout.Text(styleMuted, " "+m.glyphs.Into+" ")
 	last := len(m.stack) - 1
 	room := p.width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
 	var path layout.Line
@@ -118,7 +118,7 @@ func (m *Model) pathLine(p *paint) layout.Line {
 		path = append(append(path, crumb...), between)
 	}
 	path = append(path, layout.Text(bold, m.top().crumb()))
-	return layout.Spread(p.width, path, fresh, m.glyphs.ellipsis)
+	return layout.Spread(p.width, path, fresh, m.glyphs.Ellipsis)
 }
 
 // freshness are the marks of what is not live, and the time.
@@ -133,13 +133,13 @@ func (m *Model) freshness(p *paint) layout.Line {
 		ended := layout.Of(layout.Text(styleBad|bold, "ended: "+m.over.Error()))
 		l = append(append(l, p.cut(ended, p.width/2)...), layout.Blank(2))
 	case link.StaleSince != nil:
-		mark(styleBad|bold, p.glyphs.warn+" stale since "+p.clock(*link.StaleSince))
+		mark(styleBad|bold, p.glyphs.Warn+" stale since "+p.clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(styleBad|bold, p.glyphs.bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
+		mark(styleBad|bold, p.glyphs.Bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
 	}
 	if m.paused {
-		mark(styleWarn|bold, m.glyphs.paused+" paused")
+		mark(styleWarn|bold, m.glyphs.Paused+" paused")
 	}
 	switch {
 	case m.o.Replay > 0 && errors.Is(m.over, io.EOF):
@@ -155,12 +155,12 @@ func (m *Model) bottomLine(p *paint) layout.Line {
 	link := m.latest().Link
 	switch {
 	case m.prompt != nil:
-		return m.prompt.line(p.width, p.glyphs.ellipsis)
+		return m.prompt.line(p.width, p.glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return layout.Of(layout.Text(styleAccent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
 		why := layout.Of(layout.Text(styleBad, "Trying again: "+link.Why+" "))
-		return layout.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.ellipsis)
+		return layout.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
 }
