@@ -31,6 +31,15 @@ func Duration(d time.Duration) string {
 	return two(seconds/86400, "d", seconds%86400/3600, "h")
 }
 
+// Clock is a time of day, with the date if it is not that of now.
+func Clock(t, now time.Time, in *time.Location) string {
+	t, now = t.In(in), now.In(in)
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
 // Fill is how many of width marks of a progress bar are full: whatever has begun shows a
 // first mark, and only all fills it.
 func Fill(have, total int64, width int) int {

@@ -1,31 +1,38 @@
 package layout
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // widest is how many columns a character takes at most.
 const widest = 2
 
 // Wrap breaks a line at spaces so that no part is wider than width; parts after the first
-// are indented by hang. A word that is wider than a line is broken anywhere between
-// characters. Nothing but spaces is left out. A width below 2, which not every character
-// fits, is taken for 2.
+// are indented by hang. A word that is wider than a line is broken after a comma if it has
+// one, otherwise between any two characters. Only spaces are left out. A width below 2, too
+// narrow for some characters, counts as 2.
 func Wrap(line Line, width, hang int) []Line {
 	width = max(width, widest)
 	if hang < 0 || hang > width-widest {
 		hang = 0
 	}
-	w := wrapper{width: width, hang: hang}
+	lines := wrap(line, width, width-hang)
+	for i := 1; i < len(lines); i++ {
+		lines[i] = lines[i].Indent(hang)
+	}
+	return lines
+}
+
+// wrap breaks a line into parts of at most first, and then rest columns.
+func wrap(line Line, first, rest int) []Line {
+	w := wrapper{room: first, rest: rest}
 	for _, s := range line {
-		for rest := s.text; rest != ""; {
-			word := nextWord(rest)
-			rest = rest[len(word):]
+		for text := s.text; text != ""; {
+			word := nextWord(text)
+			text = text[len(word):]
 			w.put(Span{text: word, style: s.style, width: Width(word)})
 		}
 	}
-	return w.end()
+	w.flush()
+	return append(w.out, w.finished())
 }
 
 // nextWord is the text up to the end of its first word, or its leading spaces.
@@ -39,17 +46,16 @@ func nextWord(text string) string {
 	return text
 }
 
-// isSpace says that a space stands at i, which no mark behind it has made a character.
-func isSpace(text string, i int) bool {
-	return text[i] == ' ' && (i+1 == len(text) || text[i+1] < utf8.RuneSelf || !joinsBefore(text[i+1:]))
-}
+// isSpace reports whether there is a space at i that no mark after it turns into a character.
+func isSpace(text string, i int) bool { return text[i] == ' ' && !joinsBefore(text[i+1:]) }
 
 type wrapper struct {
-	width, hang int
-	out         []Line
-	line        Line
-	used        int
-	// word are the pieces of a word that goes on without a space; they stay together.
+	// room is the width of the line, rest that of those after it.
+	room, rest int
+	out        []Line
+	line       Line
+	used       int
+	// word is the pieces of a word so far, which stay together: spans without a space between.
 	word      Line
 	wordWidth int
 }
@@ -63,12 +69,14 @@ func (w *wrapper) put(s Span) {
 	w.line, w.used = append(w.line, s), w.used+s.width
 }
 
-// flush places the collected word.
+// flush places the collected word, on the next line if it fits only there. A word that must
+// be broken starts on this line if more than half a line is left.
 func (w *wrapper) flush() {
 	if len(w.word) == 0 {
 		return
 	}
-	if w.used+w.wordWidth > w.room() && w.used > 0 {
+	fits := w.used+w.wordWidth <= w.room
+	if !fits && w.used > 0 && (w.wordWidth <= w.rest || w.used+w.rest/2 >= w.room) {
 		w.next()
 	}
 	for _, s := range w.word {
@@ -77,50 +85,29 @@ func (w *wrapper) flush() {
 	w.word, w.wordWidth = nil, 0
 }
 
-// place puts a piece on the line, and breaks it where it must.
+// place puts a piece on the line, broken as often as needed.
 func (w *wrapper) place(s Span) {
-	for w.used+s.width > w.room() {
-		var head Span
-		head, s = s.split(w.room() - w.used)
+	for w.used+s.width > w.room {
+		head, tail := s.split(w.room - w.used)
 		if head.text == "" && w.used == 0 {
 			break // A character that fits no line.
 		}
-		if head.text != "" {
-			w.line, w.used = append(w.line, head), w.used+head.width
+		if comma := strings.LastIndexByte(head.text, ',') + 1; comma > 0 && !joinsBefore(s.text[comma:]) {
+			head, tail = s.at(comma)
 		}
+		if head.text != "" {
+			w.line = append(w.line, head)
+		}
+		s = tail
 		w.next()
 	}
 	w.line, w.used = append(w.line, s), w.used+s.width
 }
 
-func (w *wrapper) room() int {
-	if len(w.out) == 0 {
-		return w.width
-	}
-	return w.width - w.hang
-}
-
 func (w *wrapper) next() {
 	w.out = append(w.out, w.finished())
-	w.line, w.used = nil, 0
+	w.line, w.used, w.room = nil, 0, w.rest
 }
 
-// finished is the line without spaces at its end, indented.
-func (w *wrapper) finished() Line {
-	l := w.line
-	for len(l) > 0 && strings.TrimRight(l[len(l)-1].text, " ") == "" {
-		l = l[:len(l)-1]
-	}
-	if len(w.out) == 0 {
-		return l
-	}
-	return l.Indent(w.hang)
-}
-
-func (w *wrapper) end() []Line {
-	w.flush()
-	if len(w.line) > 0 || len(w.out) == 0 {
-		w.out = append(w.out, w.finished())
-	}
-	return w.out
-}
+// finished is the line without spaces at its end.
+func (w *wrapper) finished() Line { return w.line.trimRight() }

@@ -132,7 +132,7 @@ func New(o Options) *Model {
 func (m *Model) setTheme(light bool) {
 	switch {
 	case !m.o.Colour:
-		m.theme = layout.NewTheme(layout.Colourless)
+		m.theme = layout.NewTheme(layout.Colorless)
 	case light:
 		m.theme = layout.NewTheme(layout.Light)
 	default:

@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -43,21 +42,6 @@ func TestManyJobsTakeALineEach(t *testing.T) {
 		table, _, _ := strings.Cut(got[strings.Index(got, "STATUS"):], "\n\n")
 		if lines := strings.Count(table, "\n"); (lines == jobs) != (jobs > jobsLimit) {
 			t.Errorf("%d Jobs take %d lines:\n%s", jobs, lines, table)
-		}
-	}
-}
-
-// A character with very many marks is cut between its runes.
-func TestCharactersAreCutBetweenRunes(t *testing.T) {
-	for shift := range 4 {
-		s := strings.Repeat("x", shift) + "é" + strings.Repeat("\u20d0", 100)
-		for s != "" {
-			var first string
-			first, _ = character(s)
-			if !utf8.ValidString(first) || first == "" {
-				t.Fatalf("%q", first)
-			}
-			s = s[len(first):]
 		}
 	}
 }

@@ -98,6 +98,7 @@ func TestCut(t *testing.T) {
 	}{
 		{"abcdef", 6, "…", "abcdef"}, {"abcdef", 5, "…", "abcd…"}, {"abcdef", 5, "..", "abc.."}, {"abcdef", 1, "…", "…"}, {"abcdef", 1, "..", "."},
 		{"abcdef", 0, "…", ""}, {"abcdef", -3, "…", ""}, {"日本語", 5, "…", "日本…"}, {"日本語", 4, "…", "日…"}, {"e\u0301e\u0301e\u0301", 2, "…", "e\u0301…"}, {"", 0, "…", ""},
+		{"abcd", 3, "", "abc"}, {"a日本", 4, "", "a日"}, {"a", 0, "", ""},
 	} {
 		if got := Plainly(tc.text).Cut(tc.width, tc.ellipsis).String(); got != tc.want {
 			t.Errorf("%q cut to %d is %q, want %q", tc.text, tc.width, got, tc.want)
@@ -195,12 +196,12 @@ func obeyed(theme *Theme, rendered string) string {
 	return bad.String()
 }
 
-// Issue 6: hostile text cannot move the cursor, recolour or retitle.
+// Issue 6: hostile text cannot move the cursor, recolor or retitle.
 func FuzzText(f *testing.F) {
 	for _, piece := range pieces() {
 		f.Add(piece, "x"+piece+piece, uint8(7))
 	}
-	themes := []*Theme{NewTheme(Dark), NewTheme(Light), NewTheme(Colourless)}
+	themes := []*Theme{NewTheme(Dark), NewTheme(Light), NewTheme(Colorless)}
 	f.Fuzz(func(t *testing.T, a, b string, n uint8) {
 		style, width := Style(n)%roles|Style(n>>5)*Bold, int(n)
 		l := Of(Text(style, a), Text(Bad, b))
