@@ -2,11 +2,11 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
@@ -81,7 +81,7 @@ func (s lintSummary) text() string {
 		what string
 	}{{s.Errors, "error"}, {s.Warnings, "warning"}, {s.Infos, "info"}} {
 		if c.n > 0 {
-			parts = append(parts, count(c.n, c.what))
+			parts = append(parts, wording.Plural(int64(c.n), c.what, c.what+"s"))
 		}
 	}
 	if len(parts) == 0 {
@@ -90,23 +90,16 @@ func (s lintSummary) text() string {
 	text := strings.Join(parts, ", ")
 	var looked []string
 	if jobs := s.Jobs - s.cronJobs; jobs > 0 {
-		looked = append(looked, count(jobs, "Job"))
+		looked = append(looked, wording.Plural(int64(jobs), "Job", "Jobs"))
 	}
 	if s.cronJobs > 0 {
-		looked = append(looked, count(s.cronJobs, "CronJob"))
+		looked = append(looked, wording.Plural(int64(s.cronJobs), "CronJob", "CronJobs"))
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
 	}
 	if s.Skipped > 0 {
-		text += "; " + count(s.Skipped, "object") + " of other kinds skipped"
+		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

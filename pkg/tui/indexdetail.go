@@ -28,15 +28,6 @@ func cellDetail(p *paint, j *jobData, c indexmap.Cell) []layout.Line {
 	return lines[:detailLines]
 }
 
-// rule is a heading of styled text, with a line up to the end.
-func (p *paint) rule(title layout.Line) layout.Line {
-	title = p.cut(title, p.width)
-	if missing := p.width - title.Width() - 1; missing > 0 {
-		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
-	}
-	return title
-}
-
 // oneIndex is its state with the attempt, what comes, its pod, and why it failed.
 func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	mark := c.Mark()
@@ -176,7 +167,7 @@ func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ascii), n), layout.Text(stylePlain, " "+stateWord(j, state))))
 		}
 	}
-	lines = append(lines, flow(counts, p.width, 3)...)
+	lines = append(lines, layout.Flow(counts, p.width, 3)...)
 	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
 		if n := int(c.Counts[state]); n > 0 {
 			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.Ellipsis)

@@ -224,7 +224,7 @@ func (o *indexesPane) body(p *paint) []layout.Line {
 func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []layout.Line, g indexmap.Grid) {
 	o.width = p.width
 	for _, mixed := range []bool{false, true} {
-		head = flow(legend(p, j, mixed), p.width, 3)
+		head = layout.Flow(legend(p, j, mixed), p.width, 3)
 		o.rows = max(leastRows, p.height-1-len(head)-detailLines)
 		if g = o.grid(m); !isMixed(&g, m) {
 			break

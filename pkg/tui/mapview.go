@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -131,20 +130,6 @@ func mixesDone(m *indexmap.Map) bool {
 func mixesFailed(m *indexmap.Map) bool {
 	failed := m.Count(indexmap.Failed)
 	return failed > 0 && failed < int64(m.Len())+m.Hidden()
-}
-
-// flow puts items beside each other, as many as fit into a line.
-func flow(items []layout.Line, width, gap int) []layout.Line {
-	var out []layout.Line
-	for _, item := range items {
-		last := len(out) - 1
-		if last >= 0 && out[last].Width()+gap+item.Width() <= width {
-			out[last] = append(append(out[last], layout.Blank(gap)), item...)
-			continue
-		}
-		out = append(out, slices.Clone(item))
-	}
-	return out
 }
 
 // perCell says how many indexes a cell stands for.

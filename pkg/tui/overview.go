@@ -220,10 +220,10 @@ func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
 	if note != "" {
 		begin = append(begin, layout.Text(styleMuted, "  "+note))
 	}
-	if one := flow(append([]layout.Line{begin}, items...), p.width, gap); len(one) == 1 {
+	if one := layout.Flow(append([]layout.Line{begin}, items...), p.width, gap); len(one) == 1 {
 		return block{p.rule(one[0])}, g
 	}
-	return append(block{p.title(name, note)}, flow(items, p.width, gap)...), g
+	return append(block{p.title(name, note)}, layout.Flow(items, p.width, gap)...), g
 }
 
 // nextLines are the clocks that run, the first to end first, and what comes without one.

@@ -58,15 +58,8 @@ func (p *paint) when(t *metav1.Time) string {
 	return wording.Duration(max(0, p.now.Sub(t.Time))) + " ago"
 }
 
-// clock is a time of day, with the date if it is not that of the frame.
-func (p *paint) clock(t time.Time) string {
-	t = t.In(p.location)
-	now := p.now.In(p.location)
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
-}
+// clock is a time of day, see wording.Clock.
+func (p *paint) clock(t time.Time) string { return wording.Clock(t, p.now, p.location) }
 
 // countdown is "in 1m20s", "now", or "3s overdue"; or the time of day.
 func (p *paint) countdown(t time.Time) string {
@@ -97,11 +90,16 @@ func (p *paint) title(title, note string) layout.Line {
 	if note != "" {
 		l = append(l, layout.Text(styleMuted, "  "+note))
 	}
-	l = p.cut(l, p.width)
-	if missing := p.width - l.Width() - 1; missing > 0 {
-		l = append(l, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
+	return p.rule(l)
+}
+
+// rule is a heading of styled text, with a line up to the end.
+func (p *paint) rule(title layout.Line) layout.Line {
+	title = p.cut(title, p.width)
+	if missing := p.width - title.Width() - 1; missing > 0 {
+		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
 	}
-	return l
+	return title
 }
 
 // rows is the part of n rows from top on that fits into height lines, as the indexes of

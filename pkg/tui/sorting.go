@@ -122,7 +122,7 @@ func (s *sorting) titled(p *paint, title layout.Line, colon string, counts layou
 	for i := range counts {
 		parts[i] = counts[i : i+1]
 	}
-	by, rows := s.line(p), flow(parts, p.width, 2)
+	by, rows := s.line(p), layout.Flow(parts, p.width, 2)
 	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.width {
 		title = append(append(title, layout.Text(styleMuted, colon)), rows[0]...)
 		rows = nil
