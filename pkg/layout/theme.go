@@ -75,24 +75,13 @@ func opening(s lipgloss.Style) string {
 }
 
 func look(b Background, role, attributes Style) lipgloss.Style {
-	s := lipgloss.NewStyle()
+	s := lipgloss.NewStyle().
+		Bold(attributes&Bold != 0 || role == Bad && b == Colorless).
+		Faint(role == Muted && (b == Colorless || b == Unknown)).
+		Reverse(attributes&Reverse != 0).
+		Underline(attributes&Underline != 0)
 	if c := colorOf(b, role); c != nil {
 		s = s.Foreground(c)
-	}
-	switch {
-	case role == Muted && (b == Colorless || b == Unknown):
-		s = s.Faint(true)
-	case role == Bad && b == Colorless:
-		s = s.Bold(true)
-	}
-	if attributes&Bold != 0 {
-		s = s.Bold(true)
-	}
-	if attributes&Reverse != 0 {
-		s = s.Reverse(true)
-	}
-	if attributes&Underline != 0 {
-		s = s.Underline(true)
 	}
 	return s
 }
