@@ -3,6 +3,8 @@ package wording
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,6 +31,12 @@ func Duration(d time.Duration) string {
 		return two(seconds/3600, "h", seconds%3600/60, "m")
 	}
 	return two(seconds/86400, "d", seconds%86400/3600, "h")
+}
+
+// Seconds is Duration for a number of seconds, which may be more than a Duration holds.
+func Seconds(n int64) string {
+	const most = int64(math.MaxInt64 / time.Second)
+	return Duration(time.Duration(max(-most, min(n, most))) * time.Second)
 }
 
 // Clock is a time of day, with the date if it is not that of now.
@@ -73,6 +81,11 @@ func Plural(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Join joins the parts that are not empty.
+func Join(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" }), separator)
 }
 
 // Sentence makes a text begin with a capital letter, unless it begins with a name such as

@@ -85,7 +85,7 @@ func podHead(p *paint, pod *explain.PodDetail) []layout.Line {
 	}
 	lines := p.wrap(l, 2)
 	if pod.Reason+pod.Message != "" {
-		lines = append(lines, p.wrap(layout.Of(layout.Text(styleWarn, joined(": ", pod.Reason, pod.Message))), 2)...)
+		lines = append(lines, p.wrap(layout.Of(layout.Text(styleWarn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
 	}
 	return append(lines, gapLines(p, pod.Gaps)...)
 }
@@ -98,7 +98,7 @@ func containerLines(p *paint, c *explain.ContainerInfo) []layout.Line {
 	}
 	note := c.Image
 	if c.Restarts > 0 {
-		note = joined(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
+		note = wording.Join(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
 	}
 	lines := []layout.Line{p.title(what+c.Name, note)}
 	lines = append(lines, runLines(p, "", &c.Now, c.Ready)...)
@@ -156,7 +156,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 		return run.State
 	}
 	text := fmt.Sprintf("exit code %d", *run.ExitCode)
-	if why := joined(", ", run.Signal, run.Reason); why != "" {
+	if why := wording.Join(", ", run.Signal, run.Reason); why != "" {
 		text += " (" + why + ")"
 	}
 	return text
@@ -193,7 +193,7 @@ func conditionLines(p *paint, conditions []explain.Condition) []layout.Line {
 		}
 		l := layout.Of(layout.Text(style, c.Type)).Pad(name)
 		l = append(l, layout.Text(style, "  "+c.Status)).Pad(name + 9)
-		if why := joined(": ", c.Reason, c.Message); why != "" {
+		if why := wording.Join(": ", c.Reason, c.Message); why != "" {
 			l = append(l, layout.Text(stylePlain, why+"  "))
 		}
 		if !c.Since.IsZero() {
@@ -204,15 +204,4 @@ func conditionLines(p *paint, conditions []explain.Condition) []layout.Line {
 		}
 	}
 	return lines
-}
-
-// joined are the texts that are not empty.
-func joined(separator string, texts ...string) string {
-	var out []string
-	for _, text := range texts {
-		if text != "" {
-			out = append(out, text)
-		}
-	}
-	return strings.Join(out, separator)
 }

@@ -287,11 +287,11 @@ func deadlineMeter(p *paint, j *jobData, limit int64) meter {
 		end = j.Job.Finished.Time
 	}
 	if j.Job.Started.IsZero() {
-		return meter{name, 0, 1, styleInfo, layout.Of(layout.Text(stylePlain, wording.Duration(seconds(limit))+" from its start"))}
+		return meter{name, 0, 1, styleInfo, layout.Of(layout.Text(stylePlain, wording.Seconds(limit)+" from its start"))}
 	}
 	used := max(0, int64(end.Sub(j.Job.Started.Time)/time.Second))
 	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
-	m.text = layout.Of(layout.Textf(stylePlain, "%s of %s", wording.Duration(seconds(used)), wording.Duration(seconds(limit))))
+	m.text = layout.Of(layout.Textf(stylePlain, "%s of %s", wording.Seconds(used), wording.Seconds(limit)))
 	switch {
 	case used >= limit:
 		m.style = styleBad
@@ -300,15 +300,9 @@ func deadlineMeter(p *paint, j *jobData, limit int64) meter {
 		m.style = styleInfo
 		m.text = append(m.text, layout.Text(styleMuted, ", not reached"))
 	default:
-		m.text = append(m.text, layout.Textf(m.style, ", %s left", wording.Duration(seconds(limit-used))))
+		m.text = append(m.text, layout.Textf(m.style, ", %s left", wording.Seconds(limit-used)))
 	}
 	return m
-}
-
-// seconds is a duration, as far as there is one so long.
-func seconds(n int64) time.Duration {
-	const most = int64(math.MaxInt64) / int64(time.Second)
-	return time.Duration(max(-most, min(n, most))) * time.Second
 }
 
 // detailsOf are the indexes that are told of one by one.

@@ -36,7 +36,7 @@ func (p *page) causes(all []explain.Cause, unknown int32, why string) {
 		return
 	}
 	kinds, total := int64(len(all)), failures(all)+int64(unknown)
-	note := list(", ", wording.Plural(total, "failure", "failures"), wording.Plural(kinds, "cause", "causes"))
+	note := wording.Join(", ", wording.Plural(total, "failure", "failures"), wording.Plural(kinds, "cause", "causes"))
 	if kinds == 0 {
 		note = wording.Plural(total, "failure", "failures") + ", cause not known"
 	}
@@ -138,5 +138,5 @@ func (p *page) causePlaces(c *explain.Cause) string {
 	case explain.SourceCondition:
 		source = "known from the Job's condition"
 	}
-	return list("; ", indexes, jobs, pods, source)
+	return wording.Join("; ", indexes, jobs, pods, source)
 }

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -71,7 +70,7 @@ func (v *view) about() {
 	if v.brief {
 		return
 	}
-	v.page.Para(0, 0, layout.Text(layout.Muted, list("; ", v.mode(), v.times())))
+	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
 }
 
 // headline is "✗ Failed  job ml/train, after 3m4s".
@@ -87,7 +86,7 @@ func (v *view) headline() {
 		if job.Finished != nil {
 			word = ", after "
 		}
-		spans = append(spans, plain(word+wording.Duration(seconds(*job.DurationSeconds))))
+		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
 	}
 	v.page.Para(0, indentSection, spans...)
 }
@@ -187,15 +186,4 @@ func (v *view) gaps() {
 		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Warn, v.page.Glyphs.Warn+" "), plain(wording.Sentence(g.Text)))
 		v.page.Command(indentCommand, g.Command)
 	}
-}
-
-// list is what is joined of the parts that are not empty.
-func list(separator string, parts ...string) string {
-	var kept []string
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, separator)
 }

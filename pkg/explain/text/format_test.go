@@ -45,10 +45,3 @@ func TestManyJobsTakeALineEach(t *testing.T) {
 		}
 	}
 }
-
-// Seconds that no duration can hold are the longest there is.
-func TestSecondsDoNotOverflow(t *testing.T) {
-	if seconds(1<<62) <= 0 || seconds(-1<<62) >= 0 {
-		t.Errorf("long durations overflow: %s, %s", seconds(1<<62), seconds(-1<<62))
-	}
-}

@@ -53,7 +53,7 @@ func (v *view) failureRule(t *table, rule *explain.FailureRule) {
 	}
 	if rule.PassedOver > 0 {
 		passed := "passed over " + wording.Plural(int64(rule.PassedOver), "time", "times")
-		t.below(cell(layout.Muted, list(": ", passed, rule.Why)))
+		t.below(cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
 	}
 }
 

@@ -29,7 +29,7 @@ func (v *view) problem(problem explain.Problem) {
 	if problem.Blocks {
 		blocks = "blocks"
 	}
-	if notes := list(", ", blocks, v.problemPods(problem), v.since(problem)); notes != "" {
+	if notes := wording.Join(", ", blocks, v.problemPods(problem), v.since(problem)); notes != "" {
 		spans = append(spans, layout.Text(layout.Muted, " ("+notes+")"))
 	}
 	v.page.Para(indentSection, indentSection+2, spans...)

@@ -10,11 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-func seconds(n int64) time.Duration {
-	const most = int64(1<<63-1) / int64(time.Second)
-	return time.Duration(max(-most, min(n, most))) * time.Second
-}
-
 // waits are the clocks that run.
 func (v *view) waits() {
 	if len(v.report.Waits) == 0 {
@@ -54,7 +49,7 @@ func (v *view) countsLine() string {
 	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return list(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
+	return wording.Join(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
@@ -100,7 +95,7 @@ func podsThere(c *explain.Counts) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
-	return list(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", list(", ", failed, held))
+	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", wording.Join(", ", failed, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.
@@ -116,7 +111,7 @@ func (v *view) reconciler() {
 	}
 	v.page.Para(indentSection, indentSection+2, v.alive(r)...)
 	if r.Manager != "" {
-		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+list(", ", r.Manager, v.ago(r.LastWrite))))
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+wording.Join(", ", r.Manager, v.ago(r.LastWrite))))
 	}
 }
 

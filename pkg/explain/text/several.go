@@ -48,7 +48,7 @@ func tally(items []explain.Report) string {
 	}
 	text := ""
 	for _, word := range order {
-		text = list(", ", text, fmt.Sprintf("%d %s", counts[word], word))
+		text = wording.Join(", ", text, fmt.Sprintf("%d %s", counts[word], word))
 	}
 	if text == "" {
 		return ""
@@ -68,7 +68,7 @@ func (p *page) jobTable(items []explain.Report) {
 		glyph, style := p.mark(r.Verdict)
 		took := ""
 		if r.Job.DurationSeconds != nil {
-			took = wording.Duration(seconds(*r.Job.DurationSeconds))
+			took = wording.Seconds(*r.Job.DurationSeconds)
 		}
 		t.add(cell(style, glyph+" "+statusWord(r.Verdict)), layout.Plainly(jobName(&r.Job)),
 			layout.Plainly(took), layout.Plainly(r.Verdict.Sentence))

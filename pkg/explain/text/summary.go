@@ -26,7 +26,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.brief = false
 	v.head()
 	v.page.Blank()
-	v.page.Field("Pods", plain(list(", ", v.countsLine(), v.uncountedNote())))
+	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), v.uncountedNote())))
 	v.summaryTime()
 	v.page.Field("Mode", plain(v.mode()))
 	v.page.Field("Limits", plain(v.limits()))
@@ -58,9 +58,9 @@ func (v *view) uncountedNote() string {
 func (v *view) summaryTime() {
 	ran := ""
 	if n := v.report.Job.DurationSeconds; n != nil {
-		ran = "ran " + wording.Duration(seconds(*n))
+		ran = "ran " + wording.Seconds(*n)
 	}
-	v.page.Field("Time", plain(list(", ", v.times(), ran)))
+	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
 
 // times are when the Job started and finished.
@@ -73,7 +73,7 @@ func (v *view) times() string {
 	if !job.Finished.IsZero() {
 		finished = "finished " + v.clock(job.Finished.Time)
 	}
-	return list(", ", started, finished)
+	return wording.Join(", ", started, finished)
 }
 
 func (v *view) mode() string {
@@ -88,7 +88,7 @@ func (v *view) mode() string {
 	if job.PodReplacementPolicy == "Failed" {
 		replacement = "replaces pods once they have failed"
 	}
-	return list(", ", job.CompletionMode, completions, parallelism, replacement)
+	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }
 
 // limits are those that failures stand against, with how much is used.
@@ -108,9 +108,9 @@ func (v *view) limits() string {
 		indexes = used("failed indexes", int64(v.report.Indexes.FailedCount), int64(*n), "maxFailedIndexes")
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
-		deadline = "deadline " + wording.Duration(seconds(*n))
+		deadline = "deadline " + wording.Seconds(*n)
 	}
-	return list("; ", backoff, indexes, perIndex, deadline)
+	return wording.Join("; ", backoff, indexes, perIndex, deadline)
 }
 
 // used is "failed 2 of 6 backoffLimit".
@@ -153,7 +153,7 @@ func (v *view) summaryIndexes() {
 	rest := ""
 	for _, s := range indexStates(x, v.over())[2:] {
 		if s.count > 0 {
-			rest = list(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
+			rest = wording.Join(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
 		}
 	}
 	v.page.Field("Indexes", plain(rest))
