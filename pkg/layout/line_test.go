@@ -12,8 +12,8 @@ import (
 // pieces are texts that terminals and tables of widths have trouble with.
 func pieces() []string {
 	return []string{
-		"a", "train-0", " ", "   ", "日本語", "é", "e\u0301", "\u0301", "\u20e3", "\ufe0f", "❤", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "🏽", "🇩", "🇪",
-		"👨‍👩‍👧", "ᄀ", "ᅡ", "각", "क्ष", "\u0600", "\u0601", "1", "\u0e33", "שלום", "\x1b[31m", "\x1b]0;x\x07", "\r", "\n", "\t", "\x00", "\x7f",
+		"a", "train-0", " ", "   ", ",", "1-3,7,", "日本語", "é", "e\u0301", "\u0301", "\u20e3", "\ufe0f", "❤", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "🏽", "🇩", "🇪",
+		"👨‍👩‍👧", "ᄀ", "ᅡ", "각", "क्ष", "\u0600", "\u0601", "1", "\u0e33", "\u0903", "שלום", "\x1b[31m", "\x1b]0;x\x07", "\r", "\n", "\t", "\x00", "\x7f",
 		"\x9b", "\u009b", "\u0085", "\xff\xfe", "\xe2\x80", "\u202e", "\u2066", "\u2028", "\u200b", "\u3164", "…", "█", strings.Repeat("x", 30),
 	}
 }
@@ -164,7 +164,7 @@ func TestLayout(t *testing.T) {
 // A mark cannot join what stands before its span, nor hide what follows it.
 func TestMarksKeepToThemselves(t *testing.T) {
 	for text, want := range map[string]string{
-		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
+		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "\u0903x": "◌\u0903x", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
 	} {
 		if got := Text(Plain, text).String(); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)

@@ -52,10 +52,15 @@ func selfContained(text string) string {
 
 func isPrepended(r rune) bool { return unicode.Is(unicode.Prepended_Concatenation_Mark, r) }
 
-// joinsBefore reports whether text begins with a mark that takes no column of its own.
+// joinsBefore reports whether text begins with a mark that takes no column of its own, or
+// shares that of the character before.
 func joinsBefore(text string) bool {
 	_, size := utf8.DecodeRuneInString(text)
-	return size > 1 && Width(text[:size]) == 0
+	if size < 2 {
+		return false
+	}
+	character, _ := ansi.FirstGraphemeCluster("x"+text[:size], ansi.GraphemeWidth)
+	return len(character) > 1 || Width(text[:size]) == 0
 }
 
 // split cuts between characters, after at most width columns. (ansi.Truncate cuts an ASCII

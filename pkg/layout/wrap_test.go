@@ -67,7 +67,7 @@ func TestWrap(t *testing.T) {
 		{"a \u0301b", 2, 0, "a \u0301|b"}, {"a \u0301b c", 4, 0, "a \u0301b|c"}, {"❤\ufe0f❤\ufe0f", 3, 0, "❤\ufe0f|❤\ufe0f"},
 		// Lists are broken after commas, and begin where half a line is left.
 		{"1-3,7,10-12", 6, 0, "1-3,7,|10-12"}, {"in 1,2,3,4,5,6,7", 10, 2, "in 1,2,3,|  4,5,6,7"}, {"index 1,2,3,4,5,6,7", 10, 2, "index|  1,2,3,4,|  5,6,7"},
-		{"a,bcdefghij", 4, 0, "a,|bcde|fghi|j"}, {"ab,\u0301cdef", 4, 0, "ab,\u0301c|def"},
+		{"a,bcdefghij", 4, 0, "a,|bcde|fghi|j"}, {"ab,\u0301cdef", 4, 0, "ab,\u0301c|def"}, {",\u0903xy", 2, 0, ",\u0903x|y"},
 	} {
 		var got []string
 		for _, l := range Wrap(Plainly(tc.text), tc.width, tc.hang) {
