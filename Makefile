@@ -94,7 +94,7 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
 	$(GO) test -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
-	$(GO) test -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/tui/canvas
+	$(GO) test -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
 	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
 
 .PHONY: mutants

@@ -382,18 +382,6 @@ func TestProgressCell(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
-	for _, tc := range []struct {
-		in    string
-		width int
-		want  string
-	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"a日本", 4, "a日"}, {"a", 0, ""}} {
-		if got, _ := fit(tc.in, tc.width); got != tc.want {
-			t.Errorf("fit(%q, %d) = %q", tc.in, tc.width, got)
-		}
-	}
-}
-
 // lockedTime is a clock that a test sets.
 type lockedTime struct{ nanos atomic.Int64 }
 

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -115,9 +115,9 @@ func (p *waitProgress) draw() {
 		return
 	}
 	// In the last column some terminals wrap.
-	line, columns := fit(p.line(), p.width()-1)
-	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-columns)))
-	p.shown = columns
+	line := layout.Plainly(p.line()).Cut(p.width()-1, "")
+	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-line.Width())))
+	p.shown = line.Width()
 }
 
 // line is the one line of all Jobs.
@@ -185,21 +185,4 @@ func awaitedPods(terminating *int32) string {
 		return "waits for 1 terminating pod"
 	}
 	return fmt.Sprintf("waits for %d terminating pods", *terminating)
-}
-
-// fit cuts line to width columns, and returns how many it takes. A rune that is not ASCII may take two, so it counts as
-// two.
-func fit(line string, width int) (string, int) {
-	columns := 0
-	for i, r := range line {
-		next := columns + 1
-		if r >= utf8.RuneSelf {
-			next++
-		}
-		if next > width {
-			return line[:i], columns
-		}
-		columns = next
-	}
-	return line, columns
 }

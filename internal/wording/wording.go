@@ -3,6 +3,8 @@ package wording
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,6 +41,21 @@ func units(d time.Duration) (n int64, unit string, rest int64, smaller string) {
 	}
 }
 
+// Seconds is Duration for a number of seconds, which may be more than a Duration holds.
+func Seconds(n int64) string {
+	const most = int64(math.MaxInt64 / time.Second)
+	return Duration(time.Duration(max(-most, min(n, most))) * time.Second)
+}
+
+// Clock is a time of day, with the date if it is not that of now.
+func Clock(t, now time.Time, in *time.Location) string {
+	t, now = t.In(in), now.In(in)
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
 // Fill is how many of width marks of a progress bar are full: whatever has begun shows a
 // first mark, and only all fills it.
 func Fill(have, total int64, width int) int {
@@ -72,6 +89,11 @@ func Plural(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Join joins the parts that are not empty.
+func Join(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" }), separator)
 }
 
 // Sentence makes a text begin with a capital letter, unless it begins with a name such as

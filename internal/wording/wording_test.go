@@ -24,6 +24,42 @@ func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 	}
 }
 
+// Seconds that no Duration can hold are the longest there is.
+func TestSeconds(t *testing.T) {
+	for n, want := range map[int64]string{80: "1m20s", -80: "-1m20s", 1 << 62: "106751d23h", -1 << 62: "-106751d23h"} {
+		if got := Seconds(n); got != want {
+			t.Errorf("%d seconds are %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Parts that are empty take no separator.
+func TestJoin(t *testing.T) {
+	for want, parts := range map[string][]string{"": {"", ""}, "a": {"", "a"}, "a, b": {"a", "", "b", ""}} {
+		if got := Join(", ", parts...); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A time of another day has its date, and days are those of the time zone.
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC)
+	west := time.FixedZone("west", -3600)
+	for _, tc := range []struct {
+		t    time.Time
+		in   *time.Location
+		want string
+	}{
+		{now, time.UTC, "00:30:00"}, {now.Add(-time.Hour), time.UTC, "2026-02-28 23:30:00"}, {now.Add(-time.Hour), west, "22:30:00"},
+		{now.AddDate(1, 0, 0), time.UTC, "2027-03-01 00:30:00"},
+	} {
+		if got := Clock(tc.t, now, tc.in); got != tc.want {
+			t.Errorf("%s in %s is %s, want %s", tc.t, tc.in, got, tc.want)
+		}
+	}
+}
+
 // A share is 0 % of nothing only, and 100 % of all only.
 func TestPercent(t *testing.T) {
 	for _, tc := range []struct {

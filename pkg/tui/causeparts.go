@@ -7,12 +7,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // causeLines are the failures by cause, the most frequent first: at most so many causes, 0
 // for all, which are then told in full.
-func causeLines(p *paint, j *jobData, most int) []canvas.Line {
+func causeLines(p *paint, j *jobData, most int) []layout.Line {
 	shown := j.Causes
 	if most > 0 && len(shown) > most {
 		shown = shown[:most]
@@ -21,9 +21,9 @@ func causeLines(p *paint, j *jobData, most int) []canvas.Line {
 	for i := range j.Causes {
 		width = max(width, len(strconv.Itoa(int(j.Causes[i].Count))))
 	}
-	var lines []canvas.Line
-	add := func(count int64, style styleOf, text canvas.Line) {
-		l := canvas.Of(canvas.Textf(style, "%*d%s ", width, count, p.times()))
+	var lines []layout.Line
+	add := func(count int64, style styleOf, text layout.Line) {
+		l := layout.Of(layout.Textf(style, "%*d%s ", width, count, p.times()))
 		lines = append(lines, p.wrap(append(l, text...), width+2)...)
 	}
 	for i := range shown {
@@ -43,10 +43,10 @@ func causeLines(p *paint, j *jobData, most int) []canvas.Line {
 		for i := range rest {
 			count += int64(rest[i].Count)
 		}
-		add(count, styleMuted, canvas.Of(canvas.Text(styleMuted, "for "+wording.Plural(int64(len(rest)), "other cause", "other causes"))))
+		add(count, styleMuted, layout.Of(layout.Text(styleMuted, "for "+wording.Plural(int64(len(rest)), "other cause", "other causes"))))
 	}
 	if n := j.FailuresWithoutPod; n > 0 {
-		add(int64(n), styleMuted, canvas.Of(canvas.Text(styleMuted, withoutPod(j, n))))
+		add(int64(n), styleMuted, layout.Of(layout.Text(styleMuted, withoutPod(j, n))))
 	}
 	return lines
 }
@@ -70,42 +70,42 @@ func withoutPod(j *jobData, n int32) string {
 }
 
 // causeText is what happened, and what that means.
-func causeText(c *explain.Cause) canvas.Line {
-	l := canvas.Of(canvas.Text(bold, wording.Sentence(c.Text)))
+func causeText(c *explain.Cause) layout.Line {
+	l := layout.Of(layout.Text(bold, wording.Sentence(c.Text)))
 	if c.Meaning != "" {
-		l = append(l, canvas.Text(styleMuted, ": "+c.Meaning))
+		l = append(l, layout.Text(styleMuted, ": "+c.Meaning))
 	}
 	return l
 }
 
 // causeNotes are the rule, the places and the message of a cause; all in one line unless it
 // is told in full.
-func causeNotes(p *paint, c *explain.Cause, full bool) []canvas.Line {
-	var notes []canvas.Span
+func causeNotes(p *paint, c *explain.Cause, full bool) []layout.Line {
+	var notes []layout.Span
 	if rule := causeRule(c); rule != "" {
-		notes = append(notes, canvas.Text(styleAccent, rule))
+		notes = append(notes, layout.Text(styleAccent, rule))
 	}
 	if c.Consequence {
-		notes = append(notes, canvas.Text(styleMuted, "stopped because the Job was ending"))
+		notes = append(notes, layout.Text(styleMuted, "stopped because the Job was ending"))
 	}
 	if c.Indexes != "" {
-		notes = append(notes, canvas.Text(stylePlain, indexesWord(c.Indexes)+p.crop(c.Indexes, listLimit)))
+		notes = append(notes, layout.Text(stylePlain, indexesWord(c.Indexes)+p.crop(c.Indexes, listLimit)))
 	}
 	if c.Message != "" {
-		notes = append(notes, canvas.Text(styleMuted, "said: "+c.Message))
+		notes = append(notes, layout.Text(styleMuted, "said: "+c.Message))
 	}
 	if full && len(c.Pods) > 0 {
-		notes = append(notes, canvas.Text(styleMuted, "pods "+strings.Join(c.Pods, ", ")))
+		notes = append(notes, layout.Text(styleMuted, "pods "+strings.Join(c.Pods, ", ")))
 	}
 	if source := sourceOf(c); source != "" {
-		notes = append(notes, canvas.Text(styleMuted, source))
+		notes = append(notes, layout.Text(styleMuted, source))
 	}
 	if !full && len(notes) > 0 {
-		return []canvas.Line{dotted(p, notes)}
+		return []layout.Line{dotted(p, notes)}
 	}
-	lines := make([]canvas.Line, len(notes))
+	lines := make([]layout.Line, len(notes))
 	for i, note := range notes {
-		lines[i] = canvas.Of(note)
+		lines[i] = layout.Of(note)
 	}
 	return lines
 }
@@ -153,8 +153,8 @@ const briefDetails = 2
 
 // problemLines are what keeps the Job from going on first, then what else is wrong, and
 // what could not be read: at most so many problems, without missing logs; 0 for all in full.
-func problemLines(p *paint, j *jobData, most int) []canvas.Line {
-	var lines []canvas.Line
+func problemLines(p *paint, j *jobData, most int) []layout.Line {
+	var lines []layout.Line
 	n := 0
 	for _, blocks := range []bool{true, false} {
 		for i := range j.Problems {
@@ -169,13 +169,13 @@ func problemLines(p *paint, j *jobData, most int) []canvas.Line {
 		}
 	}
 	if most > 0 && n > most {
-		lines = append(lines, canvas.Of(canvas.Textf(styleMuted, "  and %s", wording.Plural(int64(n-most), "other problem", "other problems"))))
+		lines = append(lines, layout.Of(layout.Textf(styleMuted, "  and %s", wording.Plural(int64(n-most), "other problem", "other problems"))))
 	}
 	for i := range j.Gaps {
 		if most > 0 && j.Gaps[i].What == gapLogs {
 			continue
 		}
-		text := canvas.Of(canvas.Text(styleWarn|bold, p.glyphs.warn+" "), canvas.Text(stylePlain, wording.Sentence(j.Gaps[i].Text)))
+		text := layout.Of(layout.Text(styleWarn|bold, p.glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(j.Gaps[i].Text)))
 		lines = append(lines, p.wrap(text, 2)...)
 	}
 	return lines
@@ -191,23 +191,23 @@ func isTold(j *jobData, place int) bool {
 }
 
 // problemOf is one problem with what it quotes; one that was told has but its kind.
-func problemOf(p *paint, problem *explain.Problem, brief, told bool) []canvas.Line {
-	mark := canvas.Text(styleWarn|bold, p.glyphs.warn+" ")
+func problemOf(p *paint, problem *explain.Problem, brief, told bool) []layout.Line {
+	mark := layout.Text(styleWarn|bold, p.glyphs.Warn+" ")
 	if problem.Blocks {
-		mark = canvas.Text(styleBad|bold, p.glyphs.bad+" ")
+		mark = layout.Text(styleBad|bold, p.glyphs.Bad+" ")
 	}
-	text := canvas.Of(mark, canvas.Text(bold, wording.Sentence(problem.Text)))
+	text := layout.Of(mark, layout.Text(bold, wording.Sentence(problem.Text)))
 	if told {
-		text = canvas.Of(mark, canvas.Text(bold, string(problem.Kind)))
+		text = layout.Of(mark, layout.Text(bold, string(problem.Kind)))
 	}
 	if notes := problemNotes(p, problem); notes != "" {
-		text = append(text, canvas.Text(styleMuted, " ("+notes+")"))
+		text = append(text, layout.Text(styleMuted, " ("+notes+")"))
 	}
 	lines := p.wrap(text, 2)
 	quoted := quotedLines(p, problem.Details)
 	if brief && len(quoted) > briefDetails {
 		quoted = quoted[:briefDetails]
-		quoted[briefDetails-1] = p.cut(append(quoted[briefDetails-1], canvas.Text(styleMuted, p.glyphs.more)), p.width)
+		quoted[briefDetails-1] = p.cut(append(quoted[briefDetails-1], layout.Text(styleMuted, p.glyphs.More)), p.width)
 	}
 	return append(lines, quoted...)
 }
@@ -231,11 +231,11 @@ func problemNotes(p *paint, problem *explain.Problem) string {
 }
 
 // quotedLines are texts from the cluster, line by line.
-func quotedLines(p *paint, texts []string) []canvas.Line {
-	var lines []canvas.Line
+func quotedLines(p *paint, texts []string) []layout.Line {
+	var lines []layout.Line
 	for _, text := range texts {
 		for part := range strings.Lines(text) {
-			l := canvas.Of(canvas.Blank(2), canvas.Text(styleMuted, p.glyphs.quote+" "), canvas.Text(stylePlain, strings.TrimRight(part, "\n")))
+			l := layout.Of(layout.Blank(2), layout.Text(styleMuted, p.glyphs.Quote+" "), layout.Text(stylePlain, strings.TrimRight(part, "\n")))
 			lines = append(lines, p.wrap(l, 4)...)
 		}
 	}

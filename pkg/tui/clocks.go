@@ -6,15 +6,15 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // clockLine is how long the Job ran, when it may be done, and its deadline. Where there is
 // no room for all of it, it does not say how the ETA is known, or why there is none.
-func clockLine(p *paint, j *jobData) canvas.Line {
-	clocks := canvas.Of(canvas.Text(stylePlain, ranFor(p, j)))
+func clockLine(p *paint, j *jobData) layout.Line {
+	clocks := layout.Of(layout.Text(stylePlain, ranFor(p, j)))
 	part := func(words, value string) {
-		clocks = append(clocks, canvas.Text(styleMuted, " "+p.glyphs.dot+" "+words+" "), canvas.Text(styleWarn, value))
+		clocks = append(clocks, layout.Text(styleMuted, " "+p.glyphs.Dot+" "+words+" "), layout.Text(styleWarn, value))
 	}
 	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
 		if retry := waitOf(j.Report, kind); retry != nil {
@@ -39,22 +39,22 @@ func clockLine(p *paint, j *jobData) canvas.Line {
 }
 
 // etaLines tell the time left, with how it is known and without: the longest first.
-func etaLines(p *paint, j *jobData) []canvas.Line {
-	eta, dot := &j.eta, canvas.Text(styleMuted, " "+p.glyphs.dot+" ")
+func etaLines(p *paint, j *jobData) []layout.Line {
+	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.glyphs.Dot+" ")
 	switch {
 	case !eta.Known:
-		return []canvas.Line{{dot, canvas.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, canvas.Text(styleMuted, "no ETA")}}
+		return []layout.Line{{dot, layout.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, layout.Text(styleMuted, "no ETA")}}
 	case eta.PerMinute == 0:
-		return []canvas.Line{{dot, canvas.Text(styleMuted, eta.Method)}}
+		return []layout.Line{{dot, layout.Text(styleMuted, eta.Method)}}
 	}
-	left := canvas.Line{dot, canvas.Text(styleMuted, "ETA "), canvas.Text(bold, wording.Duration(max(0, eta.Remaining-p.now.Sub(j.ObservedAt.Time))))}
+	left := layout.Line{dot, layout.Text(styleMuted, "ETA "), layout.Text(bold, wording.Duration(max(0, eta.Remaining-p.now.Sub(j.ObservedAt.Time))))}
 	if j.etaTo > 0 {
-		left = append(left, canvas.Textf(styleMuted, " to all %d", j.etaTo))
+		left = append(left, layout.Textf(styleMuted, " to all %d", j.etaTo))
 	}
-	with := func(words string) canvas.Line {
-		return append(left[:len(left):len(left)], canvas.Text(styleMuted, " ("+words+")"))
+	with := func(words string) layout.Line {
+		return append(left[:len(left):len(left)], layout.Text(styleMuted, " ("+words+")"))
 	}
-	return []canvas.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
+	return []layout.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
 }
 
 // rate is "82/min", or "1.5/h" for what takes long.

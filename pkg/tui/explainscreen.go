@@ -1,13 +1,14 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -34,7 +35,7 @@ type explainScreen struct {
 		width  int
 		full   bool
 	}
-	lines []text.Line
+	lines []layout.Line
 }
 
 func newExplainScreen(job snapshot.JobKey) *explainScreen { return &explainScreen{job: job} }
@@ -79,8 +80,8 @@ func (s *explainScreen) choose(n int) {
 func (s *explainScreen) chosen() string {
 	var b strings.Builder
 	for _, span := range s.lines[s.commands[s.command]] {
-		if span.Style == text.Command {
-			b.WriteString(span.Text)
+		if span.Style() == layout.Accent {
+			b.WriteString(span.String())
 		}
 	}
 	return b.String()
@@ -95,19 +96,18 @@ func (s *explainScreen) keys() []keyGroup {
 	}
 }
 
-func (s *explainScreen) body(p *paint) []canvas.Line {
+func (s *explainScreen) body(p *paint) []layout.Line {
 	j := p.data.job
 	if j == nil || p.data.snap.Focus.Job != s.job {
 		return waitingFor(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
 	}
 	s.draw(p, j)
-	out := make([]canvas.Line, 0, len(s.lines))
+	out := make([]layout.Line, 0, len(s.lines))
 	for i, l := range s.lines {
-		line := p.fromText(l)
 		if len(s.commands) > 0 && i == s.commands[s.command] {
-			line = append(line[:1:1], line[1:].With(reverse)...) // but for the indent
+			l = append(l[:1:1], l[1:].With(reverse)...) // but for the indent
 		}
-		out = append(out, line)
+		out = append(out, l)
 	}
 	return s.scroll.page(p, out)
 }
@@ -121,55 +121,15 @@ func (s *explainScreen) draw(p *paint, j *jobData) {
 	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.width, ASCII: p.ascii, Full: s.full, Location: p.location})
 	s.commands = s.commands[:0]
 	for i, l := range s.lines {
-		for _, span := range l {
-			if span.Style == text.Command && isPrompt(l) {
-				s.commands = append(s.commands, i)
-				break
-			}
+		if isCommand(l) {
+			s.commands = append(s.commands, i)
 		}
 	}
 	s.command = max(0, min(s.command, len(s.commands)-1))
 }
 
-// isPrompt says that a line is "$ command".
-func isPrompt(l text.Line) bool {
-	for _, span := range l {
-		if strings.TrimSpace(span.Text) != "" {
-			return span.Text == "$ "
-		}
-	}
-	return false
-}
-
-// fromText is a line of pkg/explain/text.
-func (p *paint) fromText(l text.Line) canvas.Line {
-	out := make(canvas.Line, 0, len(l))
-	for _, span := range l {
-		out = append(out, canvas.Text(textStyle(span.Style), span.Text))
-	}
-	return out
-}
-
-func textStyle(s text.Style) styleOf {
-	switch s {
-	case text.Strong:
-		return bold
-	case text.Faint:
-		return styleMuted
-	case text.Good:
-		return styleGood
-	case text.Bad:
-		return styleBad
-	case text.Warn:
-		return styleWarn
-	case text.Accent: // and text.Command, which looks the same
-		return styleAccent
-	case text.GoodStrong:
-		return styleGood | bold
-	case text.BadStrong:
-		return styleBad | bold
-	case text.WarnStrong:
-		return styleWarn | bold
-	}
-	return stylePlain
+// isCommand says that a line is "$ command", of a prompt and a command.
+func isCommand(l layout.Line) bool {
+	at := slices.IndexFunc(l, func(s layout.Span) bool { return strings.TrimSpace(s.String()) != "" })
+	return at >= 0 && at+1 < len(l) && l[at].String() == "$ " && l[at+1].Style() == layout.Accent
 }

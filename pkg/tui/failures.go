@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // failuresPane lists the causes of failures; the chosen one is told in full below.
@@ -73,9 +73,9 @@ func (o *failuresPane) keys() []keyGroup {
 	return []keyGroup{{title: "Failures", bindings: []binding{open, keyDetail}}}
 }
 
-func (o *failuresPane) body(p *paint) []canvas.Line {
+func (o *failuresPane) body(p *paint) []layout.Line {
 	j := p.data.job
-	lines := append([]canvas.Line{nil}, p.wrap(failuresSummary(j), 2)...)
+	lines := append([]layout.Line{nil}, p.wrap(failuresSummary(j), 2)...)
 	if len(j.Causes) == 0 {
 		o.list.resize(0, 1, nil)
 		return lines
@@ -90,11 +90,11 @@ func (o *failuresPane) body(p *paint) []canvas.Line {
 	// The header, and a blank line before and behind the table, are there too; without room
 	// only the last one is.
 	const around = 3
-	blank := []canvas.Line{nil}
+	blank := []layout.Line{nil}
 	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.height {
 		lines, blank = lines[1:], nil
 	}
-	header, table := canvas.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.ellipsis)
+	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(cursorWidth))
 	left := p.height - len(lines) - 1
 	o.list.resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -102,7 +102,7 @@ func (o *failuresPane) body(p *paint) []canvas.Line {
 	for i := first; i < end; i++ {
 		row := chosenRow(p, table[i], i == o.list.cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = canvas.Spread(p.width, row, canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, more)), p.glyphs.ellipsis)
+			row = layout.Spread(p.width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, more)), p.glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}
@@ -122,16 +122,16 @@ func (o *failuresPane) body(p *paint) []canvas.Line {
 const minCauses = 3
 
 // failuresSummary is "14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes".
-func failuresSummary(j *jobData) canvas.Line {
+func failuresSummary(j *jobData) layout.Line {
 	all, counted, awaiting, ignored := failureTotals(j)
 	if all == 0 {
-		return canvas.Of(canvas.Text(styleMuted, "No failures are known."))
+		return layout.Of(layout.Text(styleMuted, "No failures are known."))
 	}
-	l := canvas.Of(canvas.Text(bold, wording.Plural(int64(all), "failure", "failures")))
+	l := layout.Of(layout.Text(bold, wording.Plural(int64(all), "failure", "failures")))
 	between := ": "
 	part := func(n int32, what string) {
 		if n > 0 {
-			l = append(l, canvas.Textf(stylePlain, "%s%d %s", between, n, what))
+			l = append(l, layout.Textf(stylePlain, "%s%d %s", between, n, what))
 			between = ", "
 		}
 	}
@@ -144,9 +144,9 @@ func failuresSummary(j *jobData) canvas.Line {
 	if between == ": " {
 		separator = ", "
 	}
-	l = append(l, canvas.Text(stylePlain, separator+wording.Plural(int64(len(j.Causes)), "cause", "causes")))
+	l = append(l, layout.Text(stylePlain, separator+wording.Plural(int64(len(j.Causes)), "cause", "causes")))
 	if n := j.FailuresWithoutPod; n > 0 {
-		l = append(l, canvas.Text(styleMuted, fmt.Sprintf("; %d %s", n, withoutPod(j, n))))
+		l = append(l, layout.Text(styleMuted, fmt.Sprintf("; %d %s", n, withoutPod(j, n))))
 	}
 	return l
 }
@@ -169,12 +169,12 @@ func causeTexts(p *paint, j *jobData) []string {
 func leastCause(p *paint) int { return p.width/2 + 2 }
 
 // causeColumns give the text of causes most of the room: its end tells them apart.
-func causeColumns(p *paint, j *jobData) []canvas.Column {
-	columns := []canvas.Column{
+func causeColumns(p *paint, j *jobData) []layout.Column {
+	columns := []layout.Column{
 		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
 	}
 	if hasIndexes(j) {
-		columns = append(columns, canvas.Column{Header: "INDEXES", Min: 16, Drop: 3})
+		columns = append(columns, layout.Column{Header: "INDEXES", Min: 16, Drop: 3})
 	}
 	return columns
 }
@@ -187,8 +187,8 @@ func hasIndexes(j *jobData) bool {
 // maxIndexList is how many bytes of a list of indexes stand in the table.
 const maxIndexList = 40
 
-func causeCells(p *paint, j *jobData) [][]canvas.Line {
-	cells := make([][]canvas.Line, 0, len(j.Causes))
+func causeCells(p *paint, j *jobData) [][]layout.Line {
+	cells := make([][]layout.Line, 0, len(j.Causes))
 	indexes, texts := hasIndexes(j), causeTexts(p, j)
 	for i := range j.Causes {
 		c := &j.Causes[i]
@@ -199,12 +199,12 @@ func causeCells(p *paint, j *jobData) [][]canvas.Line {
 		if c.Consequence {
 			rule, style = "the Job was ending", styleMuted
 		}
-		row := []canvas.Line{
-			canvas.Of(canvas.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), canvas.Plainly(texts[i]),
-			canvas.Of(canvas.Text(style, rule)), canvas.Of(canvas.Text(styleMuted, p.when(c.Last))),
+		row := []layout.Line{
+			layout.Of(layout.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(styleMuted, p.when(c.Last))),
 		}
 		if indexes {
-			row = append(row, canvas.Plainly(p.crop(c.Indexes, maxIndexList)))
+			row = append(row, layout.Plainly(p.crop(c.Indexes, maxIndexList)))
 		}
 		cells = append(cells, row)
 	}
@@ -212,14 +212,14 @@ func causeCells(p *paint, j *jobData) [][]canvas.Line {
 }
 
 // causeDetail is a cause in full.
-func causeDetail(p *paint, c *explain.Cause) []canvas.Line {
-	lines := []canvas.Line{p.title("Cause", "")}
+func causeDetail(p *paint, c *explain.Cause) []layout.Line {
+	lines := []layout.Line{p.title("Cause", "")}
 	lines = append(lines, p.wrap(causeText(c), 2)...)
 	for _, note := range causeNotes(p, c, true) {
 		lines = append(lines, p.wrap(note.Indent(2), 2)...)
 	}
 	if !c.First.IsZero() && !c.Last.IsZero() {
-		lines = append(lines, p.cut(canvas.Of(canvas.Textf(styleMuted, "  first %s, last %s", p.when(c.First), p.when(c.Last))), p.width))
+		lines = append(lines, p.cut(layout.Of(layout.Textf(styleMuted, "  first %s, last %s", p.when(c.First), p.when(c.Last))), p.width))
 	}
 	return lines
 }

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // filter chooses rows or lines by words: all of them must occur, whatever their case, and
@@ -111,33 +111,33 @@ func (f *filter) keys() []binding {
 }
 
 // line tells what is chosen; nil without a filter.
-func (f *filter) line(p *paint, shown, all int, what string) canvas.Line {
+func (f *filter) line(p *paint, shown, all int, what string) layout.Line {
 	if f.text == "" {
 		return nil
 	}
-	l := canvas.Of(
-		canvas.Text(styleAccent|bold, "/"+f.text), canvas.Textf(stylePlain, "  %d of %d %s", shown, all, what),
-		canvas.Text(styleMuted, "  esc shows all"),
+	l := layout.Of(
+		layout.Text(styleAccent|bold, "/"+f.text), layout.Textf(stylePlain, "  %d of %d %s", shown, all, what),
+		layout.Text(styleMuted, "  esc shows all"),
 	)
 	return p.cut(l, p.width)
 }
 
 // marked is a text with the words of the filter made visible.
-func (f *filter) marked(text string, style styleOf) canvas.Line {
+func (f *filter) marked(text string, style styleOf) layout.Line {
 	lower := strings.ToLower(text)
 	if len(f.have) == 0 || len(lower) != len(text) {
-		return canvas.Of(canvas.Text(style, text))
+		return layout.Of(layout.Text(style, text))
 	}
-	var l canvas.Line
+	var l layout.Line
 	for from := 0; from < len(text); {
 		at, n := nextWord(lower[from:], f.have)
 		if at < 0 {
-			return append(l, canvas.Text(style, text[from:]))
+			return append(l, layout.Text(style, text[from:]))
 		}
 		if at > 0 {
-			l = append(l, canvas.Text(style, text[from:from+at]))
+			l = append(l, layout.Text(style, text[from:from+at]))
 		}
-		l = append(l, canvas.Text(style|reverse, text[from+at:from+at+n]))
+		l = append(l, layout.Text(style|reverse, text[from+at:from+at+n]))
 		from += at + n
 	}
 	return l

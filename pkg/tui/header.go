@@ -5,41 +5,41 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // barWidth is how wide the bar of the header is at most.
 const barWidth = 40
 
 // jobHeader is what stands above the tabs: the fate, the progress, and the clocks.
-func jobHeader(p *paint, j *jobData) []canvas.Line {
-	return []canvas.Line{fateLine(p, j), progressLine(p, j), clockLine(p, j)}
+func jobHeader(p *paint, j *jobData) []layout.Line {
+	return []layout.Line{fateLine(p, j), progressLine(p, j), clockLine(p, j)}
 }
 
 // fateLine is the status with its reason, and who runs the Job.
-func fateLine(p *paint, j *jobData) canvas.Line {
+func fateLine(p *paint, j *jobData) layout.Line {
 	v := &j.Verdict
-	mark, style := p.glyphs.fate(v.Fate, v.Stalled, j.Job.Suspend)
-	l := canvas.Of(canvas.Text(style|bold, mark+" "+v.Status))
+	mark, style := fateMark(&p.glyphs, v.Fate, v.Stalled, j.Job.Suspend)
+	l := layout.Of(layout.Text(style|bold, mark+" "+v.Status))
 	if j.gone {
-		l = append(l, canvas.Text(styleBad|bold, "  deleted"))
+		l = append(l, layout.Text(styleBad|bold, "  deleted"))
 	}
 	if v.Stalled && !j.Job.Suspend {
-		l = append(l, canvas.Text(styleWarn|bold, "  does not go on"))
+		l = append(l, layout.Text(styleWarn|bold, "  does not go on"))
 	}
 	if v.Reason != "" {
-		l = append(l, canvas.Text(style, "  "+v.Reason))
+		l = append(l, layout.Text(style, "  "+v.Reason))
 	}
 	if v.Rule != nil {
-		l = append(l, canvas.Text(styleMuted, "  by "), canvas.Text(styleAccent, ruleTitle(*v.Rule, v.RuleName)))
+		l = append(l, layout.Text(styleMuted, "  by "), layout.Text(styleAccent, ruleTitle(*v.Rule, v.RuleName)))
 	}
 	for _, words := range []string{"  run by ", "  "} {
 		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.width {
-			return canvas.Spread(p.width, l, by, p.glyphs.ellipsis)
+			return layout.Spread(p.width, l, by, p.glyphs.Ellipsis)
 		}
 	}
 	if j.Reconciler.Alive == explain.NotAlive {
-		return canvas.Spread(p.width, l, canvas.Of(canvas.Text(styleBad|bold, "  controller not alive")), p.glyphs.ellipsis)
+		return layout.Spread(p.width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.glyphs.Ellipsis)
 	}
 	return p.cut(l, p.width)
 }
@@ -53,17 +53,17 @@ func ruleTitle(index int32, name string) string {
 }
 
 // runBy is who reconciles the Job, after some words, and whether it is alive.
-func runBy(p *paint, r *explain.Reconciler, words string) canvas.Line {
+func runBy(p *paint, r *explain.Reconciler, words string) layout.Line {
 	name := r.ManagedBy
 	if name == "" {
 		name = "built-in"
 	}
-	l := canvas.Of(canvas.Text(styleMuted, words+name))
+	l := layout.Of(layout.Text(styleMuted, words+name))
 	switch r.Alive {
 	case explain.Alive:
-		l = append(l, canvas.Text(styleGood, " "+p.glyphs.good))
+		l = append(l, layout.Text(styleGood, " "+p.glyphs.Good))
 	case explain.NotAlive:
-		l = append(l, canvas.Text(styleBad|bold, " "+p.glyphs.bad+" not alive"))
+		l = append(l, layout.Text(styleBad|bold, " "+p.glyphs.Bad+" not alive"))
 	}
 	return l
 }
@@ -84,9 +84,9 @@ const (
 
 // progressLine is the bar and what the pods or indexes do, in as many words as there is
 // room for: the bar gets smaller and goes before a number does.
-func progressLine(p *paint, j *jobData) canvas.Line {
+func progressLine(p *paint, j *jobData) layout.Line {
 	bar := min(barWidth, p.width/4)
-	var l canvas.Line
+	var l layout.Line
 	for _, try := range []struct {
 		bar int
 		brevity
@@ -100,29 +100,29 @@ func progressLine(p *paint, j *jobData) canvas.Line {
 }
 
 // barOf is how much has succeeded, with a bar so wide.
-func barOf(p *paint, j *jobData, width int) canvas.Line {
+func barOf(p *paint, j *jobData, width int) layout.Line {
 	done, total := j.done()
 	if total <= 0 {
-		return canvas.Of(canvas.Textf(stylePlain, "%d succeeded", done))
+		return layout.Of(layout.Textf(stylePlain, "%d succeeded", done))
 	}
 	style := styleGood
 	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
 		style = styleBad
 	}
-	var l canvas.Line
+	var l layout.Line
 	percent := wording.Percent(int64(done), int64(total)) + " "
 	if width > 0 {
 		l, percent = p.bar(int64(done), int64(total), width, style), " "+percent
 	}
-	return append(l, canvas.Text(bold, percent), canvas.Textf(stylePlain, " %d/%d", done, total))
+	return append(l, layout.Text(bold, percent), layout.Textf(stylePlain, " %d/%d", done, total))
 }
 
 // countsOf are the numbers that are not 0, each in its colour.
-func countsOf(p *paint, j *jobData, brief brevity) canvas.Line {
-	var l canvas.Line
+func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
+	var l layout.Line
 	add := func(n int32, word string, style styleOf) {
 		if n > 0 {
-			l = append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" "), canvas.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
 		}
 	}
 	now := &j.standing

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // helpScreen lists the keys of a screen; it covers it until a key closes it.
@@ -83,19 +83,19 @@ func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
 func (h *helpScreen) scrolls() bool { return h.scroll.n > h.scroll.height }
 
 // hints are for the last line.
-func (h *helpScreen) hints(p *paint) canvas.Line {
-	l := canvas.Of(canvas.Text(styleMuted, "any other key closes the help"))
+func (h *helpScreen) hints(p *paint) layout.Line {
+	l := layout.Of(layout.Text(styleMuted, "any other key closes the help"))
 	if h.scrolls() {
 		return append(p.keyHints(bind("↑/↓", "scroll", "up", "down")), l...)
 	}
-	return canvas.Of(canvas.Text(styleMuted, "any key closes the help"))
+	return layout.Of(layout.Text(styleMuted, "any key closes the help"))
 }
 
 // helpColumn is how wide the keys are.
 const helpColumn = 12
 
-func (h *helpScreen) body(p *paint) []canvas.Line {
-	var lines []canvas.Line
+func (h *helpScreen) body(p *paint) []layout.Line {
+	var lines []layout.Line
 	for _, g := range h.groups {
 		if !slices.ContainsFunc(g.bindings, binding.Enabled) {
 			continue // All of its keys mean something else on this screen.
@@ -104,14 +104,14 @@ func (h *helpScreen) body(p *paint) []canvas.Line {
 			lines = append(lines, nil)
 		}
 		if g.title != "" {
-			lines = append(lines, canvas.Of(canvas.Text(bold, g.title)))
+			lines = append(lines, layout.Of(layout.Text(bold, g.title)))
 		}
 		for _, b := range g.bindings {
 			if !b.Enabled() {
 				continue
 			}
-			key := canvas.Of(canvas.Text(styleAccent, p.keyName(b))).Pad(helpColumn)
-			lines = append(lines, append(key, canvas.Text(stylePlain, b.Help().Desc)).Indent(2))
+			key := layout.Of(layout.Text(styleAccent, p.keyName(b))).Pad(helpColumn)
+			lines = append(lines, append(key, layout.Text(stylePlain, b.Help().Desc)).Indent(2))
 		}
 	}
 	if p.width >= 2*minColumn && len(lines) > p.height {
@@ -124,7 +124,7 @@ func (h *helpScreen) body(p *paint) []canvas.Line {
 const minColumn = 40
 
 // inColumns breaks a list that is too long for the screen into two columns, between groups.
-func (h *helpScreen) inColumns(lines []canvas.Line, p *paint) []canvas.Line {
+func (h *helpScreen) inColumns(lines []layout.Line, p *paint) []layout.Line {
 	at := 0
 	for i, l := range lines {
 		if len(l) == 0 && i <= (len(lines)+1)/2+1 {
@@ -134,5 +134,5 @@ func (h *helpScreen) inColumns(lines []canvas.Line, p *paint) []canvas.Line {
 	if at == 0 {
 		return lines
 	}
-	return canvas.Beside(lines[:at], p.width/2-1, 2, lines[at+1:], p.glyphs.ellipsis)
+	return layout.Beside(lines[:at], p.width/2-1, 2, lines[at+1:], p.glyphs.Ellipsis)
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
 
 // cellDetail tells of the cell under the cursor, in detailLines lines.
-func cellDetail(p *paint, j *jobData, c indexmap.Cell) []canvas.Line {
-	var lines []canvas.Line
+func cellDetail(p *paint, j *jobData, c indexmap.Cell) []layout.Line {
+	var lines []layout.Line
 	if c.N == 1 {
 		lines = oneIndex(p, j, &c)
 	} else {
@@ -28,25 +28,16 @@ func cellDetail(p *paint, j *jobData, c indexmap.Cell) []canvas.Line {
 	return lines[:detailLines]
 }
 
-// rule is a heading of styled text, with a line up to the end.
-func (p *paint) rule(title canvas.Line) canvas.Line {
-	title = p.cut(title, p.width)
-	if missing := p.width - title.Width() - 1; missing > 0 {
-		title = append(title, canvas.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
-	}
-	return title
-}
-
 // oneIndex is its state with the attempt, what comes, its pod, and why it failed.
-func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
+func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	mark := c.Mark()
 	info := infoOf(j, c.First)
-	title := canvas.Of(canvas.Textf(bold, "Index %d", c.First),
-		canvas.Text(markStyle(mark), "  "+mark.Glyph(p.ascii)+" "+stateWord(j, indexmap.State(mark))))
+	title := layout.Of(layout.Textf(bold, "Index %d", c.First),
+		layout.Text(markStyle(mark), "  "+mark.Glyph(p.ascii)+" "+stateWord(j, indexmap.State(mark))))
 	if attempt := attemptOf(info); attempt != "" {
-		title = append(title, canvas.Text(stylePlain, "  attempt "+attempt))
+		title = append(title, layout.Text(stylePlain, "  attempt "+attempt))
 	}
-	lines := []canvas.Line{p.rule(title)}
+	lines := []layout.Line{p.rule(title)}
 	if l := failuresOf(p, info); len(l) > 0 {
 		lines = append(lines, l)
 	}
@@ -57,7 +48,7 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
 		cause = pod.Cause
 	}
 	if cause != "" {
-		lines = append(lines, field("last failure", canvas.Text(styleBad, wording.Sentence(cause))))
+		lines = append(lines, field("last failure", layout.Text(styleBad, wording.Sentence(cause))))
 	}
 	return lines
 }
@@ -66,8 +57,8 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
 const fieldWidth = 14
 
 // field is a named value.
-func field(name string, value ...canvas.Span) canvas.Line {
-	return append(canvas.Of(canvas.Text(styleMuted, name)).Pad(fieldWidth), value...)
+func field(name string, value ...layout.Span) layout.Line {
+	return append(layout.Of(layout.Text(styleMuted, name)).Pad(fieldWidth), value...)
 }
 
 // infoOf is what the Report tells of one index; the zero value if nothing.
@@ -92,16 +83,16 @@ func attemptOf(info *explain.IndexInfo) string {
 }
 
 // failuresOf is "2 counted · 1 ignored · next pod in 20s".
-func failuresOf(p *paint, info *explain.IndexInfo) canvas.Line {
-	var parts []canvas.Span
+func failuresOf(p *paint, info *explain.IndexInfo) layout.Line {
+	var parts []layout.Span
 	if info.Failures > 0 {
-		parts = append(parts, canvas.Textf(stylePlain, "%d counted", info.Failures))
+		parts = append(parts, layout.Textf(stylePlain, "%d counted", info.Failures))
 	}
 	if info.Ignored > 0 {
-		parts = append(parts, canvas.Textf(stylePlain, "%d ignored", info.Ignored))
+		parts = append(parts, layout.Textf(stylePlain, "%d ignored", info.Ignored))
 	}
 	if !info.Until.IsZero() {
-		parts = append(parts, canvas.Text(styleWarn, "next pod "+p.countdown(info.Until.Time)))
+		parts = append(parts, layout.Text(styleWarn, "next pod "+p.countdown(info.Until.Time)))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -110,11 +101,11 @@ func failuresOf(p *paint, info *explain.IndexInfo) canvas.Line {
 }
 
 // dotted puts dots between parts.
-func dotted(p *paint, parts []canvas.Span) canvas.Line {
-	var l canvas.Line
+func dotted(p *paint, parts []layout.Span) layout.Line {
+	var l layout.Line
 	for i, part := range parts {
 		if i > 0 {
-			l = append(l, canvas.Text(styleMuted, " "+p.glyphs.dot+" "))
+			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "))
 		}
 		l = append(l, part)
 	}
@@ -137,50 +128,50 @@ func podOf(j *jobData, index int32, latest string) (pod *explain.PodInfo, n int)
 	return pod, n
 }
 
-func podLine(p *paint, pod *explain.PodInfo, name string, n int) canvas.Line {
+func podLine(p *paint, pod *explain.PodInfo, name string, n int) layout.Line {
 	switch {
 	case pod == nil && name == "":
-		return field("pod", canvas.Text(styleMuted, "none is there"))
+		return field("pod", layout.Text(styleMuted, "none is there"))
 	case pod == nil:
-		return field("pod", canvas.Text(stylePlain, name))
+		return field("pod", layout.Text(stylePlain, name))
 	}
-	parts := []canvas.Span{canvas.Text(stylePlain, pod.Name), canvas.Text(stylePlain, pod.State)}
+	parts := []layout.Span{layout.Text(stylePlain, pod.Name), layout.Text(stylePlain, pod.State)}
 	if pod.Restarts > 0 {
-		parts = append(parts, canvas.Text(styleWarn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
+		parts = append(parts, layout.Text(styleWarn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
 	}
 	switch {
 	case !pod.GraceEnds.IsZero():
-		parts = append(parts, canvas.Text(styleSpecial, "grace period ends "+p.countdown(pod.GraceEnds.Time)))
+		parts = append(parts, layout.Text(styleSpecial, "grace period ends "+p.countdown(pod.GraceEnds.Time)))
 	case !pod.Ended.IsZero():
-		parts = append(parts, canvas.Text(styleMuted, "ended "+p.when(pod.Ended)))
+		parts = append(parts, layout.Text(styleMuted, "ended "+p.when(pod.Ended)))
 	case !pod.Created.IsZero():
-		parts = append(parts, canvas.Text(styleMuted, "created "+p.when(pod.Created)))
+		parts = append(parts, layout.Text(styleMuted, "created "+p.when(pod.Created)))
 	}
 	if n > 1 {
-		parts = append(parts, canvas.Textf(styleMuted, "latest of %d", n))
+		parts = append(parts, layout.Textf(styleMuted, "latest of %d", n))
 	}
 	if pod.Node != "" {
-		parts = append(parts, canvas.Text(styleMuted, "on "+pod.Node))
+		parts = append(parts, layout.Text(styleMuted, "on "+pod.Node))
 	}
 	return field("pod", dotted(p, parts)...)
 }
 
 // severalIndexes are how many of a cell are in which state, and those to look at.
-func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []canvas.Line {
-	title := canvas.Of(canvas.Textf(bold, "Indexes %d to %d", c.First, c.Last), canvas.Textf(styleMuted, "  %d in this cell", c.N))
-	lines := []canvas.Line{p.rule(title)}
-	var counts []canvas.Line
+func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
+	title := layout.Of(layout.Textf(bold, "Indexes %d to %d", c.First, c.Last), layout.Textf(styleMuted, "  %d in this cell", c.N))
+	lines := []layout.Line{p.rule(title)}
+	var counts []layout.Line
 	for _, state := range legendOrder() {
 		if n := c.Counts[state]; n > 0 {
 			mark := indexmap.Mark(state)
-			counts = append(counts, canvas.Of(canvas.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ascii), n), canvas.Text(stylePlain, " "+stateWord(j, state))))
+			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ascii), n), layout.Text(stylePlain, " "+stateWord(j, state))))
 		}
 	}
-	lines = append(lines, flow(counts, p.width, 3)...)
+	lines = append(lines, layout.Flow(counts, p.width, 3)...)
 	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
 		if n := int(c.Counts[state]); n > 0 {
-			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.ellipsis)
-			lines = append(lines, field(state.Word(), canvas.Text(markStyle(indexmap.Mark(state)), list)))
+			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.Ellipsis)
+			lines = append(lines, field(state.Word(), layout.Text(markStyle(indexmap.Mark(state)), list)))
 		}
 	}
 	return lines
@@ -205,7 +196,7 @@ func examples(indexes []int32, all int, ellipsis string) string {
 const leastTable = 3
 
 // troubledIndexes are those that the Report tells of, where there is room below the map.
-func troubledIndexes(p *paint, j *jobData, height int) []canvas.Line {
+func troubledIndexes(p *paint, j *jobData, height int) []layout.Line {
 	details := j.Indexes.Details
 	if len(details) == 0 {
 		return nil
@@ -216,28 +207,28 @@ func troubledIndexes(p *paint, j *jobData, height int) []canvas.Line {
 	if int64(len(shown)) < all {
 		note = fmt.Sprintf("%d of %s: %s goes through them", len(shown), note, p.keyName(keyLook))
 	}
-	cells := make([][]canvas.Line, 0, len(shown))
+	cells := make([][]layout.Line, 0, len(shown))
 	for i := range shown {
 		cells = append(cells, indexRow(p, j, &shown[i]))
 	}
-	header, lines := canvas.Table([]canvas.Column{
+	header, lines := layout.Table([]layout.Column{
 		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "NEXT POD", Drop: 1}, {Header: "POD", Drop: 2}, {Header: "LAST FAILURE", Min: p.width * 3 / 10},
-	}, cells, p.width, p.glyphs.ellipsis)
-	return append([]canvas.Line{p.title("With failures", note), header}, lines...)
+	}, cells, p.width, p.glyphs.Ellipsis)
+	return append([]layout.Line{p.title("With failures", note), header}, lines...)
 }
 
-func indexRow(p *paint, j *jobData, info *explain.IndexInfo) []canvas.Line {
+func indexRow(p *paint, j *jobData, info *explain.IndexInfo) []layout.Line {
 	state, known := j.indexes.State(info.Index)
-	word := canvas.Text(stylePlain, info.State)
+	word := layout.Text(stylePlain, info.State)
 	if mark := indexmap.Mark(state); known {
-		word = canvas.Text(markStyle(mark), mark.Glyph(p.ascii)+" "+stateWord(j, state))
+		word = layout.Text(markStyle(mark), mark.Glyph(p.ascii)+" "+stateWord(j, state))
 	}
 	next := ""
 	if !info.Until.IsZero() {
 		next = p.countdown(info.Until.Time)
 	}
-	return []canvas.Line{
-		canvas.Plainly(strconv.Itoa(int(info.Index))), canvas.Of(word), canvas.Plainly(attemptOf(info)),
-		canvas.Of(canvas.Text(styleWarn, next)), canvas.Plainly(info.Pod), canvas.Plainly(info.Cause),
+	return []layout.Line{
+		layout.Plainly(strconv.Itoa(int(info.Index))), layout.Of(word), layout.Plainly(attemptOf(info)),
+		layout.Of(layout.Text(styleWarn, next)), layout.Plainly(info.Pod), layout.Plainly(info.Cause),
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -200,7 +200,7 @@ const (
 	leastRows   = 3 // of the map
 )
 
-func (o *indexesPane) body(p *paint) []canvas.Line {
+func (o *indexesPane) body(p *paint) []layout.Line {
 	j := p.data.job
 	m := mapOf(p.data)
 	if m == nil {
@@ -211,7 +211,7 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 	cell := g.CellOf(o.cursor)
 	o.scrollTo(&g, cell)
 	first, end := rows(g.Rows, o.top, o.rows)
-	lines := append([]canvas.Line{o.scale(p, j, &g, first, end)}, head...)
+	lines := append([]layout.Line{o.scale(p, j, &g, first, end)}, head...)
 	lines = append(lines, mapRows(p, &g, first, end, cell)...)
 	lines = append(lines, cellDetail(p, j, g.Cell(cell))...)
 	if left := p.height - len(lines); left >= leastTable {
@@ -221,10 +221,10 @@ func (o *indexesPane) body(p *paint) []canvas.Line {
 }
 
 // layout shares the room between the legend, the map and what is said below it.
-func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []canvas.Line, g indexmap.Grid) {
+func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []layout.Line, g indexmap.Grid) {
 	o.width = p.width
 	for _, mixed := range []bool{false, true} {
-		head = flow(legend(p, j, mixed), p.width, 3)
+		head = layout.Flow(legend(p, j, mixed), p.width, 3)
 		o.rows = max(leastRows, p.height-1-len(head)-detailLines)
 		if g = o.grid(m); !isMixed(&g, m) {
 			break
@@ -242,10 +242,10 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 }
 
 // scale is the line above the map: how much there is, and how much of it is shown.
-func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) canvas.Line {
+func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) layout.Line {
 	note := perCell(g)
 	if end-first < g.Rows {
-		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.dot, first+1, end, g.Rows)
+		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.Dot, first+1, end, g.Rows)
 	}
 	return p.title(howMany(j.indexes), note)
 }

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -59,7 +59,7 @@ func (s *jobScreen) keys() []keyGroup {
 	return append(s.tabs.keys(), keyGroup{title: "Job", bindings: []binding{keyExplain, keyTabs}})
 }
 
-func (s *jobScreen) body(p *paint) []canvas.Line {
+func (s *jobScreen) body(p *paint) []layout.Line {
 	j := p.data.job
 	if j == nil || p.data.snap.Focus.Job != s.job {
 		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
@@ -70,12 +70,12 @@ func (s *jobScreen) body(p *paint) []canvas.Line {
 }
 
 // waitingFor says that nothing is known yet, and since when.
-func waitingFor(p *paint, what string) []canvas.Line {
-	l := canvas.Of(canvas.Text(styleMuted, what+p.glyphs.more))
+func waitingFor(p *paint, what string) []layout.Line {
+	l := layout.Of(layout.Text(styleMuted, what+p.glyphs.More))
 	if waited := p.now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
-		l = append(l, canvas.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
+		l = append(l, layout.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
 	}
-	return []canvas.Line{nil, l}
+	return []layout.Line{nil, l}
 }
 
 // tabs are panes, of which one is drawn.
@@ -120,20 +120,20 @@ func (t *tabs) keys() []keyGroup {
 
 // line shows the names of the tabs: closer to each other where there is little room, and
 // only the chosen one's where there is less.
-func (t *tabs) line(p *paint) canvas.Line {
-	var wide, tight, short canvas.Line
+func (t *tabs) line(p *paint) layout.Line {
+	var wide, tight, short layout.Line
 	for i, pane := range t.panes {
 		number := strconv.Itoa(i + 1)
 		if i != t.at {
-			wide = append(wide, canvas.Text(styleMuted, " "+number+" "+pane.name+" "))
-			tight = append(tight, canvas.Text(styleMuted, number+pane.name+" "))
-			short = append(short, canvas.Text(styleMuted, " "+number+" "))
+			wide = append(wide, layout.Text(styleMuted, " "+number+" "+pane.name+" "))
+			tight = append(tight, layout.Text(styleMuted, number+pane.name+" "))
+			short = append(short, layout.Text(styleMuted, " "+number+" "))
 			continue
 		}
-		chosen := canvas.Text(bold|reverse, " "+number+" "+pane.name+" ")
-		wide, tight, short = append(wide, chosen), append(append(tight, chosen), canvas.Blank(1)), append(short, chosen)
+		chosen := layout.Text(bold|reverse, " "+number+" "+pane.name+" ")
+		wide, tight, short = append(wide, chosen), append(append(tight, chosen), layout.Blank(1)), append(short, chosen)
 	}
-	for _, l := range []canvas.Line{wide, tight} {
+	for _, l := range []layout.Line{wide, tight} {
 		if l.Width() <= p.width {
 			return l
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -71,7 +71,7 @@ func (s *jobsScreen) chosen(d *data) *explain.Outline {
 	return &jobs.Items[s.rows.order[s.list.cursor]]
 }
 
-func (s *jobsScreen) body(p *paint) []canvas.Line {
+func (s *jobsScreen) body(p *paint) []layout.Line {
 	jobs := p.data.snap.Jobs
 	if jobs == nil {
 		return waitingFor(p, "Reading the Jobs"+s.of())
@@ -103,42 +103,42 @@ func (s *jobsScreen) of() string {
 }
 
 // empty says that there is nothing to show, and what to do about it.
-func (s *jobsScreen) empty(p *paint, jobs *snapshot.Jobs) []canvas.Line {
+func (s *jobsScreen) empty(p *paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Items) > 0 {
-		return []canvas.Line{nil, canvas.Of(canvas.Text(stylePlain, "No Job has these words in its namespace, name, status, reason or rule."))}
+		return []layout.Line{nil, layout.Of(layout.Text(stylePlain, "No Job has these words in its namespace, name, status, reason or rule."))}
 	}
-	lines := []canvas.Line{nil, canvas.Of(canvas.Text(stylePlain, "A Job that is created appears here by itself."))}
-	return append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
+	lines := []layout.Line{nil, layout.Of(layout.Text(stylePlain, "A Job that is created appears here by itself."))}
+	return append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 
 // summary is what Jobs these are, how many there are of each kind, those that need a look
 // first, and the order.
-func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []canvas.Line {
-	title := canvas.Of(canvas.Text(bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
+func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []layout.Line {
+	title := layout.Of(layout.Text(bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
 	if len(jobs.Items) == 0 {
-		title = canvas.Of(canvas.Text(bold, "No Jobs"))
+		title = layout.Of(layout.Text(bold, "No Jobs"))
 	}
 	if s.what != "" {
-		title = append(title, canvas.Text(styleMuted, " in "), canvas.Text(stylePlain, s.what))
+		title = append(title, layout.Text(styleMuted, " in "), layout.Text(stylePlain, s.what))
 	}
 	if len(jobs.Items) == 0 {
-		return []canvas.Line{p.cut(title, p.width)}
+		return []layout.Line{p.cut(title, p.width)}
 	}
 	return s.sorting.titled(p, title, ": ", s.counts(p))
 }
 
 // counts are how many Jobs there are of each kind.
-func (s *jobsScreen) counts(p *paint) canvas.Line {
+func (s *jobsScreen) counts(p *paint) layout.Line {
 	counts := s.facts.counts
 	counts[jobRuns] += counts[jobTroubled]
 	counts[jobTroubled] = 0
-	var l canvas.Line
+	var l layout.Line
 	for kind, n := range counts {
 		if n == 0 {
 			continue
 		}
 		mark, style := jobKind(kind).look(p)
-		l = append(l, canvas.Textf(style, "%s %d %s", mark, n, jobKind(kind)))
+		l = append(l, layout.Textf(style, "%s %d %s", mark, n, jobKind(kind)))
 	}
 	return l
 }

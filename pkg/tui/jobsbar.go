@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // The parts of a Job's bar.
@@ -18,17 +18,17 @@ const (
 )
 
 // jobBar is what the pods of a Job do, in width columns.
-func jobBar(p *paint, o *explain.Outline, width int) canvas.Line {
+func jobBar(p *paint, o *explain.Outline, width int) layout.Line {
 	marks := [parts]string{partDone: "█", partActive: "▒", partTerminating: "~", partFailed: "✗", partRest: "·"}
 	if p.ascii {
 		marks = [parts]string{partDone: "#", partActive: "=", partTerminating: "~", partFailed: "x", partRest: "."}
 	}
 	styles := [parts]styleOf{partDone: styleGood, partActive: styleInfo, partTerminating: styleSpecial, partFailed: styleBad, partRest: styleMuted}
 	cells := share(jobParts(o), width)
-	l := make(canvas.Line, 0, parts)
+	l := make(layout.Line, 0, parts)
 	for part, n := range cells {
 		if n > 0 {
-			l = append(l, canvas.Text(styles[part], strings.Repeat(marks[part], n)))
+			l = append(l, layout.Text(styles[part], strings.Repeat(marks[part], n)))
 		}
 	}
 	return l

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -66,7 +66,7 @@ func (f *jobsFacts) add(p *paint, o *explain.Outline) {
 func widthOf(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] >= 0x7f {
-			return canvas.Of(canvas.Text(stylePlain, text)).Width()
+			return layout.Of(layout.Text(stylePlain, text)).Width()
 		}
 	}
 	return len(text)

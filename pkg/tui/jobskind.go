@@ -1,6 +1,9 @@
 package tui
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
 
 // jobKind is what a Job does, those that need a look first.
 type jobKind int
@@ -72,19 +75,38 @@ func (k jobKind) String() string {
 func (k jobKind) look(p *paint) (mark string, style styleOf) {
 	switch k {
 	case jobFailing:
-		return p.glyphs.fate(explain.FateFailing, false, false)
+		return fateMark(&p.glyphs, explain.FateFailing, false, false)
 	case jobFailed:
-		return p.glyphs.fate(explain.FateFailed, false, false)
+		return fateMark(&p.glyphs, explain.FateFailed, false, false)
 	case jobNeglected:
-		return p.glyphs.fate(explain.FateOpen, true, false)
+		return fateMark(&p.glyphs, explain.FateOpen, true, false)
 	case jobSuspended:
-		return p.glyphs.fate(explain.FateOpen, false, true)
+		return fateMark(&p.glyphs, explain.FateOpen, false, true)
 	case jobTerminating:
-		return p.glyphs.ending, styleSpecial
+		return p.glyphs.Ending, styleSpecial
 	case jobSucceeding:
-		return p.glyphs.fate(explain.FateSucceeding, false, false)
+		return fateMark(&p.glyphs, explain.FateSucceeding, false, false)
 	case jobComplete:
-		return p.glyphs.fate(explain.FateComplete, false, false)
+		return fateMark(&p.glyphs, explain.FateComplete, false, false)
 	}
-	return p.glyphs.fate(explain.FateOpen, false, false)
+	return fateMark(&p.glyphs, explain.FateOpen, false, false)
+}
+
+// fateMark is the mark and the style of a Job's state.
+func fateMark(g *layout.Glyphs, f explain.Fate, stalled, suspended bool) (mark string, style styleOf) {
+	switch {
+	case f == explain.FateComplete:
+		return g.Good, styleGood
+	case f == explain.FateFailed:
+		return g.Bad, styleBad
+	case f == explain.FateFailing:
+		return g.Ending, styleBad
+	case f == explain.FateSucceeding:
+		return g.Ending, styleGood
+	case suspended:
+		return g.Paused, styleWarn
+	case stalled:
+		return g.Warn, styleWarn
+	}
+	return g.Running, styleInfo
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -35,15 +35,15 @@ const (
 )
 
 // table is the header, and the rows from first up to end.
-func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []canvas.Line {
+func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []layout.Line {
 	bar := s.barWidth(p)
 	columns := s.columns(p, bar)
-	var cells [][]canvas.Line
+	var cells [][]layout.Line
 	for row := first; row < end; row++ {
 		cells = append(cells, s.cells(p, &jobs.Items[s.rows.order[row]], bar))
 	}
-	header, lines := canvas.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
-	out := []canvas.Line{header.Indent(cursorWidth)}
+	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == s.list.cursor))
 	}
@@ -65,7 +65,7 @@ func (s *jobsScreen) barWidth(p *paint) int {
 
 // columns are those that there is something to show in; the narrowest screen has the name,
 // the status and the progress.
-func (s *jobsScreen) columns(p *paint, bar int) []canvas.Column {
+func (s *jobsScreen) columns(p *paint, bar int) []layout.Column {
 	f := &s.facts
 	head := func(name string) string { return s.sorting.header(p, name) }
 	cut := func(width int) int { return min(width, widestCell) }
@@ -73,7 +73,7 @@ func (s *jobsScreen) columns(p *paint, bar int) []canvas.Column {
 	if f.namespaces {
 		least.name = min(least.name, 16) // Both together tell the Job.
 	}
-	all := []canvas.Column{
+	all := []layout.Column{
 		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
 		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
@@ -120,8 +120,8 @@ func (s *jobsScreen) durationHeader(p *paint) string {
 }
 
 // ageColumn is there longer than most: it tells the Jobs of tonight from those of last week.
-func (s *jobsScreen) ageColumn(p *paint) canvas.Column {
-	c := canvas.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
+func (s *jobsScreen) ageColumn(p *paint) layout.Column {
+	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
 	switch {
 	case p.absolute:
 		c.Header, c.Width = "CREATED", len(p.clock(s.facts.earliest))
@@ -136,7 +136,7 @@ func (s *jobsScreen) ageColumn(p *paint) canvas.Column {
 }
 
 // pick leaves out what no Job has.
-func (s *jobsScreen) pick(all []canvas.Column) []canvas.Column {
+func (s *jobsScreen) pick(all []layout.Column) []layout.Column {
 	out := all[:0]
 	for i, c := range all {
 		if s.hasColumn(i) {
@@ -165,18 +165,18 @@ func (s *jobsScreen) hasColumn(i int) bool {
 	return true
 }
 
-func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []canvas.Line {
+func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []layout.Line {
 	kind := kindOf(o)
 	mark, style := kind.look(p)
-	progress := append(jobBar(p, o, bar), canvas.Text(stylePlain, " "+strings.Repeat(" ", max(0, s.facts.completions-widthOf(completionsOf(o))))+completionsOf(o)))
+	progress := append(jobBar(p, o, bar), layout.Text(stylePlain, " "+strings.Repeat(" ", max(0, s.facts.completions-widthOf(completionsOf(o))))+completionsOf(o)))
 	duration := "-"
 	if ran := ranOf(o, p.now); ran >= 0 {
 		duration = wording.Duration(ran)
 	}
-	all := []canvas.Line{
-		canvas.Of(canvas.Text(styleMuted, o.Namespace)), canvas.Plainly(o.Name), canvas.Of(canvas.Text(style, mark+" "+o.Status)), progress,
-		canvas.Plainly(activeOf(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
-		canvas.Of(canvas.Text(styleBad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), canvas.Plainly(duration), ageCell(p, o.Created),
+	all := []layout.Line{
+		layout.Of(layout.Text(styleMuted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
+		layout.Plainly(activeOf(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
+		layout.Of(layout.Text(styleBad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}
 	out := all[:0]
 	for i, cell := range all {
@@ -188,28 +188,28 @@ func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []canvas.Line 
 }
 
 // countCell is a number; nothing is muted.
-func countCell(n *int32, style styleOf) canvas.Line {
+func countCell(n *int32, style styleOf) layout.Line {
 	switch {
 	case n == nil:
-		return canvas.Of(canvas.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(styleMuted, "-"))
 	case *n == 0:
-		return canvas.Of(canvas.Text(styleMuted, "0"))
+		return layout.Of(layout.Text(styleMuted, "0"))
 	}
-	return canvas.Of(canvas.Textf(style, "%d", *n))
+	return layout.Of(layout.Textf(style, "%d", *n))
 }
 
-func ageCell(p *paint, created *metav1.Time) canvas.Line {
+func ageCell(p *paint, created *metav1.Time) layout.Line {
 	switch {
 	case created.IsZero():
-		return canvas.Of(canvas.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(styleMuted, "-"))
 	case p.absolute:
-		return canvas.Plainly(p.clock(created.Time))
+		return layout.Plainly(p.clock(created.Time))
 	}
 	age := max(0, p.now.Sub(created.Time))
 	if p.width < 100 {
-		return canvas.Plainly(wording.Age(age))
+		return layout.Plainly(wording.Age(age))
 	}
-	return canvas.Plainly(wording.Duration(age))
+	return layout.Plainly(wording.Duration(age))
 }
 
 // completionsOf is n/m, or as kubectl has it for a work queue.
@@ -244,14 +244,14 @@ func failedIndexesOf(p *paint, o *explain.Outline) string {
 }
 
 // reasonCell is the rule that decided the fate, or the reason, or that nobody works on it.
-func reasonCell(o *explain.Outline) canvas.Line {
+func reasonCell(o *explain.Outline) layout.Line {
 	switch {
 	case o.Rule != nil:
-		return canvas.Of(canvas.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
+		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
 	case o.Reason != "":
-		return canvas.Plainly(o.Reason)
+		return layout.Plainly(o.Reason)
 	case o.Neglected:
-		return canvas.Of(canvas.Text(styleWarn, notReconciled))
+		return layout.Of(layout.Text(styleWarn, notReconciled))
 	}
 	return nil
 }
@@ -272,13 +272,13 @@ func managerOf(p *paint, managedBy string) string {
 
 // managedCell is who runs the Job, and that it does not if there is no room for that in the
 // reason.
-func managedCell(p *paint, o *explain.Outline) canvas.Line {
-	name := canvas.Text(stylePlain, managerOf(p, o.ManagedBy))
+func managedCell(p *paint, o *explain.Outline) layout.Line {
+	name := layout.Text(stylePlain, managerOf(p, o.ManagedBy))
 	if o.ManagedBy == "" {
-		name = canvas.Text(styleMuted, "built-in")
+		name = layout.Text(styleMuted, "built-in")
 	}
 	if !o.Neglected || o.Reason == "" && o.Rule == nil {
-		return canvas.Of(name)
+		return layout.Of(name)
 	}
-	return canvas.Of(name, canvas.Text(styleWarn, " "+p.glyphs.warn+" "+notReconciled))
+	return layout.Of(name, layout.Text(styleWarn, " "+p.glyphs.Warn+" "+notReconciled))
 }

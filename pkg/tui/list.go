@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // list is a cursor in n rows, of which some are on the screen.
@@ -92,7 +92,7 @@ func (s *scroll) resize(n, height int) {
 }
 
 // page is the part of lines that is on the screen. Its last line says how many are below.
-func (s *scroll) page(p *paint, lines []canvas.Line) []canvas.Line {
+func (s *scroll) page(p *paint, lines []layout.Line) []layout.Line {
 	s.resize(len(lines), p.height)
 	first, end := rows(len(lines), s.top, p.height)
 	shown := slices.Clone(lines[first:end])
@@ -100,14 +100,14 @@ func (s *scroll) page(p *paint, lines []canvas.Line) []canvas.Line {
 	if rest == 0 || last < 0 {
 		return shown
 	}
-	more := func(n int) canvas.Line {
-		return canvas.Of(canvas.Textf(styleAccent, "  %s %d more", p.glyphs.down, n))
+	more := func(n int) layout.Line {
+		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, n))
 	}
 	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.width {
-		shown[last] = canvas.Spread(p.width, shown[last], note, p.glyphs.ellipsis)
+		shown[last] = layout.Spread(p.width, shown[last], note, p.glyphs.Ellipsis)
 		return shown
 	}
-	shown[last] = canvas.Spread(p.width, nil, more(rest+1), p.glyphs.ellipsis)
+	shown[last] = layout.Spread(p.width, nil, more(rest+1), p.glyphs.Ellipsis)
 	return shown
 }
 

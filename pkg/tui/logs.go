@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -150,7 +150,7 @@ func (o *logsPane) move(by int, d *data) {
 	o.follows = false
 }
 
-func (o *logsPane) body(p *paint) []canvas.Line {
+func (o *logsPane) body(p *paint) []layout.Line {
 	log := o.log(p.data)
 	switch {
 	case o.pod.pod == "":
@@ -159,14 +159,14 @@ func (o *logsPane) body(p *paint) []canvas.Line {
 		return waitingFor(p, "Reading the log of pod "+o.pod.pod)
 	}
 	o.lines.derive(log, &o.filter)
-	above := []canvas.Line{o.head(p, log)}
+	above := []layout.Line{o.head(p, log)}
 	if l := o.filter.line(p, len(o.lines.shown), len(log.Lines), "lines"); l != nil {
 		above = append(above, l)
 	}
 	below := o.end(p, log)
 	text := p.sized(p.width, max(1, p.height-len(above)-len(below)))
 	o.paint = text
-	var lines []canvas.Line
+	var lines []layout.Line
 	if len(o.lines.shown) > 0 {
 		lines = o.layout(text, log).from(o.shownPlace(text, log), text.height)
 	}
@@ -174,37 +174,37 @@ func (o *logsPane) body(p *paint) []canvas.Line {
 }
 
 // head says which log this is, and how much of it is kept.
-func (o *logsPane) head(p *paint, log *snapshot.Log) canvas.Line {
-	l := canvas.Of(canvas.Text(styleMuted, "container "), canvas.Text(bold, log.Container))
+func (o *logsPane) head(p *paint, log *snapshot.Log) layout.Line {
+	l := layout.Of(layout.Text(styleMuted, "container "), layout.Text(bold, log.Container))
 	if log.Target.Previous {
-		l = append(l, canvas.Text(styleWarn, ", the run before"))
+		l = append(l, layout.Text(styleWarn, ", the run before"))
 	}
 	if o.filter.text == "" && len(log.Lines) > 0 {
-		l = append(l, canvas.Text(styleMuted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
+		l = append(l, layout.Text(styleMuted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
 	}
 	if log.Dropped > 0 {
-		l = append(l, canvas.Textf(styleMuted, ", %d before them are not kept", log.Dropped))
+		l = append(l, layout.Textf(styleMuted, ", %d before them are not kept", log.Dropped))
 	}
-	state := canvas.Of(canvas.Text(styleGood, "  follows "+p.glyphs.down))
+	state := layout.Of(layout.Text(styleGood, "  follows "+p.glyphs.Down))
 	if !o.follows {
-		state = canvas.Of(canvas.Text(styleWarn, "  held, G follows"))
+		state = layout.Of(layout.Text(styleWarn, "  held, G follows"))
 	} else if log.Ended || len(log.Lines) == 0 {
 		state = nil
 	}
-	return canvas.Spread(p.width, l, state, p.glyphs.ellipsis)
+	return layout.Spread(p.width, l, state, p.glyphs.Ellipsis)
 }
 
 // end says why there is nothing, or no more.
-func (o *logsPane) end(p *paint, log *snapshot.Log) []canvas.Line {
+func (o *logsPane) end(p *paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":
-		return p.wrap(canvas.Of(canvas.Text(styleWarn, p.glyphs.warn+" "+log.Why)), 2)
+		return p.wrap(layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+log.Why)), 2)
 	case log.Ended && len(log.Lines) == 0:
-		return []canvas.Line{canvas.Of(canvas.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.glyphs.rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.glyphs.Rule)))}
 	case log.Ended:
-		return []canvas.Line{canvas.Of(canvas.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.glyphs.rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.glyphs.Rule)))}
 	case len(log.Lines) == 0:
-		return []canvas.Line{canvas.Of(canvas.Text(styleMuted, "The container has written nothing yet."))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, "The container has written nothing yet."))}
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -115,8 +115,8 @@ func (l *logLayout) moved(from logPlace, by int) logPlace {
 }
 
 // from are the lines on the screen.
-func (l *logLayout) from(at logPlace, height int) []canvas.Line {
-	var out []canvas.Line
+func (l *logLayout) from(at logPlace, height int) []layout.Line {
+	var out []layout.Line
 	for i := at.line; i < len(l.shown) && len(out) < height; i++ {
 		parts := l.parts(i)
 		if i == at.line {
@@ -128,11 +128,11 @@ func (l *logLayout) from(at logPlace, height int) []canvas.Line {
 }
 
 // parts is one line, wrapped or cut; it is never empty.
-func (l *logLayout) parts(i int) []canvas.Line {
+func (l *logLayout) parts(i int) []layout.Line {
 	line := &l.log.Lines[l.shown[i]]
 	text, more := beginning(line.Text)
 	text = expandTabs(strings.TrimRight(text, "\r"))
-	var out canvas.Line
+	var out layout.Line
 	hang := 0
 	if l.pane.times {
 		hang = len(logTime) + 1
@@ -140,14 +140,14 @@ func (l *logLayout) parts(i int) []canvas.Line {
 		if !line.Time.IsZero() {
 			stamp = line.Time.In(l.p.location).Format(logTime)
 		}
-		out = canvas.Of(canvas.Text(styleMuted, stamp)).Pad(hang)
+		out = layout.Of(layout.Text(styleMuted, stamp)).Pad(hang)
 	}
 	out = append(out, l.pane.filter.marked(text, stylePlain)...)
 	if more > 0 {
-		out = append(out, canvas.Text(styleMuted, fmt.Sprintf(" (and %d more bytes)", more)))
+		out = append(out, layout.Text(styleMuted, fmt.Sprintf(" (and %d more bytes)", more)))
 	}
 	if !l.pane.wraps {
-		return []canvas.Line{l.p.cut(out, l.p.width)}
+		return []layout.Line{l.p.cut(out, l.p.width)}
 	}
 	return l.p.wrap(out, hang)
 }

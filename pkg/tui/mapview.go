@@ -2,11 +2,10 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
 
@@ -30,24 +29,24 @@ func markStyle(mark indexmap.Mark) styleOf {
 }
 
 // mapRows draws rows of a grid, with the cursor on a cell; -1 for none.
-func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []canvas.Line {
-	out := make([]canvas.Line, 0, end-first)
+func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []layout.Line {
+	out := make([]layout.Line, 0, end-first)
 	for row := first; row < end; row++ {
 		label := strconv.Itoa(int(g.First(row * g.Columns)))
-		l := canvas.Of(canvas.Text(styleMuted, strings.Repeat(" ", max(0, g.Label-1-len(label)))+label+" "))
+		l := layout.Of(layout.Text(styleMuted, strings.Repeat(" ", max(0, g.Label-1-len(label)))+label+" "))
 		out = append(out, append(l, mapRow(p, g, row, cursor)...))
 	}
 	return out
 }
 
 // mapRow draws the cells of a row; neighbours that look the same are one span.
-func mapRow(p *paint, g *indexmap.Grid, row, cursor int) canvas.Line {
-	var l canvas.Line
+func mapRow(p *paint, g *indexmap.Grid, row, cursor int) layout.Line {
+	var l layout.Line
 	var text strings.Builder
 	style := styleOf(0)
 	flush := func() {
 		if text.Len() > 0 {
-			l = append(l, canvas.Text(style, text.String()))
+			l = append(l, layout.Text(style, text.String()))
 			text.Reset()
 		}
 	}
@@ -64,7 +63,7 @@ func mapRow(p *paint, g *indexmap.Grid, row, cursor int) canvas.Line {
 		glyph := mark.Glyph(p.ascii)
 		if cell == cursor {
 			flush()
-			l = append(l, canvas.Text(style|reverse|bold, glyph))
+			l = append(l, layout.Text(style|reverse|bold, glyph))
 		} else {
 			text.WriteString(glyph)
 		}
@@ -86,18 +85,18 @@ func legendOrder() []indexmap.State {
 
 // legend names the states that occur, with their counts. mixed says that cells may have
 // indexes in several states.
-func legend(p *paint, j *jobData, mixed bool) []canvas.Line {
-	var items []canvas.Line
+func legend(p *paint, j *jobData, mixed bool) []layout.Line {
+	var items []layout.Line
 	for _, state := range legendOrder() {
 		n := j.indexes.Count(state)
 		if n <= 0 {
 			continue
 		}
 		mark := indexmap.Mark(state)
-		items = append(items, canvas.Of(canvas.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ascii), thousands(n)), canvas.Text(stylePlain, " "+stateWord(j, state))))
+		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ascii), thousands(n)), layout.Text(stylePlain, " "+stateWord(j, state))))
 	}
 	part := func(mark indexmap.Mark, text string) {
-		items = append(items, canvas.Of(canvas.Text(markStyle(mark), mark.Glyph(p.ascii)), canvas.Text(styleMuted, " "+text)))
+		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ascii)), layout.Text(styleMuted, " "+text)))
 	}
 	if mixed && mixesDone(j.indexes) {
 		part(indexmap.Half, "partly succeeded")
@@ -131,20 +130,6 @@ func mixesDone(m *indexmap.Map) bool {
 func mixesFailed(m *indexmap.Map) bool {
 	failed := m.Count(indexmap.Failed)
 	return failed > 0 && failed < int64(m.Len())+m.Hidden()
-}
-
-// flow puts items beside each other, as many as fit into a line.
-func flow(items []canvas.Line, width, gap int) []canvas.Line {
-	var out []canvas.Line
-	for _, item := range items {
-		last := len(out) - 1
-		if last >= 0 && out[last].Width()+gap+item.Width() <= width {
-			out[last] = append(append(out[last], canvas.Blank(gap)), item...)
-			continue
-		}
-		out = append(out, slices.Clone(item))
-	}
-	return out
 }
 
 // perCell says how many indexes a cell stands for.

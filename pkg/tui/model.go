@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -54,8 +54,8 @@ type Options struct {
 // Model is the state of the view, for Bubble Tea.
 type Model struct {
 	o      Options
-	theme  *canvas.Theme
-	glyphs glyphs
+	theme  *layout.Theme
+	glyphs layout.Glyphs
 
 	width, height int
 	now           time.Time
@@ -114,7 +114,7 @@ func New(o Options) *Model {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	m := &Model{o: o, glyphs: newGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
 	m.data = data{snap: &snapshot.Snapshot{}, since: m.now}
 	m.setTheme(o.Light)
 	switch o.Start {
@@ -132,11 +132,11 @@ func New(o Options) *Model {
 func (m *Model) setTheme(light bool) {
 	switch {
 	case !m.o.Colour:
-		m.theme = canvas.NewTheme(canvas.Colourless)
+		m.theme = layout.NewTheme(layout.Colorless)
 	case light:
-		m.theme = canvas.NewTheme(canvas.Light)
+		m.theme = layout.NewTheme(layout.Light)
 	default:
-		m.theme = canvas.NewTheme(canvas.Dark)
+		m.theme = layout.NewTheme(layout.Dark)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -280,7 +280,7 @@ type counting struct {
 	drawn int
 }
 
-func (c *counting) body(p *paint) []canvas.Line {
+func (c *counting) body(p *paint) []layout.Line {
 	c.drawn++
 	return c.screen.body(p)
 }

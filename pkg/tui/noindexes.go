@@ -7,16 +7,16 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // withoutMap says why there is no map, and which pods there are instead.
-func (o *indexesPane) withoutMap(p *paint, j *jobData) []canvas.Line {
+func (o *indexesPane) withoutMap(p *paint, j *jobData) []layout.Line {
 	text := "This Job has no indexes (completionMode NonIndexed): any pod that succeeds counts."
 	if j.Indexes != nil {
 		text = "This Job has no indexes: completions is 0."
 	}
-	lines := p.wrap(canvas.Plainly(text), 0)
+	lines := p.wrap(layout.Plainly(text), 0)
 	lines = append(lines, podStates(p, j)...)
 	o.others.resize(len(lines), p.height)
 	first, end := rows(len(lines), o.others.top, p.height)
@@ -24,10 +24,10 @@ func (o *indexesPane) withoutMap(p *paint, j *jobData) []canvas.Line {
 }
 
 // podStates are how many pods do what.
-func podStates(p *paint, j *jobData) []canvas.Line {
+func podStates(p *paint, j *jobData) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {
-		return p.wrap(canvas.Of(canvas.Text(styleMuted, "No pod of it is there.")), 0)
+		return p.wrap(layout.Of(layout.Text(styleMuted, "No pod of it is there.")), 0)
 	}
 	counts := map[string]int{}
 	for i := range j.Pods {
@@ -36,10 +36,10 @@ func podStates(p *paint, j *jobData) []canvas.Line {
 	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	lines := []canvas.Line{p.title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
+	lines := []layout.Line{p.title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
 	for _, state := range states {
-		count := canvas.Text(bold, fmt.Sprintf("%5d", counts[state]))
-		lines = append(lines, p.cut(canvas.Of(count, canvas.Text(stylePlain, "  "+state)), p.width))
+		count := layout.Text(bold, fmt.Sprintf("%5d", counts[state]))
+		lines = append(lines, p.cut(layout.Of(count, layout.Text(stylePlain, "  "+state)), p.width))
 	}
-	return append(lines, canvas.Of(canvas.Textf(styleMuted, "Key %d lists them.", tabPods+1)))
+	return append(lines, layout.Of(layout.Textf(styleMuted, "Key %d lists them.", tabPods+1)))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
 
@@ -40,11 +40,11 @@ const (
 	columnGap   = 3
 )
 
-func (o *overviewPane) body(p *paint) []canvas.Line {
+func (o *overviewPane) body(p *paint) []layout.Line {
 	return o.scroll.page(p, overviewLines(p, p.data.job))
 }
 
-func overviewLines(p *paint, j *jobData) []canvas.Line {
+func overviewLines(p *paint, j *jobData) []layout.Line {
 	if p.width < columnsFrom {
 		story := storyBlocks(p, j)
 		blocks := slices.Concat(story, stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)})
@@ -65,14 +65,14 @@ func overviewLines(p *paint, j *jobData) []canvas.Line {
 	}
 	story = append(story, adviceBlock(left, j))
 	growMap(right, j, state, 0)
-	return canvas.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.ellipsis)
+	return layout.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.Ellipsis)
 }
 
 // block is a part with a heading.
-type block []canvas.Line
+type block []layout.Line
 
 // stack puts blocks below each other, with an empty line between them if there is room.
-func stack(blocks []block, height int) []canvas.Line {
+func stack(blocks []block, height int) []layout.Line {
 	n, filled := 0, 0
 	for _, b := range blocks {
 		if len(b) > 0 {
@@ -80,7 +80,7 @@ func stack(blocks []block, height int) []canvas.Line {
 		}
 	}
 	airy := n+filled-1 <= height
-	var lines []canvas.Line
+	var lines []layout.Line
 	for _, b := range blocks {
 		if airy && len(lines) > 0 && len(b) > 0 {
 			lines = append(lines, nil)
@@ -91,7 +91,7 @@ func stack(blocks []block, height int) []canvas.Line {
 }
 
 // titled is a block with a heading, nil without lines.
-func titled(heading canvas.Line, lines []canvas.Line) block {
+func titled(heading layout.Line, lines []layout.Line) block {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -128,10 +128,10 @@ func nextBlock(p *paint, j *jobData) block { return titled(p.title("Next", ""), 
 func verdictLines(p *paint, j *jobData) block {
 	v := &j.Verdict
 	if len(v.Clauses) < 2 {
-		return p.wrap(canvas.Of(canvas.Text(bold, v.Sentence)), 0)
+		return p.wrap(layout.Of(layout.Text(bold, v.Sentence)), 0)
 	}
 	rest := " " + strings.Join(v.Clauses[1:], "; ") + "."
-	return p.wrap(canvas.Of(canvas.Text(bold, v.Clauses[0]+";"), canvas.Text(stylePlain, rest)), 0)
+	return p.wrap(layout.Of(layout.Text(bold, v.Clauses[0]+";"), layout.Text(stylePlain, rest)), 0)
 }
 
 // causesNote is "412 failures, 3 causes", or what stands behind the number if not all of them
@@ -204,45 +204,45 @@ func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
 	if j.indexes.Hidden() > 0 {
 		name = howMany(j.indexes)
 	}
-	begin := canvas.Of(canvas.Text(bold, name))
+	begin := layout.Of(layout.Text(bold, name))
 	if note != "" {
-		begin = append(begin, canvas.Text(styleMuted, "  "+note))
+		begin = append(begin, layout.Text(styleMuted, "  "+note))
 	}
-	if one := flow(append([]canvas.Line{begin}, items...), p.width, gap); len(one) == 1 {
+	if one := layout.Flow(append([]layout.Line{begin}, items...), p.width, gap); len(one) == 1 {
 		return block{p.rule(one[0])}, g
 	}
-	return append(block{p.title(name, note)}, flow(items, p.width, gap)...), g
+	return append(block{p.title(name, note)}, layout.Flow(items, p.width, gap)...), g
 }
 
 // nextLines are the clocks that run, the first to end first, and what comes without one.
-func nextLines(p *paint, j *jobData) []canvas.Line {
+func nextLines(p *paint, j *jobData) []layout.Line {
 	type row struct {
-		when canvas.Span
+		when layout.Span
 		text string
 	}
 	var all []row
 	for i := range j.Waits {
 		w := &j.Waits[i]
-		all = append(all, row{canvas.Text(waitStyle(w.Kind), p.countdown(w.Until.Time)), w.Text})
+		all = append(all, row{layout.Text(waitStyle(w.Kind), p.countdown(w.Until.Time)), w.Text})
 	}
 	for i := range j.Next {
 		step := &j.Next[i]
 		switch {
 		case step.IsWait():
 		case step.At != nil:
-			all = append(all, row{canvas.Text(styleInfo, p.countdown(step.At.Time)), step.Text})
+			all = append(all, row{layout.Text(styleInfo, p.countdown(step.At.Time)), step.Text})
 		default:
-			all = append(all, row{canvas.Text(styleMuted, "then"), step.Text})
+			all = append(all, row{layout.Text(styleMuted, "then"), step.Text})
 		}
 	}
 	width := 0
 	for i := range all {
-		width = max(width, canvas.Of(all[i].when).Width())
+		width = max(width, layout.Of(all[i].when).Width())
 	}
-	var lines []canvas.Line
+	var lines []layout.Line
 	for i := range all {
-		l := canvas.Of(all[i].when).Pad(width + 2)
-		lines = append(lines, p.wrap(append(l, canvas.Text(stylePlain, wording.Sentence(all[i].text))), width+2)...)
+		l := layout.Of(all[i].when).Pad(width + 2)
+		lines = append(lines, p.wrap(append(l, layout.Text(stylePlain, wording.Sentence(all[i].text))), width+2)...)
 	}
 	return lines
 }
@@ -261,10 +261,10 @@ func waitStyle(kind explain.WaitKind) styleOf {
 // chainBlock is what leads from the condition to the last lines of a log. It repeats some of
 // the causes, so that it is for screens with room.
 func chainBlock(p *paint, j *jobData) block {
-	var lines []canvas.Line
+	var lines []layout.Line
 	for i := range j.Evidence {
 		e := &j.Evidence[i]
-		text := canvas.Of(canvas.Text(styleMuted, p.glyphs.into+" "), canvas.Text(stylePlain, wording.Sentence(e.Text)))
+		text := layout.Of(layout.Text(styleMuted, p.glyphs.Into+" "), layout.Text(stylePlain, wording.Sentence(e.Text)))
 		lines = append(lines, p.wrap(text, 2)...)
 		lines = append(lines, quotedLines(p, e.Lines)...)
 	}
@@ -285,12 +285,12 @@ func adviceBlock(p *paint, j *jobData) block {
 	}
 	text := wording.Sentence(advice.Text)
 	if advice.Command == "" {
-		return titled(p.title("To do", ""), p.wrap(canvas.Plainly(text), 0))
+		return titled(p.title("To do", ""), p.wrap(layout.Plainly(text), 0))
 	}
-	command := p.wrap(canvas.Of(canvas.Text(styleMuted, "$ "), canvas.Text(styleAccent, advice.Command)), 2)
-	heading := canvas.Of(canvas.Text(bold, "To do"), canvas.Text(stylePlain, "  "+text))
+	command := p.wrap(layout.Of(layout.Text(styleMuted, "$ "), layout.Text(styleAccent, advice.Command)), 2)
+	heading := layout.Of(layout.Text(bold, "To do"), layout.Text(stylePlain, "  "+text))
 	if heading.Width() > p.width {
-		return titled(p.title("To do", ""), append(p.wrap(canvas.Plainly(text), 0), command...))
+		return titled(p.title("To do", ""), append(p.wrap(layout.Plainly(text), 0), command...))
 	}
 	return titled(p.rule(heading), command)
 }

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -279,16 +279,16 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 // Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
 // it counts, if that is too long for both.
 func TestPage(t *testing.T) {
-	p := &paint{width: 20, height: 2, glyphs: newGlyphs(false)}
-	lines := func(texts ...string) (out []canvas.Line) {
+	p := &paint{width: 20, height: 2, glyphs: layout.NewGlyphs(false)}
+	lines := func(texts ...string) (out []layout.Line) {
 		for _, text := range texts {
-			out = append(out, canvas.Plainly(text))
+			out = append(out, layout.Plainly(text))
 		}
 		return out
 	}
 	for _, c := range []struct {
 		name  string
-		lines []canvas.Line
+		lines []layout.Line
 		want  string
 	}{
 		{"all fit", lines("one", strings.Repeat("2", 20)), "one|22222222222222222222"},

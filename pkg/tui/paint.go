@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // paint is what a screen draws with: the size, the moment, what is known, and how things
@@ -20,7 +20,7 @@ type paint struct {
 	// absolute shows times of day instead of "3s ago".
 	absolute bool
 	location *time.Location
-	glyphs   glyphs
+	glyphs   layout.Glyphs
 	ascii    bool
 	data     *data
 }
@@ -33,15 +33,15 @@ func (p *paint) sized(width, height int) *paint {
 }
 
 // cut is Line.Cut with the ellipsis of the glyphs.
-func (p *paint) cut(l canvas.Line, width int) canvas.Line { return l.Cut(width, p.glyphs.ellipsis) }
+func (p *paint) cut(l layout.Line, width int) layout.Line { return l.Cut(width, p.glyphs.Ellipsis) }
 
 // crop is explain.Crop with the ellipsis of the glyphs.
 func (p *paint) crop(list string, limit int) string {
-	return explain.CropWith(list, limit, p.glyphs.ellipsis)
+	return explain.CropWith(list, limit, p.glyphs.Ellipsis)
 }
 
 // wrap breaks a line at the width of the paint.
-func (p *paint) wrap(l canvas.Line, hang int) []canvas.Line { return canvas.Wrap(l, p.width, hang) }
+func (p *paint) wrap(l layout.Line, hang int) []layout.Line { return layout.Wrap(l, p.width, hang) }
 
 // when is "3s ago", or the time of day; "-" for no time.
 func (p *paint) when(t *metav1.Time) string {
@@ -54,15 +54,8 @@ func (p *paint) when(t *metav1.Time) string {
 	return wording.Duration(max(0, p.now.Sub(t.Time))) + " ago"
 }
 
-// clock is a time of day, with the date if it is not that of the frame.
-func (p *paint) clock(t time.Time) string {
-	t = t.In(p.location)
-	now := p.now.In(p.location)
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
-}
+// clock is a time of day, see wording.Clock.
+func (p *paint) clock(t time.Time) string { return wording.Clock(t, p.now, p.location) }
 
 // countdown is "in 1m20s", "now", or "3s overdue"; or the time of day.
 func (p *paint) countdown(t time.Time) string {
@@ -79,25 +72,30 @@ func (p *paint) countdown(t time.Time) string {
 }
 
 // bar is a progress bar in two styles.
-func (p *paint) bar(have, total int64, width int, style styleOf) canvas.Line {
+func (p *paint) bar(have, total int64, width int, style styleOf) layout.Line {
 	full := wording.Fill(have, total, width)
-	return canvas.Of(
-		canvas.Text(style, strings.Repeat(p.glyphs.barFull, full)),
-		canvas.Text(styleMuted, strings.Repeat(p.glyphs.barEmpty, max(0, width-full))),
+	return layout.Of(
+		layout.Text(style, strings.Repeat(p.glyphs.BarFull, full)),
+		layout.Text(styleMuted, strings.Repeat(p.glyphs.BarEmpty, max(0, width-full))),
 	)
 }
 
 // title is a heading with a rule up to the end of the line; note stands behind it.
-func (p *paint) title(title, note string) canvas.Line {
-	l := canvas.Of(canvas.Text(bold, title))
+func (p *paint) title(title, note string) layout.Line {
+	l := layout.Of(layout.Text(bold, title))
 	if note != "" {
-		l = append(l, canvas.Text(styleMuted, "  "+note))
+		l = append(l, layout.Text(styleMuted, "  "+note))
 	}
-	l = p.cut(l, p.width)
-	if missing := p.width - l.Width() - 1; missing > 0 {
-		l = append(l, canvas.Text(styleMuted, " "+strings.Repeat(p.glyphs.rule, missing)))
+	return p.rule(l)
+}
+
+// rule is a heading of styled text, with a line up to the end.
+func (p *paint) rule(title layout.Line) layout.Line {
+	title = p.cut(title, p.width)
+	if missing := p.width - title.Width() - 1; missing > 0 {
+		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.glyphs.Rule, missing)))
 	}
-	return l
+	return title
 }
 
 // rows is the part of n rows from top on that fits into height lines, as the indexes of

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -157,12 +157,12 @@ func (s *podScreen) keys() []keyGroup {
 	return append(s.tabs.keys(), keyGroup{title: "Pod", bindings: own})
 }
 
-func (s *podScreen) body(p *paint) []canvas.Line {
+func (s *podScreen) body(p *paint) []layout.Line {
 	r := s.report(p.data)
 	if r == nil {
 		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
 	}
-	lines := []canvas.Line{s.title(p, r)}
+	lines := []layout.Line{s.title(p, r)}
 	most := max(2, p.height/3-1)
 	if s.tabs.at == tabLogs {
 		most = max(1, p.height/6-1)
@@ -173,11 +173,11 @@ func (s *podScreen) body(p *paint) []canvas.Line {
 }
 
 // title says how far the index is, or which pod this is.
-func (s *podScreen) title(p *paint, r *explain.Report) canvas.Line {
+func (s *podScreen) title(p *paint, r *explain.Report) layout.Line {
 	if s.index == nil {
-		return p.cut(canvas.Of(canvas.Text(bold, "Pod "+s.pod)), p.width)
+		return p.cut(layout.Of(layout.Text(bold, "Pod "+s.pod)), p.width)
 	}
-	l := canvas.Of(canvas.Textf(bold, "Index %d", *s.index), canvas.Blank(2))
+	l := layout.Of(layout.Textf(bold, "Index %d", *s.index), layout.Blank(2))
 	l = append(l, s.stateOnMap(p)...)
 	if info := indexInfo(r, *s.index); info != nil {
 		l = append(l, indexCounts(p, info)...)
@@ -186,22 +186,22 @@ func (s *podScreen) title(p *paint, r *explain.Report) canvas.Line {
 }
 
 // stateOnMap is the state of the index, as on the map.
-func (s *podScreen) stateOnMap(p *paint) canvas.Line {
+func (s *podScreen) stateOnMap(p *paint) layout.Line {
 	if p.data.job.indexes == nil {
 		return nil
 	}
 	state, known := p.data.job.indexes.State(*s.index)
 	if !known {
-		return canvas.Of(canvas.Text(styleMuted, "the Job has no such index"))
+		return layout.Of(layout.Text(styleMuted, "the Job has no such index"))
 	}
 	mark := indexmap.Mark(state)
-	return canvas.Of(canvas.Text(markStyle(mark)|bold, mark.Glyph(p.ascii)+" "+stateWord(p.data.job, state)))
+	return layout.Of(layout.Text(markStyle(mark)|bold, mark.Glyph(p.ascii)+" "+stateWord(p.data.job, state)))
 }
 
 // textPane is text that is scrolled.
 type textPane struct {
 	scroll scroll
-	text   func(p *paint) []canvas.Line
+	text   func(p *paint) []layout.Line
 }
 
 func (o *textPane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
@@ -212,7 +212,7 @@ func (o *textPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
 
 func (o *textPane) keys() []keyGroup { return nil }
 
-func (o *textPane) body(p *paint) []canvas.Line {
+func (o *textPane) body(p *paint) []layout.Line {
 	lines := o.text(p)
 	o.scroll.resize(len(lines), p.height)
 	first, end := rows(len(lines), o.scroll.top, p.height)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // podAttempts are the pods of an index, the latest first. Those that were seen stay while
@@ -71,7 +71,7 @@ func (a *podAttempts) at(pod string) int {
 }
 
 // table is the attempts, at most so many at a time.
-func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int) []canvas.Line {
+func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int) []layout.Line {
 	if len(a.known) == 0 {
 		return nil
 	}
@@ -86,40 +86,40 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 		known[i] = failureText{a.known[i].Failure, a.known[i].Cause}
 	}
 	causes := briefCauses(known)
-	var cells [][]canvas.Line
+	var cells [][]layout.Line
 	for i := range a.known {
 		cells = append(cells, a.cells(p, r, i, causes[i]))
 	}
-	columns := []canvas.Column{
+	columns := []layout.Column{
 		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
 		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
-	header, lines := canvas.Table(columns, cells, p.width-cursorWidth, p.glyphs.ellipsis)
-	out := []canvas.Line{header.Indent(cursorWidth)}
+	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	out := []layout.Line{header.Indent(cursorWidth)}
 	first, end := rows(len(lines), a.list.top, a.list.height)
 	for i := first; i < end; i++ {
 		out = append(out, chosenRow(p, lines[i], i == at))
 	}
 	if hidden := len(lines) - (end - first); hidden > 0 {
-		out[0] = canvas.Spread(p.width, out[0], canvas.Of(canvas.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.ellipsis)
+		out[0] = layout.Spread(p.width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.Ellipsis)
 	}
 	return out
 }
 
-func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []canvas.Line {
+func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []layout.Line {
 	pod := &a.known[i]
 	state := podState(p, &pod.PodInfo)
 	when := podWhen(p, &pod.PodInfo)
 	switch {
 	case pod.State == "" && !pod.gone:
-		state = canvas.Of(canvas.Text(styleMuted, p.glyphs.dot+" not in the list"))
+		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" not in the list"))
 	case pod.gone:
-		state = canvas.Of(canvas.Text(styleMuted, p.glyphs.dot+" gone"))
+		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" gone"))
 		if pod.State != "" {
-			state = append(state, canvas.Text(styleMuted, ", was "+pod.State))
+			state = append(state, layout.Text(styleMuted, ", was "+pod.State))
 		}
 		if pod.Ended.IsZero() {
-			when = canvas.Of(canvas.Text(styleMuted, "-"))
+			when = layout.Of(layout.Text(styleMuted, "-"))
 		}
 	}
 	// Where the controller does not number its pods, their order does: it is right as long
@@ -128,8 +128,8 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []
 	if try == "" && len(a.known) > 1 {
 		try = fmt.Sprint(len(a.known) - i)
 	}
-	return []canvas.Line{
-		canvas.Plainly(try), state, canvas.Plainly(cause), when, podVerdict(r, &pod.PodInfo),
-		canvas.Of(canvas.Text(styleMuted, pod.Name)),
+	return []layout.Line{
+		layout.Plainly(try), state, layout.Plainly(cause), when, podVerdict(r, &pod.PodInfo),
+		layout.Of(layout.Text(styleMuted, pod.Name)),
 	}
 }

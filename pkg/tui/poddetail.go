@@ -9,11 +9,11 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // podText is the chosen pod: its state, its containers, its conditions.
-func (s *podScreen) podText(p *paint) []canvas.Line {
+func (s *podScreen) podText(p *paint) []layout.Line {
 	r, pod := s.report(p.data), s.detail(p.data)
 	at := s.attempts.at(s.pod)
 	gone := s.pod != "" && at < len(s.attempts.known) && s.attempts.known[at].gone
@@ -21,7 +21,7 @@ func (s *podScreen) podText(p *paint) []canvas.Line {
 	case s.pod == "":
 		return append(s.noPod(p, r), indexKnowledge(p, r, s.index, "")...)
 	case pod == nil && gone:
-		lines := p.wrap(canvas.Plainly("The pod is gone."), 0)
+		lines := p.wrap(layout.Plainly("The pod is gone."), 0)
 		return append(lines, indexKnowledge(p, r, s.index, s.pod)...)
 	case pod == nil:
 		return waitingFor(p, "Reading pod "+s.pod)
@@ -42,17 +42,17 @@ func (s *podScreen) podText(p *paint) []canvas.Line {
 
 // verdictLines are why the pod failed, and what became of that: in full, while the table
 // above may be cut.
-func (s *podScreen) verdictLines(p *paint, r *explain.Report, pod *explain.PodInfo) []canvas.Line {
+func (s *podScreen) verdictLines(p *paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	verdict := podVerdict(r, pod)
 	if len(verdict) == 0 {
 		return nil
 	}
-	l := canvas.Of(canvas.Text(styleBad, cmp.Or(pod.Cause, pod.State)), canvas.Text(styleMuted, ": "))
+	l := layout.Of(layout.Text(styleBad, cmp.Or(pod.Cause, pod.State)), layout.Text(styleMuted, ": "))
 	return p.wrap(append(l, verdict...), 2)
 }
 
 // noPod says that an index has no pod that can be shown.
-func (s *podScreen) noPod(p *paint, r *explain.Report) []canvas.Line {
+func (s *podScreen) noPod(p *paint, r *explain.Report) []layout.Line {
 	text := "No pod is there any more."
 	switch {
 	case s.index == nil:
@@ -63,44 +63,44 @@ func (s *podScreen) noPod(p *paint, r *explain.Report) []canvas.Line {
 	default:
 		text = fmt.Sprintf("No pod of index %d is there any more.", *s.index)
 	}
-	lines := append([]canvas.Line{nil}, p.wrap(canvas.Plainly(text), 0)...)
+	lines := append([]layout.Line{nil}, p.wrap(layout.Plainly(text), 0)...)
 	return append(lines, gapLines(p, podGaps(r))...)
 }
 
 // podHead is the name, the state and where it runs.
-func podHead(p *paint, pod *explain.PodDetail) []canvas.Line {
+func podHead(p *paint, pod *explain.PodDetail) []layout.Line {
 	mark, style := podLook(p, pod.Phase, pod.State)
-	l := canvas.Of(canvas.Text(bold, pod.Name), canvas.Blank(2))
+	l := layout.Of(layout.Text(bold, pod.Name), layout.Blank(2))
 	if pod.Gone {
-		l = append(l, canvas.Text(styleBad|bold, "gone"), canvas.Text(styleMuted, ", what follows was read before  "))
+		l = append(l, layout.Text(styleBad|bold, "gone"), layout.Text(styleMuted, ", what follows was read before  "))
 	}
 	if pod.State != "" {
-		l = append(l, canvas.Text(style, mark+" "+pod.State), canvas.Blank(2))
+		l = append(l, layout.Text(style, mark+" "+pod.State), layout.Blank(2))
 	}
 	if pod.Node != "" {
-		l = append(l, canvas.Text(styleMuted, "on node "), canvas.Text(stylePlain, pod.Node), canvas.Blank(2))
+		l = append(l, layout.Text(styleMuted, "on node "), layout.Text(stylePlain, pod.Node), layout.Blank(2))
 	}
 	if !pod.Created.IsZero() {
-		l = append(l, canvas.Text(styleMuted, "created "+p.when(pod.Created)))
+		l = append(l, layout.Text(styleMuted, "created "+p.when(pod.Created)))
 	}
 	lines := p.wrap(l, 2)
 	if pod.Reason+pod.Message != "" {
-		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleWarn, joined(": ", pod.Reason, pod.Message))), 2)...)
+		lines = append(lines, p.wrap(layout.Of(layout.Text(styleWarn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
 	}
 	return append(lines, gapLines(p, pod.Gaps)...)
 }
 
 // containerLines are a container, what it does, and its run before.
-func containerLines(p *paint, c *explain.ContainerInfo) []canvas.Line {
+func containerLines(p *paint, c *explain.ContainerInfo) []layout.Line {
 	what := "Container "
 	if c.Init {
 		what = "Init container "
 	}
 	note := c.Image
 	if c.Restarts > 0 {
-		note = joined(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
+		note = wording.Join(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
 	}
-	lines := []canvas.Line{p.title(what+c.Name, note)}
+	lines := []layout.Line{p.title(what+c.Name, note)}
 	lines = append(lines, runLines(p, "", &c.Now, c.Ready)...)
 	if c.Before != nil {
 		lines = append(lines, runLines(p, "before: ", c.Before, false)...)
@@ -109,22 +109,22 @@ func containerLines(p *paint, c *explain.ContainerInfo) []canvas.Line {
 }
 
 // runLines are one run of a container, with its message.
-func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []canvas.Line {
+func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []layout.Line {
 	mark, style := runLook(p, run)
-	l := canvas.Of(canvas.Text(styleMuted, before), canvas.Text(style, mark+" "+runWords(run, ready)))
+	l := layout.Of(layout.Text(styleMuted, before), layout.Text(style, mark+" "+runWords(run, ready)))
 	if run.ExitCode != nil {
 		if meaning := explain.Meaning(*run.ExitCode, run.Reason); meaning != "" {
-			l = append(l, canvas.Text(stylePlain, ": "+meaning))
+			l = append(l, layout.Text(stylePlain, ": "+meaning))
 		}
 	}
-	l = append(l, canvas.Text(styleMuted, runTimes(p, run)))
+	l = append(l, layout.Text(styleMuted, runTimes(p, run)))
 	lines := p.sized(p.width-2, p.height).wrap(l, 2)
 	for i := range lines {
 		lines[i] = lines[i].Indent(2)
 	}
 	for text := range strings.Lines(run.Message) {
 		text = expandTabs(strings.TrimRight(text, "\r\n"))
-		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "  "+p.glyphs.quote+" "), canvas.Text(stylePlain, text)), 4)...)
+		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, text)), 4)...)
 	}
 	return lines
 }
@@ -132,15 +132,15 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 func runLook(p *paint, run *explain.ContainerRun) (mark string, style styleOf) {
 	switch {
 	case run.State == "Running":
-		return p.glyphs.running, styleInfo
+		return p.glyphs.Running, styleInfo
 	case run.ExitCode != nil && *run.ExitCode == 0:
-		return p.glyphs.good, styleGood
+		return p.glyphs.Good, styleGood
 	case run.State == "Terminated":
-		return p.glyphs.bad, styleBad
+		return p.glyphs.Bad, styleBad
 	case run.State == "Waiting":
 		return podLook(p, "", run.Reason)
 	}
-	return p.glyphs.dot, styleMuted
+	return p.glyphs.Dot, styleMuted
 }
 
 // runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".
@@ -156,7 +156,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 		return run.State
 	}
 	text := fmt.Sprintf("exit code %d", *run.ExitCode)
-	if why := joined(", ", run.Signal, run.Reason); why != "" {
+	if why := wording.Join(", ", run.Signal, run.Reason); why != "" {
 		text += " (" + why + ")"
 	}
 	return text
@@ -176,11 +176,11 @@ func runTimes(p *paint, run *explain.ContainerRun) string {
 }
 
 // conditionLines are the conditions of the pod.
-func conditionLines(p *paint, conditions []explain.Condition) []canvas.Line {
+func conditionLines(p *paint, conditions []explain.Condition) []layout.Line {
 	if len(conditions) == 0 {
 		return nil
 	}
-	lines := []canvas.Line{p.title("Conditions", "")}
+	lines := []layout.Line{p.title("Conditions", "")}
 	name := 0
 	for i := range conditions {
 		name = min(28, max(name, widthOf(conditions[i].Type)))
@@ -191,28 +191,17 @@ func conditionLines(p *paint, conditions []explain.Condition) []canvas.Line {
 		if c.Status != string(metav1.ConditionTrue) {
 			style = styleMuted
 		}
-		l := canvas.Of(canvas.Text(style, c.Type)).Pad(name)
-		l = append(l, canvas.Text(style, "  "+c.Status)).Pad(name + 9)
-		if why := joined(": ", c.Reason, c.Message); why != "" {
-			l = append(l, canvas.Text(stylePlain, why+"  "))
+		l := layout.Of(layout.Text(style, c.Type)).Pad(name)
+		l = append(l, layout.Text(style, "  "+c.Status)).Pad(name + 9)
+		if why := wording.Join(": ", c.Reason, c.Message); why != "" {
+			l = append(l, layout.Text(stylePlain, why+"  "))
 		}
 		if !c.Since.IsZero() {
-			l = append(l, canvas.Text(styleMuted, p.when(c.Since)))
+			l = append(l, layout.Text(styleMuted, p.when(c.Since)))
 		}
 		for _, part := range p.sized(p.width-2, p.height).wrap(l, name+9) {
 			lines = append(lines, part.Indent(2))
 		}
 	}
 	return lines
-}
-
-// joined are the texts that are not empty.
-func joined(separator string, texts ...string) string {
-	var out []string
-	for _, text := range texts {
-		if text != "" {
-			out = append(out, text)
-		}
-	}
-	return strings.Join(out, separator)
 }

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // eventsText are the events of the chosen pod.
-func (s *podScreen) eventsText(p *paint) []canvas.Line {
+func (s *podScreen) eventsText(p *paint) []layout.Line {
 	pod := s.detail(p.data)
 	switch {
 	case s.pod == "":
@@ -18,7 +18,7 @@ func (s *podScreen) eventsText(p *paint) []canvas.Line {
 	}
 	lines := gapLines(p, pod.Gaps)
 	if len(pod.Events) == 0 {
-		return append(lines, nil, canvas.Of(canvas.Text(styleMuted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
+		return append(lines, nil, layout.Of(layout.Text(styleMuted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
 	}
 	when, reason := 0, 0
 	for i := range pod.Events {
@@ -31,24 +31,24 @@ func (s *podScreen) eventsText(p *paint) []canvas.Line {
 	return lines
 }
 
-func eventLines(p *paint, e *explain.PodEvent, when, reason int) []canvas.Line {
-	mark, style := p.glyphs.dot, stylePlain
+func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
+	mark, style := p.glyphs.Dot, stylePlain
 	if e.Warning {
-		mark, style = p.glyphs.warn, styleWarn
+		mark, style = p.glyphs.Warn, styleWarn
 	}
-	l := canvas.Of(canvas.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
-	l = append(l, canvas.Text(style, mark+" "))
-	l = append(l, canvas.Of(canvas.Text(style, e.Reason)).Pad(reason+2)...)
+	l := layout.Of(layout.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
+	l = append(l, layout.Text(style, mark+" "))
+	l = append(l, layout.Of(layout.Text(style, e.Reason)).Pad(reason+2)...)
 	hang := when + reason + 6
 	if p.width < 100 {
 		hang = when + 4
 	}
 	if e.Count > 1 {
-		l = append(l, canvas.Textf(bold, "%d times: ", e.Count))
+		l = append(l, layout.Textf(bold, "%d times: ", e.Count))
 	}
-	l = append(l, canvas.Text(stylePlain, strings.Join(strings.Fields(e.Message), " ")))
+	l = append(l, layout.Text(stylePlain, strings.Join(strings.Fields(e.Message), " ")))
 	if e.Source != "" {
-		l = append(l, canvas.Text(styleMuted, "  "+e.Source))
+		l = append(l, layout.Text(styleMuted, "  "+e.Source))
 	}
 	return p.wrap(l, hang)
 }

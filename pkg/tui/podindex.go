@@ -5,8 +5,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
 )
 
 // indexInfo is what the Report says of an index, nil if nothing.
@@ -23,10 +23,10 @@ func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 }
 
 // indexCounts are its attempts and failures, and its back-off.
-func indexCounts(p *paint, info *explain.IndexInfo) canvas.Line {
-	var l canvas.Line
+func indexCounts(p *paint, info *explain.IndexInfo) layout.Line {
+	var l layout.Line
 	part := func(style styleOf, format string, args ...any) {
-		l = append(l, canvas.Blank(2), canvas.Textf(style, format, args...))
+		l = append(l, layout.Blank(2), layout.Textf(style, format, args...))
 	}
 	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
 		part(styleWarn, "next pod %s", p.countdown(info.Until.Time))
@@ -47,11 +47,11 @@ func indexCounts(p *paint, info *explain.IndexInfo) canvas.Line {
 }
 
 // indexKnowledge is what is known of an index, or of a pod, without its pods.
-func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []canvas.Line {
-	var out []canvas.Line
+func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []layout.Line {
+	var out []layout.Line
 	if index != nil {
 		if info := indexInfo(r, *index); info != nil && info.Cause != "" {
-			out = append(out, p.wrap(canvas.Of(canvas.Text(styleMuted, "Its last failure: "), canvas.Text(stylePlain, info.Cause)), 2)...)
+			out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "Its last failure: "), layout.Text(stylePlain, info.Cause)), 2)...)
 		}
 	}
 	title := false
@@ -62,7 +62,7 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []can
 		}
 		if !title {
 			title = true
-			out = append(out, canvas.Of(canvas.Text(bold, "Failures it is among")))
+			out = append(out, layout.Of(layout.Text(bold, "Failures it is among")))
 		}
 		out = append(out, podCause(p, c)...)
 	}
@@ -70,21 +70,21 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []can
 }
 
 // podCause tells one cause.
-func podCause(p *paint, c *explain.Cause) []canvas.Line {
-	l := canvas.Of(canvas.Textf(styleBad, "%s %d× ", p.glyphs.bad, c.Count))
+func podCause(p *paint, c *explain.Cause) []layout.Line {
+	l := layout.Of(layout.Textf(styleBad, "%s %d× ", p.glyphs.Bad, c.Count))
 	if p.ascii {
-		l = canvas.Of(canvas.Textf(styleBad, "%s %dx ", p.glyphs.bad, c.Count))
+		l = layout.Of(layout.Textf(styleBad, "%s %dx ", p.glyphs.Bad, c.Count))
 	}
-	l = append(l, canvas.Text(stylePlain, c.Text))
+	l = append(l, layout.Text(stylePlain, c.Text))
 	if c.Meaning != "" {
-		l = append(l, canvas.Text(styleMuted, ": "+c.Meaning))
+		l = append(l, layout.Text(styleMuted, ": "+c.Meaning))
 	}
 	if c.Rule != nil {
-		l = append(l, canvas.Text(stylePlain, ", "), canvas.Text(styleAccent, ruleTitle(*c.Rule, c.RuleName)), canvas.Text(actionStyle(c.Action), " "+c.Action))
+		l = append(l, layout.Text(stylePlain, ", "), layout.Text(styleAccent, ruleTitle(*c.Rule, c.RuleName)), layout.Text(actionStyle(c.Action), " "+c.Action))
 	}
 	out := p.wrap(l, 2)
 	if c.Message != "" {
-		out = append(out, p.wrap(canvas.Of(canvas.Text(styleMuted, "  "+p.glyphs.quote+" "), canvas.Text(stylePlain, c.Message)), 4)...)
+		out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, c.Message)), 4)...)
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // podsPane lists the pods of the Job.
@@ -65,13 +65,13 @@ func (o *podsPane) chosen(d *data) *explain.PodInfo {
 	return &d.job.Pods[o.rows.order[o.list.cursor]]
 }
 
-func (o *podsPane) body(p *paint) []canvas.Line {
+func (o *podsPane) body(p *paint) []layout.Line {
 	r := p.data.job.Report
 	o.facts.derive(r, p)
 	o.rows.derive(o, r)
 	lines := o.above(p, r)
 	if len(o.rows.order) == 0 {
-		return append(lines, p.wrap(canvas.Plainly(noPods(r)), 0)...)
+		return append(lines, p.wrap(layout.Plainly(noPods(r)), 0)...)
 	}
 	key := func(row int) string { return r.Pods[o.rows.order[row]].Name }
 	o.list.resize(len(o.rows.order), p.height-len(lines)-1, key)
@@ -80,13 +80,13 @@ func (o *podsPane) body(p *paint) []canvas.Line {
 }
 
 // above is how many there are, what could not be read, and the filter.
-func (o *podsPane) above(p *paint, r *explain.Report) []canvas.Line {
-	title := canvas.Of(canvas.Text(bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
+func (o *podsPane) above(p *paint, r *explain.Report) []layout.Line {
+	title := layout.Of(layout.Text(bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
 	if len(r.Pods) == 0 {
-		title = canvas.Of(canvas.Text(bold, "No pods"))
+		title = layout.Of(layout.Text(bold, "No pods"))
 	}
 	if r.PodsOmitted > 0 {
-		title = append(title, canvas.Textf(styleWarn, ", and %d more that are left out", r.PodsOmitted))
+		title = append(title, layout.Textf(styleWarn, ", and %d more that are left out", r.PodsOmitted))
 	}
 	lines := o.sorting.titled(p, title, "  ", o.facts.counts(p))
 	for i, l := range gapLines(p, podGaps(r)) {

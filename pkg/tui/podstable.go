@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Headers of columns of pods that the table can be sorted by.
@@ -134,12 +134,12 @@ func ruleWidth(r *explain.Report) int {
 }
 
 // counts are how many pods do what, those that need a look first.
-func (f *podsFacts) counts(p *paint) canvas.Line {
-	var l canvas.Line
+func (f *podsFacts) counts(p *paint) layout.Line {
+	var l layout.Line
 	add := func(n int, phase corev1.PodPhase, state, what string) {
 		if n > 0 {
 			mark, style := podLook(p, string(phase), state)
-			l = append(l, canvas.Textf(style, "%s %d %s", mark, n, what))
+			l = append(l, layout.Textf(style, "%s %d %s", mark, n, what))
 		}
 	}
 	add(f.failed, corev1.PodFailed, "", "failed")
@@ -151,13 +151,13 @@ func (f *podsFacts) counts(p *paint) canvas.Line {
 }
 
 // table is the header, and the rows from first up to end.
-func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []canvas.Line {
-	var cells [][]canvas.Line
+func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []layout.Line {
+	var cells [][]layout.Line
 	for row := first; row < end; row++ {
 		cells = append(cells, o.cells(p, r, &r.Pods[o.rows.order[row]]))
 	}
-	header, lines := canvas.Table(o.columns(p), cells, p.width-cursorWidth, p.glyphs.ellipsis)
-	out := []canvas.Line{header.Indent(cursorWidth)}
+	header, lines := layout.Table(o.columns(p), cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == o.list.cursor))
 	}
@@ -166,15 +166,15 @@ func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []canvas.L
 
 // columns give way in the order of what one looks for: the exit code and the rule stay whole
 // while there are others to leave out.
-func (o *podsPane) columns(p *paint) []canvas.Column {
+func (o *podsPane) columns(p *paint) []layout.Column {
 	f := &o.facts
 	head := func(name string) string { return o.sorting.header(p, name) }
 	name := f.name
 	if o.cutsNames(p) {
-		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.ellipsis)
+		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.Ellipsis)
 	}
 	least := podsLeastOf(p)
-	all := []canvas.Column{
+	all := []layout.Column{
 		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
 		{Header: head(columnIndex), Right: true, Drop: 5},
 		{Header: "TRY", Right: true, Drop: 7},
@@ -229,27 +229,27 @@ func (o *podsPane) cutsNames(p *paint) bool {
 	return p.width < 120 && o.facts.prefixed && widthOf(o.job.job.Name) > 12
 }
 
-func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []canvas.Line {
-	name := canvas.Plainly(pod.Name)
+func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
+	name := layout.Plainly(pod.Name)
 	if o.cutsNames(p) {
-		name = canvas.Of(canvas.Text(styleMuted, p.glyphs.ellipsis), canvas.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
+		name = layout.Of(layout.Text(styleMuted, p.glyphs.Ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
 	known := failureText{pod.Failure, pod.Cause}
 	cause := known.short()
 	if o.facts.oneContainer {
 		cause = known.brief()
 	}
-	return present(o, []canvas.Line{
-		name, canvas.Plainly(numberOf(pod.Index)), canvas.Plainly(tryOf(pod)), podStateCell(p, pod), canvas.Plainly(cause), podRule(r, pod),
-		canvas.Of(canvas.Text(actionStyle(pod.Action), pod.Action)), canvas.Plainly(podCounted(pod)), podWhen(p, pod), canvas.Of(canvas.Text(styleMuted, pod.Node)),
+	return present(o, []layout.Line{
+		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(tryOf(pod)), podStateCell(p, pod), layout.Plainly(cause), podRule(r, pod),
+		layout.Of(layout.Text(actionStyle(pod.Action), pod.Action)), layout.Plainly(podCounted(pod)), podWhen(p, pod), layout.Of(layout.Text(styleMuted, pod.Node)),
 	})
 }
 
 // podStateCell is podState, in one word where there is little room.
-func podStateCell(p *paint, pod *explain.PodInfo) canvas.Line {
+func podStateCell(p *paint, pod *explain.PodInfo) layout.Line {
 	if pod.Ready && pod.State == string(corev1.PodRunning) && p.width < 160 {
 		mark, style := podLook(p, pod.Phase, pod.State)
-		return canvas.Of(canvas.Text(style, mark+" Ready"))
+		return layout.Of(layout.Text(style, mark+" Ready"))
 	}
 	return podState(p, pod)
 }

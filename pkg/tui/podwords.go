@@ -10,99 +10,99 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // statePodTerminating is that of a pod that is being deleted, see explain.Pod.State.
 const statePodTerminating = "Terminating"
 
 // podState is the state with its mark.
-func podState(p *paint, pod *explain.PodInfo) canvas.Line {
+func podState(p *paint, pod *explain.PodInfo) layout.Line {
 	mark, style := podLook(p, pod.Phase, pod.State)
 	state := pod.State
 	if pod.Ready && state == string(corev1.PodRunning) {
 		state = "Running, ready"
 	}
-	return canvas.Of(canvas.Text(style, mark+" "+state))
+	return layout.Of(layout.Text(style, mark+" "+state))
 }
 
 // podLook is the mark and the style of a pod.
 func podLook(p *paint, phase, state string) (mark string, style styleOf) {
 	switch {
 	case state == statePodTerminating:
-		return p.glyphs.ending, styleSpecial
+		return p.glyphs.Ending, styleSpecial
 	case phase == string(corev1.PodFailed):
-		return p.glyphs.bad, styleBad
+		return p.glyphs.Bad, styleBad
 	case phase == string(corev1.PodSucceeded):
-		return p.glyphs.good, styleGood
+		return p.glyphs.Good, styleGood
 	case state == string(corev1.PodRunning):
-		return p.glyphs.running, styleInfo
+		return p.glyphs.Running, styleInfo
 	case state == string(corev1.PodPending), state == "ContainerCreating", state == "PodInitializing", state == "":
-		return p.glyphs.dot, styleMuted
+		return p.glyphs.Dot, styleMuted
 	}
-	return p.glyphs.warn, styleWarn
+	return p.glyphs.Warn, styleWarn
 }
 
 // podWhen is when the pod ended, or since when it is there, or when its grace period ends.
-func podWhen(p *paint, pod *explain.PodInfo) canvas.Line {
+func podWhen(p *paint, pod *explain.PodInfo) layout.Line {
 	switch {
 	case !pod.GraceEnds.IsZero() && pod.State == statePodTerminating:
 		return graceLeft(p, pod.GraceEnds.Time)
 	case !pod.Ended.IsZero() && p.absolute:
-		return canvas.Plainly("ended " + p.when(pod.Ended))
+		return layout.Plainly("ended " + p.when(pod.Ended))
 	case !pod.Ended.IsZero():
-		return canvas.Plainly(p.when(pod.Ended))
+		return layout.Plainly(p.when(pod.Ended))
 	case pod.Created.IsZero():
-		return canvas.Of(canvas.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(styleMuted, "-"))
 	case p.absolute:
-		return canvas.Plainly("since " + p.clock(pod.Created.Time))
+		return layout.Plainly("since " + p.clock(pod.Created.Time))
 	}
-	return canvas.Plainly("for " + wording.Duration(max(0, p.now.Sub(pod.Created.Time))))
+	return layout.Plainly("for " + wording.Duration(max(0, p.now.Sub(pod.Created.Time))))
 }
 
 // graceLeft is the time until a terminating pod is killed; one that should have ended is bad.
-func graceLeft(p *paint, ends time.Time) canvas.Line {
+func graceLeft(p *paint, ends time.Time) layout.Line {
 	overdue := p.now.Sub(ends) >= time.Second
 	switch {
 	case overdue && p.absolute:
-		return canvas.Of(canvas.Text(styleBad|bold, "due "+p.countdown(ends)))
+		return layout.Of(layout.Text(styleBad|bold, "due "+p.countdown(ends)))
 	case overdue:
-		return canvas.Of(canvas.Text(styleBad|bold, p.countdown(ends)))
+		return layout.Of(layout.Text(styleBad|bold, p.countdown(ends)))
 	}
-	return canvas.Of(canvas.Text(styleSpecial, "ends "+p.countdown(ends)))
+	return layout.Of(layout.Text(styleSpecial, "ends "+p.countdown(ends)))
 }
 
 // podRule is the rule of the podFailurePolicy that a failed pod matched, short for a table,
 // and nothing for other pods. Its action stands in a column of its own.
-func podRule(r *explain.Report, pod *explain.PodInfo) canvas.Line {
+func podRule(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:
-		return canvas.Of(canvas.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, ruleName(r, *pod.Rule)))))
+		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, ruleName(r, *pod.Rule)))))
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case r.FailurePolicy == nil:
-		return canvas.Of(canvas.Text(styleMuted, "no policy"))
+		return layout.Of(layout.Text(styleMuted, "no policy"))
 	}
-	return canvas.Of(canvas.Text(styleMuted, "no rule"))
+	return layout.Of(layout.Text(styleMuted, "no rule"))
 }
 
 // podVerdict is podRule in a sentence, with what the failure counts against.
-func podVerdict(r *explain.Report, pod *explain.PodInfo) canvas.Line {
-	var l canvas.Line
+func podVerdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
+	var l layout.Line
 	switch {
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case pod.Rule != nil:
-		l = canvas.Of(canvas.Text(styleAccent, ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))), canvas.Text(stylePlain, " matched: "),
-			canvas.Text(actionStyle(pod.Action), pod.Action))
+		l = layout.Of(layout.Text(styleAccent, ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))), layout.Text(stylePlain, " matched: "),
+			layout.Text(actionStyle(pod.Action), pod.Action))
 		if pod.Action != actionCount {
 			return l
 		}
-		l = append(l, canvas.Text(stylePlain, ", "))
+		l = append(l, layout.Text(stylePlain, ", "))
 	case r.FailurePolicy != nil:
-		l = canvas.Of(canvas.Text(stylePlain, "no rule matched: "))
+		l = layout.Of(layout.Text(stylePlain, "no rule matched: "))
 	}
-	return append(l, canvas.Text(stylePlain, countedAgainst(r, pod)))
+	return append(l, layout.Text(stylePlain, countedAgainst(r, pod)))
 }
 
 // The actions of rules.
@@ -218,12 +218,12 @@ func briefCauses(causes []failureText) []string {
 }
 
 // gapLines are what could not be read.
-func gapLines(p *paint, gaps []explain.Gap) []canvas.Line {
-	var out []canvas.Line
+func gapLines(p *paint, gaps []explain.Gap) []layout.Line {
+	var out []layout.Line
 	for i := range gaps {
-		l := canvas.Of(canvas.Text(styleWarn, p.glyphs.warn+" "+gaps[i].Text))
+		l := layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+gaps[i].Text))
 		if gaps[i].Command != "" {
-			l = append(l, canvas.Text(styleMuted, "  "+gaps[i].Command))
+			l = append(l, layout.Text(styleMuted, "  "+gaps[i].Command))
 		}
 		out = append(out, p.wrap(l, 2)...)
 	}

@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // policiesPane shows the failure policy, the success criteria, and the limits.
@@ -21,13 +21,13 @@ func (o *policiesPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
 
 func (o *policiesPane) keys() []keyGroup { return nil }
 
-func (o *policiesPane) body(p *paint) []canvas.Line {
+func (o *policiesPane) body(p *paint) []layout.Line {
 	j := p.data.job
-	lines := []canvas.Line{nil, p.title("Failure policy", "the first rule that matches decides")}
+	lines := []layout.Line{nil, p.title("Failure policy", "the first rule that matches decides")}
 	if rules := failurePolicyLines(p, j, false); rules != nil {
 		lines = append(lines, rules...)
 	} else {
-		lines = append(lines, p.wrap(canvas.Of(canvas.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)...)
+		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)...)
 	}
 	lines = append(lines, nil, p.title("Success criteria", successNote(j)))
 	lines = append(lines, successLines(p, j)...)
@@ -36,7 +36,7 @@ func (o *policiesPane) body(p *paint) []canvas.Line {
 		lines = append(lines, limits...)
 	}
 	lines = append(lines, nil, p.title("Replacement", ""))
-	lines = append(lines, p.wrap(canvas.Plainly(replacement(j)), 0)...)
+	lines = append(lines, p.wrap(layout.Plainly(replacement(j)), 0)...)
 	return o.scroll.page(p, lines)
 }
 

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Issue 6, 2: failure policy, success criteria and limits, in every size and look.
@@ -89,7 +89,7 @@ func TestLimitMeters(t *testing.T) {
 		{"too late", "1m of 1m, exceeded", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &deadline, Started: &began, Finished: &ended}}},
 		{"clock", "1m of 10m, 9m left", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began}}},
 	} {
-		all := limitMeters(&paint{now: ended.Time, glyphs: newGlyphs(false)}, &jobData{Report: &c.report})
+		all := limitMeters(&paint{now: ended.Time, glyphs: layout.NewGlyphs(false)}, &jobData{Report: &c.report})
 		if got := all[0].text.String(); len(all) != 1 || got != c.want {
 			t.Errorf("%s: %d limits, %q, want %q", c.name, len(all), got, c.want)
 		}
@@ -99,9 +99,9 @@ func TestLimitMeters(t *testing.T) {
 // Issue 6.2: with completions 0 nothing has to succeed.
 func TestNoCompletionsNeeded(t *testing.T) {
 	none := int32(0)
-	p := &paint{width: 80, glyphs: newGlyphs(false)}
+	p := &paint{width: 80, glyphs: layout.NewGlyphs(false)}
 	lines := successLines(p, &jobData{Report: &explain.Report{Job: explain.Job{Completions: &none}}})
-	if got := lines[0].String(); !strings.HasSuffix(got, "none needed ✓") || strings.Contains(got, p.glyphs.barEmpty) {
+	if got := lines[0].String(); !strings.HasSuffix(got, "none needed ✓") || strings.Contains(got, p.glyphs.BarEmpty) {
 		t.Error(got)
 	}
 }
@@ -110,7 +110,7 @@ func TestNoCompletionsNeeded(t *testing.T) {
 func TestMetersKeepTextsWhole(t *testing.T) {
 	for _, c := range []struct{ text, lines, bar int }{{10, 1, wideBar}, {60, 1, wideBar}, {61, 1, narrowBar}, {68, 1, narrowBar}, {69, 2, wideBar}} {
 		text := strings.Repeat("x ", c.text/2+1)[:c.text-1] + "x"
-		lines := meters(&paint{width: 84, glyphs: newGlyphs(false)}, []meter{{name: "name", have: 1, total: 1, text: canvas.Plainly(text)}})
+		lines := meters(&paint{width: 84, glyphs: layout.NewGlyphs(false)}, []meter{{name: "name", have: 1, total: 1, text: layout.Plainly(text)}})
 		if got := strings.Count(lines[0].String(), "█"); len(lines) != c.lines || got != c.bar {
 			t.Errorf("a text of %d: %d lines, a bar of %d", c.text, len(lines), got)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // meter is a line with a name, a bar, and what the bar means.
@@ -17,7 +17,7 @@ type meter struct {
 	name        string
 	have, total int64
 	style       styleOf
-	text        canvas.Line
+	text        layout.Line
 }
 
 // The widths of the bars of meters, for narrow and for wide screens.
@@ -29,18 +29,18 @@ const (
 )
 
 // meters draws them below each other, aligned.
-func meters(p *paint, all []meter) []canvas.Line {
+func meters(p *paint, all []meter) []layout.Line {
 	names := 0
 	for i := range all {
-		names = max(names, canvas.Width(all[i].name))
+		names = max(names, layout.Width(all[i].name))
 	}
 	bar := barFor(p, all, names)
-	var lines []canvas.Line
+	var lines []layout.Line
 	for i := range all {
 		m := &all[i]
-		l := canvas.Of(canvas.Text(styleMuted, m.name)).Pad(names + 2)
+		l := layout.Of(layout.Text(styleMuted, m.name)).Pad(names + 2)
 		l = append(l, p.bar(m.have, m.total, bar, m.style)...)
-		l = append(append(l, canvas.Blank(2)), m.text...)
+		l = append(append(l, layout.Blank(2)), m.text...)
 		lines = append(lines, p.wrap(l, names+2+bar+2)...)
 	}
 	return lines
@@ -62,10 +62,10 @@ func barFor(p *paint, all []meter, names int) int {
 
 // successLines are the progress towards each rule of the successPolicy, and towards the
 // completions.
-func successLines(p *paint, j *jobData) []canvas.Line {
+func successLines(p *paint, j *jobData) []layout.Line {
 	if j.Job.Completions == nil {
 		done, _ := j.done()
-		return p.wrap(canvas.Of(canvas.Textf(stylePlain, "A work queue: one pod succeeds, and all others have ended (%d succeeded)", done)), 0)
+		return p.wrap(layout.Of(layout.Textf(stylePlain, "A work queue: one pod succeeds, and all others have ended (%d succeeded)", done)), 0)
 	}
 	return meters(p, successMeters(p, j))
 }
@@ -85,24 +85,24 @@ func successMeters(p *paint, j *jobData) []meter {
 	}
 	done, total := j.done()
 	if total <= 0 {
-		none := canvas.Of(canvas.Text(stylePlain, "none needed "), canvas.Text(styleGood|bold, p.glyphs.good))
+		none := layout.Of(layout.Text(stylePlain, "none needed "), layout.Text(styleGood|bold, p.glyphs.Good))
 		return append(all, meter{name + "0", 1, 1, styleGood, none})
 	}
-	text := canvas.Of(canvas.Textf(stylePlain, "%s succeeded (%s)", thousands(int64(done)), wording.Percent(int64(done), int64(total))))
+	text := layout.Of(layout.Textf(stylePlain, "%s succeeded (%s)", thousands(int64(done)), wording.Percent(int64(done), int64(total))))
 	if done >= total {
-		text = append(text, canvas.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+		text = append(text, layout.Text(styleGood|bold, " "+p.glyphs.Good+" met"))
 	}
 	return append(all, meter{name + thousands(int64(total)), int64(done), int64(total), styleGood, text})
 }
 
 func successMeter(p *paint, rule *explain.SuccessRule) meter {
-	m := meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), styleGood, canvas.Plainly(rule.Text)}
+	m := meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), styleGood, layout.Plainly(rule.Text)}
 	switch {
 	case rule.Met:
-		m.text = append(m.text, canvas.Text(styleGood|bold, " "+p.glyphs.good+" met"))
+		m.text = append(m.text, layout.Text(styleGood|bold, " "+p.glyphs.Good+" met"))
 	case rule.Impossible:
 		m.style = styleBad
-		m.text = append(m.text, canvas.Text(styleBad|bold, " "+p.glyphs.bad+" out of reach"))
+		m.text = append(m.text, layout.Text(styleBad|bold, " "+p.glyphs.Bad+" out of reach"))
 	}
 	return m
 }
@@ -110,22 +110,22 @@ func successMeter(p *paint, rule *explain.SuccessRule) meter {
 // failurePolicyLines are the rules of the podFailurePolicy in their order, with how many
 // failed pods each matched; nil without a policy. brief leaves out why rules were passed
 // over, and what does not fit into the line of the rule.
-func failurePolicyLines(p *paint, j *jobData, brief bool) []canvas.Line {
+func failurePolicyLines(p *paint, j *jobData, brief bool) []layout.Line {
 	policy := j.FailurePolicy
 	if policy == nil {
 		return nil
 	}
-	cells := make([][]canvas.Line, 0, len(policy.Rules)+1)
+	cells := make([][]layout.Line, 0, len(policy.Rules)+1)
 	for i := range policy.Rules {
 		cells = append(cells, failureRuleCells(p, &policy.Rules[i]))
 	}
 	if !brief || policy.Unmatched > 0 {
-		cells = append(cells, []canvas.Line{
-			nil, canvas.Of(canvas.Text(styleMuted, "no rule")), canvas.Plainly("Count"), matchedCell(policy.Unmatched, stylePlain), nil,
-			canvas.Of(canvas.Text(styleMuted, "counts against the limits")),
+		cells = append(cells, []layout.Line{
+			nil, layout.Of(layout.Text(styleMuted, "no rule")), layout.Plainly("Count"), matchedCell(policy.Unmatched, stylePlain), nil,
+			layout.Of(layout.Text(styleMuted, "counts against the limits")),
 		})
 	}
-	columns := []canvas.Column{
+	columns := []layout.Column{
 		{Header: "RULE", Right: true}, {Header: "NAME", Min: 8}, {Header: "ACTION"}, {Header: "MATCHED", Right: true}, {}, {Header: "IF", Min: p.width / 3, Drop: 1},
 	}
 	if !slices.ContainsFunc(policy.Rules, func(r explain.FailureRule) bool { return r.Decided }) {
@@ -135,8 +135,8 @@ func failurePolicyLines(p *paint, j *jobData, brief bool) []canvas.Line {
 			cells[i] = slices.Delete(cells[i], decided, decided+1)
 		}
 	}
-	header, lines := canvas.Table(columns, cells, p.width, p.glyphs.ellipsis)
-	out := []canvas.Line{header}
+	header, lines := layout.Table(columns, cells, p.width, p.glyphs.Ellipsis)
+	out := []layout.Line{header}
 	for i, l := range lines {
 		out = append(out, l)
 		if !brief && i < len(policy.Rules) {
@@ -144,33 +144,33 @@ func failurePolicyLines(p *paint, j *jobData, brief bool) []canvas.Line {
 		}
 	}
 	for _, violation := range policy.NameViolations {
-		out = append(out, p.wrap(canvas.Of(canvas.Text(styleWarn|bold, p.glyphs.warn+" "), canvas.Text(stylePlain, wording.Sentence(violation))), 2)...)
+		out = append(out, p.wrap(layout.Of(layout.Text(styleWarn|bold, p.glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(violation))), 2)...)
 	}
 	return out
 }
 
-func failureRuleCells(p *paint, rule *explain.FailureRule) []canvas.Line {
-	style, decided := stylePlain, canvas.Line(nil)
+func failureRuleCells(p *paint, rule *explain.FailureRule) []layout.Line {
+	style, decided := stylePlain, layout.Line(nil)
 	if rule.Decided {
-		style, decided = styleBad|bold, canvas.Of(canvas.Text(styleBad|bold, p.glyphs.decided+" decided"))
+		style, decided = styleBad|bold, layout.Of(layout.Text(styleBad|bold, p.glyphs.Decided+" decided"))
 	}
-	return []canvas.Line{
-		canvas.Of(canvas.Text(style, strconv.Itoa(int(rule.Index)))), canvas.Of(canvas.Text(styleAccent|style&bold, rule.Name)),
-		canvas.Of(canvas.Text(style, rule.Action)), matchedCell(rule.Matched, style), decided,
-		canvas.Of(canvas.Text(style, rule.Requirement)),
+	return []layout.Line{
+		layout.Of(layout.Text(style, strconv.Itoa(int(rule.Index)))), layout.Of(layout.Text(styleAccent|style&bold, rule.Name)),
+		layout.Of(layout.Text(style, rule.Action)), matchedCell(rule.Matched, style), decided,
+		layout.Of(layout.Text(style, rule.Requirement)),
 	}
 }
 
 // matchedCell is a count; that nothing matched matters less.
-func matchedCell(n int32, style styleOf) canvas.Line {
+func matchedCell(n int32, style styleOf) layout.Line {
 	if n == 0 {
 		style = styleMuted
 	}
-	return canvas.Of(canvas.Text(style, strconv.Itoa(int(n))))
+	return layout.Of(layout.Text(style, strconv.Itoa(int(n))))
 }
 
 // failureRuleNotes say why a rule was passed over.
-func failureRuleNotes(p *paint, rule *explain.FailureRule) []canvas.Line {
+func failureRuleNotes(p *paint, rule *explain.FailureRule) []layout.Line {
 	if rule.PassedOver == 0 {
 		return nil
 	}
@@ -178,14 +178,14 @@ func failureRuleNotes(p *paint, rule *explain.FailureRule) []canvas.Line {
 	if rule.Why != "" {
 		text += ": " + rule.Why
 	}
-	return canvas.Wrap(canvas.Of(canvas.Blank(ruleIndent), canvas.Text(styleMuted, text)), p.width, ruleIndent)
+	return layout.Wrap(layout.Of(layout.Blank(ruleIndent), layout.Text(styleMuted, text)), p.width, ruleIndent)
 }
 
 // ruleIndent is where the names of rules begin.
 const ruleIndent = 6
 
 // limitLines are the limits that failures and time stand against: what is used and left.
-func limitLines(p *paint, j *jobData) []canvas.Line { return meters(p, limitMeters(p, j)) }
+func limitLines(p *paint, j *jobData) []layout.Line { return meters(p, limitMeters(p, j)) }
 
 func limitMeters(p *paint, j *jobData) []meter {
 	var all []meter
@@ -194,7 +194,7 @@ func limitMeters(p *paint, j *jobData) []meter {
 		used := int64(j.Counts.Failed) + int64(j.Counts.UncountedFailed)
 		m := limitMeter(j, "backoffLimit", used, int64(*n), failures(int32(min(used, math.MaxInt32))))
 		if job.RestartPolicy == "OnFailure" {
-			m.text = append(m.text, canvas.Text(styleMuted, ", restarts count too"))
+			m.text = append(m.text, layout.Text(styleMuted, ", restarts count too"))
 		}
 		all = append(all, m)
 	}
@@ -220,13 +220,13 @@ func limitMeter(j *jobData, name string, used, limit int64, what string) meter {
 	}
 	switch {
 	case used > limit:
-		m.text = canvas.Of(canvas.Text(styleBad|bold, "exceeded"), canvas.Textf(stylePlain, ": %d %s, %d allowed", used, what, limit))
+		m.text = layout.Of(layout.Text(styleBad|bold, "exceeded"), layout.Textf(stylePlain, ": %d %s, %d allowed", used, what, limit))
 	case isDecided(j):
 		// What would have been left is of no use any more: something else decided.
 		m.style = styleInfo
-		m.text = canvas.Of(canvas.Textf(stylePlain, "%d of %d, ", used, limit), canvas.Text(styleMuted, notAbove(used, limit)))
+		m.text = layout.Of(layout.Textf(stylePlain, "%d of %d, ", used, limit), layout.Text(styleMuted, notAbove(used, limit)))
 	default:
-		m.text = canvas.Of(canvas.Textf(stylePlain, "%d of %d, ", used, limit), canvas.Textf(m.style&^bold, "%d left", limit-used))
+		m.text = layout.Of(layout.Textf(stylePlain, "%d of %d, ", used, limit), layout.Textf(m.style&^bold, "%d left", limit-used))
 	}
 	return m
 }
@@ -267,7 +267,7 @@ func perIndexMeter(j *jobData, limit int32) meter {
 	}
 	if most == 0 {
 		m := limitMeter(j, "backoffLimitPerIndex", 0, int64(limit), "")
-		m.text = append(m.text, canvas.Text(styleMuted, " for each index"))
+		m.text = append(m.text, layout.Text(styleMuted, " for each index"))
 		return m
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
@@ -275,7 +275,7 @@ func perIndexMeter(j *jobData, limit int32) meter {
 		whose = fmt.Sprintf(" (%d indexes)", n)
 	}
 	m := limitMeter(j, "backoffLimitPerIndex", int64(most), int64(limit), failures(most))
-	m.text = append(m.text, canvas.Text(styleMuted, whose))
+	m.text = append(m.text, layout.Text(styleMuted, whose))
 	return m
 }
 
@@ -287,28 +287,22 @@ func deadlineMeter(p *paint, j *jobData, limit int64) meter {
 		end = j.Job.Finished.Time
 	}
 	if j.Job.Started.IsZero() {
-		return meter{name, 0, 1, styleInfo, canvas.Of(canvas.Text(stylePlain, wording.Duration(seconds(limit))+" from its start"))}
+		return meter{name, 0, 1, styleInfo, layout.Of(layout.Text(stylePlain, wording.Seconds(limit)+" from its start"))}
 	}
 	used := max(0, int64(end.Sub(j.Job.Started.Time)/time.Second))
 	m := meter{name: name, have: used, total: limit, style: limitStyle(used, limit)}
-	m.text = canvas.Of(canvas.Textf(stylePlain, "%s of %s", wording.Duration(seconds(used)), wording.Duration(seconds(limit))))
+	m.text = layout.Of(layout.Textf(stylePlain, "%s of %s", wording.Seconds(used), wording.Seconds(limit)))
 	switch {
 	case used >= limit:
 		m.style = styleBad
-		m.text = append(m.text, canvas.Text(styleBad|bold, ", exceeded"))
+		m.text = append(m.text, layout.Text(styleBad|bold, ", exceeded"))
 	case !j.Job.Finished.IsZero():
 		m.style = styleInfo
-		m.text = append(m.text, canvas.Text(styleMuted, ", not reached"))
+		m.text = append(m.text, layout.Text(styleMuted, ", not reached"))
 	default:
-		m.text = append(m.text, canvas.Textf(m.style, ", %s left", wording.Duration(seconds(limit-used))))
+		m.text = append(m.text, layout.Textf(m.style, ", %s left", wording.Seconds(limit-used)))
 	}
 	return m
-}
-
-// seconds is a duration, as far as there is one so long.
-func seconds(n int64) time.Duration {
-	const most = int64(math.MaxInt64) / int64(time.Second)
-	return time.Duration(max(-most, min(n, most))) * time.Second
 }
 
 // detailsOf are the indexes that are told of one by one.

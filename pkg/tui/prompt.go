@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // maxAnswer is how long an answer may be.
@@ -71,20 +71,20 @@ func (p *prompt) change(text string) {
 
 // line is the question with a block for the cursor, which is always on the screen: of a
 // long answer the begin is left out.
-func (p *prompt) line(width int, ellipsis string) canvas.Line {
+func (p *prompt) line(width int, ellipsis string) layout.Line {
 	before, behind := p.halves()
 	under, rest := " ", ""
 	if behind != "" {
 		_, size := utf8.DecodeRuneInString(behind)
 		under, rest = behind[:size], behind[size:]
 	}
-	label, cursor := canvas.Text(styleAccent|bold, p.label), canvas.Text(reverse, under)
-	room := width - canvas.Of(label, cursor).Width()
-	shown := canvas.Text(stylePlain, before)
-	for len(before) > 0 && canvas.Of(shown).Width() > room {
+	label, cursor := layout.Text(styleAccent|bold, p.label), layout.Text(reverse, under)
+	room := width - layout.Of(label, cursor).Width()
+	shown := layout.Text(stylePlain, before)
+	for len(before) > 0 && layout.Of(shown).Width() > room {
 		_, size := utf8.DecodeRuneInString(before)
 		before = before[size:]
-		shown = canvas.Text(stylePlain, ellipsis+before)
+		shown = layout.Text(stylePlain, ellipsis+before)
 	}
-	return canvas.Of(label, shown, cursor, canvas.Text(stylePlain, rest))
+	return layout.Of(label, shown, cursor, layout.Text(stylePlain, rest))
 }

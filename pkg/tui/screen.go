@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -21,7 +21,7 @@ type screen interface {
 type pane interface {
 	// body are the lines of the pane, at most p.height of p.width columns. It may note
 	// sizes for keys to come, and nothing else.
-	body(p *paint) []canvas.Line
+	body(p *paint) []layout.Line
 	// key acts on a key press. What it does not know (false) is for whoever is around it.
 	key(k tea.KeyPressMsg, d *data) (action, bool)
 	// wheel scrolls by so many lines.

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 //nolint:gochecknoglobals // constants, as those of the key map
@@ -94,22 +94,22 @@ func (s *sorting) header(p *paint, column string) string {
 
 func (s *sorting) mark(p *paint) string {
 	if s.falling() {
-		return p.glyphs.down
+		return p.glyphs.Down
 	}
-	return p.glyphs.up
+	return p.glyphs.Up
 }
 
 // line is "by name ▲": the column may have no room.
-func (s *sorting) line(p *paint) canvas.Line {
-	return canvas.Of(canvas.Text(styleMuted, "  by "+s.by[s.at].name+" "+s.mark(p)))
+func (s *sorting) line(p *paint) layout.Line {
+	return layout.Of(layout.Text(styleMuted, "  by "+s.by[s.at].name+" "+s.mark(p)))
 }
 
 // chosenRow puts the cursor before a row of a table, or the room for it.
-func chosenRow(p *paint, l canvas.Line, chosen bool) canvas.Line {
+func chosenRow(p *paint, l layout.Line, chosen bool) layout.Line {
 	if !chosen {
 		return l.Indent(cursorWidth)
 	}
-	return append(canvas.Of(canvas.Text(styleAccent|bold, p.glyphs.cursor), canvas.Blank(1)), l.With(bold)...)
+	return append(layout.Of(layout.Text(styleAccent|bold, p.glyphs.Cursor), layout.Blank(1)), l.With(bold)...)
 }
 
 // cursorWidth is that of the cursor before rows.
@@ -117,15 +117,15 @@ const cursorWidth = 2
 
 // titled is a title with what is counted, and the order: on one line if there is room, or
 // with the counts below, on as many lines as they take: none may be lost. colon stands before the counts on the same line.
-func (s *sorting) titled(p *paint, title canvas.Line, colon string, counts canvas.Line) []canvas.Line {
-	parts := make([]canvas.Line, len(counts))
+func (s *sorting) titled(p *paint, title layout.Line, colon string, counts layout.Line) []layout.Line {
+	parts := make([]layout.Line, len(counts))
 	for i := range counts {
 		parts[i] = counts[i : i+1]
 	}
-	by, rows := s.line(p), flow(parts, p.width, 2)
+	by, rows := s.line(p), layout.Flow(parts, p.width, 2)
 	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.width {
-		title = append(append(title, canvas.Text(styleMuted, colon)), rows[0]...)
+		title = append(append(title, layout.Text(styleMuted, colon)), rows[0]...)
 		rows = nil
 	}
-	return append([]canvas.Line{canvas.Spread(p.width, title, by, p.glyphs.ellipsis)}, rows...)
+	return append([]layout.Line{layout.Spread(p.width, title, by, p.glyphs.Ellipsis)}, rows...)
 }

@@ -1,20 +1,20 @@
 package tui
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+import "github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 
-// styleOf is short for the styles of a canvas.
-type styleOf = canvas.Style
+// styleOf is short for the styles of package layout.
+type styleOf = layout.Style
 
 const (
-	stylePlain   = canvas.Plain
-	styleMuted   = canvas.Muted
-	styleGood    = canvas.Good
-	styleBad     = canvas.Bad
-	styleWarn    = canvas.Warn
-	styleAccent  = canvas.Accent
-	styleInfo    = canvas.Info
-	styleSpecial = canvas.Special
-	bold         = canvas.Bold
-	reverse      = canvas.Reverse
-	underline    = canvas.Underline
+	stylePlain   = layout.Plain
+	styleMuted   = layout.Muted
+	styleGood    = layout.Good
+	styleBad     = layout.Bad
+	styleWarn    = layout.Warn
+	styleAccent  = layout.Accent
+	styleInfo    = layout.Info
+	styleSpecial = layout.Special
+	bold         = layout.Bold
+	reverse      = layout.Reverse
+	underline    = layout.Underline
 )

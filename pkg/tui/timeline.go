@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 //nolint:gochecknoglobals // constants, as those of the key map
@@ -50,13 +50,13 @@ func (o *timelinePane) keys() []keyGroup {
 	return []keyGroup{{title: "Timeline", bindings: append(o.filter.keys(), keyWarnings)}}
 }
 
-func (o *timelinePane) body(p *paint) []canvas.Line {
+func (o *timelinePane) body(p *paint) []layout.Line {
 	j := p.data.job
 	moments := o.chosen(j)
 	lines := timelineLines(p, j, moments)
 	head := o.head(p, j, len(moments))
 	if len(lines) == 0 {
-		return append(head, canvas.Of(canvas.Text(styleMuted, "Nothing to tell.")))
+		return append(head, layout.Of(layout.Text(styleMuted, "Nothing to tell.")))
 	}
 	rest := p.sized(p.width, p.height-len(head))
 	o.scroll.resize(len(lines), rest.height)
@@ -85,25 +85,25 @@ func (o *timelinePane) wants(m *explain.Moment) bool {
 }
 
 // head says what is left out.
-func (o *timelinePane) head(p *paint, j *jobData, shown int) []canvas.Line {
-	head := []canvas.Line{nil}
+func (o *timelinePane) head(p *paint, j *jobData, shown int) []layout.Line {
+	head := []layout.Line{nil}
 	if l := o.filter.line(p, shown, len(j.Timeline), "moments"); l != nil {
 		head = append(head, l)
 	}
 	if o.warnings {
-		head = append(head, p.cut(canvas.Of(canvas.Text(styleWarn, p.glyphs.warn+" warnings only"), canvas.Text(styleMuted, "  x shows all")), p.width))
+		head = append(head, p.cut(layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" warnings only"), layout.Text(styleMuted, "  x shows all")), p.width))
 	}
 	return head
 }
 
 // timelineLines are moments below each other, aligned.
-func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Line {
+func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []layout.Line {
 	times, ends := make([]string, len(moments)), make([]string, len(moments))
 	timeWidth, whatWidth := 0, 0
 	for i, m := range moments {
 		times[i], ends[i] = p.rangeOf(j, m)
-		timeWidth = max(timeWidth, canvas.Width(timeRange(times[i], ends[i])))
-		whatWidth = max(whatWidth, canvas.Of(canvas.Text(styleMuted, m.What)).Width())
+		timeWidth = max(timeWidth, layout.Width(timeRange(times[i], ends[i])))
+		whatWidth = max(whatWidth, layout.Of(layout.Text(styleMuted, m.What)).Width())
 	}
 	whatWidth = min(whatWidth, maxWhat)
 	if p.width < whatFrom {
@@ -113,14 +113,14 @@ func timelineLines(p *paint, j *jobData, moments []*explain.Moment) []canvas.Lin
 	if timeWidth > p.width/maxTimes {
 		timeWidth = 0
 		for i := range times {
-			timeWidth = max(timeWidth, canvas.Width(times[i]))
+			timeWidth = max(timeWidth, layout.Width(times[i]))
 		}
 	} else {
 		for i := range times {
 			times[i], ends[i] = timeRange(times[i], ends[i]), ""
 		}
 	}
-	var lines []canvas.Line
+	var lines []layout.Line
 	for i, m := range moments {
 		lines = append(lines, momentLines(p, m, [2]string{times[i], ends[i]}, timeWidth, whatWidth)...)
 	}
@@ -163,23 +163,23 @@ const (
 )
 
 // momentLines are one thing that happened; at are the times before and behind its text.
-func momentLines(p *paint, m *explain.Moment, at [2]string, timeWidth, whatWidth int) []canvas.Line {
-	mark, style := canvas.Blank(2), stylePlain
+func momentLines(p *paint, m *explain.Moment, at [2]string, timeWidth, whatWidth int) []layout.Line {
+	mark, style := layout.Blank(2), stylePlain
 	if m.Warning {
-		mark, style = canvas.Text(styleWarn|bold, p.glyphs.warn+" "), styleWarn
+		mark, style = layout.Text(styleWarn|bold, p.glyphs.Warn+" "), styleWarn
 	}
-	l := canvas.Of(canvas.Text(styleMuted, at[0])).Pad(timeWidth + 2)
+	l := layout.Of(layout.Text(styleMuted, at[0])).Pad(timeWidth + 2)
 	l = append(l, mark)
 	if whatWidth > 0 {
-		l = append(append(l, canvas.Of(canvas.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.ellipsis)...), canvas.Blank(2))
+		l = append(append(l, layout.Of(layout.Text(styleMuted, m.What)).Fit(whatWidth, p.glyphs.Ellipsis)...), layout.Blank(2))
 	}
 	hang := l.Width()
-	l = append(l, canvas.Text(style, m.Text))
+	l = append(l, layout.Text(style, m.Text))
 	if m.Count > 1 {
-		l = append(l, canvas.Text(styleMuted, " ("+strconv.Itoa(int(m.Count))+p.times()+")"))
+		l = append(l, layout.Text(styleMuted, " ("+strconv.Itoa(int(m.Count))+p.times()+")"))
 	}
 	if at[1] != "" {
-		l = append(l, canvas.Text(styleMuted, " (until "+at[1]+")"))
+		l = append(l, layout.Text(styleMuted, " (until "+at[1]+")"))
 	}
 	return p.wrap(l, min(hang, p.width/2))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/canvas"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // The smallest size that is drawn for; below it lines are cut.
@@ -47,7 +47,7 @@ func (m *Model) LastPicture() string {
 	return m.theme.RenderAll(trimmed(lines[:max(1, len(lines)-1)]))
 }
 
-func trimmed(lines []canvas.Line) []canvas.Line {
+func trimmed(lines []layout.Line) []layout.Line {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -55,7 +55,7 @@ func trimmed(lines []canvas.Line) []canvas.Line {
 }
 
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
-func (m *Model) lines() []canvas.Line {
+func (m *Model) lines() []layout.Line {
 	p := m.paint()
 	body := p.sized(p.width, max(1, p.height-2))
 	if m.paused {
@@ -65,10 +65,10 @@ func (m *Model) lines() []canvas.Line {
 		body.now = m.data.job.ObservedAt.Time // Its clocks stand still.
 	}
 	middle := m.body(body)
-	out := make([]canvas.Line, 0, p.height)
+	out := make([]layout.Line, 0, p.height)
 	out = append(out, m.pathLine(p))
 	for i := range body.height {
-		var l canvas.Line
+		var l layout.Line
 		if i < len(middle) {
 			l = p.cut(middle[i], m.width)
 		}
@@ -80,7 +80,7 @@ func (m *Model) lines() []canvas.Line {
 }
 
 // body is the help or the top screen.
-func (m *Model) body(p *paint) []canvas.Line {
+func (m *Model) body(p *paint) []layout.Line {
 	if m.help != nil {
 		return m.help.body(p)
 	}
@@ -105,41 +105,41 @@ func (m *Model) isGone() bool {
 const leastCrumb = 8
 
 // pathLine is where we are, and how fresh it is.
-func (m *Model) pathLine(p *paint) canvas.Line {
+func (m *Model) pathLine(p *paint) layout.Line {
 	fresh := m.freshness(p)
-	between := canvas.Text(styleMuted, " "+m.glyphs.into+" ")
+	between := layout.Text(styleMuted, " "+m.glyphs.Into+" ")
 	last := len(m.stack) - 1
-	room := p.width - fresh.Width() - canvas.Plainly(m.top().crumb()).Width() - last*canvas.Of(between).Width()
-	var path canvas.Line
+	room := p.width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
+	var path layout.Line
 	for i, s := range m.stack[:last] {
-		crumb := canvas.Of(canvas.Text(styleMuted, s.crumb()))
+		crumb := layout.Of(layout.Text(styleMuted, s.crumb()))
 		crumb = p.cut(crumb, max(leastCrumb, room/(last-i)))
 		room -= crumb.Width()
 		path = append(append(path, crumb...), between)
 	}
-	path = append(path, canvas.Text(bold, m.top().crumb()))
-	return canvas.Spread(p.width, path, fresh, m.glyphs.ellipsis)
+	path = append(path, layout.Text(bold, m.top().crumb()))
+	return layout.Spread(p.width, path, fresh, m.glyphs.Ellipsis)
 }
 
 // freshness are the marks of what is not live, and the time.
-func (m *Model) freshness(p *paint) canvas.Line {
-	l := canvas.Line{canvas.Text(stylePlain, " ")}
+func (m *Model) freshness(p *paint) layout.Line {
+	l := layout.Line{layout.Text(stylePlain, " ")}
 	mark := func(style styleOf, text string) {
-		l = append(l, canvas.Text(style, text), canvas.Blank(2))
+		l = append(l, layout.Text(style, text), layout.Blank(2))
 	}
 	link := m.latest().Link
 	switch {
 	case m.Err() != nil:
-		ended := canvas.Of(canvas.Text(styleBad|bold, "ended: "+m.over.Error()))
-		l = append(append(l, p.cut(ended, p.width/2)...), canvas.Blank(2))
+		ended := layout.Of(layout.Text(styleBad|bold, "ended: "+m.over.Error()))
+		l = append(append(l, p.cut(ended, p.width/2)...), layout.Blank(2))
 	case link.StaleSince != nil:
-		mark(styleBad|bold, p.glyphs.warn+" stale since "+p.clock(*link.StaleSince))
+		mark(styleBad|bold, p.glyphs.Warn+" stale since "+p.clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(styleBad|bold, p.glyphs.bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
+		mark(styleBad|bold, p.glyphs.Bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
 	}
 	if m.paused {
-		mark(styleWarn|bold, m.glyphs.paused+" paused")
+		mark(styleWarn|bold, m.glyphs.Paused+" paused")
 	}
 	switch {
 	case m.o.Replay > 0 && errors.Is(m.over, io.EOF):
@@ -147,26 +147,26 @@ func (m *Model) freshness(p *paint) canvas.Line {
 	case m.o.Replay > 0:
 		mark(styleSpecial, fmt.Sprintf("replay %gx", m.o.Replay))
 	}
-	return append(l, canvas.Text(styleMuted, p.now.In(p.location).Format("15:04:05")))
+	return append(l, layout.Text(styleMuted, p.now.In(p.location).Format("15:04:05")))
 }
 
 // bottomLine is a question, something to say, why the connection is lost, or the keys.
-func (m *Model) bottomLine(p *paint) canvas.Line {
+func (m *Model) bottomLine(p *paint) layout.Line {
 	link := m.latest().Link
 	switch {
 	case m.prompt != nil:
-		return m.prompt.line(p.width, p.glyphs.ellipsis)
+		return m.prompt.line(p.width, p.glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
-		return canvas.Of(canvas.Text(styleAccent, m.notice.text))
+		return layout.Of(layout.Text(styleAccent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
-		why := canvas.Of(canvas.Text(styleBad, "Trying again: "+link.Why+" "))
-		return canvas.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.ellipsis)
+		why := layout.Of(layout.Text(styleBad, "Trying again: "+link.Why+" "))
+		return layout.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
 }
 
 // tailHints are the keys that are always told.
-func (m *Model) tailHints(p *paint) canvas.Line {
+func (m *Model) tailHints(p *paint) layout.Line {
 	if m.help != nil {
 		return m.help.hints(p)
 	}
@@ -174,9 +174,9 @@ func (m *Model) tailHints(p *paint) canvas.Line {
 }
 
 // keyLine are the keys that fit, those of the screen first. Help and the way back always do.
-func (m *Model) keyLine(p *paint) canvas.Line {
+func (m *Model) keyLine(p *paint) layout.Line {
 	tail := m.tailHints(p)
-	var l canvas.Line
+	var l layout.Line
 	for _, b := range m.hints() {
 		hint := p.keyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.width {
@@ -218,10 +218,10 @@ func (m *Model) backHint() binding {
 }
 
 // keyHints are keys with what they do.
-func (p *paint) keyHints(bindings ...binding) canvas.Line {
-	var l canvas.Line
+func (p *paint) keyHints(bindings ...binding) layout.Line {
+	var l layout.Line
 	for _, b := range bindings {
-		l = append(l, canvas.Text(bold, p.keyName(b)), canvas.Text(styleMuted, " "+b.Help().Desc+"  "))
+		l = append(l, layout.Text(bold, p.keyName(b)), layout.Text(styleMuted, " "+b.Help().Desc+"  "))
 	}
 	return l
 }

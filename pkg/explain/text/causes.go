@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 const (
@@ -34,40 +35,44 @@ func (p *page) causes(all []explain.Cause, unknown int32, why string) {
 	if len(all) == 0 && unknown == 0 {
 		return
 	}
-	total := int64(unknown)
-	kinds := int64(len(all))
-	for i := range all {
-		total += int64(all[i].Count)
-	}
-	note := list(", ", wording.Plural(total, "failure", "failures"), wording.Plural(kinds, "cause", "causes"))
+	kinds, total := int64(len(all)), failures(all)+int64(unknown)
+	note := wording.Join(", ", wording.Plural(total, "failure", "failures"), wording.Plural(kinds, "cause", "causes"))
 	if kinds == 0 {
 		note = wording.Plural(total, "failure", "failures") + ", cause not known"
 	}
-	p.title("Causes", note)
-	t := table{columns: []tableColumn{{header: "COUNT", right: true}, {header: "SHARE", drop: 1}, {header: "CAUSE"}}}
+	p.Title("Causes", note)
+	t := table{columns: []layout.Column{{Header: "COUNT", Right: true}, {Header: "SHARE", Drop: 1}, prose("CAUSE")}}
+	row := func(count int64, lines ...layout.Line) {
+		share := p.share(count, total)
+		if kinds == 0 || kinds == 1 && unknown == 0 {
+			share = nil // of one cause the share is no news
+		}
+		t.add(layout.Plainly(fmt.Sprint(count)), share, lines[0])
+		t.below(lines[1:]...)
+	}
 	shown := all
 	if !p.opts.Full && len(all) > causesLimit {
 		shown = all[:causesLimit]
 	}
 	for i := range shown {
-		p.causeRow(&t, &shown[i], total)
+		row(int64(shown[i].Count), p.causeLines(&shown[i])...)
 	}
 	if rest := all[len(shown):]; len(rest) > 0 {
-		var count int64
-		for i := range rest {
-			count += int64(rest[i].Count)
-		}
-		t.add(p.share(count, total)[0], p.share(count, total)[1],
-			styledCell(Faint, fmt.Sprintf("%d more %s, see --full", len(rest), either(len(rest) == 1, "cause", "causes"))))
+		row(failures(rest), cell(layout.Muted, fmt.Sprintf("%d more %s, see --full", len(rest), either(len(rest) == 1, "cause", "causes"))))
 	}
 	if unknown > 0 {
-		cells := p.share(int64(unknown), total)
-		t.add(cells[0], cells[1], styledCell(Faint, why))
-	}
-	if len(t.rows) == 1 {
-		t.rows[0][1] = nil // of one cause the share is no news
+		row(int64(unknown), cell(layout.Muted, why))
 	}
 	p.table(indentSection, t)
+}
+
+// failures is how many have one of the causes.
+func failures(causes []explain.Cause) int64 {
+	var n int64
+	for i := range causes {
+		n += int64(causes[i].Count)
+	}
+	return n
 }
 
 // either is the singular or the plural.
@@ -78,31 +83,30 @@ func either(single bool, one, many string) string {
 	return many
 }
 
-// share are the cells of a count and of its part in the total.
-func (p *page) share(count, total int64) [2]cell {
-	bar := line{plain(p.bar(count, total, shareWidth)), plain(fmt.Sprintf(" %4s", wording.Percent(count, total)))}
-	return [2]cell{textCell(fmt.Sprint(count)), {bar}}
+// share is the part of a count in the total, as a bar and in percent.
+func (p *page) share(count, total int64) layout.Line {
+	return layout.Plainly(p.bar(count, total, shareWidth) + fmt.Sprintf(" %4s", wording.Percent(count, total)))
 }
 
-func (p *page) causeRow(t *table, c *explain.Cause, total int64) {
-	text := cell{{plain(wording.Sentence(c.Text))}}
+// causeLines are the cause, and what is known of it.
+func (p *page) causeLines(c *explain.Cause) []layout.Line {
+	lines := []layout.Line{layout.Plainly(wording.Sentence(c.Text))}
 	if c.Meaning != "" {
-		text = text.and(Faint, c.Meaning)
+		lines = append(lines, cell(layout.Muted, c.Meaning))
 	}
 	if c.Message != "" {
-		text = append(text, line{styled(Faint, "said: "), plain(c.Message)})
+		lines = append(lines, layout.Of(layout.Text(layout.Muted, "said: "), plain(c.Message)))
 	}
 	if c.Consequence {
-		text = text.and(Faint, "stopped because the Job was ending")
+		lines = append(lines, cell(layout.Muted, "stopped because the Job was ending"))
 	}
 	if rule := causeRule(c); rule != "" {
-		text = append(text, line{styled(Accent, rule)})
+		lines = append(lines, cell(layout.Accent, rule))
 	}
 	if places := p.causePlaces(c); places != "" {
-		text = text.and(Faint, places)
+		lines = append(lines, cell(layout.Muted, places))
 	}
-	share := p.share(int64(c.Count), total)
-	t.add(share[0], share[1], text)
+	return lines
 }
 
 // causeRule says what the podFailurePolicy made of it.
@@ -134,5 +138,5 @@ func (p *page) causePlaces(c *explain.Cause) string {
 	case explain.SourceCondition:
 		source = "known from the Job's condition"
 	}
-	return list("; ", indexes, jobs, pods, source)
+	return wording.Join("; ", indexes, jobs, pods, source)
 }

@@ -2,10 +2,9 @@
 // screen (Summary), and for several Jobs at once (Explanations).
 //
 // It promises:
-//   - Text from the Report reaches the terminal only through internal/sanitize: everything
-//     is laid out by the type page, which makes safe what it is given and adds styles
-//     afterwards. Without Color no control character but the newline is written, with it
-//     only the sequences of the type Style.
+//   - Text from the Report reaches the terminal only through pkg/layout, which makes it safe
+//     before it adds styles. Without Color no control character but the newline is written,
+//     with it only the sequences of the 16 colours.
 //   - No line is wider than Options.Width, but commands, which must stay copyable, and what
 //     has no room at all in fewer than 40 columns.
 //   - Nothing is said by colour alone, and the same Report and Options give the same bytes.

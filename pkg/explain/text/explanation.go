@@ -3,10 +3,10 @@ package text
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Indents of what stands below a title, and of commands below an advice.
@@ -45,6 +45,13 @@ func (v *view) explanation() {
 	v.gaps()
 }
 
+// ExplanationLines are those of Explanation, for whoever draws them himself.
+func ExplanationLines(r explain.Report, o Options) []layout.Line {
+	v := newView(&r, o)
+	v.explanation()
+	return v.page.Lines()
+}
+
 func newView(r *explain.Report, o Options) *view {
 	return &view{
 		page: newPage(o), report: r,
@@ -55,7 +62,7 @@ func newView(r *explain.Report, o Options) *view {
 // head says what became of which Job.
 func (v *view) head() {
 	v.headline()
-	v.page.para(0, 0, styled(Strong, v.report.Verdict.Sentence))
+	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
 }
 
 // about says what kind of Job it is, and when it ran.
@@ -63,14 +70,14 @@ func (v *view) about() {
 	if v.brief {
 		return
 	}
-	v.page.para(0, 0, styled(Faint, list("; ", v.mode(), v.times())))
+	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
 }
 
 // headline is "✗ Failed  job ml/train, after 3m4s".
 func (v *view) headline() {
 	glyph, style := v.page.mark(v.report.Verdict)
 	job := &v.report.Job
-	spans := line{styled(style, glyph+" "+statusWord(v.report.Verdict)), plain("  job " + jobName(job))}
+	spans := layout.Of(layout.Text(style, glyph+" "+statusWord(v.report.Verdict)), plain("  job "+jobName(job)))
 	if job.Owner != nil {
 		spans = append(spans, plain(" of "+job.Owner.Kind+" "+job.Owner.Name))
 	}
@@ -79,9 +86,9 @@ func (v *view) headline() {
 		if job.Finished != nil {
 			word = ", after "
 		}
-		spans = append(spans, plain(word+wording.Duration(seconds(*job.DurationSeconds))))
+		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
 	}
-	v.page.para(0, indentSection, spans...)
+	v.page.Para(0, indentSection, spans...)
 }
 
 func jobName(job *explain.Job) string {
@@ -99,20 +106,20 @@ func statusWord(verdict explain.Verdict) string {
 }
 
 // mark is the glyph and the style of a status.
-func (p *page) mark(verdict explain.Verdict) (glyph string, style Style) {
+func (p *page) mark(verdict explain.Verdict) (glyph string, style layout.Style) {
 	switch {
 	case verdict.Fate == explain.FateFailed, verdict.Fate == explain.FateFailing:
-		return p.glyphs.Bad, BadStrong
+		return p.Glyphs.Bad, layout.Bad | layout.Bold
 	case verdict.Fate == explain.FateComplete, verdict.Fate == explain.FateSucceeding:
-		return p.glyphs.Good, GoodStrong
+		return p.Glyphs.Good, layout.Good | layout.Bold
 	case verdict.Status == "Suspended":
-		return p.glyphs.Paused, WarnStrong
+		return p.Glyphs.Paused, layout.Warn | layout.Bold
 	case verdict.Stalled:
-		return p.glyphs.Warn, WarnStrong
+		return p.Glyphs.Warn, layout.Warn | layout.Bold
 	case verdict.Status == "Terminating":
-		return p.glyphs.Ending, WarnStrong
+		return p.Glyphs.Ending, layout.Warn | layout.Bold
 	}
-	return p.glyphs.Running, GoodStrong
+	return p.Glyphs.Running, layout.Good | layout.Bold
 }
 
 // evidence is the chain, each link below and right of the one that it explains.
@@ -120,7 +127,7 @@ func (v *view) evidence() {
 	if len(v.report.Evidence) == 0 || v.brief {
 		return
 	}
-	v.page.title("Why", "")
+	v.page.Title("Why", "")
 	for i, link := range v.report.Evidence {
 		v.link(min(i, maxDepth), link)
 	}
@@ -132,39 +139,28 @@ const maxDepth = 6
 func (v *view) link(depth int, link explain.Evidence) {
 	branch, indent := "", indentSection
 	if depth > 0 {
-		branch = v.page.glyphs.Branch
-		indent += columns(branch) * (depth - 1)
+		branch = v.page.Glyphs.Branch
+		indent += layout.Width(branch) * (depth - 1)
 	}
-	at := indent + columns(branch)
-	spans := line{styled(Faint, branch), styled(evidenceStyle(link.Kind), wording.Sentence(link.Text))}
+	at := indent + layout.Width(branch)
+	spans := layout.Of(layout.Text(layout.Muted, branch), layout.Text(evidenceStyle(link.Kind), wording.Sentence(link.Text)))
 	if offset := v.offset(link.Time); offset != "" {
-		spans = append(spans, styled(Faint, " ("+offset+")"))
+		spans = append(spans, layout.Text(layout.Muted, " ("+offset+")"))
 	}
-	v.page.para(indent, at, spans...)
-	v.quote(at, link.Lines)
+	v.page.Para(indent, at, spans...)
+	v.page.Quote(at, link.Lines...)
 }
 
-func evidenceStyle(kind explain.EvidenceKind) Style {
+func evidenceStyle(kind explain.EvidenceKind) layout.Style {
 	switch kind {
 	case explain.EvidenceContainer:
-		return Bad
+		return layout.Bad
 	case explain.EvidenceNote:
-		return Warn
+		return layout.Warn
 	case explain.EvidenceLogs:
-		return Faint
+		return layout.Muted
 	}
-	return Plain
-}
-
-// quote writes lines that somebody else has written.
-func (v *view) quote(indent int, lines []string) {
-	mark := v.page.glyphs.Quote
-	at := indent + columns(mark)
-	for _, text := range lines {
-		for _, l := range v.page.wrap(line{plain(text)}, v.page.room(at), v.page.room(at)) {
-			v.page.emit(indent, append(line{styled(Faint, mark)}, l...))
-		}
-	}
+	return layout.Plain
 }
 
 // advice is what can be done, with its commands.
@@ -172,11 +168,11 @@ func (v *view) advice(all []explain.Advice) {
 	if len(all) == 0 {
 		return
 	}
-	v.page.title("What to do", "")
+	v.page.Title("What to do", "")
 	for i, a := range all {
 		number := fmt.Sprintf("%d. ", i+1)
-		v.page.para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
-		v.page.command(indentCommand, a.Command)
+		v.page.Para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
+		v.page.Command(indentCommand, a.Command)
 	}
 }
 
@@ -185,20 +181,9 @@ func (v *view) gaps() {
 	if len(v.report.Gaps) == 0 {
 		return
 	}
-	v.page.title("What could not be read", "")
+	v.page.Title("What could not be read", "")
 	for _, g := range v.report.Gaps {
-		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(wording.Sentence(g.Text)))
-		v.page.command(indentCommand, g.Command)
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Warn, v.page.Glyphs.Warn+" "), plain(wording.Sentence(g.Text)))
+		v.page.Command(indentCommand, g.Command)
 	}
-}
-
-// list is what is joined of the parts that are not empty.
-func list(separator string, parts ...string) string {
-	var kept []string
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, separator)
 }

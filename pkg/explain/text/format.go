@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // indexesLimit is where lists of indexes are cut, as kubectl describe does (CLI-02).
@@ -15,24 +16,15 @@ const indexesLimit = 50
 
 // indexes is a list of intervals, cut on a comma unless everything is to be shown.
 func (p *page) indexes(list string) string {
-	if p.opts.Full || len(list) <= indexesLimit {
+	if p.opts.Full {
 		return list
 	}
-	comma := strings.IndexByte(list[indexesLimit:], ',')
-	if comma < 0 {
-		return list
-	}
-	return list[:indexesLimit+comma+1] + p.glyphs.Ellipsis
+	return explain.Crop(list, indexesLimit)
 }
 
-// clock is a time of day, with the date if it is not that of the observation.
+// clock is a time of day, see wording.Clock.
 func (v *view) clock(t time.Time) string {
-	t = t.In(v.page.opts.Location)
-	now := v.report.ObservedAt.In(v.page.opts.Location)
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
+	return wording.Clock(t, v.report.ObservedAt.Time, v.page.opts.Location)
 }
 
 // countdown is "in 1m20s, at 12:03:04", or how long ago it should have ended.
@@ -83,7 +75,7 @@ func (v *view) start() time.Time {
 // bar is a progress bar, see wording.Fill.
 func (p *page) bar(have, total int64, width int) string {
 	full := wording.Fill(have, total, width)
-	return strings.Repeat(p.glyphs.BarFull, full) + strings.Repeat(p.glyphs.BarEmpty, width-full)
+	return strings.Repeat(p.Glyphs.BarFull, full) + strings.Repeat(p.Glyphs.BarEmpty, width-full)
 }
 
 // examples are the first few of a list.
@@ -91,5 +83,5 @@ func (p *page) examples(list []string, most int) string {
 	if p.opts.Full || len(list) <= most {
 		return strings.Join(list, ", ")
 	}
-	return strings.Join(list[:most], ", ") + ", " + p.glyphs.Ellipsis
+	return strings.Join(list[:most], ", ") + ", " + p.Glyphs.More
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -44,27 +43,5 @@ func TestManyJobsTakeALineEach(t *testing.T) {
 		if lines := strings.Count(table, "\n"); (lines == jobs) != (jobs > jobsLimit) {
 			t.Errorf("%d Jobs take %d lines:\n%s", jobs, lines, table)
 		}
-	}
-}
-
-// A character with very many marks is cut between its runes.
-func TestCharactersAreCutBetweenRunes(t *testing.T) {
-	for shift := range 4 {
-		s := strings.Repeat("x", shift) + "é" + strings.Repeat("\u20d0", 100)
-		for s != "" {
-			var first string
-			first, _ = character(s)
-			if !utf8.ValidString(first) || first == "" {
-				t.Fatalf("%q", first)
-			}
-			s = s[len(first):]
-		}
-	}
-}
-
-// Seconds that no duration can hold are the longest there is.
-func TestSecondsDoNotOverflow(t *testing.T) {
-	if seconds(1<<62) <= 0 || seconds(-1<<62) >= 0 {
-		t.Errorf("long durations overflow: %s, %s", seconds(1<<62), seconds(-1<<62))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
@@ -164,7 +166,7 @@ func TestCommandsAreNeverWrapped(t *testing.T) {
 
 // In ASCII no glyph of ours is left; the text of others is as it is.
 func TestASCIIHasNoGlyphs(t *testing.T) {
-	unicode := NewGlyphs(false)
+	unicode := layout.NewGlyphs(false)
 	for name, got := range drawings(t, Options{Width: 80, ASCII: true}) {
 		for _, glyph := range []string{unicode.Good, unicode.Bad, unicode.Running, unicode.Paused, unicode.Branch, unicode.Quote, unicode.BarFull, unicode.BarEmpty, unicode.Dot} {
 			if strings.Contains(got, glyph) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // rowsLimit is how many rows of indexes and pods are shown without Full.
@@ -14,11 +15,11 @@ func (v *view) indexesSection() {
 	if v.report.Indexes == nil || v.brief {
 		return
 	}
-	v.page.title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
-	t := table{bare: true, columns: []tableColumn{{}, {right: true}, {}}}
+	v.page.Title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
+	t := table{columns: []layout.Column{{}, {Right: true}, prose("")}}
 	for _, s := range indexStates(v.report.Indexes, v.over()) {
 		if s.count > 0 {
-			t.add(styledCell(s.style, s.word), textCell(fmt.Sprint(s.count)), textCell(v.page.indexes(s.list)))
+			t.add(cell(s.style, s.word), layout.Plainly(fmt.Sprint(s.count)), layout.Plainly(v.page.indexes(s.list)))
 		}
 	}
 	v.page.table(indentSection, t)
@@ -33,7 +34,7 @@ type indexState struct {
 	word  string
 	list  string
 	count int32
-	style Style
+	style layout.Style
 }
 
 func indexStates(x *explain.Indexes, over bool) []indexState {
@@ -42,13 +43,13 @@ func indexStates(x *explain.Indexes, over bool) []indexState {
 		pending = "not completed"
 	}
 	return []indexState{
-		{"completed", x.Completed, x.CompletedCount, Good},
-		{"failed", x.Failed, x.FailedCount, Bad},
-		{"active", x.Active, x.ActiveCount, Plain},
-		{"terminating", x.Terminating, x.TerminatingCount, Plain},
-		{"in back-off", x.BackingOff, x.BackingOffCount, Warn},
-		{pending, x.Pending, x.PendingCount, Plain},
-		{"not known", x.Unknown, x.UnknownCount, Plain},
+		{"completed", x.Completed, x.CompletedCount, layout.Good},
+		{"failed", x.Failed, x.FailedCount, layout.Bad},
+		{"active", x.Active, x.ActiveCount, layout.Plain},
+		{"terminating", x.Terminating, x.TerminatingCount, layout.Plain},
+		{"in back-off", x.BackingOff, x.BackingOffCount, layout.Warn},
+		{pending, x.Pending, x.PendingCount, layout.Plain},
+		{"not known", x.Unknown, x.UnknownCount, layout.Plain},
 	}
 }
 
@@ -61,18 +62,21 @@ func (v *view) indexDetails(x *explain.Indexes) {
 	if len(shown) == 0 {
 		return
 	}
-	v.page.blank()
-	t := table{columns: []tableColumn{
-		{header: "INDEX", right: true}, {header: "STATE"}, {header: "ATTEMPT"}, {header: "IGNORED", right: true, drop: 3},
-		{header: "NEXT POD", drop: 1}, {header: "POD", least: 16, drop: 2}, {header: "CAUSE"},
+	v.page.Blank()
+	t := table{columns: []layout.Column{
+		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "IGNORED", Right: true, Drop: 3},
+		{Header: "NEXT POD", Drop: 1}, {Header: "POD", Min: 16, Middle: true, Drop: 2}, prose("CAUSE"),
 	}}
 	for _, info := range shown {
 		next := ""
 		if !info.Until.IsZero() {
 			next = v.countdownShort(info.Until.Time)
 		}
-		t.add(textCell(fmt.Sprint(info.Index)), styledCell(stateStyle(info.State), v.stateWord(info.State)), textCell(attempt(info)),
-			textCell(countOrNone(info.Ignored)), textCell(next), textCell(info.Pod), textCell(info.Cause))
+		t.add(
+			layout.Plainly(fmt.Sprint(info.Index)), cell(stateStyle(info.State), v.stateWord(info.State)),
+			layout.Plainly(attempt(info)), layout.Plainly(countOrNone(info.Ignored)), layout.Plainly(next),
+			layout.Plainly(info.Pod), layout.Plainly(info.Cause),
+		)
 	}
 	v.page.table(indentSection, t)
 	v.omitted(int64(omitted), "index with failures", "indexes with failures")
@@ -101,16 +105,16 @@ func (v *view) stateWord(state string) string {
 	return state
 }
 
-func stateStyle(state string) Style {
+func stateStyle(state string) layout.Style {
 	switch state {
 	case "Failed":
-		return Bad
+		return layout.Bad
 	case "BackingOff":
-		return Warn
+		return layout.Warn
 	case "Completed", "Succeeded":
-		return Good
+		return layout.Good
 	}
-	return Plain
+	return layout.Plain
 }
 
 func countOrNone(n int32) string {
@@ -129,5 +133,6 @@ func (v *view) omitted(n int64, one, many string) {
 	if !v.page.opts.Full {
 		hint = ", see --full"
 	}
-	v.page.para(indentSection, indentSection, styled(Faint, fmt.Sprintf("%s %d more %s%s", v.page.glyphs.Ellipsis, n, either(n == 1, one, many), hint)))
+	more := fmt.Sprintf("%s %d more %s%s", v.page.Glyphs.More, n, either(n == 1, one, many), hint)
+	v.page.Para(indentSection, indentSection, layout.Text(layout.Muted, more))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // pods are those that say most.
@@ -17,11 +18,13 @@ func (v *view) pods() {
 		omitted += int64(len(all) - rowsLimit)
 		all = all[:rowsLimit]
 	}
-	v.page.title("Pods", "")
-	t := table{columns: []tableColumn{
-		{header: "POD", least: v.nameWidth()}, {header: "INDEX", right: true}, {header: "ATTEMPT", right: true, drop: 3}, {header: "STATE"},
-		{header: "RAN", right: true, drop: 4}, {header: "RESTARTS", right: true, drop: 2}, {header: "NODE", least: 12, drop: 5},
-		{header: "COUNTED", drop: 6}, {header: "CAUSE", drop: 1},
+	v.page.Title("Pods", "")
+	cause := prose("CAUSE")
+	cause.Drop = 1
+	t := table{columns: []layout.Column{
+		{Header: "POD", Min: v.nameWidth(), Middle: true}, {Header: "INDEX", Right: true}, {Header: "ATTEMPT", Right: true, Drop: 3},
+		{Header: "STATE"}, {Header: "RAN", Right: true, Drop: 4}, {Header: "RESTARTS", Right: true, Drop: 2},
+		{Header: "NODE", Min: 12, Middle: true, Drop: 5}, {Header: "COUNTED", Drop: 6}, cause,
 	}}
 	for i := range all {
 		v.podRow(&t, &all[i])
@@ -35,7 +38,7 @@ func (v *view) nameWidth() int {
 	if v.page.opts.Width < 80 {
 		return 18
 	}
-	return 28
+	return 36
 }
 
 func (v *view) podRow(t *table, pod *explain.PodInfo) {
@@ -47,8 +50,11 @@ func (v *view) podRow(t *table, pod *explain.PodInfo) {
 	if pod.Ready && state == "Running" {
 		state = "Running, ready"
 	}
-	t.add(textCell(pod.Name), textCell(index), textCell(countOrNone(pod.Attempt)), styledCell(stateStyle(pod.State), state),
-		textCell(v.ran(pod)), textCell(countOrNone(pod.Restarts)), textCell(pod.Node), textCell(countedWord(pod.Counted)), textCell(pod.Cause))
+	t.add(
+		layout.Plainly(pod.Name), layout.Plainly(index), layout.Plainly(countOrNone(pod.Attempt)),
+		cell(stateStyle(pod.State), state), layout.Plainly(v.ran(pod)), layout.Plainly(countOrNone(pod.Restarts)),
+		layout.Plainly(pod.Node), layout.Plainly(countedWord(pod.Counted)), layout.Plainly(pod.Cause),
+	)
 }
 
 // ran is how long the pod has run since its first container started, as the ends of its

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // ruleLabel is `rule 1 "OutOfMemory"`.
@@ -24,35 +25,36 @@ func (v *view) failurePolicy() {
 	if policy == nil || v.brief {
 		return
 	}
-	v.page.title("Failure policy", "the first rule that matches a failed pod decides")
-	t := table{columns: []tableColumn{
-		{header: "RULE", right: true}, {header: "NAME", least: 10}, {header: "ACTION"}, {header: "MATCHED", right: true}, {header: "IF", least: 18},
+	v.page.Title("Failure policy", "the first rule that matches a failed pod decides")
+	t := table{columns: []layout.Column{
+		{Header: "RULE", Right: true}, {Header: "NAME", Min: 10, Middle: true}, {Header: "ACTION"},
+		{Header: "MATCHED", Right: true}, {Header: "IF", Wrap: true, Min: 18},
 	}}
 	for i := range policy.Rules {
 		v.failureRule(&t, &policy.Rules[i])
 	}
-	t.add(nil, nil, textCell("Count"), textCell(fmt.Sprint(policy.Unmatched)), textCell("no rule matches: it counts against the limit"))
+	t.add(nil, nil, layout.Plainly("Count"), layout.Plainly(fmt.Sprint(policy.Unmatched)),
+		layout.Plainly("no rule matches: it counts against the limit"))
 	v.page.table(indentSection, t)
 	for _, violation := range policy.NameViolations {
-		v.page.para(indentSection, indentSection+2, styled(Warn, v.page.glyphs.Warn+" "), plain(wording.Sentence(violation)))
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Warn, v.page.Glyphs.Warn+" "), plain(wording.Sentence(violation)))
 	}
 }
 
 func (v *view) failureRule(t *table, rule *explain.FailureRule) {
-	style := Plain
+	style := layout.Plain
 	if rule.Decided {
-		style = BadStrong
+		style = layout.Bad | layout.Bold
 	}
-	condition := cell{{plain(rule.Requirement)}}
+	t.add(cell(style, fmt.Sprint(rule.Index)), cell(style, rule.Name), cell(style, rule.Action),
+		cell(style, fmt.Sprint(rule.Matched)), cell(style, rule.Requirement))
 	if rule.Decided {
-		condition = cell{{styled(style, rule.Requirement)}}
-		condition = condition.and(Bad, v.page.glyphs.Decided+" decided the Job's fate")
+		t.below(cell(layout.Bad, v.page.Glyphs.Decided+" decided the Job's fate"))
 	}
 	if rule.PassedOver > 0 {
-		condition = condition.and(Faint, list(": ", fmt.Sprintf("passed over %s", wording.Plural(int64(rule.PassedOver), "time", "times")), rule.Why))
+		passed := "passed over " + wording.Plural(int64(rule.PassedOver), "time", "times")
+		t.below(cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
 	}
-	t.add(styledCell(style, fmt.Sprint(rule.Index)), styledCell(style, rule.Name), styledCell(style, rule.Action),
-		styledCell(style, fmt.Sprint(rule.Matched)), condition)
 }
 
 const successWidth = 20
@@ -63,8 +65,8 @@ func (v *view) successPolicy() {
 	if len(bars) == 0 {
 		return
 	}
-	v.page.title("Success criteria", "")
-	t := table{bare: true, columns: []tableColumn{{}, {drop: 1}, {}}}
+	v.page.Title("Success criteria", "")
+	t := table{columns: []layout.Column{{}, {Drop: 1}, prose("")}}
 	for _, b := range bars {
 		t.add(b[0], b[1], b[2])
 	}
@@ -72,36 +74,40 @@ func (v *view) successPolicy() {
 }
 
 // successBars are the name, the bar and the text of each criterion.
-func (v *view) successBars() [][3]cell {
-	var bars [][3]cell
+func (v *view) successBars() [][3]layout.Line {
+	var bars [][3]layout.Line
 	job, counts := &v.report.Job, &v.report.Counts
 	have := int64(counts.Succeeded) + int64(counts.UncountedSucceeded)
 	hopeless := have == 0 && v.report.Verdict.Fate == explain.FateFailed
 	if job.Completions != nil && !v.brief && !hopeless {
 		need := int64(*job.Completions)
-		bars = append(bars, [3]cell{textCell("completions"), v.progress(have, need, false),
-			textCell(fmt.Sprintf("%d of %d (%s)", have, need, wording.Percent(have, need)))})
+		bars = append(bars, [3]layout.Line{
+			layout.Plainly("completions"), v.progress(have, need, false),
+			layout.Plainly(fmt.Sprintf("%d of %d (%s)", have, need, wording.Percent(have, need))),
+		})
 	}
 	if v.report.SuccessPolicy == nil {
 		return bars
 	}
 	for _, rule := range v.report.SuccessPolicy.Rules {
-		text := cell{{plain(rule.Text)}}
+		text := layout.Plainly(rule.Text)
 		switch {
 		case rule.Met:
-			text = cell{{plain(rule.Text + " "), styled(GoodStrong, v.page.glyphs.Good+" met")}}
+			text = append(text, plain(" "), layout.Text(layout.Good|layout.Bold, v.page.Glyphs.Good+" met"))
 		case rule.Impossible:
-			text = cell{{plain(rule.Text + " "), styled(BadStrong, v.page.glyphs.Bad+" out of reach")}}
+			text = append(text, plain(" "), layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" out of reach"))
 		}
-		bars = append(bars, [3]cell{textCell(fmt.Sprintf("rule %d", rule.Index)), v.progress(int64(rule.Have), int64(rule.Need), rule.Impossible), text})
+		bars = append(bars, [3]layout.Line{
+			layout.Plainly(fmt.Sprintf("rule %d", rule.Index)), v.progress(int64(rule.Have), int64(rule.Need), rule.Impossible), text,
+		})
 	}
 	return bars
 }
 
-func (v *view) progress(have, need int64, bad bool) cell {
-	style := Good
+func (v *view) progress(have, need int64, bad bool) layout.Line {
+	style := layout.Good
 	if bad {
-		style = Bad
+		style = layout.Bad
 	}
-	return styledCell(style, v.page.bar(have, need, successWidth))
+	return cell(style, v.page.bar(have, need, successWidth))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // problems are what keeps the Job from going on, with quoted details.
@@ -12,27 +13,27 @@ func (v *view) problems() {
 	if len(v.report.Problems) == 0 {
 		return
 	}
-	v.page.title("Problems", "")
+	v.page.Title("Problems", "")
 	for _, problem := range v.report.Problems {
 		v.problem(problem)
 	}
 }
 
 func (v *view) problem(problem explain.Problem) {
-	mark, text := styled(WarnStrong, v.page.glyphs.Warn+" "), plain(wording.Sentence(problem.Text))
+	mark, text := layout.Text(layout.Warn|layout.Bold, v.page.Glyphs.Warn+" "), plain(wording.Sentence(problem.Text))
 	if problem.Blocks {
-		mark = styled(BadStrong, v.page.glyphs.Bad+" ")
+		mark = layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" ")
 	}
-	spans := line{mark, text}
+	spans := layout.Of(mark, text)
 	blocks := ""
 	if problem.Blocks {
 		blocks = "blocks"
 	}
-	if notes := list(", ", blocks, v.problemPods(problem), v.since(problem)); notes != "" {
-		spans = append(spans, styled(Faint, " ("+notes+")"))
+	if notes := wording.Join(", ", blocks, v.problemPods(problem), v.since(problem)); notes != "" {
+		spans = append(spans, layout.Text(layout.Muted, " ("+notes+")"))
 	}
-	v.page.para(indentSection, indentSection+2, spans...)
-	v.quote(indentSection+2, problem.Details)
+	v.page.Para(indentSection, indentSection+2, spans...)
+	v.page.Quote(indentSection+2, problem.Details...)
 }
 
 func (v *view) problemPods(problem explain.Problem) string {

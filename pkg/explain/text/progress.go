@@ -7,31 +7,27 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
-
-func seconds(n int64) time.Duration {
-	const most = int64(1<<63-1) / int64(time.Second)
-	return time.Duration(max(-most, min(n, most))) * time.Second
-}
 
 // waits are the clocks that run.
 func (v *view) waits() {
 	if len(v.report.Waits) == 0 {
 		return
 	}
-	v.page.title("Clocks", "")
-	t := table{bare: true, columns: []tableColumn{{}, {}}}
+	v.page.Title("Clocks", "")
+	t := table{columns: []layout.Column{{}, prose("")}}
 	for _, w := range v.report.Waits {
-		t.add(styledCell(Warn, v.countdown(w.Until.Time)), textCell(wording.Sentence(w.Text)))
+		t.add(cell(layout.Warn, v.countdown(w.Until.Time)), layout.Plainly(wording.Sentence(w.Text)))
 	}
 	v.page.table(indentSection, t)
 }
 
 // counts are the numbers of the status, and what is behind them.
 func (v *view) counts() {
-	v.page.title("Counts", v.countsLine())
+	v.page.Title("Counts", v.countsLine())
 	for _, note := range v.accounting() {
-		v.page.para(indentSection, indentSection+2, plain(note))
+		v.page.Para(indentSection, indentSection+2, plain(note))
 	}
 }
 
@@ -53,7 +49,7 @@ func (v *view) countsLine() string {
 	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return list(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
+	return wording.Join(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
@@ -99,7 +95,7 @@ func podsThere(c *explain.Counts) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
-	return list(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", list(", ", failed, held))
+	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", wording.Join(", ", failed, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.
@@ -108,14 +104,14 @@ func (v *view) reconciler() {
 	if v.brief || (r.Text == "" && r.ManagedBy == "") {
 		return
 	}
-	v.page.title("Reconciled by", controllerName(r))
+	v.page.Title("Reconciled by", controllerName(r))
 	if r.Alive == explain.AlivenessUnknown && r.Manager != "" {
-		v.page.para(indentSection, indentSection+2, append(v.alive(r), styled(Faint, " (as "+r.Manager+")"))...)
+		v.page.Para(indentSection, indentSection+2, append(v.alive(r), layout.Text(layout.Muted, " (as "+r.Manager+")"))...)
 		return
 	}
-	v.page.para(indentSection, indentSection+2, v.alive(r)...)
+	v.page.Para(indentSection, indentSection+2, v.alive(r)...)
 	if r.Manager != "" {
-		v.page.para(indentSection, indentSection+2, styled(Faint, "Last status write: "+list(", ", r.Manager, v.ago(r.LastWrite))))
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+wording.Join(", ", r.Manager, v.ago(r.LastWrite))))
 	}
 }
 
@@ -126,15 +122,15 @@ func controllerName(r *explain.Reconciler) string {
 	return r.ManagedBy
 }
 
-func (v *view) alive(r *explain.Reconciler) line {
+func (v *view) alive(r *explain.Reconciler) layout.Line {
 	text := r.Text
 	switch r.Alive {
 	case explain.Alive:
-		return line{styled(GoodStrong, v.page.glyphs.Good+" Alive"), plain(": " + text)}
+		return layout.Of(layout.Text(layout.Good|layout.Bold, v.page.Glyphs.Good+" Alive"), plain(": "+text))
 	case explain.NotAlive:
-		return line{styled(BadStrong, v.page.glyphs.Bad+" Not alive"), plain(": " + text)}
+		return layout.Of(layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" Not alive"), plain(": "+text))
 	}
-	return line{plain(wording.Sentence(text))}
+	return layout.Of(plain(wording.Sentence(text)))
 }
 
 const (
@@ -148,13 +144,13 @@ func (v *view) timeline() {
 	if len(moments) == 0 || v.brief {
 		return
 	}
-	v.page.title("Timeline", "since "+v.clock(v.start()))
-	t := table{bare: true, columns: []tableColumn{{right: true}, {}, {}}}
+	v.page.Title("Timeline", "since "+v.clock(v.start()))
+	t := table{columns: []layout.Column{{Right: true}, {}, prose("")}}
 	for i := range moments {
 		skipped := len(moments) - timelineHead - timelineTail
 		if !v.page.opts.Full && skipped > 1 && i >= timelineHead && i < timelineHead+skipped {
 			if i == timelineHead {
-				t.add(nil, nil, styledCell(Faint, fmt.Sprintf("%s %d more, see --full", v.page.glyphs.Ellipsis, skipped)))
+				t.add(nil, nil, cell(layout.Muted, fmt.Sprintf("%s %d more, see --full", v.page.Glyphs.More, skipped)))
 			}
 			continue
 		}
@@ -164,21 +160,21 @@ func (v *view) timeline() {
 }
 
 func (v *view) moment(t *table, m *explain.Moment) {
-	mark, style := "", Plain
+	mark, style := "", layout.Plain
 	if m.Warning {
-		mark, style = v.page.glyphs.Warn, Warn
+		mark, style = v.page.Glyphs.Warn, layout.Warn
 	}
-	text := line{styled(style, wording.Sentence(m.Text))}
+	text := layout.Of(layout.Text(style, wording.Sentence(m.Text)))
 	if m.Count > 1 {
-		text = append(text, styled(Faint, fmt.Sprintf(" (%d times", m.Count)))
+		text = append(text, layout.Text(layout.Muted, fmt.Sprintf(" (%d times", m.Count)))
 		if !m.Until.IsZero() {
-			text = append(text, styled(Faint, " in "+wording.Duration(m.Until.Sub(m.Time.Time))))
+			text = append(text, layout.Text(layout.Muted, " in "+wording.Duration(m.Until.Sub(m.Time.Time))))
 		}
-		text = append(text, styled(Faint, ")"))
+		text = append(text, layout.Text(layout.Muted, ")"))
 	} else if m.Until != nil && m.Until.Sub(m.Time.Time) >= time.Second {
-		text = append(text, styled(Faint, " (over "+wording.Duration(m.Until.Sub(m.Time.Time))+")"))
+		text = append(text, layout.Text(layout.Muted, " (over "+wording.Duration(m.Until.Sub(m.Time.Time))+")"))
 	}
-	t.add(styledCell(Faint, v.offset(&m.Time)), styledCell(style, mark), cell{text})
+	t.add(cell(layout.Muted, v.offset(&m.Time)), cell(style, mark), text)
 }
 
 // next is what happens next.
@@ -186,16 +182,16 @@ func (v *view) next() {
 	if len(v.report.Next) == 0 || v.brief {
 		return
 	}
-	v.page.title("What happens next", "")
+	v.page.Title("What happens next", "")
 	for _, step := range v.report.Next {
-		v.page.para(indentSection, indentSection+2, append(line{plain(v.page.glyphs.Dot + " ")}, v.step(step)...)...)
+		v.page.Para(indentSection, indentSection+2, append(layout.Of(plain(v.page.Glyphs.Dot+" ")), v.step(step)...)...)
 	}
 }
 
-func (v *view) step(step explain.Step) line {
-	spans := line{plain(wording.Sentence(step.Text))}
+func (v *view) step(step explain.Step) layout.Line {
+	spans := layout.Of(plain(wording.Sentence(step.Text)))
 	if !step.At.IsZero() {
-		spans = append(spans, plain(": "), styled(Warn, v.countdown(step.At.Time)))
+		spans = append(spans, plain(": "), layout.Text(layout.Warn, v.countdown(step.At.Time)))
 	}
 	return spans
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // adviceCommands is how many commands are shown for what is to be done to several Jobs.
@@ -19,8 +20,8 @@ const jobsLimit = 10
 // to do.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
-	p.para(0, 0, styled(Strong, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
-	p.blank()
+	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
+	p.Blank()
 	p.jobTable(l.Items)
 	var unknown int64
 	var gaps []explain.Gap
@@ -47,7 +48,7 @@ func tally(items []explain.Report) string {
 	}
 	text := ""
 	for _, word := range order {
-		text = list(", ", text, fmt.Sprintf("%d %s", counts[word], word))
+		text = wording.Join(", ", text, fmt.Sprintf("%d %s", counts[word], word))
 	}
 	if text == "" {
 		return ""
@@ -56,18 +57,22 @@ func tally(items []explain.Report) string {
 }
 
 func (p *page) jobTable(items []explain.Report) {
-	t := table{columns: []tableColumn{{header: "STATUS"}, {header: "JOB", least: 18}, {header: "DURATION", right: true, drop: 1}, {header: "VERDICT"}}}
+	verdict := prose("VERDICT")
+	// Many Jobs are a list to look over: one line each.
+	verdict.Wrap = len(items) <= jobsLimit || p.opts.Full
+	t := table{columns: []layout.Column{
+		{Header: "STATUS"}, {Header: "JOB", Min: 18, Middle: true}, {Header: "DURATION", Right: true, Drop: 1}, verdict,
+	}}
 	for i := range items {
 		r := &items[i]
 		glyph, style := p.mark(r.Verdict)
 		took := ""
 		if r.Job.DurationSeconds != nil {
-			took = wording.Duration(seconds(*r.Job.DurationSeconds))
+			took = wording.Seconds(*r.Job.DurationSeconds)
 		}
-		t.add(styledCell(style, glyph+" "+statusWord(r.Verdict)), textCell(jobName(&r.Job)), textCell(took), textCell(r.Verdict.Sentence))
+		t.add(cell(style, glyph+" "+statusWord(r.Verdict)), layout.Plainly(jobName(&r.Job)),
+			layout.Plainly(took), layout.Plainly(r.Verdict.Sentence))
 	}
-	// Many Jobs are a list to look over: one line each.
-	t.oneLine = len(items) > jobsLimit && !p.opts.Full
 	p.table(0, t)
 }
 
@@ -111,10 +116,10 @@ func (p *page) sharedAdvice(items []explain.Report) {
 	if len(all) == 0 {
 		return
 	}
-	p.title("What to do", "")
+	p.Title("What to do", "")
 	for i, advice := range all {
 		number := fmt.Sprintf("%d. ", i+1)
-		p.sharedItem(number, Plain, advice, len(items))
+		p.sharedItem(number, layout.Plain, advice, len(items))
 	}
 }
 
@@ -124,26 +129,26 @@ func (p *page) sharedGaps(items []explain.Report) {
 	if len(all) == 0 {
 		return
 	}
-	p.title("What could not be read", "")
+	p.Title("What could not be read", "")
 	for _, gap := range all {
-		p.sharedItem(p.glyphs.Warn+" ", Warn, gap, len(items))
+		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, gap, len(items))
 	}
 }
 
-func (p *page) sharedItem(mark string, style Style, s shared, jobs int) {
-	spans := line{styled(style, mark), plain(wording.Sentence(s.text))}
+func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
+	spans := layout.Of(layout.Text(style, mark), plain(wording.Sentence(s.text)))
 	if jobs > 1 {
-		spans = append(spans, styled(Faint, " ("+either(s.jobs == 1, s.job, fmt.Sprintf("%d Jobs", s.jobs))+")"))
+		spans = append(spans, layout.Text(layout.Muted, " ("+either(s.jobs == 1, s.job, fmt.Sprintf("%d Jobs", s.jobs))+")"))
 	}
-	p.para(indentSection, indentSection+columns(mark), spans...)
+	p.Para(indentSection, indentSection+layout.Width(mark), spans...)
 	shown := s.commands
 	if !p.opts.Full {
 		shown = first(shown, adviceCommands)
 	}
 	for _, command := range shown {
-		p.command(indentCommand, command)
+		p.Command(indentCommand, command)
 	}
 	if rest := len(s.commands) - len(shown); rest > 0 {
-		p.para(indentCommand, indentCommand, styled(Faint, fmt.Sprintf("%s %d more, see --full", p.glyphs.Ellipsis, rest)))
+		p.Para(indentCommand, indentCommand, layout.Text(layout.Muted, fmt.Sprintf("%s %d more, see --full", p.Glyphs.More, rest)))
 	}
 }

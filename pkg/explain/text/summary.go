@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // How much of lists a summary shows, so that it fits on one screen.
@@ -14,7 +16,6 @@ const (
 	summaryProblems = 2
 	summaryWaits    = 2
 	summaryBars     = 2
-	labelWidth      = 12
 )
 
 // Summary writes what fits on one screen: where the Job stands, its limits, and what keeps
@@ -23,36 +24,27 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
 	v.brief = false
 	v.head()
-	v.page.blank()
-	v.field("Pods", plain(list(", ", v.countsLine(), v.uncountedNote())))
+	v.page.Blank()
+	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), v.uncountedNote())))
 	v.summaryTime()
-	v.field("Mode", plain(v.mode()))
-	v.field("Limits", plain(v.limits()))
-	v.field("Run by", v.runBy()...)
+	v.page.Field("Mode", plain(v.mode()))
+	v.page.Field("Limits", plain(v.limits()))
+	v.page.Field("Run by", v.runBy()...)
 	v.summaryIndexes()
 	v.summarySuccess()
 	v.summaryRule()
 	for _, wait := range first(r.Waits, summaryWaits) {
-		v.field("Clock", styled(Warn, v.countdown(wait.Until.Time)), plain(": "+wording.Sentence(wait.Text)))
+		v.page.Field("Clock", layout.Text(layout.Warn, v.countdown(wait.Until.Time)), plain(": "+wording.Sentence(wait.Text)))
 	}
 	v.summaryProblems()
 	for _, step := range first(r.Next, 1) {
-		v.field("Next", v.step(step)...)
+		v.page.Field("Next", v.step(step)...)
 	}
 	for _, gap := range first(r.Gaps, summaryProblems) {
-		v.field("Not read", styled(Warn, wording.Sentence(gap.Text)))
+		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
 	}
 	v.hint()
 	return v.page.writeTo(w)
-}
-
-// field writes a labelled line; a field without text is left out.
-func (v *view) field(label string, spans ...span) {
-	if line(spans).empty() {
-		return
-	}
-	label = fmt.Sprintf("%-*s", labelWidth, label)
-	v.page.para(0, labelWidth, append(line{styled(Faint, label)}, spans...)...)
 }
 
 func (v *view) uncountedNote() string {
@@ -65,9 +57,9 @@ func (v *view) uncountedNote() string {
 func (v *view) summaryTime() {
 	ran := ""
 	if n := v.report.Job.DurationSeconds; n != nil {
-		ran = "ran " + wording.Duration(seconds(*n))
+		ran = "ran " + wording.Seconds(*n)
 	}
-	v.field("Time", plain(list(", ", v.times(), ran)))
+	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
 
 // times are when the Job started and finished.
@@ -80,7 +72,7 @@ func (v *view) times() string {
 	if !job.Finished.IsZero() {
 		finished = "finished " + v.clock(job.Finished.Time)
 	}
-	return list(", ", started, finished)
+	return wording.Join(", ", started, finished)
 }
 
 func (v *view) mode() string {
@@ -95,7 +87,7 @@ func (v *view) mode() string {
 	if job.PodReplacementPolicy == "Failed" {
 		replacement = "replaces pods once they have failed"
 	}
-	return list(", ", job.CompletionMode, completions, parallelism, replacement)
+	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }
 
 // limits are those that failures stand against, with how much is used.
@@ -115,9 +107,9 @@ func (v *view) limits() string {
 		indexes = used("failed indexes", int64(v.report.Indexes.FailedCount), int64(*n), "maxFailedIndexes")
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
-		deadline = "deadline " + wording.Duration(seconds(*n))
+		deadline = "deadline " + wording.Seconds(*n)
 	}
-	return list("; ", backoff, indexes, perIndex, deadline)
+	return wording.Join("; ", backoff, indexes, perIndex, deadline)
 }
 
 // used is "failed 2 of 6 backoffLimit".
@@ -128,21 +120,21 @@ func used(what string, n, limit int64, name string) string {
 	return fmt.Sprintf("%s %d of %d %s", what, n, limit, name)
 }
 
-func (v *view) runBy() line {
+func (v *view) runBy() layout.Line {
 	r := &v.report.Reconciler
-	spans := line{plain(controllerName(r))}
+	spans := layout.Of(plain(controllerName(r)))
 	if r.Text == "" {
 		return spans
 	}
-	style := Plain
+	style := layout.Plain
 	switch r.Alive {
 	case explain.NotAlive:
-		style = Bad
-		spans = append(spans, styled(BadStrong, " "+v.page.glyphs.Bad+" not alive"))
+		style = layout.Bad
+		spans = append(spans, layout.Text(layout.Bad|layout.Bold, " "+v.page.Glyphs.Bad+" not alive"))
 	case explain.Alive:
-		spans = append(spans, styled(GoodStrong, " "+v.page.glyphs.Good+" alive"))
+		spans = append(spans, layout.Text(layout.Good|layout.Bold, " "+v.page.Glyphs.Good+" alive"))
 	}
-	return append(spans, plain(" ("), styled(style, r.Text), plain(")"))
+	return append(spans, plain(" ("), layout.Text(style, r.Text), plain(")"))
 }
 
 func (v *view) summaryIndexes() {
@@ -154,29 +146,26 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.count == 0:
 		case s.list == x.Completed || s.list == x.Failed:
-			v.field(wording.Sentence(s.word), styled(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
+			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
 		}
 	}
 	rest := ""
 	for _, s := range indexStates(x, v.over())[2:] {
 		if s.count > 0 {
-			rest = list(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
+			rest = wording.Join(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
 		}
 	}
-	v.field("Indexes", plain(rest))
+	v.page.Field("Indexes", plain(rest))
 }
 
 // summarySuccess shows progress as bars.
 func (v *view) summarySuccess() {
 	for _, b := range first(v.successBars(), summaryBars) {
-		name := b[0][0].text()
-		var spans line
-		spans = append(spans, b[1][0]...)
-		spans = append(spans, plain(" "))
-		if name != "completions" {
-			spans = append(spans, plain(name+": "))
+		between := " "
+		if name := b[0].String(); name != "completions" {
+			between += name + ": "
 		}
-		v.field("Success", append(spans, b[2][0]...)...)
+		v.page.Field("Success", slices.Concat(b[1], layout.Plainly(between), b[2])...)
 	}
 }
 
@@ -186,7 +175,7 @@ func (v *view) summaryRule() {
 	if verdict.Rule == nil && verdict.RuleName == "" {
 		return
 	}
-	spans := line{styled(Accent, ruleLabel(verdict.Rule, verdict.RuleName))}
+	spans := layout.Of(layout.Text(layout.Accent, ruleLabel(verdict.Rule, verdict.RuleName)))
 	if policy := v.report.FailurePolicy; policy != nil && verdict.Rule != nil {
 		for _, rule := range policy.Rules {
 			if rule.Index == *verdict.Rule {
@@ -194,7 +183,7 @@ func (v *view) summaryRule() {
 			}
 		}
 	}
-	v.field("Rule", spans...)
+	v.page.Field("Rule", spans...)
 }
 
 func (v *view) summaryProblems() {
@@ -206,14 +195,14 @@ func (v *view) summaryProblems() {
 		}
 	}
 	for _, problem := range first(all, summaryProblems) {
-		glyph, style := v.page.glyphs.Warn, WarnStrong
+		glyph, style := v.page.Glyphs.Warn, layout.Warn|layout.Bold
 		if problem.Blocks {
-			glyph, style = v.page.glyphs.Bad, BadStrong
+			glyph, style = v.page.Glyphs.Bad, layout.Bad|layout.Bold
 		}
-		v.field("Problem", styled(style, glyph+" "), plain(wording.Sentence(problem.Text)))
+		v.page.Field("Problem", layout.Text(style, glyph+" "), plain(wording.Sentence(problem.Text)))
 	}
 	if n := len(all) - summaryProblems; n > 0 {
-		v.field("", styled(Faint, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
+		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
 	}
 }
 
@@ -225,9 +214,9 @@ func (v *view) hint() {
 	if !failing && !verdict.Stalled || !plainName(job.Name) || !plainName(job.Namespace) {
 		return
 	}
-	v.page.blank()
-	v.page.para(0, 0, plain("The whole story, and what to do:"))
-	v.page.command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
+	v.page.Blank()
+	v.page.Para(0, 0, plain("The whole story, and what to do:"))
+	v.page.Command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
 }
 
 // plainName says that a shell takes the name as it is.

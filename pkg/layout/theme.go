@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 import (
 	"image/color"
@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style is a role, which gives the colour, with attributes.
+// Style is a role, which gives the color, with attributes.
 type Style uint16
 
 // The roles.
@@ -34,17 +34,19 @@ const (
 	attributeEnd
 )
 
-// Background says what the terminal's looks like.
+// Background is what the terminal's looks like.
 type Background uint8
 
-// The backgrounds. Colourless is for terminals without colours: attributes remain.
+// The backgrounds. Unknown uses the 16 colors that a terminal makes readable on its own
+// background. Colorless is for terminals without colors: only attributes remain.
 const (
 	Dark Background = iota
 	Light
-	Colourless
+	Unknown
+	Colorless
 )
 
-// Theme is how styles look.
+// Theme is how styles look; the zero Theme has none.
 type Theme struct {
 	// open are the sequences that begin a style; each ends with reset.
 	open map[Style]string
@@ -53,8 +55,8 @@ type Theme struct {
 // reset ends every style.
 const reset = "\x1b[m"
 
-// NewTheme returns that for a background. The colours are chosen for a contrast of at least
-// 4.5 to 1 against black or white; a terminal with fewer colours shows the nearest it has.
+// NewTheme returns that for a background. The colors are chosen for a contrast of at least
+// 4.5 to 1 against black or white; a terminal with fewer colors shows the nearest it has.
 func NewTheme(b Background) *Theme {
 	t := &Theme{open: map[Style]string{}}
 	for role := range roles {
@@ -65,7 +67,7 @@ func NewTheme(b Background) *Theme {
 	return t
 }
 
-// opening is what Lip Gloss puts before a text.
+// opening is the sequence that Lip Gloss puts before a text.
 func opening(s lipgloss.Style) string {
 	const text = "x"
 	before, _, _ := strings.Cut(s.Render(text), text)
@@ -73,55 +75,51 @@ func opening(s lipgloss.Style) string {
 }
 
 func look(b Background, role, attributes Style) lipgloss.Style {
-	s := lipgloss.NewStyle()
-	if c := colourOf(b, role); c != nil {
+	s := lipgloss.NewStyle().
+		Bold(attributes&Bold != 0 || role == Bad && b == Colorless).
+		Faint(role == Muted && (b == Colorless || b == Unknown)).
+		Reverse(attributes&Reverse != 0).
+		Underline(attributes&Underline != 0)
+	if c := colorOf(b, role); c != nil {
 		s = s.Foreground(c)
-	}
-	if b == Colourless {
-		switch role {
-		case Muted:
-			s = s.Faint(true)
-		case Bad:
-			s = s.Bold(true)
-		}
-	}
-	if attributes&Bold != 0 {
-		s = s.Bold(true)
-	}
-	if attributes&Reverse != 0 {
-		s = s.Reverse(true)
-	}
-	if attributes&Underline != 0 {
-		s = s.Underline(true)
 	}
 	return s
 }
 
-func colourOf(b Background, role Style) color.Color {
-	var dark, light string
+// colors are those of a role on the backgrounds that have colors.
+type colors struct{ dark, light, unknown color.Color }
+
+func colorOf(b Background, role Style) color.Color {
+	c := colorsOf(role)
+	switch b {
+	case Dark:
+		return c.dark
+	case Light:
+		return c.light
+	case Unknown:
+		return c.unknown
+	}
+	return nil
+}
+
+func colorsOf(role Style) colors {
 	switch role {
-	case Muted:
-		dark, light = "#8b949e", "#57606a"
+	case Muted: // which is faint where the background is not known
+		return colors{lipgloss.Color("#8b949e"), lipgloss.Color("#57606a"), nil}
 	case Good:
-		dark, light = "#3fb950", "#116329"
+		return colors{lipgloss.Color("#3fb950"), lipgloss.Color("#116329"), lipgloss.Green}
 	case Bad:
-		dark, light = "#ff7b72", "#cf222e"
+		return colors{lipgloss.Color("#ff7b72"), lipgloss.Color("#cf222e"), lipgloss.Red}
 	case Warn:
-		dark, light = "#e3b341", "#7d4e00"
+		return colors{lipgloss.Color("#e3b341"), lipgloss.Color("#7d4e00"), lipgloss.Yellow}
 	case Accent:
-		dark, light = "#56d4dd", "#0b6e75"
+		return colors{lipgloss.Color("#56d4dd"), lipgloss.Color("#0b6e75"), lipgloss.Cyan}
 	case Info:
-		dark, light = "#79c0ff", "#0550ae"
+		return colors{lipgloss.Color("#79c0ff"), lipgloss.Color("#0550ae"), lipgloss.Blue}
 	case Special:
-		dark, light = "#d2a8ff", "#8250df"
+		return colors{lipgloss.Color("#d2a8ff"), lipgloss.Color("#8250df"), lipgloss.Magenta}
 	}
-	switch {
-	case dark == "" || b == Colourless:
-		return nil
-	case b == Light:
-		return lipgloss.Color(light)
-	}
-	return lipgloss.Color(dark)
+	return colors{}
 }
 
 // Render is the line with the sequences of its styles.
@@ -147,6 +145,10 @@ func (t *Theme) RenderAll(lines []Line) string {
 func (t *Theme) render(b *strings.Builder, l Line) {
 	for i := 0; i < len(l); {
 		style := l[i].style
+		if l[i].text == "" {
+			i++
+			continue
+		}
 		open := t.open[style]
 		b.WriteString(open)
 		for ; i < len(l) && l[i].style == style; i++ {

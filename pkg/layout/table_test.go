@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 import (
 	"strings"
@@ -17,6 +17,8 @@ func TestTableIsNotTooWide(t *testing.T) {
 				Drop: rapid.IntRange(0, 3).Draw(t, "drop"), Min: rapid.IntRange(0, 8).Draw(t, "min"), Middle: rapid.Bool().Draw(t, "middle"), Width: rapid.IntRange(0, 10).Draw(t, "width"),
 			}
 		}
+		wraps := rapid.Bool().Draw(t, "wraps")
+		columns[len(columns)-1].Wrap = wraps
 		rows := make([][]Line, rapid.IntRange(0, 3).Draw(t, "rows"))
 		for i := range rows {
 			for range columns {
@@ -25,7 +27,7 @@ func TestTableIsNotTooWide(t *testing.T) {
 		}
 		width, ellipsis := anyWidth().Draw(t, "width"), anyEllipsis().Draw(t, "ellipsis")
 		header, lines := Table(columns, rows, width, ellipsis)
-		if len(lines) != len(rows) {
+		if len(lines) < len(rows) || !wraps && len(lines) > len(rows) {
 			t.Fatalf("%d lines for %d rows", len(lines), len(rows))
 		}
 		for _, l := range append(lines, header) {
@@ -62,6 +64,32 @@ func TestTableMakesRoom(t *testing.T) {
 		if s := strings.Join(got, "|"); s != tc.want {
 			t.Errorf("%d columns:\n%q, want\n%q", tc.width, s, tc.want)
 		}
+	}
+}
+
+// A column that wraps gives room first; what is written below a cell stays in its column.
+func TestTableWraps(t *testing.T) {
+	columns := []Column{{Header: "NAME", Min: 4, Middle: true}, {Header: "CAUSE", Wrap: true, Min: 9}, {Header: "AT", Right: true}}
+	rows := [][]Line{{Plainly("sweep-0-abcde"), Plainly("exited with code 1"), Plainly("3s")}, {nil, Plainly("on a node"), nil}}
+	for _, tc := range []struct {
+		width int
+		want  string
+	}{
+		{37, "NAME           CAUSE               AT|sweep-0-abcde  exited with code 1  3s|               on a node"},
+		{30, "NAME           CAUSE        AT|sweep-0-abcde  exited with  3s|               code 1|               on a node"},
+		{26, "NAME         CAUSE      AT|swee…-abcde  exited     3s|             with code|             1|             on a node"},
+	} {
+		header, lines := Table(columns, rows, tc.width, "…")
+		got := []string{header.String()}
+		for _, l := range lines {
+			got = append(got, strings.TrimRight(l.String(), " "))
+		}
+		if s := strings.Join(got, "|"); s != tc.want {
+			t.Errorf("%d columns:\n%q, want\n%q", tc.width, s, tc.want)
+		}
+	}
+	if rows[0][1].String() != "exited with code 1" {
+		t.Errorf("the table changed its rows: %v", rows)
 	}
 }
 

@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 import (
 	"strings"
@@ -65,6 +65,9 @@ func TestWrap(t *testing.T) {
 		{"abcdefgh", 3, 1, "abc| de| fg| h"}, {"a bcdefgh", 4, 0, "a|bcde|fgh"}, {"  indented text", 10, 0, "  indented|text"}, {"ends   ", 10, 0, "ends"},
 		{"      far in", 4, 0, "|far|in"}, {"日本語", 3, 0, "日|本|語"}, {"日本語", 1, 0, "日|本|語"}, {"ab cd", 3, 3, "ab|cd"}, {"ab cd", 3, 2, "ab|cd"},
 		{"a \u0301b", 2, 0, "a \u0301|b"}, {"a \u0301b c", 4, 0, "a \u0301b|c"}, {"❤\ufe0f❤\ufe0f", 3, 0, "❤\ufe0f|❤\ufe0f"},
+		// Lists are broken after commas, and begin where half a line is left.
+		{"1-3,7,10-12", 6, 0, "1-3,7,|10-12"}, {"in 1,2,3,4,5,6,7", 10, 2, "in 1,2,3,|  4,5,6,7"}, {"index 1,2,3,4,5,6,7", 10, 2, "index|  1,2,3,4,|  5,6,7"},
+		{"a,bcdefghij", 4, 0, "a,|bcde|fghi|j"}, {"ab,\u0301cdef", 4, 0, "ab,\u0301c|def"}, {",\u0903xy", 2, 0, ",\u0903x|y"},
 	} {
 		var got []string
 		for _, l := range Wrap(Plainly(tc.text), tc.width, tc.hang) {
@@ -73,6 +76,11 @@ func TestWrap(t *testing.T) {
 		if s := strings.Join(got, "|"); s != tc.want {
 			t.Errorf("%q wrapped to %d, hang %d: %q, want %q", tc.text, tc.width, tc.hang, s, tc.want)
 		}
+	}
+	// A character with very many marks stays whole.
+	marks := "e" + strings.Repeat("\u0301", 100)
+	if got := Wrap(Plainly("xx"+marks+"y"), 3, 0); len(got) != 2 || got[0].String() != "xx"+marks {
+		t.Errorf("a character with many marks: %q", got)
 	}
 	// A word of two styles stays together.
 	l := Of(Text(Plain, "see "), Text(Accent, "rule"), Text(Plain, ": it"))

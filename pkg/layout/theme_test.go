@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 import (
 	"image/color"
@@ -13,10 +13,10 @@ import (
 // sgr are the only sequences that may occur.
 const sgr = `\x1b\[[0-9;]*m`
 
-// Issue 6: every style of every theme is a colour and attributes, and ends where it ends.
+// Issue 6: every style of every theme is a color and attributes, and ends where it ends.
 func TestThemeStyles(t *testing.T) {
 	only := regexp.MustCompile("^(" + sgr + ")?x(" + sgr + ")?$")
-	for _, b := range []Background{Dark, Light, Colourless} {
+	for _, b := range []Background{Dark, Light, Unknown, Colorless} {
 		theme := NewTheme(b)
 		for role := range roles {
 			for _, attribute := range []struct {
@@ -33,8 +33,8 @@ func TestThemeStyles(t *testing.T) {
 				if !contains(codes(got), attribute.code) {
 					t.Errorf("background %d, style %d lacks %q: %q", b, role|attribute.style, attribute.code, got)
 				}
-				if coloured := strings.Contains(got, "38;2;"); coloured != (b != Colourless && role != Plain) {
-					t.Errorf("background %d, style %d: colour %v: %q", b, role|attribute.style, coloured, got)
+				if colored := strings.Contains(got, "38;2;"); colored != ((b == Dark || b == Light) && role != Plain) {
+					t.Errorf("background %d, style %d: color %v: %q", b, role|attribute.style, colored, got)
 				}
 			}
 		}
@@ -59,9 +59,9 @@ func codes(rendered string) []string {
 	return strings.Split(m[1], ";")
 }
 
-// NO_COLOR: attributes remain, colours of no kind do.
-func TestColourless(t *testing.T) {
-	theme := NewTheme(Colourless)
+// NO_COLOR: attributes remain, colors of no kind do.
+func TestColorless(t *testing.T) {
+	theme := NewTheme(Colorless)
 	for style, open := range theme.open {
 		for _, code := range codes(open) {
 			if !contains([]string{"1", "2", "4", "7"}, code) {
@@ -76,20 +76,35 @@ func TestColourless(t *testing.T) {
 	}
 }
 
-// Each colour can be read on its background: WCAG 2 asks for a contrast of 4.5 to 1.
+// Where the background is not known, the terminal chooses among its 16 colors; and the zero
+// Theme has no sequence at all.
+func TestUnknownBackground(t *testing.T) {
+	l := Of(
+		Text(Plain, "a"), Text(Muted, "b"), Text(Good, "c"), Text(Bad|Bold, "d"), Text(Warn, ""), Text(Warn, "e"), Text(Accent, "f"), Text(Bold, "g"),
+	)
+	want := "a\x1b[2mb\x1b[m\x1b[32mc\x1b[m\x1b[1;31md\x1b[m\x1b[33me\x1b[m\x1b[36mf\x1b[m\x1b[1mg\x1b[m"
+	if got := NewTheme(Unknown).Render(l); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := new(Theme).Render(l); got != "abcdefg" {
+		t.Errorf("the zero Theme renders %q", got)
+	}
+}
+
+// Each color can be read on its background: WCAG 2 asks for a contrast of 4.5 to 1.
 func TestContrast(t *testing.T) {
 	for _, tc := range []struct {
 		background Background
-		colour     color.Color
+		color      color.Color
 	}{{Dark, color.Black}, {Light, color.White}} {
 		seen := map[color.Color]Style{}
 		for role := Muted; role < roles; role++ {
-			c := colourOf(tc.background, role)
+			c := colorOf(tc.background, role)
 			if c == nil {
-				t.Errorf("background %d, role %d has no colour", tc.background, role)
+				t.Errorf("background %d, role %d has no color", tc.background, role)
 				continue
 			}
-			if got := contrast(c, tc.colour); got < 4.5 {
+			if got := contrast(c, tc.color); got < 4.5 {
 				t.Errorf("background %d, role %d: contrast %.2f", tc.background, role, got)
 			}
 			if other, twice := seen[c]; twice {
@@ -122,7 +137,7 @@ func luminance(c color.Color) float64 {
 
 // Neighbours of one style are one sequence.
 func TestRenderJoinsNeighbours(t *testing.T) {
-	theme := NewTheme(Colourless)
+	theme := NewTheme(Colorless)
 	l := Of(Text(Bold, "a"), Text(Bold, "b"), Text(Plain, "c"), Text(Reverse, "d"))
 	if got, want := theme.Render(l), "\x1b[1mab\x1b[mc\x1b[7md\x1b[m"; got != want {
 		t.Errorf("%q, want %q", got, want)

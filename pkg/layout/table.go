@@ -1,28 +1,34 @@
-package canvas
+package layout
+
+import "slices"
 
 // Column is a column of a Table.
 type Column struct {
 	Header string
 	// Right aligns to the right.
 	Right bool
-	// Drop says when the column is left out on a narrow screen: those with the highest
-	// number first; 0 never.
+	// Drop is the order in which columns are left out on a narrow screen: highest first, 0
+	// never.
 	Drop int
 	// Min is how narrow the column may be cut, 0 for never.
 	Min int
 	// Middle cuts cells in their middle: names are told apart by both ends.
 	Middle bool
-	// Width is that of the widest cell of all rows, where not all of them are given: so a
-	// table that is scrolled does not change.
+	// Wrap breaks cells into lines instead of cutting them. At most one column may have it;
+	// it is narrowed first.
+	Wrap bool
+	// Width is that of the widest cell of all rows, for a table that is given only some of
+	// them: so its columns do not move as it scrolls.
 	Width int
 }
 
-// tableGap is how many columns stand between those of a table.
+// tableGap is the space between columns.
 const tableGap = 2
 
 // Table lays out cells, row by row; every row has a cell for each column. It returns the
-// header and the rows, none wider than width. When there is not enough room, cells are cut
-// where columns have a Min, columns are dropped, and at last the lines are cut.
+// header and one line per row, or more if a column wraps, none wider than width. If there is
+// not enough room, columns with a Min are narrowed, then columns are dropped, and finally
+// lines are cut.
 func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header Line, lines []Line) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -38,7 +44,11 @@ func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header 
 	}
 	header = tableRow(columns, widths, cells, ellipsis).Cut(width, ellipsis)
 	for _, row := range rows {
-		lines = append(lines, tableRow(columns, widths, row, ellipsis).Cut(width, ellipsis))
+		first, below := wrapCell(columns, widths, row)
+		lines = append(lines, tableRow(columns, widths, first, ellipsis).Cut(width, ellipsis))
+		for _, l := range below {
+			lines = append(lines, l.Cut(width, ellipsis))
+		}
 	}
 	return header, lines
 }
@@ -78,7 +88,7 @@ func total(widths []int) int {
 	return n
 }
 
-// slackOf is how much columns can be narrowed.
+// slackOf is by how much the columns can be narrowed.
 func slackOf(columns []Column, widths []int) int {
 	n := 0
 	for i, c := range columns {
@@ -89,8 +99,15 @@ func slackOf(columns []Column, widths []int) int {
 	return n
 }
 
-// narrow takes columns away, each time from the widest that has some to give.
+// narrow takes over from the widths: first from the column that wraps, which loses nothing,
+// then one at a time from the widest that is above its Min.
 func narrow(columns []Column, widths []int, over int) {
+	for i, c := range columns {
+		if c.Wrap && c.Min > 0 && widths[i] > c.Min {
+			given := min(over, widths[i]-c.Min)
+			widths[i], over = widths[i]-given, over-given
+		}
+	}
 	for range over {
 		widest := -1
 		for i, c := range columns {
@@ -105,8 +122,24 @@ func narrow(columns []Column, widths []int, over int) {
 	}
 }
 
+// wrapCell wraps the column that wants it: the row gets the first line of the cell, and below
+// are the others.
+func wrapCell(columns []Column, widths []int, row []Line) (first, below []Line) {
+	at := slices.IndexFunc(columns, func(c Column) bool { return c.Wrap })
+	if at < 0 || widths[at] < 0 || row[at].Width() <= widths[at] {
+		return row, nil
+	}
+	parts, indent := Wrap(row[at], widths[at], 0), total(widths[:at])+tableGap
+	first = slices.Clone(row)
+	first[at] = parts[0]
+	for _, part := range parts[1:] {
+		below = append(below, part.Indent(indent))
+	}
+	return first, below
+}
+
 func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Line {
-	var out Line
+	out := make(Line, 0, 3*len(columns))
 	last := len(columns) - 1
 	for last > 0 && widths[last] < 0 {
 		last--
@@ -134,41 +167,4 @@ func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Lin
 		}
 	}
 	return out
-}
-
-// CutMiddle is Cut that keeps the end of the line as well: half of what there is room for,
-// or up to two thirds for 12 columns: the number and the suffix of a pod's name.
-func (l Line) CutMiddle(width int, ellipsis string) Line {
-	const tail = 12
-	all, room := l.Width(), width-Width(ellipsis)
-	switch {
-	case all <= width:
-		return l
-	case room < 2:
-		return l.Cut(width, ellipsis)
-	}
-	end := max(room/2, min(tail, room*2/3))
-	head, _ := l.splitAt(room - end)
-	_, rest := l.splitAt(all - end)
-	for from := all - end + 1; rest.Width() > end; from++ {
-		_, rest = l.splitAt(from)
-	}
-	style := Plain
-	if len(head) > 0 {
-		style = head[len(head)-1].style
-	}
-	return append(append(head, Text(style, ellipsis)), rest...)
-}
-
-// splitAt cuts between characters, after at most width columns.
-func (l Line) splitAt(width int) (head, rest Line) {
-	for i, s := range l {
-		if s.width <= width {
-			head, width = append(head, s), width-s.width
-			continue
-		}
-		first, second := s.split(width)
-		return append(head, first), append(Line{second}, l[i+1:]...)
-	}
-	return head, nil
 }

@@ -1,4 +1,4 @@
-package canvas
+package layout
 
 import (
 	"strings"
@@ -12,8 +12,8 @@ import (
 // pieces are texts that terminals and tables of widths have trouble with.
 func pieces() []string {
 	return []string{
-		"a", "train-0", " ", "   ", "日本語", "é", "e\u0301", "\u0301", "\u20e3", "\ufe0f", "❤", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "🏽", "🇩", "🇪",
-		"👨‍👩‍👧", "ᄀ", "ᅡ", "각", "क्ष", "\u0600", "\u0601", "1", "\u0e33", "שלום", "\x1b[31m", "\x1b]0;x\x07", "\r", "\n", "\t", "\x00", "\x7f",
+		"a", "train-0", " ", "   ", ",", "1-3,7,", "日本語", "é", "e\u0301", "\u0301", "\u20e3", "\ufe0f", "❤", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "🏽", "🇩", "🇪",
+		"👨‍👩‍👧", "ᄀ", "ᅡ", "각", "क्ष", "\u0600", "\u0601", "1", "\u0e33", "\u0903", "שלום", "\x1b[31m", "\x1b]0;x\x07", "\r", "\n", "\t", "\x00", "\x7f",
 		"\x9b", "\u009b", "\u0085", "\xff\xfe", "\xe2\x80", "\u202e", "\u2066", "\u2028", "\u200b", "\u3164", "…", "█", strings.Repeat("x", 30),
 	}
 }
@@ -98,6 +98,7 @@ func TestCut(t *testing.T) {
 	}{
 		{"abcdef", 6, "…", "abcdef"}, {"abcdef", 5, "…", "abcd…"}, {"abcdef", 5, "..", "abc.."}, {"abcdef", 1, "…", "…"}, {"abcdef", 1, "..", "."},
 		{"abcdef", 0, "…", ""}, {"abcdef", -3, "…", ""}, {"日本語", 5, "…", "日本…"}, {"日本語", 4, "…", "日…"}, {"e\u0301e\u0301e\u0301", 2, "…", "e\u0301…"}, {"", 0, "…", ""},
+		{"abcd", 3, "", "abc"}, {"a日本", 4, "", "a日"}, {"a", 0, "", ""},
 	} {
 		if got := Plainly(tc.text).Cut(tc.width, tc.ellipsis).String(); got != tc.want {
 			t.Errorf("%q cut to %d is %q, want %q", tc.text, tc.width, got, tc.want)
@@ -163,7 +164,7 @@ func TestLayout(t *testing.T) {
 // A mark cannot join what stands before its span, nor hide what follows it.
 func TestMarksKeepToThemselves(t *testing.T) {
 	for text, want := range map[string]string{
-		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
+		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "\u0903x": "◌\u0903x", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
 	} {
 		if got := Text(Plain, text).String(); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
@@ -195,12 +196,12 @@ func obeyed(theme *Theme, rendered string) string {
 	return bad.String()
 }
 
-// Issue 6: hostile text cannot move the cursor, recolour or retitle.
+// Issue 6: hostile text cannot move the cursor, recolor or retitle.
 func FuzzText(f *testing.F) {
 	for _, piece := range pieces() {
 		f.Add(piece, "x"+piece+piece, uint8(7))
 	}
-	themes := []*Theme{NewTheme(Dark), NewTheme(Light), NewTheme(Colourless)}
+	themes := []*Theme{NewTheme(Dark), NewTheme(Light), NewTheme(Colorless)}
 	f.Fuzz(func(t *testing.T, a, b string, n uint8) {
 		style, width := Style(n)%roles|Style(n>>5)*Bold, int(n)
 		l := Of(Text(style, a), Text(Bad, b))

@@ -23,11 +23,7 @@ func TestExplanationLines(t *testing.T) {
 		}
 		var drawn strings.Builder
 		for _, l := range ExplanationLines(r, o) {
-			var line strings.Builder
-			for _, s := range l {
-				line.WriteString(s.Text)
-			}
-			drawn.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+			drawn.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 		}
 		if drawn.String() != printed.String() {
 			t.Errorf("%+v: drawn\n%s\nprinted\n%s", o, drawn.String(), printed.String())

@@ -1,0 +1,33 @@
+package layout
+
+// Glyphs are the marks beside words and colors.
+type Glyphs struct {
+	Good, Bad, Warn, Running, Paused, Ending string
+	// Decided marks what decided the outcome of a Job, Cursor the selected line.
+	Decided, Cursor string
+	// Branch leads to the next link of a chain, Quote marks quoted lines.
+	Branch, Quote     string
+	BarFull, BarEmpty string
+	Rule, Separate    string
+	Dot, Into         string
+	Up, Down          string
+	// Ellipsis marks what was cut, in as few columns as possible; More is for what a text
+	// leaves out.
+	Ellipsis, More string
+}
+
+// NewGlyphs returns the marks that a terminal can show.
+func NewGlyphs(ascii bool) Glyphs {
+	if ascii {
+		return Glyphs{
+			Good: "+", Bad: "x", Warn: "!", Running: ">", Paused: "=", Ending: "~", Decided: "<", Cursor: ">",
+			Branch: "`- ", Quote: "|", BarFull: "#", BarEmpty: ".", Rule: "-", Separate: "|", Dot: "-", Into: ">", Up: "^", Down: "v",
+			Ellipsis: "..", More: "...",
+		}
+	}
+	return Glyphs{
+		Good: "✓", Bad: "✗", Warn: "!", Running: "▶", Paused: "‖", Ending: "…", Decided: "◀", Cursor: "▌",
+		Branch: "└─ ", Quote: "│", BarFull: "█", BarEmpty: "░", Rule: "─", Separate: "│", Dot: "·", Into: "›", Up: "▲", Down: "▼",
+		Ellipsis: "…", More: "…",
+	}
+}

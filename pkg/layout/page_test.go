@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func pageText(p *Page) string { return new(Theme).RenderAll(p.Lines()) }
+
+// Sections are separated by one blank line, and what hangs is indented.
+func TestPage(t *testing.T) {
+	p := NewPage(40, false)
+	p.Blank()
+	p.Title("Why", "a note that is longer than the rest of the line")
+	p.Para(2, 4, Text(Bad, "the container exited with code 1 "), Text(Muted, "(after a minute)"))
+	p.Quote(4, "error: no space left on the device, or so it says", " ")
+	p.Blank()
+	p.Blank()
+	p.Field("Pods", Text(Plain, "3 active"))
+	p.Field("Empty", Text(Plain, ""))
+	p.Command(6, "kubectl get events --field-selector involvedObject.name=train -n ml")
+	p.Command(6, "")
+	p.Title("Table", "")
+	p.Table(2, []Column{{Header: "N", Right: true}, {Header: "NOTHING"}, {Header: "TEXT", Wrap: true, Min: 8}}, [][]Line{{Plainly("12"), nil, Plainly("x ")}})
+	p.Table(2, []Column{{}, {}}, [][]Line{{Plainly("bare"), Plainly("y")}})
+	p.Table(2, nil, nil)
+	want := `Why: a note that is longer than the rest
+  of the line
+  the container exited with code 1
+    (after a minute)
+    │ error: no space left on the
+    │ device, or so it says
+    │
+
+Pods        3 active
+      $ kubectl get events --field-selector involvedObject.name=train -n ml
+
+Table
+   N  TEXT
+  12  x
+  bare  y`
+	if got := pageText(p); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// In ASCII the marks of sentences are ASCII too; the letters of others are as they are.
+func TestPageInASCII(t *testing.T) {
+	p := NewPage(0, true)
+	p.Para(0, 0, Text(Plain, "“é” and more…"))
+	p.Table(0, []Column{{}}, [][]Line{{Plainly("…")}})
+	if got := pageText(p); got != "\"é\" and more...\n..." {
+		t.Error(got)
+	}
+}
+
+// No line of a page is too wide, whatever is on it, or ends with spaces.
+func TestPageIsNotTooWide(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(1, 80).Draw(t, "width")
+		p := NewPage(width, rapid.Bool().Draw(t, "ascii"))
+		p.Title(anyText().Draw(t, "title"), anyText().Draw(t, "note"))
+		p.Para(2, 6, anyLine().Draw(t, "para")...)
+		p.Quote(4, anyText().Draw(t, "quote"))
+		p.Field("Label", anyLine().Draw(t, "field")...)
+		p.Table(2, []Column{{Min: 4}, {Wrap: true, Min: 8}}, [][]Line{{anyLine().Draw(t, "cell"), anyLine().Draw(t, "prose")}})
+		for _, l := range p.Lines() {
+			checkWidth(t, "page", l, max(width, minPage))
+			if strings.HasSuffix(l.String(), " ") {
+				t.Fatalf("%q ends with a space", l.String())
+			}
+		}
+	})
+}
