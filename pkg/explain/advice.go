@@ -14,7 +14,7 @@ import (
 )
 
 // advice is what can be done, the most useful first, each piece once.
-func (a *analysis) advice() []Advice {
+func (a *situation) advice() []Advice {
 	var out []Advice
 	seen := map[Advice]bool{}
 	add := func(list ...Advice) {
@@ -26,8 +26,8 @@ func (a *analysis) advice() []Advice {
 		}
 	}
 	if !a.finished() {
-		for i := range a.r.Problems {
-			add(a.adviceOnProblem(&a.r.Problems[i])...)
+		for i := range a.problems {
+			add(a.adviceOnProblem(&a.problems[i])...)
 		}
 	}
 	if a.fate.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
@@ -37,8 +37,8 @@ func (a *analysis) advice() []Advice {
 		}
 	}
 	if a.finished() {
-		for i := range a.r.Problems {
-			add(a.adviceOnProblem(&a.r.Problems[i])...)
+		for i := range a.problems {
+			add(a.adviceOnProblem(&a.problems[i])...)
 		}
 	}
 	return out
@@ -75,7 +75,7 @@ var podAdvice = map[ProblemKind]Advice{
 	ProblemForeignFinalizer: {"see whose finalizer it is, and why its owner does not remove it", "get pod %s -o jsonpath='{.metadata.finalizers}'"},
 }
 
-func (a *analysis) adviceOnProblem(p *Problem) []Advice {
+func (a *situation) adviceOnProblem(p *Problem) []Advice {
 	if text := startAdvice(p); text != "" {
 		return []Advice{{text, a.kubectl("describe pod %s", shellWord(p.Pods[0]))}}
 	}
@@ -106,7 +106,7 @@ func (a *analysis) adviceOnProblem(p *Problem) []Advice {
 }
 
 // adviceOnScheduling is the same whatever the Job asks for: none of it can be changed in a Job.
-func (a *analysis) adviceOnScheduling() []Advice {
+func (a *situation) adviceOnScheduling() []Advice {
 	text := "create the Job anew without managedBy, for the built-in controller, or with a PodGroup of your own that spec.template.spec.schedulingGroup names"
 	if a.spec.Scheduling != nil {
 		text += "; without spec.scheduling its pods are scheduled one by one"
@@ -115,7 +115,7 @@ func (a *analysis) adviceOnScheduling() []Advice {
 }
 
 // adviceOnPod is about the first pod that has the problem.
-func (a *analysis) adviceOnPod(p *Problem, advice Advice) []Advice {
+func (a *situation) adviceOnPod(p *Problem, advice Advice) []Advice {
 	if len(p.Pods) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func startAdvice(p *Problem) string {
 }
 
 // adviceOnRefusal follows from who refuses the pods.
-func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
+func (a *situation) adviceOnRefusal(p *Problem) []Advice {
 	switch p.Reason {
 	case RefusalQuota, RefusalQuotaNeeds:
 		return []Advice{{"see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota")}}
@@ -155,7 +155,7 @@ func (a *analysis) adviceOnRefusal(p *Problem) []Advice {
 	return []Advice{{"read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord())}}
 }
 
-func (a *analysis) adviceOnController() []Advice {
+func (a *situation) adviceOnController() []Advice {
 	name := ptr.Deref(a.spec.ManagedBy, "")
 	switch {
 	case a.managedBy() == "":
@@ -192,7 +192,7 @@ func similar(a, b string) bool {
 	return previous[len(b)] <= 2
 }
 
-func (a *analysis) adviceOnSuspended() []Advice {
+func (a *situation) adviceOnSuspended() []Advice {
 	if a.ofKueue() {
 		return []Advice{{"see why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io")}}
 	}
@@ -202,7 +202,7 @@ func (a *analysis) adviceOnSuspended() []Advice {
 	return []Advice{{"resume it", a.kubectl(`patch job %s --type merge -p '{"spec":{"suspend":false}}'`, a.jobWord())}}
 }
 
-func (a *analysis) adviceOnNode(p *Problem) []Advice {
+func (a *situation) adviceOnNode(p *Problem) []Advice {
 	node := ""
 	for i := range a.pods {
 		if slices.Contains(p.Pods, a.pods[i].Name) {
@@ -217,7 +217,7 @@ func (a *analysis) adviceOnNode(p *Problem) []Advice {
 }
 
 // adviceOnFailure follows from the cause that says most.
-func (a *analysis) adviceOnFailure() []Advice {
+func (a *situation) adviceOnFailure() []Advice {
 	var out []Advice
 	f := a.example()
 	if f == nil {
@@ -239,13 +239,13 @@ func (a *analysis) adviceOnFailure() []Advice {
 }
 
 // ignoredForEver says that nothing but success ends the Job.
-func (a *analysis) ignoredForEver(f *failure) bool {
-	return a.r.Counts.IgnoredFailures > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil &&
+func (a *situation) ignoredForEver(f *failure) bool {
+	return a.counts.IgnoredFailures > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil &&
 		f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore
 }
 
 // adviceOnContainer is what its end asks for, and where its log is.
-func (a *analysis) adviceOnContainer(f *failure, c *Container) []Advice {
+func (a *situation) adviceOnContainer(f *failure, c *Container) []Advice {
 	if c.neverStarted() {
 		return []Advice{{Text: a.startRemedy(c)}}
 	}
@@ -265,15 +265,15 @@ func (a *analysis) adviceOnContainer(f *failure, c *Container) []Advice {
 }
 
 // adviceOnGonePods: nothing is left to look at.
-func (a *analysis) adviceOnGonePods() []Advice {
+func (a *situation) adviceOnGonePods() []Advice {
 	if a.focused() || len(a.failures) > 0 {
 		return nil
 	}
 	if a.restartsFailedIt() {
 		return a.adviceOnRestarts()
 	}
-	for i := range a.r.Causes {
-		if c := &a.r.Causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
+	for i := range a.causes {
+		if c := &a.causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
 			return []Advice{{"find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", ""}}
 		}
 	}
@@ -322,7 +322,7 @@ func (a *analysis) memoryLimit(container string) string {
 }
 
 // adviceOnLimit is about the limit that ended the Job.
-func (a *analysis) adviceOnLimit() []Advice {
+func (a *situation) adviceOnLimit() []Advice {
 	switch a.fate.reason {
 	case batchv1.JobReasonDeadlineExceeded:
 		return []Advice{{"give it more time (activeDeadlineSeconds), or more at once (parallelism)", ""}}

@@ -43,8 +43,6 @@ type analysis struct {
 	recorded map[types.UID]bool
 	// warnings are the latest by pod, see lastWarning.
 	warnings map[string]*Event
-	// r is the report as far as it is made.
-	r *Report
 }
 
 // failure is a pod that failed.

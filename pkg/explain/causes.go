@@ -89,9 +89,9 @@ func compareBool(x, y bool) int {
 	return 1
 }
 
-// causes are the failures by cause, and how many failures are counted that none of them
+// causesOfFailures are the failures by cause, and how many failures are counted that none of them
 // holds.
-func (a *analysis) causes() (causes []Cause, untold int32) {
+func (a *analysis) causesOfFailures() (causes []Cause, untold int32) {
 	places := map[cause.Cause]seenCause{}
 	for _, g := range a.groups() {
 		seen, again := places[g.cause]

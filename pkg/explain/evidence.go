@@ -18,7 +18,7 @@ import (
 // evidence is the chain behind the fate of the Job: the condition, the rule or the limit
 // behind it, the pod that says most, its container, its last words. A Job that has
 // failures and goes on has the lower part of it.
-func (a *analysis) evidence() []Evidence {
+func (a *numbers) evidence() []Evidence {
 	var chain []Evidence
 	if !a.focused() {
 		chain = append(a.conditionEvidence(), a.limitEvidence()...)
@@ -58,7 +58,7 @@ func (a *analysis) conditionEvidence() []Evidence {
 }
 
 // limitEvidence is the limit of the spec that was passed.
-func (a *analysis) limitEvidence() []Evidence {
+func (a *numbers) limitEvidence() []Evidence {
 	limit := func(format string, args ...any) []Evidence {
 		return []Evidence{{Kind: EvidenceLimit, Text: fmt.Sprintf(format, args...)}}
 	}
@@ -81,7 +81,7 @@ func (a *analysis) limitEvidence() []Evidence {
 		return limit("%d of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", lost.Len(), times(ptr.Deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
 			times(a.attempts(), "attempt", "attempts"), ptr.Deref(spec.BackoffLimitPerIndex, 0))
 	case batchv1.JobReasonSuccessPolicy:
-		for _, r := range a.r.SuccessPolicy.orNone() {
+		for _, r := range a.success.orNone() {
 			if r.Met {
 				return limit("rule %d of the successPolicy: %s succeeded", r.Index, r.Text)
 			}

@@ -17,51 +17,75 @@ type Options struct {
 	MaxPods int
 }
 
-// Explain says what becomes of the Job, and why.
+// Explain reports what happens to the Job, and why. It goes in steps, each of which has all
+// that it needs from those before: the analysis, the numbers, the problems, and what follows.
 func Explain(f Facts, o Options) Report {
 	whole := Options{MaxPods: o.MaxPods}
-	all := analyse(&f, whole)
-	r := all.report()
-	if o == whole {
-		return r
+	s := situationOf(analyse(&f, whole))
+	r := s.report()
+	if o != whole {
+		s.narrowed(o).narrow(&r)
 	}
-	a := all.narrowed(o)
-	a.r = &r
-	r.Causes, r.FailuresWithoutPod = a.causes()
-	if r.Indexes != nil {
-		r.Indexes.Details, r.Indexes.DetailsOmitted = a.detailsInFocus()
+	return r
+}
+
+// numbers are the analysis, and what is counted in it.
+type numbers struct {
+	*analysis
+	jobView    Job
+	counts     Counts
+	reconciler Reconciler
+	causes     []Cause
+	// untold is Report.FailuresWithoutPod.
+	untold  int32
+	failure *FailurePolicy
+	success *SuccessPolicy
+	indexes *Indexes
+	waits   []Wait
+}
+
+// situation is that, and what is wrong.
+type situation struct {
+	*numbers
+	problems []Problem
+}
+
+func situationOf(a *analysis) *situation {
+	n := &numbers{
+		analysis: a, jobView: jobOf(a.Facts), counts: a.countPods(), reconciler: a.whoReconciles(),
+		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), waits: a.clocks(),
 	}
-	r.Evidence = a.evidence()
-	r.Timeline = a.timeline()
-	r.Advice = a.advice()
+	n.causes, n.untold = a.causesOfFailures()
+	return &situation{n, n.findProblems()}
+}
+
+// narrowed is the situation with a narrower focus: what is known of the Job as a whole stays.
+func (a *situation) narrowed(o Options) *situation {
+	n := *a.numbers
+	n.analysis = n.analysis.narrowed(o)
+	n.causes, n.untold = n.causesOfFailures()
+	return &situation{&n, a.problems}
+}
+
+func (a *situation) report() Report {
+	r := Report{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
+		Job:      a.jobView, ObservedAt: metav1.NewTime(a.Now), Conditions: a.conditions(), Counts: a.counts, Reconciler: a.reconciler, Gaps: a.Gaps,
+		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, Waits: a.waits,
+		Problems: a.problems, Evidence: a.evidence(), Verdict: a.verdict(), Timeline: a.timeline(), Next: a.next(), Advice: a.advice(),
+	}
 	r.Pods, r.PodsOmitted = a.podInfos()
 	return r
 }
 
-func (a *analysis) report() Report {
-	r := Report{
-		TypeMeta:   metav1.TypeMeta{APIVersion: APIVersion, Kind: Kind},
-		Job:        jobOf(a.Facts),
-		ObservedAt: metav1.NewTime(a.Now),
-		Conditions: a.conditions(),
-		Counts:     a.counts(),
-		Reconciler: a.reconciler(),
-		Gaps:       a.Gaps,
+// narrow replaces the parts of a report that have a focus.
+func (a *situation) narrow(r *Report) {
+	r.Causes, r.FailuresWithoutPod = a.causes, a.untold
+	if r.Indexes != nil {
+		r.Indexes.Details, r.Indexes.DetailsOmitted = a.detailsInFocus()
 	}
-	r.Causes, r.FailuresWithoutPod = a.causes()
-	r.FailurePolicy = a.failurePolicy()
-	r.SuccessPolicy = a.successPolicy()
-	r.Indexes = a.indexes()
-	r.Waits = a.waits()
-	a.r = &r
-	r.Problems = a.problems()
-	r.Evidence = a.evidence()
-	r.Verdict = a.verdict()
-	r.Timeline = a.timeline()
-	r.Next = a.next()
-	r.Advice = a.advice()
+	r.Evidence, r.Timeline, r.Advice = a.evidence(), a.timeline(), a.advice()
 	r.Pods, r.PodsOmitted = a.podInfos()
-	return r
 }
 
 // LogTargets are the containers whose last lines belong into the evidence, the most

@@ -90,8 +90,8 @@ func (s *indexSets) ranked() []rankedSet {
 	}
 }
 
-// indexes is nil for a NonIndexed Job.
-func (a *analysis) indexes() *Indexes {
+// indexStates is nil for a NonIndexed Job.
+func (a *analysis) indexStates() *Indexes {
 	if !a.indexed() {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (a *analysis) conditions() []Condition {
 	return out
 }
 
-func (a *analysis) counts() Counts {
+func (a *analysis) countPods() Counts {
 	status := &a.job.Status
 	c := Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
 	if u := status.UncountedTerminatedPods; u != nil {

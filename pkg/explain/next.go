@@ -5,7 +5,7 @@ import (
 )
 
 // next is what happens next, if nobody does anything.
-func (a *analysis) next() []Step {
+func (a *situation) next() []Step {
 	steps := a.nextSteps()
 	for i := range steps {
 		steps[i].Text = steps[i].text()
@@ -13,7 +13,7 @@ func (a *analysis) next() []Step {
 	return steps
 }
 
-func (a *analysis) nextSteps() []Step {
+func (a *situation) nextSteps() []Step {
 	switch blocker := a.blocker(); {
 	case a.finished():
 		return a.nextAt(WaitTTL, StepTTL)
@@ -28,7 +28,7 @@ func (a *analysis) nextSteps() []Step {
 }
 
 // nextAt is the step that a clock leads to, if it runs.
-func (a *analysis) nextAt(wait WaitKind, kind StepKind) []Step {
+func (a *situation) nextAt(wait WaitKind, kind StepKind) []Step {
 	w := a.wait(wait)
 	if w == nil {
 		return nil
@@ -38,25 +38,25 @@ func (a *analysis) nextAt(wait WaitKind, kind StepKind) []Step {
 
 // doomed reports whether the Job cannot succeed any more: an index has failed, and no rule of a
 // successPolicy can make up for it.
-func (a *analysis) doomed() bool {
-	if !a.perIndex() || a.r.Indexes.FailedCount == 0 {
+func (a *numbers) doomed() bool {
+	if !a.perIndex() || a.indexes.FailedCount == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(a.r.SuccessPolicy.orNone(), func(r SuccessRule) bool { return !r.Impossible })
+	return !slices.ContainsFunc(a.success.orNone(), func(r SuccessRule) bool { return !r.Impossible })
 }
 
 // wait is the clock of one kind, or nil.
-func (a *analysis) wait(kind WaitKind) *Wait {
-	for i := range a.r.Waits {
-		if a.r.Waits[i].Kind == kind {
-			return &a.r.Waits[i]
+func (a *situation) wait(kind WaitKind) *Wait {
+	for i := range a.waits {
+		if a.waits[i].Kind == kind {
+			return &a.waits[i]
 		}
 	}
 	return nil
 }
 
 // nextEnd is what happens to a Job whose end is decided.
-func (a *analysis) nextEnd() []Step {
+func (a *situation) nextEnd() []Step {
 	terminal := FateFailed
 	if a.fate.Fate == FateSucceeding {
 		terminal = FateComplete
@@ -64,13 +64,13 @@ func (a *analysis) nextEnd() []Step {
 	return append(a.nextAt(WaitGrace, StepTerminated), Step{Kind: StepEnd, Condition: string(terminal)})
 }
 
-func (a *analysis) nextPods() []Step {
+func (a *situation) nextPods() []Step {
 	steps := append(a.nextAt(WaitBackoff, StepBackoff), a.nextAt(WaitIndexBackoff, StepIndexBackoff)...)
 	if n := a.plan.Findings.WaitTerminating; n > 0 {
 		steps = append(steps, Step{Kind: StepReplace, Count: n})
 	}
 	steps = append(steps, a.nextCreation()...)
-	for _, r := range a.r.SuccessPolicy.orNone() {
+	for _, r := range a.success.orNone() {
 		if !r.Met && !r.Impossible {
 			steps = append(steps, Step{Kind: StepSuccessRule, Rule: &r.Index, Count: r.Need - r.Have, Progress: r.Text})
 		}
@@ -79,18 +79,18 @@ func (a *analysis) nextPods() []Step {
 }
 
 // nextCreation is which pods are created, now or when others have ended.
-func (a *analysis) nextCreation() []Step {
+func (a *situation) nextCreation() []Step {
 	var steps []Step
 	switch n := int32(len(a.plan.Create)); {
 	case n > 0 && a.refused():
 		steps = append(steps, Step{Kind: StepRetryCreation, Count: n})
 	case n > 0 && a.backoffUnknown():
 		steps = append(steps, Step{Kind: StepUnknownBackoff, Count: n})
-	case n > 0 && a.r.Reconciler.Alive != NotAlive:
+	case n > 0 && a.reconciler.Alive != NotAlive:
 		steps = append(steps, Step{Kind: StepCreate, Count: n})
 	}
 	if a.indexed() {
-		if s := a.r.Indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
+		if s := a.indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
 			steps = append(steps, Step{Kind: StepNextIndexes, Count: s.PendingCount})
 		}
 	}
@@ -103,12 +103,12 @@ func (a *analysis) backoffUnknown() bool {
 }
 
 // refused reports whether the API server takes no pod of the Job.
-func (a *analysis) refused() bool {
-	return slices.ContainsFunc(a.r.Problems, func(p Problem) bool { return p.Kind == ProblemCreationRefused })
+func (a *situation) refused() bool {
+	return slices.ContainsFunc(a.problems, func(p Problem) bool { return p.Kind == ProblemCreationRefused })
 }
 
 // nextLimits is how far the Job is from failing.
-func (a *analysis) nextLimits() []Step {
+func (a *situation) nextLimits() []Step {
 	var steps []Step
 	if f := a.plan.Findings.BackoffLimit; f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Failures > 0 && f.Failures <= f.Limit {
 		steps = append(steps, Step{Kind: StepBackoffLimit, Count: f.Limit - f.Failures + 1, Limit: f.Limit})

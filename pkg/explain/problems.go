@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// problems are what keeps the Job from going on, then what else is wrong.
-func (a *analysis) problems() []Problem {
+// findProblems are what keeps the Job from going on, then what else is wrong.
+func (a *numbers) findProblems() []Problem {
 	var out []Problem
 	for _, find := range []func() []Problem{
 		a.notReconciled, a.suspended, a.noParallelism, a.noPodGroup, a.creationRefused, a.pendingPods, a.failedContainers, a.terminatingPods, a.foreignFinalizers, a.deletion,
@@ -24,7 +24,7 @@ func (a *analysis) problems() []Problem {
 	}
 	slices.SortStableFunc(out, func(x, y Problem) int { return compareBool(y.Blocks, x.Blocks) })
 	for i := range out {
-		out[i].Text = out[i].text(a.Now, &a.r.Reconciler)
+		out[i].Text = out[i].text(a.Now, &a.reconciler)
 	}
 	return out
 }
@@ -32,13 +32,13 @@ func (a *analysis) problems() []Problem {
 func one(p Problem) []Problem { return []Problem{p} }
 
 // notReconciled: nobody works on the Job, has not since it was created, or no longer does.
-func (a *analysis) notReconciled() []Problem {
+func (a *numbers) notReconciled() []Problem {
 	overdue, since := a.overdue()
 	p := Problem{Controller: a.managedBy()}
 	switch {
 	case a.neglected():
 		p.Kind, p.Blocks, p.Since = ProblemNotReconciled, true, timeOf(a.job.CreationTimestamp.Time)
-	case a.r.Reconciler.Alive == NotAlive && !a.finished():
+	case a.reconciler.Alive == NotAlive && !a.finished():
 		p.Kind, p.Blocks, p.Count, p.Pods, p.Since = ProblemControllerGone, true, overdue, a.overduePods(), timeOf(since)
 		if a.Lease != nil && p.Since == nil {
 			p.Since = timeOf(a.Lease.Renewed)
@@ -64,15 +64,15 @@ func (a *analysis) ofKueue() bool {
 }
 
 // managingOwner is the owner if it may suspend and resume the Job: a CronJob does not.
-func (a *analysis) managingOwner() *Owner {
-	if o := a.r.Job.Owner; o != nil && o.Kind != "CronJob" {
+func (a *numbers) managingOwner() *Owner {
+	if o := a.jobView.Owner; o != nil && o.Kind != "CronJob" {
 		return o
 	}
 	return nil
 }
 
 // suspended: spec.suspend holds the Job.
-func (a *analysis) suspended() []Problem {
+func (a *numbers) suspended() []Problem {
 	if !jobspec.IsSuspended(a.spec) || a.finished() {
 		return nil
 	}
@@ -220,8 +220,8 @@ func (a *analysis) ruleNames() []Problem {
 }
 
 // impossible: so many indexes have failed that no rule of the successPolicy can be met.
-func (a *analysis) impossible() []Problem {
-	policy := a.r.SuccessPolicy
+func (a *numbers) impossible() []Problem {
+	policy := a.success
 	if policy == nil || a.fate.decided() || slices.ContainsFunc(policy.Rules, func(r SuccessRule) bool { return !r.Impossible }) {
 		return nil
 	}
@@ -257,12 +257,12 @@ func (a *analysis) inconsistent() []Problem {
 
 // blocker is the first problem that holds the whole Job up, or nil: none does while pods
 // run, or while it waits for a clock.
-func (a *analysis) blocker() *Problem {
+func (a *situation) blocker() *Problem {
 	if a.finished() {
 		return nil
 	}
-	for i := range a.r.Problems {
-		p := &a.r.Problems[i]
+	for i := range a.problems {
+		p := &a.problems[i]
 		if !p.Blocks {
 			continue
 		}

@@ -39,9 +39,9 @@ func (a *analysis) managedBy() string {
 	return ""
 }
 
-// reconciler says who runs the Job, and whether that is alive: by the Lease of our
+// whoReconciles says who runs the Job, and whether that is alive: by the Lease of our
 // controller, else by what it has done, or left undone.
-func (a *analysis) reconciler() Reconciler {
+func (a *analysis) whoReconciles() Reconciler {
 	r := Reconciler{ManagedBy: ptr.Deref(a.spec.ManagedBy, "")}
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)

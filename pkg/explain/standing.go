@@ -13,12 +13,12 @@ import (
 
 // succeededNow is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or
 // not.
-func (a *analysis) succeededNow() int32 {
+func (a *numbers) succeededNow() int32 {
 	switch {
 	case !a.PodsRead:
 		return a.job.Status.Succeeded
 	case a.indexed():
-		return a.r.Indexes.CompletedCount
+		return a.indexes.CompletedCount
 	}
 	n := a.job.Status.Succeeded
 	if u := a.job.Status.UncountedTerminatedPods; u != nil {
@@ -33,29 +33,29 @@ func (a *analysis) succeededNow() int32 {
 }
 
 // activeNow is how many pods are active.
-func (a *analysis) activeNow() int32 {
+func (a *numbers) activeNow() int32 {
 	switch {
 	case !a.PodsRead:
 		return a.job.Status.Active
 	case a.indexed():
-		return a.r.Indexes.ActiveCount
+		return a.indexes.ActiveCount
 	}
 	return int32(len(a.active))
 }
 
 // failuresNow is how many failures there are so far, and how many the status counts.
-func (a *analysis) failuresNow() (all, counted int32) {
+func (a *numbers) failuresNow() (all, counted int32) {
 	counted = a.job.Status.Failed + int32(a.uncountedFailed())
-	all = a.r.FailuresWithoutPod
-	for i := range a.r.Causes {
-		all += a.r.Causes[i].Count
+	all = a.untold
+	for i := range a.causes {
+		all += a.causes[i].Count
 	}
 	return max(all, counted), counted
 }
 
 // failedNow is the number of failures for the end of a clause, and how many of them the
 // status counts if that is another number.
-func (a *analysis) failedNow() string {
+func (a *numbers) failedNow() string {
 	all, counted := a.failuresNow()
 	switch all {
 	case 0:
@@ -67,7 +67,7 @@ func (a *analysis) failedNow() string {
 }
 
 // mostlyFailed is mostly, if anything has failed.
-func (a *analysis) mostlyFailed() string {
+func (a *numbers) mostlyFailed() string {
 	if all, _ := a.failuresNow(); all == 0 {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-func (a *analysis) verdict() Verdict {
+func (a *situation) verdict() Verdict {
 	v := Verdict{Status: Status(a.job), Fate: a.fate.Fate, Reason: a.fate.reason, Message: a.fate.message}
 	v.Rule, v.RuleName = a.fate.failedBy()
 	if a.fate.decided() && !a.finished() {
@@ -59,22 +59,22 @@ var fateTexts = map[Fate]string{
 }
 
 // whatHappens is the verdict on a Job whose end is open, and the problem that it names.
-func (a *analysis) whatHappens() (verdict []string, problem *int32) {
+func (a *situation) whatHappens() (verdict []string, problem *int32) {
 	b := a.blocker()
 	if b == nil {
 		return a.whatRuns()
 	}
-	text := "The Job does not go on: " + b.what(a.Now, &a.r.Reconciler)
+	text := "The Job does not go on: " + b.what(a.Now, &a.reconciler)
 	if b.Kind == ProblemSuspended || b.Kind == ProblemDeleting {
-		text = upperFirst(b.what(a.Now, &a.r.Reconciler))
+		text = upperFirst(b.what(a.Now, &a.reconciler))
 	}
 	return []string{text, b.note()}, a.placeOf(b)
 }
 
 // placeOf is the index of a problem in the report.
-func (a *analysis) placeOf(p *Problem) *int32 {
-	for i := range a.r.Problems {
-		if &a.r.Problems[i] == p {
+func (a *situation) placeOf(p *Problem) *int32 {
+	for i := range a.problems {
+		if &a.problems[i] == p {
 			return ptr.To(int32(i))
 		}
 	}
@@ -105,7 +105,7 @@ func (a *analysis) waitsFor() string {
 }
 
 // whyFailed are clauses.
-func (a *analysis) whyFailed() []string {
+func (a *numbers) whyFailed() []string {
 	failed := a.job.Status.Failed + int32(a.uncountedFailed())
 	switch a.fate.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
@@ -193,10 +193,10 @@ func (a *analysis) culpritLabel() string {
 }
 
 // mostly is a clause on the most frequent cause, "" if none is known.
-func (a *analysis) mostly() string {
+func (a *numbers) mostly() string {
 	var first *Cause
 	all, kinds := int32(0), 0
-	causes := a.r.Causes
+	causes := a.causes
 	if groups := group(a.decisive()); len(groups) > 0 {
 		causes = nil
 		for _, g := range groups {
@@ -221,7 +221,7 @@ func (a *analysis) mostly() string {
 	if kinds == 1 {
 		return text
 	}
-	if a.r.FailuresWithoutPod > 0 {
+	if a.untold > 0 {
 		return fmt.Sprintf("mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
 	}
 	return fmt.Sprintf("mostly (%d of %d) %s", first.Count, all, text)
@@ -249,14 +249,14 @@ func saying(message string) string {
 	return ", " + quoted(all[len(all)-1])
 }
 
-func (a *analysis) whyComplete() string {
+func (a *numbers) whyComplete() string {
 	succeeded, total := a.job.Status.Succeeded, a.spec.Completions
 	took := ""
-	if s := a.r.Job.DurationSeconds; s != nil && a.fate.Fate == FateComplete {
+	if s := a.jobView.DurationSeconds; s != nil && a.fate.Fate == FateComplete {
 		took = " in " + seconds(*s)
 	}
 	if a.fate.reason == batchv1.JobReasonSuccessPolicy {
-		for _, r := range a.r.SuccessPolicy.orNone() {
+		for _, r := range a.success.orNone() {
 			if r.Met {
 				return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", r.Index, r.Text, took)
 			}
@@ -272,7 +272,7 @@ func (a *analysis) whyComplete() string {
 }
 
 // whatRuns is the verdict on a Job that goes on, and the problem that it names.
-func (a *analysis) whatRuns() (verdict []string, problem *int32) {
+func (a *situation) whatRuns() (verdict []string, problem *int32) {
 	if a.job.DeletionTimestamp != nil {
 		return []string{"The Job is being deleted"}, nil
 	}
@@ -282,7 +282,7 @@ func (a *analysis) whatRuns() (verdict []string, problem *int32) {
 	}
 	verdict = []string{fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
 	if a.doomed() {
-		verdict = append(verdict, fmt.Sprintf("it will fail in the end, as %s failed", times(a.r.Indexes.FailedCount, "index has", "indexes have")))
+		verdict = append(verdict, fmt.Sprintf("it will fail in the end, as %s failed", times(a.indexes.FailedCount, "index has", "indexes have")))
 	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
 		goes := "goes on"
@@ -291,15 +291,15 @@ func (a *analysis) whatRuns() (verdict []string, problem *int32) {
 		}
 		verdict = append(verdict, fmt.Sprintf("%s in back-off, the first %s in %s", times(int32(waiting.Len()), "index is", "indexes are"), goes, age(until.Sub(a.Now))))
 	}
-	for i := range a.r.Problems {
-		if p := &a.r.Problems[i]; p.Blocks {
+	for i := range a.problems {
+		if p := &a.problems[i]; p.Blocks {
 			return append(verdict, "but "+p.Text), a.placeOf(p)
 		}
 	}
 	return verdict, nil
 }
 
-func (a *analysis) progress() string {
+func (a *numbers) progress() string {
 	succeeded := a.succeededNow()
 	switch {
 	case a.indexed():

@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// waits are the clocks that run, the one that ends first first.
-func (a *analysis) waits() []Wait {
+// clocks are those that run, the one that ends first first.
+func (a *analysis) clocks() []Wait {
 	var out []Wait
 	add := func(w Wait, until time.Time) {
 		if until.After(a.Now) {
