@@ -120,7 +120,7 @@ func (a *situation) adviceOnPod(p *Problem, advice Advice) []Advice {
 		return nil
 	}
 	pod := shellWord(p.Pods[0])
-	if c := a.loopOf(p); c != nil && c.neverStarted() {
+	if c := a.loopOf(p); c != nil && c.NeverStarted() {
 		return []Advice{{a.startRemedy(c), a.kubectl("describe pod %s", pod)}}
 	}
 	return []Advice{{advice.Text, a.kubectl(advice.Command, pod)}}
@@ -246,7 +246,7 @@ func (a *situation) ignoredForEver(f *failure) bool {
 
 // adviceOnContainer is what its end asks for, and where its log is.
 func (a *situation) adviceOnContainer(f *failure, c *Container) []Advice {
-	if c.neverStarted() {
+	if c.NeverStarted() {
 		return []Advice{{Text: a.startRemedy(c)}}
 	}
 	var out []Advice

@@ -179,7 +179,7 @@ func (a *analysis) findFailures() {
 			continue
 		}
 		f := failure{pod: p, match: a.matches[p.UID]}
-		f.cause = cause.Of(p.atItsEnd(), f.match, a.names)
+		f.cause = cause.Of(p.AtItsEnd(), f.match, a.names)
 		f.consequence = a.isConsequence(p)
 		f.kind = kinds.of(f.cause)
 		a.failures = append(a.failures, f)
@@ -213,7 +213,7 @@ func (a *analysis) isConsequence(p *Pod) bool {
 	if p.IsActive() {
 		return a.fate.decided()
 	}
-	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.endedBeforeDeletion()
+	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.EndedBeforeDeletion()
 }
 
 // questionConsequences looks for what led over the backoffLimit: where other failures do
@@ -245,28 +245,6 @@ func (a *analysis) ownFailures() int32 {
 	return n
 }
 
-// endedBeforeDeletion says that the deletion found the pod ended already: the API server
-// gives such a pod no grace period. The kubelet's own last deletion has none either, so
-// one that ended by a signal in that second ended of the deletion.
-func (p *Pod) endedBeforeDeletion() bool {
-	if !p.Deleting || !p.IsTerminal() || p.FinishedAt.Before(p.DeletedAt) {
-		return p.Deleting && p.IsTerminal()
-	}
-	signalled := slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
-	return p.Grace == 0 && !signalled
-}
-
-// atItsEnd is the pod as it was when it ended: a deletion that came later is no part of
-// the cause.
-func (p *Pod) atItsEnd() *reconcile.Pod {
-	if !p.endedBeforeDeletion() {
-		return &p.Pod
-	}
-	before := p.Pod
-	before.Deleting = false
-	return &before
-}
-
 // inFocus says that the report is about the pod.
 func (a *analysis) inFocus(p *Pod) bool {
 	return (a.o.Pod == "" || a.o.Pod == p.Name) && (a.o.Index == nil || *a.o.Index == p.Index)
@@ -288,7 +266,7 @@ func (f *failure) container() *Container {
 		}
 	}
 	if f.cause.Container != "" {
-		return f.pod.endOf(f.cause.Container, f.cause.ExitCode)
+		return f.pod.EndOf(f.cause.Container, f.cause.ExitCode)
 	}
 	i := slices.IndexFunc(f.pod.Containers, func(c Container) bool { return c.Ended })
 	if i < 0 {

@@ -172,13 +172,13 @@ func causeValue(of *cause.Cause, disruption string) Cause {
 		Condition: string(failure.Condition), Action: string(of.Action),
 	}
 	if c.Container != "" && c.Condition == "" {
-		c.Meaning = Meaning(failure.ExitCode, failure.Reason)
+		c.Meaning = cause.Meaning(failure.ExitCode, failure.Reason)
 	} else {
 		podReason := cmp.Or(disruption, failure.PodReason)
 		c.Reason, c.Meaning = cmp.Or(failure.Reason, podReason), podMeaning(podReason)
 	}
 	if c.Container != "" {
-		c.ExitCode, c.Signal = ptr.To(failure.ExitCode), Signal(failure.ExitCode)
+		c.ExitCode, c.Signal = ptr.To(failure.ExitCode), cause.Signal(failure.ExitCode)
 	}
 	if of.Rule != failurepolicy.NoRule {
 		c.Rule, c.RuleName = ptr.To(of.Rule), of.RuleName

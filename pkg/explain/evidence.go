@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -247,18 +248,18 @@ func containerEvidence(pod string, c *Container) Evidence {
 	if c.Init {
 		kind = "init container"
 	}
-	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, exitText(c.ExitCode, c.Reason))
+	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, cause.ExitText(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
 		text += " after " + age(c.EndedAt.Sub(c.StartedAt))
 	}
 	if c.Before {
 		text += ", before it was restarted"
 	}
-	if m, _ := meaning(c.ExitCode, c.Reason); m != "" {
+	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" {
 		text += ": " + m
 	}
 	return Evidence{
-		Kind: EvidenceContainer, Pod: pod, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: Signal(c.ExitCode), Reason: c.Reason,
+		Kind: EvidenceContainer, Pod: pod, Container: c.Name, Text: text, ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
 		Lines: lines(c.Message), Time: timeOf(c.EndedAt),
 	}
 }
@@ -316,7 +317,7 @@ func (a *analysis) goneCulprit() []Evidence {
 // that is known, or about any pod.
 func (a *analysis) isEvidence(e *Event) bool {
 	switch {
-	case !e.Warning() || e.isBeside() || !a.eventInFocus(e):
+	case !e.Warning() || e.IsAboutNodeSetup() || !a.eventInFocus(e):
 		return false
 	case e.Pod == "":
 		return e.Reason == eventPodFailed

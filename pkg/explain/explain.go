@@ -98,7 +98,7 @@ func LogTargets(f Facts, o Options, n int) []LogTarget {
 			break
 		}
 		c := e.container()
-		if c == nil || e.pod.Node == "" || c.neverStarted() || c.Waiting != "" && !c.Before {
+		if c == nil || e.pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
 			continue
 		}
 		targets = append(targets, LogTarget{Pod: e.pod.Name, Container: c.Name, Previous: c.Before})

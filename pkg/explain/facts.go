@@ -107,9 +107,9 @@ type Event struct {
 // Warning says that the event is of type Warning.
 func (e *Event) Warning() bool { return e.Type == corev1.EventTypeWarning }
 
-// isBeside says that the kubelet warns of how a node is set up, which it does with every pod
+// IsAboutNodeSetup says that the kubelet warns of how a node is set up, which it does with every pod
 // there: it ends none, and keeps none from starting.
-func (e *Event) isBeside() bool {
+func (e *Event) IsAboutNodeSetup() bool {
 	switch e.Reason {
 	case "MissingClusterDNS", "DNSConfigForming", "CheckLimitsForResolvConf":
 		return true
@@ -136,4 +136,9 @@ type LogTarget struct {
 	Pod, Container string
 	// Previous says: of the run before the last restart.
 	Previous bool
+}
+
+// NeverStarted says that the container had no process, and so there is no log of it.
+func (c *Container) NeverStarted() bool {
+	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
 }

@@ -87,7 +87,7 @@ func (a *analysis) adviceOnFailedWithin(p *Problem) []Advice {
 	sidecars := plural(len(pod.Running), "it as a native sidecar (an init container", "them as native sidecars (init containers")
 	out := []Advice{{Text: fmt.Sprintf("if %s only serves container %s, let it end with that, or create the Job anew with %s with restartPolicy Always): those keep no pod from ending",
 		containersText(pod.Running), c.Name, sidecars)}}
-	if c.neverStarted() {
+	if c.NeverStarted() {
 		return append(out, Advice{Text: a.startRemedy(c)})
 	}
 	return append(out, Advice{"read the log of container " + c.Name, a.kubectl("logs %s -c %s", shellWord(pod.Name), shellWord(c.Name))})

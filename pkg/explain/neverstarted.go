@@ -6,16 +6,11 @@ import (
 	"strings"
 )
 
-// neverStarted says that the container had no process, and so there is no log of it.
-func (c *Container) neverStarted() bool {
-	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
-}
-
 // haveLogs says that some of the failed pods may have a log.
 func (a *analysis) haveLogs() bool {
 	return len(a.failures) == 0 || slices.ContainsFunc(a.failures, func(f failure) bool {
 		c := f.container()
-		return c == nil || !c.neverStarted()
+		return c == nil || !c.NeverStarted()
 	})
 }
 

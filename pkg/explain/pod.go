@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
 // maxText is how much is kept of a message of a pod, in bytes: as much as a termination
@@ -164,8 +166,8 @@ func known(t metav1.Time) time.Time {
 	return t.Time
 }
 
-// endOf returns the named container if it ended last with this exit code, or nil.
-func (p *Pod) endOf(name string, code int32) *Container {
+// EndOf returns the named container if it ended last with this exit code, or nil.
+func (p *Pod) EndOf(name string, code int32) *Container {
 	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
 	if i < 0 {
 		return nil
@@ -173,11 +175,92 @@ func (p *Pod) endOf(name string, code int32) *Container {
 	return &p.Containers[i]
 }
 
-// waiting returns the first container that waits for one of these reasons, or nil.
-func (p *Pod) waiting(reasons ...string) *Container {
+// WaitingFor returns the first container that waits for one of these reasons, or nil.
+func (p *Pod) WaitingFor(reasons ...string) *Container {
 	i := slices.IndexFunc(p.Containers, func(c Container) bool { return slices.Contains(reasons, c.Waiting) })
 	if i < 0 {
 		return nil
 	}
 	return &p.Containers[i]
+}
+
+// State is the word for what the pod does, as kubectl's printer has it where it can.
+func (p *Pod) State() string {
+	switch {
+	case p.IsTerminating():
+		return "Terminating"
+	case p.Phase == corev1.PodFailed:
+		return p.failedState()
+	case p.IsTerminal():
+		return string(p.Phase)
+	case len(p.Gates) > 0:
+		return "SchedulingGated"
+	case p.Unschedulable != "" && p.Node == "":
+		return "Unschedulable"
+	}
+	for _, c := range p.Containers {
+		if c.Waiting != "" {
+			return c.Waiting
+		}
+	}
+	return string(p.Phase)
+}
+
+// failedState is the reason of the pod, or that of the first container that failed.
+func (p *Pod) failedState() string {
+	if p.StatusReason != "" {
+		return p.StatusReason
+	}
+	for _, c := range p.Containers {
+		if c.Ended && c.ExitCode != 0 {
+			return cmp.Or(c.Reason, "Error")
+		}
+	}
+	return string(corev1.PodFailed)
+}
+
+// EndedBeforeDeletion says that the deletion found the pod ended already: the API server
+// gives such a pod no grace period. The kubelet's own last deletion has none either, so
+// one that ended by a signal in that second ended of the deletion.
+func (p *Pod) EndedBeforeDeletion() bool {
+	if !p.Deleting || !p.IsTerminal() || p.FinishedAt.Before(p.DeletedAt) {
+		return p.Deleting && p.IsTerminal()
+	}
+	signalled := slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
+	return p.Grace == 0 && !signalled
+}
+
+// AtItsEnd is the pod as it was when it ended: a deletion that came later is no part of
+// the cause.
+func (p *Pod) AtItsEnd() *reconcile.Pod {
+	if !p.EndedBeforeDeletion() {
+		return &p.Pod
+	}
+	before := p.Pod
+	before.Deleting = false
+	return &before
+}
+
+// LastFailure is how a container failed before it was restarted, or, if no deletion stopped
+// it, how it ended; nil if nothing tells.
+func (p *Pod) LastFailure() *Container {
+	stopped := p.Deleting && !p.EndedBeforeDeletion()
+	for _, wanted := range []func(c *Container) bool{
+		func(c *Container) bool { return !c.Before && !stopped && c.ExitCode != 0 },
+		func(c *Container) bool { return c.Before && c.ExitCode != 0 },
+		func(c *Container) bool { return c.Before },
+	} {
+		for i := range p.Containers {
+			if c := &p.Containers[i]; c.Ended && wanted(c) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// LooksWell says that nothing holds the pod, and no container has ended or waits, as it is
+// with almost all.
+func (p *Pod) LooksWell() bool {
+	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
 }

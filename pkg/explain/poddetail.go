@@ -3,10 +3,13 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
 // PodDetail is what is shown of one pod beside its PodInfo.
@@ -136,7 +139,7 @@ func runOf(state *corev1.ContainerState) ContainerRun {
 	case state.Terminated != nil:
 		end := state.Terminated
 		return ContainerRun{
-			State: "Terminated", Reason: end.Reason, Message: cut(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: Signal(end.ExitCode),
+			State: "Terminated", Reason: end.Reason, Message: cut(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: cause.Signal(end.ExitCode),
 			Started: timeOf(known(end.StartedAt)), Ended: timeOf(known(end.FinishedAt)),
 		}
 	case state.Running != nil:
@@ -162,7 +165,7 @@ func eventsOf(pod *corev1.Pod, events []Event) []PodEvent {
 	}
 	slices.SortFunc(out, func(x, y PodEvent) int {
 		return cmp.Or(x.Last.Compare(y.Last.Time), x.First.Compare(y.First.Time), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message),
-			cmp.Compare(x.Source, y.Source), cmp.Compare(x.Count, y.Count), compareBool(x.Warning, y.Warning))
+			cmp.Compare(x.Source, y.Source), cmp.Compare(x.Count, y.Count), cmp.Compare(strconv.FormatBool(x.Warning), strconv.FormatBool(y.Warning)))
 	})
 	return out
 }

@@ -68,7 +68,7 @@ func podRank(p *Pod) int {
 		return 2
 	case p.Phase == corev1.PodSucceeded:
 		return 4
-	case p.Phase == corev1.PodRunning && p.waiting(crashLoop...) == nil:
+	case p.Phase == corev1.PodRunning && p.WaitingFor(crashLoop...) == nil:
 		return 3
 	}
 	return 1
@@ -145,41 +145,6 @@ func (t *podTable) addFailure(info *PodInfo, f *failure) {
 	if f.match.Action == batchv1.PodFailurePolicyActionIgnore {
 		info.Counted = NotCounted
 	}
-}
-
-// State is the word for what the pod does, as kubectl's printer has it where it can.
-func (p *Pod) State() string {
-	switch {
-	case p.IsTerminating():
-		return "Terminating"
-	case p.Phase == corev1.PodFailed:
-		return p.failedState()
-	case p.IsTerminal():
-		return string(p.Phase)
-	case len(p.Gates) > 0:
-		return "SchedulingGated"
-	case p.Unschedulable != "" && p.Node == "":
-		return "Unschedulable"
-	}
-	for _, c := range p.Containers {
-		if c.Waiting != "" {
-			return c.Waiting
-		}
-	}
-	return string(p.Phase)
-}
-
-// failedState is the reason of the pod, or that of the first container that failed.
-func (p *Pod) failedState() string {
-	if p.StatusReason != "" {
-		return p.StatusReason
-	}
-	for _, c := range p.Containers {
-		if c.Ended && c.ExitCode != 0 {
-			return cmp.Or(c.Reason, "Error")
-		}
-	}
-	return string(corev1.PodFailed)
 }
 
 // accounting is where an ended pod stands in the three steps of KEP-2307, for pods that

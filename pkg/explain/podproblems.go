@@ -30,7 +30,7 @@ func (a *analysis) pendingPods() []Problem {
 	byKey := map[string]*Problem{}
 	var order []*Problem
 	for _, pod := range a.active {
-		if !a.inFocus(pod) || pod.looksWell() && !a.startsSlowly(pod) {
+		if !a.inFocus(pod) || pod.LooksWell() && !a.startsSlowly(pod) {
 			continue
 		}
 		p, ok := a.pendingPod(pod)
@@ -63,16 +63,10 @@ func (a *analysis) startsSlowly(pod *Pod) bool {
 	return pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack
 }
 
-// looksWell says that nothing holds the pod, and no container has ended or waits, as it is
-// with almost all.
-func (p *Pod) looksWell() bool {
-	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
-}
-
 // pendingPod is why one active pod does not run.
 func (a *analysis) pendingPod(pod *Pod) (Problem, bool) {
 	p := Problem{Blocks: true, Since: timeOf(pod.CreatedAt)}
-	image, config, loop := pod.waiting(imagePull...), pod.waiting(containerConfig...), pod.waiting(crashLoop...)
+	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), pod.WaitingFor(crashLoop...)
 	switch {
 	case len(pod.Gates) > 0:
 		p.Kind, p.Gates = ProblemSchedulingGated, pod.Gates
@@ -107,7 +101,7 @@ func (p *Problem) waitsFor(c *Container) {
 func (p *Problem) crashLoops(c *Container) {
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
-		p.Details = []string{exitText(c.ExitCode, c.Reason) + ", restarted " + times(c.Restarts, "time", "times")}
+		p.Details = []string{cause.ExitText(c.ExitCode, c.Reason) + ", restarted " + times(c.Restarts, "time", "times")}
 	}
 	p.waitsFor(c)
 }
@@ -119,7 +113,7 @@ func (a *analysis) loopOf(p *Problem) *Container {
 	}
 	for _, pod := range a.active {
 		if pod.Name == p.Pods[0] {
-			return pod.waiting(crashLoop...)
+			return pod.WaitingFor(crashLoop...)
 		}
 	}
 	return nil
@@ -153,7 +147,7 @@ func (a *analysis) lastWarning(pod string) *Event {
 		a.warnings = map[string]*Event{}
 		for i := range a.Events {
 			e := &a.Events[i]
-			if last := a.warnings[e.Pod]; e.Warning() && !e.isBeside() && (last == nil || e.Last.After(last.Last)) {
+			if last := a.warnings[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || e.Last.After(last.Last)) {
 				a.warnings[e.Pod] = e
 			}
 		}

@@ -288,6 +288,6 @@ func (a *analysis) moves() bool {
 		return ptr.Deref(a.job.Status.Ready, 0) > 0
 	}
 	return slices.ContainsFunc(a.active, func(p *Pod) bool {
-		return p.Phase == "Running" && p.waiting(crashLoop...) == nil
+		return p.Phase == "Running" && p.WaitingFor(crashLoop...) == nil
 	})
 }

@@ -143,8 +143,8 @@ type Verdict struct {
 	Clauses  []string `json:"clauses,omitempty"`
 	// Problem is the index of the one of Report.Problems that the sentence names.
 	Problem *int32 `json:"problem,omitempty"`
-	// reasonFirst is set if Why begins with the Reason.
-	reasonFirst bool
+	// ReasonFirst is set if Why begins with the Reason.
+	ReasonFirst bool `json:"-"`
 }
 
 // EvidenceKind says what a link of the chain is.
@@ -523,4 +523,13 @@ type Gap struct {
 	Text string `json:"text"`
 	// Command shows whether the permission is there, "" if that is not the reason.
 	Command string `json:"command,omitempty"`
+}
+
+// WithReason is Why behind the reason of the condition, which it names only if nothing else
+// is known.
+func (v *Verdict) WithReason() string {
+	if v.ReasonFirst {
+		return v.Why
+	}
+	return v.Reason + ": " + v.Why
 }

@@ -75,7 +75,7 @@ func (a *analysis) restartedMost() (*Pod, *Container) {
 		if !a.ranAtTheEnd(p) || p.Restarts == 0 || most != nil && p.Restarts <= most.Restarts {
 			continue
 		}
-		if c := p.lastFailure(); c != nil {
+		if c := p.LastFailure(); c != nil {
 			most, last = p, c
 		}
 	}
@@ -93,24 +93,6 @@ func (a *analysis) restartedFailure() *failure {
 		return nil
 	}
 	return &failure{pod: p, cause: cause.Of(&p.Pod, nil, nil), consequence: true}
-}
-
-// lastFailure is how a container failed before it was restarted, or, if no deletion stopped
-// it, how it ended; nil if nothing tells.
-func (p *Pod) lastFailure() *Container {
-	stopped := p.Deleting && !p.endedBeforeDeletion()
-	for _, wanted := range []func(c *Container) bool{
-		func(c *Container) bool { return !c.Before && !stopped && c.ExitCode != 0 },
-		func(c *Container) bool { return c.Before && c.ExitCode != 0 },
-		func(c *Container) bool { return c.Before },
-	} {
-		for i := range p.Containers {
-			if c := &p.Containers[i]; c.Ended && wanted(c) {
-				return c
-			}
-		}
-	}
-	return nil
 }
 
 // whyRestarts are the clauses of the verdict if restarts failed the Job.
@@ -131,9 +113,9 @@ func (a *analysis) whyRestarts() []string {
 		if pod.Restarts == n && c.Restarts == n && n >= max(limit, 1) {
 			who = fmt.Sprintf("container %s of pod %s was", c.Name, pod.Name)
 		}
-		last = fmt.Sprintf("container %s ended with %s last%s", c.Name, exitText(c.ExitCode, c.Reason), saying(c.Message))
+		last = fmt.Sprintf("container %s ended with %s last%s", c.Name, cause.ExitText(c.ExitCode, c.Reason), saying(c.Message))
 	case told != nil:
-		last = fmt.Sprintf("container %s ended with %s last", told.Container, exitText(told.ExitCode, told.Reason))
+		last = fmt.Sprintf("container %s ended with %s last", told.Container, cause.ExitText(told.ExitCode, told.Reason))
 	}
 	return []string{fmt.Sprintf("%s restarted %s, %s", who, often, allows), last}
 }
@@ -153,7 +135,7 @@ func (a *analysis) adviceOnRestarts() []Advice {
 		return nil
 	}
 	text := a.remedy(&Container{Name: told.Container, Ended: true, ExitCode: told.ExitCode, Reason: told.Reason})
-	return []Advice{{Text: cmp.Or(text, fmt.Sprintf("find out why container %s ends with %s", told.Container, exitText(told.ExitCode, told.Reason)))}}
+	return []Advice{{Text: cmp.Or(text, fmt.Sprintf("find out why container %s ends with %s", told.Container, cause.ExitText(told.ExitCode, told.Reason)))}}
 }
 
 // keepFailedPods is the advice that lets the next run tell more.

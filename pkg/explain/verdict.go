@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -22,7 +23,7 @@ func (a *situation) verdict() Verdict {
 	switch {
 	case a.fate.failing():
 		why = a.whyFailed()
-		v.reasonFirst = !a.knowsReason() && a.fate.message != ""
+		v.ReasonFirst = !a.knowsReason() && a.fate.message != ""
 	case a.fate.decided():
 		why = []string{a.whyComplete()}
 	default:
@@ -38,15 +39,6 @@ func (a *situation) verdict() Verdict {
 	v.Clauses = slices.DeleteFunc(v.Clauses, func(c string) bool { return c == "" })
 	v.Sentence = clauses(v.Clauses) + "."
 	return v
-}
-
-// WithReason is Why behind the reason of the condition, which it names only if nothing else
-// is known.
-func (v *Verdict) WithReason() string {
-	if v.reasonFirst {
-		return v.Why
-	}
-	return v.Reason + ": " + v.Why
 }
 
 // clauses are joined to a sentence.
@@ -178,7 +170,7 @@ func (a *analysis) whyRule() string {
 		if f := a.example(); f != nil && f.pod.Name == k.pod {
 			reason, said = f.cause.Reason, saying(f.message())
 		}
-		what = fmt.Sprintf("its container %s ended with %s%s", k.container, exitText(k.exitCode, reason), said)
+		what = fmt.Sprintf("its container %s ended with %s%s", k.container, cause.ExitText(k.exitCode, reason), said)
 	}
 	return fmt.Sprintf("%s ended it, because of pod %s: %s", rule, a.culpritLabel(), what)
 }

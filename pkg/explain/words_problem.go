@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -140,7 +141,7 @@ func (p *Problem) terminatingText() string {
 }
 
 func (p *Problem) containerFailedText(now time.Time) string {
-	exit, since := exitText(p.Exit.ExitCode, p.Exit.Reason), age(now.Sub(p.Since.Time))
+	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), age(now.Sub(p.Since.Time))
 	if p.Count > 1 {
 		return fmt.Sprintf("container %s of %d pods ended with %s, the first %s ago", p.Container, p.Count, exit, since)
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
@@ -113,7 +114,7 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 	mark, style := runLook(p, run)
 	l := layout.Of(layout.Text(styleMuted, before), layout.Text(style, mark+" "+runWords(run, ready)))
 	if run.ExitCode != nil {
-		if meaning := explain.Meaning(*run.ExitCode, run.Reason); meaning != "" {
+		if meaning := cause.Meaning(*run.ExitCode, run.Reason); meaning != "" {
 			l = append(l, layout.Text(stylePlain, ": "+meaning))
 		}
 	}

@@ -1,4 +1,4 @@
-package explain
+package cause
 
 import "fmt"
 
@@ -48,6 +48,12 @@ func Meaning(code int32, reason string) string {
 	return text
 }
 
+// MeaningOnly is the Meaning without the name of the signal.
+func MeaningOnly(code int32, reason string) string {
+	text, _ := meaning(code, reason)
+	return text
+}
+
 // meaning is the Meaning without the signal that it is that of, if it is one's.
 func meaning(code int32, reason string) (text, signal string) {
 	if m, known := reasonMeanings[reason]; known {
@@ -63,8 +69,8 @@ func meaning(code int32, reason string) (text, signal string) {
 	return "", ""
 }
 
-// exitText is "exit code 137 (SIGKILL, OOMKilled)".
-func exitText(code int32, reason string) string {
+// ExitText is "exit code 137 (SIGKILL, OOMKilled)".
+func ExitText(code int32, reason string) string {
 	text := fmt.Sprintf("exit code %d", code)
 	signal := Signal(code)
 	if reason == "Error" || reason == "Completed" {
