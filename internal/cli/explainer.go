@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -100,7 +101,7 @@ func (e *explainer) report(ctx context.Context, object *unstructured.Unstructure
 	if err != nil {
 		return explain.Report{}, err
 	}
-	return explain.Explain(facts, e.options), ctx.Err()
+	return analysis.Explain(facts, e.options), ctx.Err()
 }
 
 // explainAtOnce is how many Jobs are read at a time.

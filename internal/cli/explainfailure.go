@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
@@ -215,7 +216,7 @@ func (o *explainOptions) Run(ctx context.Context) error {
 		o.client.reportNone(o.ErrOut)
 		return nil
 	}
-	list := explain.List(reports)
+	list := analysis.List(reports)
 	if o.output != "" {
 		err = writeDocument(o.Out, o.output, list)
 	} else {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -71,7 +72,7 @@ func (t jobTable) columns() []column {
 			column{header: "COMPLETED INDEXES", cell: completedIndexesCell},
 			column{header: "UNCOUNTED", cell: uncountedCell},
 			column{header: "STARTED", cell: func(v jobView) string { return timeOrNone(v.job.Status.StartTime) }},
-			column{header: "FINISHED", cell: func(v jobView) string { return timeOrNone(explain.FinishedAt(v.job)) }},
+			column{header: "FINISHED", cell: func(v jobView) string { return timeOrNone(analysis.FinishedAt(v.job)) }},
 			column{header: "CONTAINERS", cell: containersCell},
 			column{header: "IMAGES", cell: imagesCell},
 		)
@@ -113,7 +114,7 @@ func statusCell(v jobView) string {
 	if v.deleted {
 		return statusDeleted
 	}
-	return explain.Status(v.job)
+	return analysis.Status(v.job)
 }
 
 // reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
@@ -176,7 +177,7 @@ func managedByCell(v jobView) string {
 	if v.job.Spec.ManagedBy != nil {
 		by = orNone(*v.job.Spec.ManagedBy)
 	}
-	if explain.IsNeglected(v.job, v.now) {
+	if analysis.IsNeglected(v.job, v.now) {
 		by += " (not reconciled)"
 	}
 	return by
@@ -202,7 +203,7 @@ func durationCell(v jobView) string {
 		return cellNone
 	}
 	end := v.now
-	if finished := explain.FinishedAt(v.job); finished != nil {
+	if finished := analysis.FinishedAt(v.job); finished != nil {
 		end = finished.Time
 	}
 	return duration.HumanDuration(end.Sub(start.Time))

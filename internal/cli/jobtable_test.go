@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 func tableOf(t *testing.T, table jobTable, jobs []*unstructured.Unstructured) string {
@@ -109,7 +110,7 @@ func TestRow_CLI_03_phases(t *testing.T) {
 		}
 	}
 	untrue := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}}}
-	if got := explain.Status(untrue); got != "Running" {
+	if got := analysis.Status(untrue); got != "Running" {
 		t.Errorf("a condition that is False counts: %q", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -138,8 +139,8 @@ func (l *liveJobs) rowOf(object *unstructured.Unstructured) liveRow {
 	if err != nil {
 		return liveRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
 	}
-	row := liveRow{outline: explain.OutlineOf(&job.Job, job.RuleNames, now), version: job.ResourceVersion}
-	if !row.outline.Neglected && explain.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
+	row := liveRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now), version: job.ResourceVersion}
+	if !row.outline.Neglected && analysis.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
 		row.doubt = job
 	}
 	return row
@@ -182,7 +183,7 @@ func (l *liveJobs) doubt(now time.Time) {
 		if row.doubt == nil {
 			continue
 		}
-		if again := explain.OutlineOf(&row.doubt.Job, row.doubt.RuleNames, now); again.Neglected {
+		if again := analysis.OutlineOf(&row.doubt.Job, row.doubt.RuleNames, now); again.Neglected {
 			row.outline, row.doubt = again, nil
 			l.dirty = true
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -59,7 +60,7 @@ func (s *liveSource) report(now time.Time) {
 	of.changed = false
 	s.mu.Unlock()
 
-	report := explain.Explain(facts, explain.Options{MaxPods: -1})
+	report := analysis.Explain(facts, explain.Options{MaxPods: -1})
 	ready := s.env.now()
 
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
@@ -37,7 +38,7 @@ func (t *liveTails) run(ctx context.Context) error {
 		pause := tailsPause
 		if facts != nil {
 			began := t.source.env.now()
-			targets = explain.LogTargets(*facts, explain.Options{}, gather.MaxLogs)
+			targets = analysis.LogTargets(*facts, explain.Options{}, gather.MaxLogs)
 			pods = podsOf(facts.Pods, targets)
 			pause = max(pause, idleDuty*t.source.env.now().Sub(began))
 		}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 // followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
@@ -23,7 +23,7 @@ func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
 	if err != nil {
 		return err
 	}
-	if explain.FinishedAt(o.job) != nil {
+	if analysis.FinishedAt(o.job) != nil {
 		// The pods were listed after the Job was read: they are all there are.
 		follower.Finish()
 		return follower.Run(ctx)
@@ -93,7 +93,7 @@ func (j *followedJob) changed(jobs ...*unstructured.Unstructured) error {
 		if err != nil {
 			return err
 		}
-		if explain.FinishedAt(job) != nil {
+		if analysis.FinishedAt(job) != nil {
 			j.finished = true
 			j.follower.Finish()
 		}

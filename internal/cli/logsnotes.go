@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -110,12 +111,12 @@ func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 // noPods prints what the Job waits for.
 func (p *logsOutput) noPods() {
 	view := jobView{job: p.o.job, now: p.o.env.now()}
-	state := explain.Status(p.o.job)
-	if explain.IsNeglected(view.job, view.now) {
+	state := analysis.Status(p.o.job)
+	if analysis.IsNeglected(view.job, view.now) {
 		state = "managed by " + managedByCell(view)
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), oneLine(state))
-	if p.o.follow && explain.FinishedAt(p.o.job) == nil {
+	if p.o.follow && analysis.FinishedAt(p.o.job) == nil {
 		text += ", waiting for them"
 	}
 	fmt.Fprintln(p.o.ErrOut, text+".")

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
@@ -126,7 +127,7 @@ func (o *simulateOptions) Run(ctx context.Context) error {
 	if o.full || o.output != "" {
 		options.MaxPods = -1
 	}
-	report := explain.Explain(facts, options)
+	report := analysis.Explain(facts, options)
 	report.Advice = nil // It is about pods that are nowhere.
 	if o.output != "" {
 		return writeDocument(o.Out, o.output, report)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -270,7 +270,7 @@ func (w *waiter) timeoutError() error {
 		}
 		if open++; open <= timeoutLines {
 			lines = append(lines, newUserError(kindTimeout, errWaitTimeout, fmt.Sprintf("%s: %s %s, %s", what, w.options.label(waited.job.Namespace, waited.job.Name),
-				explain.Status(waited.job), progressCell(jobView{job: waited.job, now: w.options.env.now()})), ""))
+				analysis.Status(waited.job), progressCell(jobView{job: waited.job, now: w.options.env.now()})), ""))
 		}
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -148,7 +148,7 @@ func (p *waitProgress) cells(job *batchv1.Job) []string {
 		name = job.Namespace + "/" + name
 	}
 	view := jobView{job: job, now: p.now()}
-	return []string{sanitize.Line(name), "  ", explain.Status(job), "  ", sanitize.Line(progressCell(view))}
+	return []string{sanitize.Line(name), "  ", analysis.Status(job), "  ", sanitize.Line(progressCell(view))}
 }
 
 // progressCell says how far a Job is that has not ended, from the counts of status.
@@ -169,7 +169,7 @@ func progressCell(v jobView) string {
 		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
 	case status.Terminating != nil && *status.Terminating > 0:
 		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
-	case explain.IsNeglected(v.job, v.now):
+	case analysis.IsNeglected(v.job, v.now):
 		parts = append(parts, "managed by "+managedByCell(v))
 	}
 	return strings.Join(parts, ", ")

@@ -1,4 +1,4 @@
-// Package recorded reads the fixtures of pkg/explain/testdata/recorded: Jobs with their pods,
+// Package recorded reads the fixtures of pkg/explain/analysis/testdata/recorded: Jobs with their pods,
 // events and leases, as an API server had them. It is for tests.
 package recorded
 

@@ -264,3 +264,11 @@ func (p *Pod) LastFailure() *Container {
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
 }
+
+// TimeOf is nil for the zero time.
+func TimeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: t}
+}

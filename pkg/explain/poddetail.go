@@ -74,13 +74,13 @@ func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
 	known := PodOf(pod)
 	d := PodDetail{
 		Name: pod.Name, UID: string(pod.UID), Node: known.Node, Phase: string(known.Phase), State: known.State(),
-		Reason: known.StatusReason, Message: known.Message, Created: timeOf(known.CreatedAt),
+		Reason: known.StatusReason, Message: known.Message, Created: TimeOf(known.CreatedAt),
 		Containers: containerInfos(pod), Events: eventsOf(pod, events),
 	}
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		d.Conditions = append(d.Conditions, Condition{
-			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: cut(c.Message), Since: timeOf(c.LastTransitionTime.Time),
+			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: cut(c.Message), Since: TimeOf(c.LastTransitionTime.Time),
 		})
 	}
 	return d
@@ -140,10 +140,10 @@ func runOf(state *corev1.ContainerState) ContainerRun {
 		end := state.Terminated
 		return ContainerRun{
 			State: "Terminated", Reason: end.Reason, Message: cut(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: cause.Signal(end.ExitCode),
-			Started: timeOf(known(end.StartedAt)), Ended: timeOf(known(end.FinishedAt)),
+			Started: TimeOf(known(end.StartedAt)), Ended: TimeOf(known(end.FinishedAt)),
 		}
 	case state.Running != nil:
-		return ContainerRun{State: "Running", Started: timeOf(known(state.Running.StartedAt))}
+		return ContainerRun{State: "Running", Started: TimeOf(known(state.Running.StartedAt))}
 	case state.Waiting != nil:
 		return ContainerRun{State: "Waiting", Reason: state.Waiting.Reason, Message: cut(state.Waiting.Message)}
 	}

@@ -533,3 +533,34 @@ func (v *Verdict) WithReason() string {
 	}
 	return v.Reason + ": " + v.Why
 }
+
+// Names that fields of a Report have.
+const (
+	// BuiltInManagedBy means the same as no name at all (KEP-4368).
+	BuiltInManagedBy = "kubernetes.io/job-controller"
+	// Kueue is Problem.Controller of a Job that Kueue holds suspended.
+	Kueue = "kueue.x-k8s.io"
+	// InvalidImageName is Problem.Reason of a container whose image cannot be parsed.
+	InvalidImageName = "InvalidImageName"
+)
+
+// What the accounting makes of an ended pod, in PodInfo.Counted.
+const (
+	Counted           = "Counted"
+	Recorded          = "Recorded"
+	NotCounted        = "NotCounted"
+	AwaitsReplacement = "AwaitsReplacement"
+)
+
+// DefaultMaxPods is how many pods a Report lists unless Options say otherwise.
+const DefaultMaxPods = 50
+
+// Options narrow a Report. The zero value does not.
+type Options struct {
+	// Pod and Index restrict evidence, causes, indexes and pods to those of one pod, or of
+	// one index. What is said of the Job as a whole stays.
+	Pod   string
+	Index *int32
+	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
+	MaxPods int
+}

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -148,4 +150,31 @@ type Cause struct {
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`
+}
+
+// States of an IndexInfo.
+const (
+	IndexCompleted   = "Completed"
+	IndexFailed      = "Failed"
+	IndexActive      = "Active"
+	IndexTerminating = "Terminating"
+	IndexBackingOff  = "BackingOff"
+	IndexPending     = "Pending"
+	IndexUnknown     = "Unknown"
+)
+
+// Crop cuts a list of intervals after the first comma at or behind limit bytes, as kubectl
+// describe does; "…" stands for the rest.
+func Crop(list string, limit int) string { return CropWith(list, limit, "…") }
+
+// CropWith is Crop with another ellipsis.
+func CropWith(list string, limit int, ellipsis string) string {
+	if len(list) <= limit {
+		return list
+	}
+	comma := strings.IndexByte(list[limit:], ',')
+	if comma < 0 {
+		return list
+	}
+	return list[:limit+comma+1] + ellipsis
 }

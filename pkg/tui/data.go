@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -25,8 +26,8 @@ type jobData struct {
 	// indexes is nil for a NonIndexed Job.
 	indexes *indexmap.Map
 	// samples are how much had succeeded when, for the ETA.
-	samples []explain.Progress
-	eta     explain.ETA
+	samples []eta.Progress
+	eta     eta.ETA
 	// etaTo is how many successes the ETA is about where fewer may do (successPolicy); else 0.
 	etaTo int32
 	// standing is what the pods do now.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -49,7 +50,7 @@ func TestETA(t *testing.T) {
 		"a queue":     func(r *explain.Report) { r.Indexes = nil },
 	} {
 		show(d, 7*time.Minute, 597, change)
-		if d.job.eta != (explain.ETA{}) {
+		if d.job.eta != (eta.ETA{}) {
 			t.Errorf("%s: %+v", name, d.job.eta)
 		}
 	}

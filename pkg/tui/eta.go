@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 )
 
 // maxSamples is how many are kept; when there are more, every other is dropped.
@@ -16,14 +17,14 @@ const maxSamples = 200
 func (j *jobData) estimate() {
 	done, total := j.done()
 	started := j.begun(done)
-	j.sample(explain.Progress{Time: j.ObservedAt.Time, Done: done})
+	j.sample(eta.Progress{Time: j.ObservedAt.Time, Done: done})
 	if j.Indexes != nil {
 		total -= j.Indexes.FailedCount // They will not succeed any more.
 	}
 	if total <= 0 || j.Job.Started.IsZero() || j.Verdict.Fate != explain.FateOpen || j.Verdict.Stalled || j.Job.Suspend {
 		return
 	}
-	j.eta = explain.Estimate(j.samples, started, total, j.ObservedAt.Time)
+	j.eta = eta.Estimate(j.samples, started, total, j.ObservedAt.Time)
 	if j.eta.Known && done < total {
 		j.eta.Remaining = max(j.eta.Remaining, lastRetry(j.Report).Sub(j.ObservedAt.Time))
 	}
@@ -33,14 +34,14 @@ func (j *jobData) estimate() {
 }
 
 // sample keeps how much has succeeded, if that is news.
-func (j *jobData) sample(now explain.Progress) {
+func (j *jobData) sample(now eta.Progress) {
 	if n := len(j.samples); n == 0 || j.samples[n-1].Done != now.Done {
 		j.samples = append(j.samples[:n:n], now)
 	}
 	if len(j.samples) <= maxSamples {
 		return
 	}
-	kept := make([]explain.Progress, 0, maxSamples)
+	kept := make([]eta.Progress, 0, maxSamples)
 	for i := range j.samples {
 		if i%2 == 0 || i == len(j.samples)-1 {
 			kept = append(kept, j.samples[i])
@@ -67,7 +68,7 @@ func (j *jobData) begun(done int32) time.Time {
 	if all != done || !started.Before(j.ObservedAt.Time) {
 		return time.Time{}
 	}
-	j.samples = []explain.Progress{{Time: started, Done: before}}
+	j.samples = []eta.Progress{{Time: started, Done: before}}
 	return started
 }
 

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 )
 
 // Issue 6.2: what a Job had done before it was resumed says nothing of how fast it is.
@@ -36,14 +37,14 @@ func TestETAOfResumedJob(t *testing.T) {
 	const unknown = "not enough has succeeded to tell"
 	for name, c := range map[string]struct {
 		report  *explain.Report
-		samples []explain.Progress
-		want    explain.ETA
+		samples []eta.Progress
+		want    eta.ETA
 	}{
-		"its pods tell":   {report(nil), nil, explain.ETA{Known: true, Remaining: 20 * time.Minute, PerMinute: 0.15, Method: "mean"}},
-		"it was seen":     {report(func(r *explain.Report) { r.Pods = nil }), []explain.Progress{{Time: at.Add(-time.Hour), Done: 8}}, explain.ETA{Known: true, Remaining: 20 * time.Minute, PerMinute: 0.15, Method: "mean"}},
-		"pods are gone":   {report(func(r *explain.Report) { r.Pods = pods[1:] }), nil, explain.ETA{Method: unknown}},
-		"seen since":      {report(func(r *explain.Report) { r.Pods = nil }), []explain.Progress{{Time: at.Add(-3 * time.Minute), Done: 8}}, explain.ETA{Known: true, Remaining: 3 * time.Minute, PerMinute: 1, Method: "last 3m"}},
-		"never suspended": {report(func(r *explain.Report) { r.Conditions = nil }), nil, explain.ETA{Known: true, Remaining: 3 * time.Minute * 20 / 11, PerMinute: 0.55, Method: "mean"}},
+		"its pods tell":   {report(nil), nil, eta.ETA{Known: true, Remaining: 20 * time.Minute, PerMinute: 0.15, Method: "mean"}},
+		"it was seen":     {report(func(r *explain.Report) { r.Pods = nil }), []eta.Progress{{Time: at.Add(-time.Hour), Done: 8}}, eta.ETA{Known: true, Remaining: 20 * time.Minute, PerMinute: 0.15, Method: "mean"}},
+		"pods are gone":   {report(func(r *explain.Report) { r.Pods = pods[1:] }), nil, eta.ETA{Method: unknown}},
+		"seen since":      {report(func(r *explain.Report) { r.Pods = nil }), []eta.Progress{{Time: at.Add(-3 * time.Minute), Done: 8}}, eta.ETA{Known: true, Remaining: 3 * time.Minute, PerMinute: 1, Method: "last 3m"}},
+		"never suspended": {report(func(r *explain.Report) { r.Conditions = nil }), nil, eta.ETA{Known: true, Remaining: 3 * time.Minute * 20 / 11, PerMinute: 0.55, Method: "mean"}},
 	} {
 		j := &jobData{Report: c.report, samples: c.samples}
 		j.estimate()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -235,18 +236,18 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 	return c
 }
 
-// load makes a Snapshot of a recorded case, see pkg/explain/testdata/recorded.
+// load makes a Snapshot of a recorded case, see pkg/explain/analysis/testdata/recorded.
 func load(t testing.TB, name string) *snapshot.Snapshot {
 	t.Helper()
 	c := recordedCase(t, name)
 	f := c.Facts[0]
-	r := explain.Explain(f, explain.Options{MaxPods: -1})
+	r := analysis.Explain(f, explain.Options{MaxPods: -1})
 	s := &snapshot.Snapshot{
 		Seq: 1, Time: f.Now, Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}},
 		Job: &snapshot.Job{Report: &r}, Jobs: &snapshot.Jobs{},
 	}
 	for _, f := range c.Facts {
-		s.Jobs.Items = append(s.Jobs.Items, explain.OutlineOf(f.Job, f.RuleNames, f.Now))
+		s.Jobs.Items = append(s.Jobs.Items, analysis.OutlineOf(f.Job, f.RuleNames, f.Now))
 	}
 	return s
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // folder is where the fixtures go, from the root of the project.
-const folder = "pkg/explain/testdata/recorded"
+const folder = "pkg/explain/analysis/testdata/recorded"
 
 func main() { os.Exit(exitCode()) }
 

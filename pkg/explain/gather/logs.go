@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 // logs reads the last lines of the containers that tell most, until one cannot be read.
@@ -21,7 +22,7 @@ func (r *reading) logs(ctx context.Context) {
 		return
 	}
 	namespace := r.facts.Job.Namespace
-	for _, target := range explain.LogTargets(r.facts, r.options.Report, MaxLogs) {
+	for _, target := range analysis.LogTargets(r.facts, r.options.Report, MaxLogs) {
 		lines, err := Tail(ctx, r.client, namespace, target, r.options.LogLines)
 		if err != nil {
 			r.facts.Gaps = append(r.facts.Gaps, LogGap(namespace, r.facts.Pods, target, err))

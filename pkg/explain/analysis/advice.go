@@ -1,0 +1,346 @@
+package analysis
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// advice is what can be done, the most useful first, each piece once.
+func (a *situation) advice() []explain.Advice {
+	var out []explain.Advice
+	seen := map[explain.Advice]bool{}
+	add := func(list ...explain.Advice) {
+		for _, x := range list {
+			if !seen[x] {
+				seen[x] = true
+				out = append(out, x)
+			}
+		}
+	}
+	if !a.finished() {
+		for i := range a.problems {
+			add(a.adviceOnProblem(&a.problems[i])...)
+		}
+	}
+	if a.fate.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
+		add(a.adviceOnFailure()...)
+		if !a.focused() {
+			add(a.adviceOnLimit()...)
+		}
+	}
+	if a.finished() {
+		for i := range a.problems {
+			add(a.adviceOnProblem(&a.problems[i])...)
+		}
+	}
+	return out
+}
+
+// advise is a piece of advice, with a command or "".
+func advise(text, command string) explain.Advice { return explain.Advice{Text: text, Command: command} }
+
+// kubectl is a command with the Job's namespace.
+func (a *analysis) kubectl(format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(a.job.Namespace)
+}
+
+// shellWord quotes a word unless it is plain, so that a command can be copied as it is.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:=@", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (a *analysis) jobWord() string { return shellWord(a.job.Name) }
+
+// podAdvice is what to look at where one pod stands for a problem; the command gets its
+// name.
+var podAdvice = map[explain.ProblemKind]explain.Advice{
+	explain.ProblemUnschedulable:    advise("compare what the pod asks for with what nodes have", "describe pod %s"),
+	explain.ProblemImagePull:        advise("correct the image in the pod template (the Job has to be created anew), or make the registry serve it", "describe pod %s"),
+	explain.ProblemContainerConfig:  advise("create what the container refers to (a ConfigMap, a Secret, a volume), and it starts by itself", "describe pod %s"),
+	explain.ProblemCrashLoop:        advise("read what it said before it was restarted", "logs %s --previous"),
+	explain.ProblemSchedulingGated:  advise("see what the pod waits for", "describe pod %s"),
+	explain.ProblemPodPending:       advise("see what the pod waits for", "describe pod %s"),
+	explain.ProblemTerminatingStuck: advise("see what holds the pod: a finalizer, or a kubelet that does not answer", "get pod %s -o yaml"),
+	explain.ProblemForeignFinalizer: advise("see whose finalizer it is, and why its owner does not remove it", "get pod %s -o jsonpath='{.metadata.finalizers}'"),
+}
+
+func (a *situation) adviceOnProblem(p *explain.Problem) []explain.Advice {
+	if text := startAdvice(p); text != "" {
+		return []explain.Advice{advise(text, a.kubectl("describe pod %s", shellWord(p.Pods[0])))}
+	}
+	if advice, known := podAdvice[p.Kind]; known {
+		return a.adviceOnPod(p, advice)
+	}
+	switch p.Kind {
+	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemFinalizerStuck:
+		return a.adviceOnController()
+	case explain.ProblemSuspended:
+		return a.adviceOnSuspended()
+	case explain.ProblemContainerFailed:
+		return a.adviceOnFailedWithin(p)
+	case explain.ProblemCreationRefused:
+		return a.adviceOnRefusal(p)
+	case explain.ProblemNoParallelism:
+		return []explain.Advice{advise("let it run", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord()))}
+	case explain.ProblemNoPodGroup:
+		return a.adviceOnScheduling()
+	case explain.ProblemNodeGone:
+		return a.adviceOnNode(p)
+	case explain.ProblemDeleting:
+		return []explain.Advice{advise("see how far its pods are", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
+	case explain.ProblemInvalidRuleNames:
+		return []explain.Advice{advise("correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace)))}
+	}
+	return nil
+}
+
+// adviceOnScheduling is the same whatever the Job asks for: none of it can be changed in a Job.
+func (a *situation) adviceOnScheduling() []explain.Advice {
+	text := "create the Job anew without managedBy, for the built-in controller, or with a PodGroup of your own that spec.template.spec.schedulingGroup names"
+	if a.spec.Scheduling != nil {
+		text += "; without spec.scheduling its pods are scheduled one by one"
+	}
+	return []explain.Advice{{Text: text}}
+}
+
+// adviceOnPod is about the first pod that has the problem.
+func (a *situation) adviceOnPod(p *explain.Problem, advice explain.Advice) []explain.Advice {
+	if len(p.Pods) == 0 {
+		return nil
+	}
+	pod := shellWord(p.Pods[0])
+	if c := a.loopOf(p); c != nil && c.NeverStarted() {
+		return []explain.Advice{advise(a.startRemedy(c), a.kubectl("describe pod %s", pod))}
+	}
+	return []explain.Advice{advise(advice.Text, a.kubectl(advice.Command, pod))}
+}
+
+// missingVolume is what a kubelet says of a volume that refers to something that is not there.
+var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim) "[^"]+" not found`)
+
+// startAdvice is for what keeps a pod from starting and says more than its kind, "" if there is
+// none.
+func startAdvice(p *explain.Problem) string {
+	told := strings.Join(p.Details, " ")
+	switch {
+	case len(p.Pods) == 0:
+		return ""
+	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(told, "runAsNonRoot") || strings.Contains(told, "non-root policy")):
+		return "let the container run as somebody else than root: by runAsUser in its securityContext, or an image whose user is a number and not 0"
+	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(told):
+		return "create what its volumes refer to (a ConfigMap, a Secret, a claim), and it starts by itself"
+	}
+	return ""
+}
+
+// adviceOnRefusal follows from who refuses the pods.
+func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
+	switch p.Reason {
+	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+		return []explain.Advice{advise("see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota"))}
+	case explain.RefusalServiceAccount, explain.RefusalWebhook, explain.RefusalWebhookDown:
+		return []explain.Advice{advise("put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts"))}
+	}
+	return []explain.Advice{advise("read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
+}
+
+func (a *situation) adviceOnController() []explain.Advice {
+	name := ptr.Deref(a.spec.ManagedBy, "")
+	switch {
+	case a.managedBy() == "":
+		return []explain.Advice{advise("see whether kube-controller-manager runs", "kubectl get pods -n kube-system -l component=kube-controller-manager")}
+	case name == a.OurName:
+		return []explain.Advice{advise("see whether the controller runs, or start it", "kubectl batchjob controller")}
+	case a.OurName != "" && similar(name, a.OurName):
+		return []explain.Advice{advise(fmt.Sprintf("managedBy %s looks like a misspelling of %s; it cannot be changed, so the Job has to be created anew", name, a.OurName), "")}
+	}
+	return []explain.Advice{advise(fmt.Sprintf("start the controller that runs Jobs with managedBy %s; the field cannot be changed, so for another controller the Job has to be created anew", name), "")}
+}
+
+// similar says that the names differ in at most two places.
+func similar(a, b string) bool {
+	if d := len(a) - len(b); d > 2 || d < -2 {
+		return false
+	}
+	previous := make([]int, len(b)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := range len(a) {
+		current := make([]int, len(b)+1)
+		current[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			current[j+1] = min(previous[j+1]+1, current[j]+1, previous[j]+cost)
+		}
+		previous = current
+	}
+	return previous[len(b)] <= 2
+}
+
+func (a *situation) adviceOnSuspended() []explain.Advice {
+	if a.ofKueue() {
+		return []explain.Advice{advise("see why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io"))}
+	}
+	if owner := a.managingOwner(); owner != nil {
+		return []explain.Advice{advise("look at its owner, which resumes it", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name)))}
+	}
+	return []explain.Advice{advise("resume it", a.kubectl(`patch job %s --type merge -p '{"spec":{"suspend":false}}'`, a.jobWord()))}
+}
+
+func (a *situation) adviceOnNode(p *explain.Problem) []explain.Advice {
+	node := ""
+	for i := range a.pods {
+		if slices.Contains(p.Pods, a.pods[i].Name) {
+			node = a.pods[i].Node
+		}
+	}
+	out := []explain.Advice{advise("see whether the node comes back", "kubectl get node "+shellWord(node))}
+	return append(out, advise("if it never will, delete its Node object: the pods on it are then given up", "kubectl delete node "+shellWord(node)))
+}
+
+// adviceOnFailure follows from the cause that says most.
+func (a *situation) adviceOnFailure() []explain.Advice {
+	var out []explain.Advice
+	f := a.example()
+	if f == nil {
+		return a.adviceOnGonePods()
+	}
+	if c := f.container(); c != nil {
+		out = a.adviceOnContainer(f, c)
+	}
+	if a.ignoredForEver(f) {
+		out = append(out, advise("failures that a rule ignores are retried without end: set activeDeadlineSeconds, or let the rule Count them", ""))
+	}
+	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
+		out = append(out, advise("let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""))
+	}
+	if len(a.failures) > 1 && !a.perIndex() && a.haveLogs() {
+		out = append(out, advise("read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))))
+	}
+	return out
+}
+
+// ignoredForEver says that nothing but success ends the Job.
+func (a *situation) ignoredForEver(f *failure) bool {
+	return a.counts.IgnoredFailures > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil &&
+		f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// adviceOnContainer is what its end asks for, and where its log is.
+func (a *situation) adviceOnContainer(f *failure, c *explain.Container) []explain.Advice {
+	if c.NeverStarted() {
+		return []explain.Advice{{Text: a.startRemedy(c)}}
+	}
+	var out []explain.Advice
+	stopped := f.consequence && !c.Before
+	if text := a.remedy(c); text != "" && !stopped {
+		out = append(out, explain.Advice{Text: text})
+	}
+	flags := ""
+	if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
+		flags = " -c " + shellWord(c.Name)
+	}
+	if c.Before {
+		flags += " --previous"
+	}
+	return append(out, advise("read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)))
+}
+
+// adviceOnGonePods: nothing is left to look at.
+func (a *situation) adviceOnGonePods() []explain.Advice {
+	if a.focused() || len(a.failures) > 0 {
+		return nil
+	}
+	if a.restartsFailedIt() {
+		return a.adviceOnRestarts()
+	}
+	for i := range a.causes {
+		if c := &a.causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
+			return []explain.Advice{advise("find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", "")}
+		}
+	}
+	if a.job.Status.Failed == 0 || !a.PodsRead || a.fate.reason == batchv1.JobReasonDeadlineExceeded {
+		return nil
+	}
+	if a.restartsCount() {
+		return []explain.Advice{keepFailedPods}
+	}
+	return []explain.Advice{advise("to see more next time, let nothing delete failed pods before their Job, or collect their logs elsewhere", "")}
+}
+
+// remedy is what an exit code or reason asks for.
+func (a *analysis) remedy(c *explain.Container) string {
+	if c.Reason != "OOMKilled" {
+		return a.remedyOfCode(c, c.ExitCode)
+	}
+	if limit := a.memoryLimit(c.Name); limit != "" {
+		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
+	}
+	return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
+}
+
+// remedyOfCode is what an exit code asks for, by the convention of shells.
+func (a *analysis) remedyOfCode(c *explain.Container, code int32) string {
+	switch code {
+	case 127:
+		return fmt.Sprintf("correct the command of container %s, or use an image that has it (image %s)", c.Name, a.image(c.Name))
+	case 126:
+		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
+	case 143, 137:
+		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down or was short of memory, a liveness probe", c.Name)
+	}
+	return ""
+}
+
+func (a *analysis) memoryLimit(container string) string {
+	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
+		for i := range list {
+			if limit, ok := list[i].Resources.Limits[corev1.ResourceMemory]; ok && list[i].Name == container {
+				return limit.String()
+			}
+		}
+	}
+	return ""
+}
+
+// adviceOnLimit is about the limit that ended the Job.
+func (a *situation) adviceOnLimit() []explain.Advice {
+	switch a.fate.reason {
+	case batchv1.JobReasonDeadlineExceeded:
+		return []explain.Advice{advise("give it more time (activeDeadlineSeconds), or more at once (parallelism)", "")}
+	case batchv1.JobReasonBackoffLimitExceeded:
+		if a.restartsFailedIt() {
+			return []explain.Advice{keepFailedPods}
+		}
+		f := a.example()
+		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
+		if never && a.spec.PodFailurePolicy == nil && jobspec.BackoffLimit(a.spec) > 0 && f != nil && f.pod.Disruption == "" {
+			return []explain.Advice{advise("if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", "")}
+		}
+	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+		if !a.haveLogs() {
+			return nil
+		}
+		return []explain.Advice{advise("read the logs of the failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace)))}
+	}
+	return nil
+}

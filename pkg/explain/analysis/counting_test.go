@@ -1,0 +1,299 @@
+package analysis_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// CLI-04: attempts "2 of 4", by index; failures that a rule ignores count apart.
+func TestIndexDetails_CLI_04(t *testing.T) {
+	job := indexedJob(6, func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy = rules(1)
+		j.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionIgnore // of exit code 1
+		j.Status.CompletedIndexes, j.Status.FailedIndexes = "0", ptr.To("3,5")
+	})
+	r := report(factsOf(job,
+		podOf("train-1-a", onIndex(1, 2, nil)),
+		podOf("train-2-a", onIndex(2, 1, exits(1, "Error", time.Minute))),
+		podOf("train-3-a", onIndex(3, 4, exits(2, "Error", time.Minute)))))
+	x := r.Indexes
+	if x.Completed != "0" || x.Failed != "3,5" || x.Active != "1" || x.CompletedCount+x.FailedCount+x.ActiveCount+x.TerminatingCount+x.BackingOffCount+x.PendingCount != 6 {
+		t.Errorf("%+v", x)
+	}
+	details := map[int32]explain.IndexInfo{}
+	for _, d := range x.Details {
+		details[d.Index] = d
+	}
+	if d := details[1]; d.State != explain.IndexActive || d.Attempt != 2 || d.Attempts != 4 || d.Failures != 1 || d.Pod != "train-1-a" {
+		t.Errorf("index 1: %+v", d)
+	}
+	if d := details[2]; d.Ignored != 1 || d.Failures != 0 || d.Cause == "" {
+		t.Errorf("index 2: %+v", d)
+	}
+	if d := details[3]; d.State != explain.IndexFailed || d.Attempt != 4 || d.Attempts != 4 || d.Failures != 4 || !strings.Contains(d.Cause, "code 2") {
+		t.Errorf("index 3: %+v", d)
+	}
+	if d := details[5]; d.State != explain.IndexFailed || d.Attempts != 4 || d.Pod != "" {
+		t.Errorf("index 5, whose pods are gone: %+v", d)
+	}
+	if r.Counts.IgnoredFailures != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+	var text string
+	for _, e := range r.Evidence {
+		text += e.Text + "\n"
+	}
+	if !strings.Contains(text, "index 3, attempt 4 of 4") && !strings.Contains(text, "index 2, attempt 1 of 4") {
+		t.Errorf("no attempt in %q", text)
+	}
+}
+
+// SUC: progress of each rule, and rules that can no longer be met, or never could.
+func TestSuccessPolicy_CLI_04(t *testing.T) {
+	job := func(rules ...batchv1.SuccessPolicyRule) *batchv1.Job {
+		return indexedJob(10, func(j *batchv1.Job) {
+			j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules}
+			j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Active = "1-3", 3, ptr.To("0,9"), 2
+		})
+	}
+	rule := func(indexes string, count int32) batchv1.SuccessPolicyRule {
+		r := batchv1.SuccessPolicyRule{}
+		if indexes != "-" {
+			r.SucceededIndexes = &indexes
+		}
+		if count > 0 {
+			r.SucceededCount = &count
+		}
+		return r
+	}
+	for _, tc := range []struct {
+		rule            batchv1.SuccessPolicyRule
+		have, need      int32
+		met, impossible bool
+		text            string
+	}{
+		{rule("1-9", 5), 3, 5, false, false, "3 of 5 of indexes 1-9"},
+		{rule("4", 0), 0, 1, false, false, "0 of 1 of index 4"},
+		{rule("-", 4), 3, 4, false, false, "3 of 4 of any indexes"},
+		{rule("0", 0), 0, 1, false, true, "0 of 1 of index 0"},
+		{rule("0,4,9", 2), 0, 2, false, true, "0 of 2 of indexes 0,4,9"},
+		{rule("-", 9), 3, 9, false, true, "3 of 9 of any indexes"},
+		{rule("-", 8), 3, 8, false, false, "3 of 8 of any indexes"},
+	} {
+		r := report(factsOf(job(tc.rule)))
+		got := r.SuccessPolicy.Rules[0]
+		if got.Have != tc.have || got.Need != tc.need || got.Met != tc.met || got.Impossible != tc.impossible || got.Text != tc.text {
+			t.Errorf("%+v, want %+v", got, tc)
+		}
+		if hasProblem(r, explain.ProblemSuccessImpossible) != tc.impossible {
+			t.Errorf("%s: %+v", tc.text, r.Problems)
+		}
+	}
+	if r := report(factsOf(job(rule("0", 0), rule("4", 0)))); hasProblem(r, explain.ProblemSuccessImpossible) {
+		t.Error("one of two rules can be met")
+	}
+}
+
+// Without the permission to read pods nothing is said of pods that would be gone, nor of
+// what they do.
+func TestPodsNotRead_CLI_08(t *testing.T) {
+	f := factsOf(indexedJob(4, func(j *batchv1.Job) {
+		j.Status.Active, j.Status.Failed, j.Status.Ready = 2, 3, ptr.To[int32](2)
+		j.Spec.PodFailurePolicy = rules(1)
+		j.Status.Conditions = nil
+	}))
+	f.PodsRead, f.Gaps = false, []explain.Gap{{What: "pods", Text: "pods could not be read"}}
+	f.Events = []explain.Event{jobEvent("FailedCreate", "exceeded quota", 1, time.Minute)}
+	r := report(f)
+	if r.Counts.Pods != nil || r.Counts.FailedPods != nil || r.Counts.Finalizers != nil {
+		t.Errorf("%+v", r.Counts)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range []string{"gone", "let nothing delete", "is missing"} {
+		if strings.Contains(string(data), claim) {
+			t.Errorf("it says %q: %s", claim, data)
+		}
+	}
+	if r.Indexes.PendingCount == 4 {
+		t.Error("it says that all four indexes are to come, while two pods are active")
+	}
+	if r.Verdict.Stalled {
+		t.Errorf("it says that the Job does not go on, while two pods are ready: %s", r.Verdict.Sentence)
+	}
+	f = factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy, j.Status.Failed = rules(2), 1
+		ended(j, "PodFailurePolicy", exitMessage)
+	}))
+	f.PodsRead = false
+	if data, _ := json.Marshal(report(f)); strings.Contains(string(data), "gone") || !strings.Contains(string(data), "pod train-x could not be read") {
+		t.Errorf("%s", data)
+	}
+}
+
+// Report.Causes: the most frequent first, wherever it is known from.
+func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 14 }),
+		podOf("a", exits(1, "Error", time.Minute)), podOf("b", exits(1, "Error", time.Minute)), podOf("c", exits(2, "Error", time.Minute)))
+	f.Events = []explain.Event{
+		failedEvent(exited(2), "c", 4, time.Minute),
+		failedEvent(exited(3), "long-gone", 7, time.Minute),
+	}
+	r := report(f)
+	var got []string
+	for _, c := range r.Causes {
+		got = append(got, c.Text+" "+string(c.Source))
+	}
+	want := "Container main exited with code 3 Events, Container main exited with code 2 Pods, Container main exited with code 1 Pods"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+	if r.FailuresWithoutPod != 1 {
+		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
+	}
+	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of the 13 whose cause is known)") {
+		t.Errorf("%s", r.Verdict.Sentence)
+	}
+	for _, c := range r.Causes {
+		if c.Source == explain.SourceEvents && (len(c.Pods) != 1 || c.Pods[0] != "long-gone") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// The event counts all pods of a cause, before the end of the Job was decided and after.
+func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
+	deleted := func(d time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			exits(143, "Error", d)(p)
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(d-10*time.Second)), ptr.To[int64](30)
+		}
+	}
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Status.Failed = 2
+		ended(j, "BackoffLimitExceeded", "")
+	}), podOf("early", deleted(20*time.Minute)), podOf("late", deleted(9*time.Minute)))
+	f.Events = []explain.Event{failedEvent(killed(143), "early", 2, 9*time.Minute)}
+	var sum int32
+	r := report(f)
+	for _, c := range r.Causes {
+		sum += c.Count
+	}
+	if sum != 2 || len(r.Causes) != 2 || r.Causes[0].Consequence || !r.Causes[1].Consequence {
+		t.Errorf("two failures are %d: %+v", sum, r.Causes)
+	}
+}
+
+// CLI-04: several Jobs: "412 failures, 3 causes" over all of them.
+func TestList_CLI_04(t *testing.T) {
+	job := func(namespace, name string, codes ...int32) explain.Report {
+		j := jobWith(func(j *batchv1.Job) { j.Namespace, j.Name, j.Status.Failed = namespace, name, int32(len(codes)) })
+		f := factsOf(j)
+		for i, code := range codes {
+			f.Pods = append(f.Pods, podOf(name+"-"+string(rune('a'+i)), exits(code, "Error", time.Duration(i+1)*time.Minute)))
+		}
+		return report(f)
+	}
+	list := analysis.List([]explain.Report{job("ns", "one", 1, 1, 2), job("ns", "two", 2, 2, 2), job("ns", "three", 3)})
+	if list.Kind != "JobExplanationList" || list.APIVersion != "batchjob.dev/v1alpha1" || len(list.Items) != 3 || len(list.Causes) != 3 {
+		t.Fatalf("%s, %d items, %d causes", list.Kind, len(list.Items), len(list.Causes))
+	}
+	c := list.Causes[0]
+	if c.Count != 4 || strings.Join(c.Jobs, " ") != "one two" || strings.Join(c.Pods, " ") != "one-c two-a two-b" || !c.First.Equal(ptr.To(ago(3*time.Minute))) || !c.Last.Equal(ptr.To(ago(time.Minute))) {
+		t.Errorf("%+v", c)
+	}
+	if list.Causes[1].Count != 2 || list.Causes[2].Count != 1 || list.Causes[2].Jobs[0] != "three" {
+		t.Errorf("%+v", list.Causes)
+	}
+	if n := len(list.Items[0].Causes[1].Pods); n != 1 {
+		t.Errorf("the report of one Job has changed: %d pods", n)
+	}
+	if data, err := json.Marshal(analysis.List([]explain.Report{})); err != nil || !strings.Contains(string(data), `"items":[]`) {
+		t.Errorf("%s, %v", data, err)
+	}
+	both := analysis.List([]explain.Report{job("ns1", "same", 1), job("ns2", "same", 1)}).Causes[0].Jobs
+	if len(both) != 2 || both[0] == both[1] {
+		t.Errorf("Jobs of two namespaces cannot be told apart: %q", both)
+	}
+}
+
+// Causes of two Jobs that different rules without names matched are two.
+func TestListKeepsRulesApart_CLI_04(t *testing.T) {
+	with := func(name string, first int32) explain.Report {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			j.Name, j.Status.Failed, j.Spec.PodFailurePolicy = name, 1, rules(2)
+			j.Spec.PodFailurePolicy.Rules[0].OnExitCodes.Values = []int32{first}
+		}), podOf(name, exits(2, "Error", time.Minute)))
+		return report(f)
+	}
+	list := analysis.List([]explain.Report{with("one", 1), with("two", 2)})
+	if len(list.Causes) != 2 {
+		t.Errorf("rule %v stands for both: %+v", deref(list.Causes[0].Rule), list.Causes)
+	}
+}
+
+// The event of a release that wrote no record is shown as it is, and counts.
+func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }), podOf("a", exits(1, "Error", time.Minute)))
+	const message = "Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod b"
+	f.Events = []explain.Event{jobEvent("PodFailed", message, 9, time.Minute)}
+	r := report(f)
+	if len(r.Causes) != 2 || r.FailuresWithoutPod != 0 {
+		t.Fatalf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
+	}
+	if c := r.Causes[0]; c.Text != message || c.Failure != nil || c.ExitCode != nil || c.Count != 4 || c.Source != explain.SourceEvents {
+		t.Errorf("%+v", c)
+	}
+}
+
+// One event counts the causes that have none of their own.
+func TestEventOfOtherCauses_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
+	e := failedEvent(exited(3), "b", 5, time.Minute)
+	e.Failed.Others = true
+	f.Events = []explain.Event{e}
+	if r := report(f); len(r.Causes) != 1 || r.Causes[0].Count != 5 || r.Causes[0].ExitCode != nil {
+		t.Errorf("%+v", r.Causes)
+	}
+}
+
+// A cause may begin with any character.
+func TestCauseInAnyScript_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
+	f.Events = []explain.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
+	if s := report(f).Verdict.Sentence; !strings.Contains(s, "; ärger im Pod") {
+		t.Errorf("%q", s)
+	}
+}
+
+// CLI-04: a Job that failed for its failed indexes is explained by one of those, not by an
+// index that failed once and went well then.
+func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
+	for _, reason := range []string{batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded} {
+		r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
+			j.Status.CompletedIndexes, j.Status.FailedIndexes, j.Status.Failed = "0-3,5", ptr.To("4"), 3
+			ended(j, reason, "")
+		}), podOf("train-1-a", onIndex(1, 1, exits(1, "Error", time.Minute))), podOf("train-2-a", onIndex(2, 1, exits(1, "Error", time.Minute))),
+			podOf("train-4-a", onIndex(4, 1, exits(42, "Error", 2*time.Minute)))))
+		told := ""
+		for _, e := range r.Evidence {
+			if e.Kind == explain.EvidencePod {
+				told += e.Pod
+			}
+		}
+		if told != "train-4-a" {
+			t.Errorf("%s: the evidence is pod %q", reason, told)
+		}
+	}
+}

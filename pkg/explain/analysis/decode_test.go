@@ -1,0 +1,136 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+const exitMessage = "Container main for pod ns/train-x failed with exit code 2 matching FailJob rule at index 1"
+
+// CLI-04, KEP-4443: which rule stands behind a reason, by its name, its index, and the
+// index in the message.
+func TestDecodeRule_CLI_04(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		reason, message string
+		annotation      string
+		native          []string
+		noPolicy        bool
+		rule            *int32
+		ruleName        string
+		sentence        []string
+	}{
+		{name: "no suffix", reason: "PodFailurePolicy", message: exitMessage, rule: ptr.To[int32](1), sentence: []string{"rule 1 of its podFailurePolicy", "pod train-x: its container main ended with exit code 2"}},
+		{name: "no suffix, but an annotation", reason: "PodFailurePolicy", message: exitMessage, annotation: "1=Corrupt", rule: ptr.To[int32](1), ruleName: "Corrupt"},
+		{name: "index", reason: "PodFailurePolicy_1", message: exitMessage, rule: ptr.To[int32](1), sentence: []string{"rule 1 of its"}},
+		{name: "index without a message", reason: "PodFailurePolicy_2", rule: ptr.To[int32](2), sentence: []string{"rule 2 of its podFailurePolicy ended it"}},
+		{name: "name", reason: "PodFailurePolicy_Corrupt", message: exitMessage, annotation: "1=Corrupt", rule: ptr.To[int32](1), ruleName: "Corrupt", sentence: []string{`rule 1 "Corrupt" of its`}},
+		{name: "name without a message", reason: "PodFailurePolicy_Corrupt", annotation: "1=Corrupt", rule: ptr.To[int32](1), ruleName: "Corrupt"},
+		{name: "name that the annotation has no more", reason: "PodFailurePolicy_Corrupt", message: exitMessage, rule: ptr.To[int32](1), ruleName: "Corrupt", sentence: []string{`rule 1 "Corrupt" of its`}},
+		{name: "name that nothing knows", reason: "PodFailurePolicy_Corrupt", ruleName: "Corrupt", sentence: []string{`rule "Corrupt" of its podFailurePolicy ended it`}},
+		{name: "native names", reason: "PodFailurePolicy_Native", message: exitMessage, native: []string{"", "Native", ""}, annotation: "1=Other", rule: ptr.To[int32](1), ruleName: "Native"},
+		{name: "native name without a message", reason: "PodFailurePolicy_Native", native: []string{"", "", "Native"}, rule: ptr.To[int32](2), ruleName: "Native"},
+		{name: "illegal annotation", reason: "PodFailurePolicy_1", message: exitMessage, annotation: "1=a b", rule: ptr.To[int32](1)},
+		{name: "a condition", reason: "PodFailurePolicy_0", message: "Pod ns/train-x has condition DisruptionTarget matching FailJob rule at index 0", rule: ptr.To[int32](0), sentence: []string{"pod train-x: has condition DisruptionTarget"}},
+		{name: "message cut short", reason: "PodFailurePolicy_1", message: "Container main for pod ns/train-x failed with exit", rule: ptr.To[int32](1), sentence: []string{"rule 1 of its podFailurePolicy ended it"}},
+		{name: "message of something else", reason: "PodFailurePolicy", message: "because", sentence: []string{"a rule of its podFailurePolicy ended it"}},
+		{name: "index that does not exist", reason: "PodFailurePolicy_7", message: strings.Replace(exitMessage, "index 1", "index 7", 1), ruleName: "7", sentence: []string{`rule "7" of its podFailurePolicy`}},
+		{name: "index beyond all numbers", reason: "PodFailurePolicy_99999999999999999999", message: strings.Replace(exitMessage, "index 1", "index 99999999999999999999", 1), ruleName: "99999999999999999999"},
+		{name: "pod names with odd characters", reason: "PodFailurePolicy_1", message: strings.Replace(exitMessage, "ns/train-x", "ns/tr.a%i-ñ", 1), rule: ptr.To[int32](1), sentence: []string{"pod tr.a%i-ñ"}},
+		{name: "a policy that is gone", reason: "PodFailurePolicy_Corrupt", message: exitMessage, noPolicy: true, ruleName: "Corrupt"},
+		{name: "an exit code beyond all numbers", reason: "PodFailurePolicy_1", message: strings.Replace(exitMessage, "code 2", "code 99999999999", 1), rule: ptr.To[int32](1)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			job := jobWith(func(j *batchv1.Job) {
+				if !tc.noPolicy {
+					j.Spec.PodFailurePolicy = rules(3)
+				}
+				if tc.annotation != "" {
+					j.Annotations = map[string]string{rulename.Annotation: tc.annotation}
+				}
+				j.Status.Failed = 1
+				ended(j, tc.reason, tc.message)
+			})
+			f := factsOf(job)
+			f.RuleNames = tc.native
+			v := report(f).Verdict
+			if !ptr.Equal(v.Rule, tc.rule) || v.RuleName != tc.ruleName {
+				t.Errorf("rule %v %q, want %v %q", deref(v.Rule), v.RuleName, deref(tc.rule), tc.ruleName)
+			}
+			for _, part := range tc.sentence {
+				if !strings.Contains(v.Sentence, part) {
+					t.Errorf("%q does not say %q", v.Sentence, part)
+				}
+			}
+		})
+	}
+}
+
+func deref(p *int32) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// The reason and the message are of the moment when the rule matched: names that were
+// given to the rules later say nothing about it.
+func TestDecodeRuleRenamed_CLI_04(t *testing.T) {
+	for name, annotation := range map[string]string{"another name": "1=Later", "names swapped": "0=Corrupt;1=Later"} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.PodFailurePolicy = rules(3)
+			j.Annotations = map[string]string{rulename.Annotation: annotation}
+			ended(j, "PodFailurePolicy_Corrupt", exitMessage)
+		})
+		if v := report(factsOf(job)).Verdict; !ptr.Equal(v.Rule, ptr.To[int32](1)) || v.RuleName != "Corrupt" {
+			t.Errorf("%s: rule %v %q, want 1 Corrupt; %s", name, deref(v.Rule), v.RuleName, v.Sentence)
+		}
+	}
+}
+
+// CLI-04: a reason of a controller to come is told as it is, with its message.
+func TestUnknownReason_CLI_04(t *testing.T) {
+	for _, reason := range []string{"FutureReason", "PodFailurePolicies"} {
+		r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, reason, "the stars\nwere wrong") })))
+		if s := r.Verdict.Sentence; !strings.Contains(s, reason) || !strings.Contains(s, "the stars") {
+			t.Errorf("%s: %q", reason, s)
+		}
+		if r.Verdict.Rule != nil || r.Verdict.Reason != reason || r.Verdict.Message != "the stars\nwere wrong" {
+			t.Errorf("%s: %+v", reason, r.Verdict)
+		}
+	}
+}
+
+// A rule that ended the Job is told with the pod that is still there, its container and
+// its last words.
+func TestRuleWithItsPod_CLI_04(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy, j.Status.Failed = rules(3), 1
+		j.Annotations = map[string]string{rulename.Annotation: "1=Corrupt"}
+		ended(j, "PodFailurePolicy_Corrupt", exitMessage)
+	})
+	r := report(factsOf(job, podOf("train-x", func(p *corev1.Pod) {
+		exits(2, "Error", 10*1e9)(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = "no such table\n"
+	})))
+	var kinds []string
+	for _, e := range r.Evidence {
+		kinds = append(kinds, string(e.Kind))
+	}
+	if got := strings.Join(kinds, " "); got != "Condition Rule Pod Container" {
+		t.Errorf("the chain is %s", got)
+	}
+	last := r.Evidence[len(r.Evidence)-1]
+	if last.Container != "main" || *last.ExitCode != 2 || len(last.Lines) != 1 || last.Lines[0] != "no such table" {
+		t.Errorf("%+v", last)
+	}
+	if p := r.FailurePolicy; !p.Rules[1].Decided || p.Rules[1].Matched != 1 || p.Rules[0].PassedOver != 1 || p.Rules[0].Why == "" {
+		t.Errorf("%+v", p.Rules)
+	}
+}

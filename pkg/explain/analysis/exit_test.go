@@ -1,0 +1,53 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// The decoded code stands in the evidence, in the causes and in what to do.
+func TestExitCodeEverywhere_CLI_04(t *testing.T) {
+	for _, tc := range []struct {
+		code                       int32
+		reason                     string
+		evidence, meaning, sayings string
+	}{
+		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "give it a request"},
+		{137, "Error", "exit code 137 (SIGKILL)", "grace period", "find out who ended"},
+		{143, "Error", "exit code 143 (SIGTERM)", "asked to end", "find out who ended"},
+		{127, "Error", "exit code 127", "not found", "correct the command of container main"},
+		{126, "Error", "exit code 126", "could not be executed", "make the command of container main executable"},
+		{7, "Error", "exit code 7", "", "read the whole log"},
+	} {
+		r := report(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Status.Failed = 1
+			ended(j, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+		}), podOf("train-x", exits(tc.code, tc.reason, 10*time.Minute))))
+		var found bool
+		for _, e := range r.Evidence {
+			if e.Kind != explain.EvidenceContainer {
+				continue
+			}
+			found = true
+			if !strings.Contains(e.Text, tc.evidence) || *e.ExitCode != tc.code || e.Signal != cause.Signal(tc.code) || !strings.Contains(e.Text, "after 1m") {
+				t.Errorf("%d %s: %+v", tc.code, tc.reason, e)
+			}
+		}
+		if !found || len(r.Causes) != 1 || !strings.Contains(r.Causes[0].Meaning, tc.meaning) {
+			t.Errorf("%d %s: %+v, %+v", tc.code, tc.reason, r.Evidence, r.Causes)
+		}
+		advice := ""
+		for _, a := range r.Advice {
+			advice += a.Text + "\n"
+		}
+		if !strings.Contains(advice, tc.sayings) {
+			t.Errorf("%d %s: advice %q does not say %q", tc.code, tc.reason, advice, tc.sayings)
+		}
+	}
+}

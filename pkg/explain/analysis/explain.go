@@ -1,0 +1,96 @@
+package analysis
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Explain reports what happens to the Job, and why. It goes in steps, each of which has all
+// that it needs from those before: the analysis, the numbers, the problems, and what follows.
+func Explain(f explain.Facts, o explain.Options) explain.Report {
+	whole := explain.Options{MaxPods: o.MaxPods}
+	s := situationOf(analyse(&f, whole))
+	r := s.report()
+	if o != whole {
+		s.narrowed(o).narrow(&r)
+	}
+	return r
+}
+
+// numbers are the analysis, and what is counted in it.
+type numbers struct {
+	*analysis
+	jobView    explain.Job
+	counts     explain.Counts
+	reconciler explain.Reconciler
+	causes     []explain.Cause
+	// untold is Report.FailuresWithoutPod.
+	untold  int32
+	failure *explain.FailurePolicy
+	success *explain.SuccessPolicy
+	indexes *explain.Indexes
+	waits   []explain.Wait
+}
+
+// situation is that, and what is wrong.
+type situation struct {
+	*numbers
+	problems []explain.Problem
+}
+
+func situationOf(a *analysis) *situation {
+	n := &numbers{
+		analysis: a, jobView: jobOf(a.Facts), counts: a.countPods(), reconciler: a.whoReconciles(),
+		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), waits: a.clocks(),
+	}
+	n.causes, n.untold = a.causesOfFailures()
+	return &situation{n, n.findProblems()}
+}
+
+// narrowed is the situation with a narrower focus: what is known of the Job as a whole stays.
+func (a *situation) narrowed(o explain.Options) *situation {
+	n := *a.numbers
+	n.analysis = n.analysis.narrowed(o)
+	n.causes, n.untold = n.causesOfFailures()
+	return &situation{&n, a.problems}
+}
+
+func (a *situation) report() explain.Report {
+	r := explain.Report{
+		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
+		Job:      a.jobView, ObservedAt: metav1.NewTime(a.Now), Conditions: a.conditions(), Counts: a.counts, Reconciler: a.reconciler, Gaps: a.Gaps,
+		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, Waits: a.waits,
+		Problems: a.problems, Evidence: a.evidence(), Verdict: a.verdict(), Timeline: a.timeline(), Next: a.next(), Advice: a.advice(),
+	}
+	r.Pods, r.PodsOmitted = a.podInfos()
+	return r
+}
+
+// narrow replaces the parts of a report that have a focus.
+func (a *situation) narrow(r *explain.Report) {
+	r.Causes, r.FailuresWithoutPod = a.causes, a.untold
+	if r.Indexes != nil {
+		r.Indexes.Details, r.Indexes.DetailsOmitted = a.detailsInFocus()
+	}
+	r.Evidence, r.Timeline, r.Advice = a.evidence(), a.timeline(), a.advice()
+	r.Pods, r.PodsOmitted = a.podInfos()
+}
+
+// LogTargets are the containers whose last lines belong into the evidence, the most
+// telling first, at most n. The pods are there; their logs may not be.
+func LogTargets(f explain.Facts, o explain.Options, n int) []explain.LogTarget {
+	a := analyse(&f, o)
+	var targets []explain.LogTarget
+	for _, e := range a.examples() {
+		if len(targets) == n {
+			break
+		}
+		c := e.container()
+		if c == nil || e.pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
+			continue
+		}
+		targets = append(targets, explain.LogTarget{Pod: e.pod.Name, Container: c.Name, Previous: c.Before})
+	}
+	return targets
+}

@@ -1,0 +1,105 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// withProxy is a pod whose container main ended so d ago, and whose proxy runs on.
+func withProxy(code int32, d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		exits(code, "Error", d)(p)
+		p.Status.Phase = corev1.PodRunning
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, stillRuns("proxy"))
+	}
+}
+
+func stillRuns(name string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(20 * time.Minute)}}}
+}
+
+// Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no
+// controller sees a failure.
+func TestContainerFailedWithin_CLI_06(t *testing.T) {
+	r := report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute))))
+	p := problem(t, r, explain.ProblemContainerFailed)
+	if !p.Blocks || p.Count != 1 || p.Pods[0] != "a" || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || r.Verdict.Stalled {
+		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
+	}
+	wantSaid(t, r, "The Job runs: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended with exit code 42 5m ago; the pod does not end, and does not count as failed, while container proxy still runs",
+		"if container proxy only serves container main, let it end with that, or create the Job anew with it as a native sidecar (an init container with restartPolicy Always): those keep no pod from ending",
+		"kubectl logs a -c main -n ns")
+
+	// What still runs may be what does the work: the Job is not called stalled, whatever the other pods do.
+	r = report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
+	wantSaid(t, r, "The Job runs: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended with exit code 42 5m ago")
+	if r.Verdict.Stalled {
+		t.Errorf("%+v", r.Verdict)
+	}
+
+	// Those that ended in the same way are one problem, by which the first is told.
+	several := withProxy(1, time.Minute)
+	r = report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute)), podOf("b", withProxy(42, time.Hour)), podOf("c", several), podOf("d", func(p *corev1.Pod) {
+		several(p)
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, stillRuns("logs"))
+	})))
+	wantSaid(t, r, "container main of 2 pods ended with exit code 42, the first 1h ago; the pods do not end, and do not count as failed, while container proxy still runs",
+		"container main of pod c ended with exit code 1 1m ago", "while containers proxy and logs still run", "create the Job anew with them as native sidecars (init containers with")
+	if len(r.Problems) != 3 {
+		t.Errorf("%+v", r.Problems)
+	}
+}
+
+// Issue 5, CLI-06: nothing is wrong with a pod that is about to end, or to go on.
+func TestNoContainerFailedWithin_CLI_06(t *testing.T) {
+	for name, tc := range map[string]struct {
+		job *batchv1.Job
+		pod func(*corev1.Pod)
+	}{
+		"just now":             {jobWith(nil), withProxy(42, 29*time.Second)},
+		"succeeded":            {jobWith(nil), withProxy(0, time.Hour)},
+		"is restarted":         {jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }), withProxy(42, time.Hour)},
+		"is deleted":           {jobWith(nil), func(p *corev1.Pod) { withProxy(42, time.Hour)(p); p.DeletionTimestamp = ptr.To(ago(0)) }},
+		"the Job is deleted":   {jobWith(func(j *batchv1.Job) { j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{"x"} }), withProxy(42, time.Hour)},
+		"the Job is suspended": {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), withProxy(42, time.Hour)},
+		"the Job fails":        {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "DeadlineExceeded", "", 0) }), withProxy(42, time.Hour)},
+		"a sidecar runs": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, time.Hour)(p)
+			p.Status.InitContainerStatuses, p.Status.ContainerStatuses = p.Status.ContainerStatuses[1:], p.Status.ContainerStatuses[:1]
+		}},
+		"failed before": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, time.Hour)(p)
+			s := &p.Status.ContainerStatuses[0]
+			s.LastTerminationState, s.State = s.State, stillRuns("main").State
+		}},
+		"others failed long ago": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, time.Hour)(p)
+			fetch, restarted, failed := p.Status.ContainerStatuses[0], stillRuns("again"), corev1.ContainerStatus{Name: "late"}
+			restarted.LastTerminationState, fetch.Name = fetch.State, "fetch"
+			failed.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: ago(time.Second)}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{fetch}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{restarted, failed}
+		}},
+		"an init container": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, time.Hour)(p)
+			p.Status.InitContainerStatuses, p.Status.ContainerStatuses = p.Status.ContainerStatuses[:1], p.Status.ContainerStatuses[1:]
+		}},
+		"nobody knows when": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, time.Hour)(p)
+			p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.Time{}
+		}},
+	} {
+		r := report(factsOf(tc.job, podOf("a", tc.pod)))
+		if hasProblem(r, explain.ProblemContainerFailed) || r.Verdict.Stalled && !strings.HasPrefix(name, "the Job is ") {
+			t.Errorf("%s: %+v", name, r.Problems)
+		}
+	}
+}

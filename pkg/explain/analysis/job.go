@@ -1,0 +1,107 @@
+package analysis
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+func jobOf(f *explain.Facts) explain.Job {
+	job, spec := f.Job, &f.Job.Spec
+	j := explain.Job{
+		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID),
+		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: job.Status.StartTime, Finished: FinishedAt(job),
+		CompletionMode: string(jobspec.CompletionMode(spec)),
+		Completions:    spec.Completions, Parallelism: spec.Parallelism, BackoffLimit: spec.BackoffLimit,
+		BackoffLimitPerIndex: spec.BackoffLimitPerIndex, MaxFailedIndexes: spec.MaxFailedIndexes,
+		ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, TTLSecondsAfterFinished: spec.TTLSecondsAfterFinished,
+		PodReplacementPolicy: string(jobspec.PodReplacementPolicy(spec)),
+		RestartPolicy:        string(spec.Template.Spec.RestartPolicy),
+		Suspend:              jobspec.IsSuspended(spec),
+		ManagedBy:            ptr.Deref(spec.ManagedBy, ""),
+	}
+	if owner := metav1.GetControllerOfNoCopy(job); owner != nil {
+		j.Owner = &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+	}
+	if j.Started != nil {
+		end := f.Now
+		if j.Finished != nil {
+			end = j.Finished.Time
+		}
+		seconds := int64(end.Sub(j.Started.Time) / time.Second)
+		j.DurationSeconds = &seconds
+	}
+	return j
+}
+
+// FinishedAt is when the Job became complete or failed, nil while it is neither. A failed
+// Job has no completionTime: its end is the transition of Failed.
+func FinishedAt(job *batchv1.Job) *metav1.Time {
+	if job.Status.CompletionTime != nil {
+		return job.Status.CompletionTime
+	}
+	if failed := reconcile.TrueCondition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
+		return &failed.LastTransitionTime
+	}
+	return nil
+}
+
+// Status is the word of kubectl's printer for the state of a Job, with its precedence.
+func Status(job *batchv1.Job) string {
+	word, _ := statusOf(job)
+	return word
+}
+
+// statusOf is that word, and the condition that it follows from, nil if it follows from
+// none.
+func statusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
+	}
+	if job.DeletionTimestamp != nil {
+		return "Terminating", nil
+	}
+	for _, t := range []batchv1.JobConditionType{batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
+	}
+	return "Running", nil
+}
+
+func (a *analysis) conditions() []explain.Condition {
+	var out []explain.Condition
+	for _, c := range a.job.Status.Conditions {
+		out = append(out, explain.Condition{
+			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: explain.TimeOf(c.LastTransitionTime.Time),
+		})
+	}
+	return out
+}
+
+func (a *analysis) countPods() explain.Counts {
+	status := &a.job.Status
+	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
+	if u := status.UncountedTerminatedPods; u != nil {
+		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
+	}
+	for i := range a.failures {
+		if m := a.failures[i].match; m != nil && m.Action == batchv1.PodFailurePolicyActionIgnore {
+			c.IgnoredFailures++
+		}
+	}
+	if !a.PodsRead {
+		return c
+	}
+	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
+	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
+	return c
+}

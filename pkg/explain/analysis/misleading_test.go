@@ -1,0 +1,285 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// says is all that a report says in sentences.
+func says(r explain.Report) string {
+	all := []string{r.Verdict.Sentence}
+	for _, p := range r.Problems {
+		all = append(all, p.Text)
+	}
+	for _, s := range r.Next {
+		all = append(all, s.Text)
+	}
+	for _, a := range r.Advice {
+		all = append(all, a.Text, a.Command)
+	}
+	for _, e := range r.Evidence {
+		all = append(all, e.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+func wantSaid(t *testing.T, r explain.Report, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(says(r), w) {
+			t.Errorf("it does not say %q:\n%s", w, says(r))
+		}
+	}
+}
+
+func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
+	t.Helper()
+	for _, u := range unwanted {
+		if strings.Contains(says(r), u) {
+			t.Errorf("it says %q:\n%s", u, says(r))
+		}
+	}
+}
+
+// CLI-06: the back-off counts from pods; when these are gone nobody can say when it ends.
+func TestBackoffOfPodsThatAreGone_CLI_06(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
+	wantSaid(t, report(f), "10 minutes after the last failure at most")
+	wantUnsaid(t, report(f), "2 pods are created")
+	f = factsOf(jobWith(nil))
+	wantSaid(t, report(f), "2 pods are created")
+}
+
+// CLI-03: a Job that has a failed index cannot become complete, unless by its successPolicy.
+func TestDoomed_CLI_03(t *testing.T) {
+	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
+	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
+	wantSaid(t, r, "it will fail in the end, as 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
+	r = report(factsOf(indexedJob(5, func(j *batchv1.Job) {
+		lost(j)
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+	}), podOf("a", onIndex(0, 1, nil))))
+	wantUnsaid(t, r, "will fail in the end", "FailedIndexes")
+}
+
+// CLI-06: parallelism 0 asks for nothing.
+func TestNoParallelism_CLI_06(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) })))
+	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
+		t.Errorf("%+v", r.Verdict)
+	}
+	wantSaid(t, r, "parallelism is 0, so no pod is created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing, until that changes")
+}
+
+// CLI-04: pods that somebody deleted are the cause of BackoffLimitExceeded, if no other
+// failures are; in the second in which the end is decided, too.
+func TestDeletionsThatFailTheJob_CLI_04(t *testing.T) {
+	job := func(limit int32) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = &limit, 2
+			ended(j, "BackoffLimitExceeded", "")
+		})
+	}
+	deleted := failedEvent(deletedPod, "x", 2, 0)
+	deleted.First = noon.Add(-10 * time.Minute) // when the condition was set
+	f := factsOf(job(0))
+	f.Events = []explain.Event{deleted}
+	r := report(f)
+	if len(r.Causes) != 1 || r.Causes[0].Consequence {
+		t.Errorf("%+v", r.Causes)
+	}
+	wantSaid(t, r, "pod was deleted before it ended", "find out who deletes pods of the Job")
+
+	f = factsOf(job(0), podOf("a", exits(1, "Error", 11*time.Minute)))
+	f.Events = []explain.Event{deleted}
+	if r = report(f); len(r.Causes) != 2 || !r.Causes[1].Consequence {
+		t.Errorf("%+v", r.Causes)
+	}
+	wantUnsaid(t, r, "find out who deletes")
+}
+
+// TRK-01: a pod that was counted as deleted, and ended in another way later, is one failure.
+func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Status.Failed = 3
+		ended(j, "BackoffLimitExceeded", "")
+	}), podOf("a", exits(4, "Error", 11*time.Minute)), podOf("b", exits(4, "Error", 11*time.Minute)))
+	f.Events = []explain.Event{failedEvent(deletedPod, "a", 2, 9*time.Minute)}
+	sum := int32(0)
+	r := report(f)
+	for _, c := range r.Causes {
+		sum += c.Count
+	}
+	if sum+r.FailuresWithoutPod != 3 {
+		t.Errorf("3 failures are %d: %+v", sum, r.Causes)
+	}
+}
+
+// CLI-04: --index and --pod leave the verdict on the Job alone.
+func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
+	f := factsOf(indexedJob(3, func(j *batchv1.Job) {
+		j.Status.Failed, j.Status.FailedIndexes = 2, ptr.To("2")
+		ended(j, "FailedIndexes", "")
+	}), podOf("good", onIndex(0, 1, exits(7, "Error", 20*time.Minute))), podOf("bad", onIndex(2, 4, exits(9, "Error", 11*time.Minute))))
+	whole := report(f)
+	r := analysis.Explain(f, explain.Options{Index: ptr.To[int32](0)})
+	if r.Verdict.Sentence != whole.Verdict.Sentence || !strings.Contains(r.Verdict.Sentence, "code 9") {
+		t.Errorf("%s; of all: %s", r.Verdict.Sentence, whole.Verdict.Sentence)
+	}
+	if len(r.Causes) != 1 || *r.Causes[0].ExitCode != 7 || len(r.Pods) != 1 || len(r.Indexes.Details) != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = analysis.Explain(f, explain.Options{Index: ptr.To[int32](1)})
+	wantUnsaid(t, r, "let nothing delete failed pods")
+}
+
+// CLI-06: who may resume a suspended Job.
+func TestWhoResumes_CLI_06(t *testing.T) {
+	suspended := func(change func(*batchv1.Job)) explain.Report {
+		return report(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.Suspend = ptr.To(true)
+			change(j)
+		})))
+	}
+	owned := func(kind string) func(*batchv1.Job) {
+		return func(j *batchv1.Job) {
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "x/v1", Kind: kind, Name: "parent", Controller: ptr.To(true)}}
+		}
+	}
+	r := suspended(owned("CronJob"))
+	wantSaid(t, r, `patch job train --type merge -p '{"spec":{"suspend":false}}'`)
+	wantUnsaid(t, r, "up to its owner")
+	wantSaid(t, suspended(owned("JobSet")), "up to its owner JobSet parent", "kubectl get jobset parent -n ns")
+
+	r = suspended(func(j *batchv1.Job) {
+		j.Spec.ManagedBy, j.Status = ptr.To("kueue.x-k8s.io/multikueue"), batchv1.JobStatus{}
+	})
+	wantSaid(t, r, "Kueue holds the Job suspended", "see why Kueue does not admit it")
+	wantUnsaid(t, r, "does not seem to run", `"suspend":false`)
+	if r.Reconciler.Alive == explain.NotAlive {
+		t.Errorf("%+v", r.Reconciler)
+	}
+	r = suspended(func(j *batchv1.Job) { j.Spec.ManagedBy, j.Status = ptr.To(recorded.OurName), batchv1.JobStatus{} })
+	wantSaid(t, r, "does not seem to run") // Ours writes a status for suspended Jobs too.
+}
+
+// CLI-06: no command is advised that does not help: forced deletion leaves the finalizer.
+func TestNoForcedDeletion_CLI_06(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }), podOf("lost", func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
+	}))
+	f.GoneNodes = map[string]string{"node-1": "it does not answer"}
+	r := report(f)
+	problem(t, r, explain.ProblemNodeGone)
+	wantSaid(t, r, "kubectl delete node node-1")
+	wantUnsaid(t, r, "--force")
+}
+
+// PFP-05: what a rule ignores is retried without end.
+func TestIgnoredForEver_CLI_06(t *testing.T) {
+	ignoring := func(change func(*batchv1.Job)) explain.Report {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.PodFailurePolicy = rules(1)
+			j.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionIgnore
+			change(j)
+		})
+		return report(factsOf(job, podOf("a", exits(1, "Error", time.Hour)), podOf("b", exits(1, "Error", 50*time.Minute))))
+	}
+	wantSaid(t, ignoring(func(*batchv1.Job) {}), "retried without end: set activeDeadlineSeconds")
+	wantUnsaid(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
+}
+
+// CLI-04: a container that was restarted says why before it was stopped with its Job.
+func TestRestartedContainer_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Template.Spec.RestartPolicy, j.Status.Failed = corev1.RestartPolicyOnFailure, 1
+		ended(j, "BackoffLimitExceeded", "")
+	}), podOf("a", func(p *corev1.Pod) {
+		exits(143, "Error", 9*time.Minute)(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(9*time.Minute)), ptr.To[int64](30)
+		p.Status.ContainerStatuses[0].RestartCount = 6
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 9, Reason: "Error", Message: "no licence"}
+	}))
+	r := report(f)
+	wantSaid(t, r, "ended with exit code 9", "kubectl logs a --previous -n ns")
+	wantUnsaid(t, r, "is gone", "action FailJob")
+}
+
+// BLI-04: attempts that were ignored are on top of those that the limit allows.
+func TestAttemptsBeyondTheLimit_CLI_04(t *testing.T) {
+	f := factsOf(indexedJob(2, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }), podOf("a", func(p *corev1.Pod) {
+		p.Annotations = map[string]string{
+			batchv1.JobCompletionIndexAnnotation: "0", "batchjob.dev/attempt": "4",
+			batchv1.JobIndexFailureCountAnnotation: "1", batchv1.JobIndexIgnoredFailureCountAnnotation: "2",
+		}
+	}))
+	if d := report(f).Indexes.Details; len(d) != 1 || d[0].Attempt != 4 || d[0].Attempts != 4 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// PFP-03: an exit code of 0 is never looked at, whatever the rule lists.
+func TestRequirementWithoutZero_PFP_03(t *testing.T) {
+	policy := rules(1)
+	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}
+	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })))
+	if got := r.FailurePolicy.Rules[0].Requirement; got != "any container exits with a code other than 0 and 42" {
+		t.Error(got)
+	}
+}
+
+// CLI-06: what refuses pods says what helps.
+func TestAdviceOnRefusals_CLI_06(t *testing.T) {
+	for message, want := range map[string]string{
+		`error looking up service account ns/robot: serviceaccount "robot" not found`: "the controller goes on by itself",
+		`failed calling webhook "guard": connection refused`:                          "the controller goes on by itself",
+		`exceeded quota: compute`:                     "describe resourcequota",
+		`Pod "x" is invalid: spec: Required value`:    "created anew",
+		`ValidatingAdmissionPolicy 'p' denied it: no`: "created anew",
+	} {
+		f := factsOf(jobWith(nil))
+		f.Events = []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+		wantSaid(t, report(f), want)
+	}
+}
+
+// CLI-04: the same of a pod that is still there, deleted in the second of the decision.
+func TestDeletionInTheSecondOfTheEnd_CLI_04(t *testing.T) {
+	deleted := podOf("a", func(p *corev1.Pod) {
+		exits(143, "Error", 9*time.Minute)(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(10*time.Minute-30*time.Second)), ptr.To[int64](30)
+	})
+	for limit, consequence := range map[int32]bool{0: false, -1: true} {
+		r := report(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = &limit, 1
+			ended(j, "BackoffLimitExceeded", "")
+		}), deleted))
+		if len(r.Causes) != 1 || r.Causes[0].Consequence != consequence {
+			t.Errorf("backoffLimit %d: %+v", limit, r.Causes)
+		}
+	}
+}
+
+// MGB-12: a huge Job is given more time for its first pods, and no more than for those.
+func TestNeglectedHugeJob_MGB_12(t *testing.T) {
+	huge := jobWith(func(j *batchv1.Job) {
+		j.Spec.Parallelism, j.Spec.Completions, j.Status = ptr.To[int32](1<<30), ptr.To[int32](1<<30), batchv1.JobStatus{}
+	})
+	for after, want := range map[time.Duration][2]bool{12 * time.Second: {false, false}, 21 * time.Second: {true, false}, 4 * time.Minute: {true, true}} {
+		f := factsOf(huge)
+		f.Now = huge.CreationTimestamp.Add(after)
+		if got := [2]bool{hasProblem(report(f), explain.ProblemNotReconciled), analysis.IsNeglected(huge, f.Now)}; got != want {
+			t.Errorf("after %v: %v, want %v", after, got, want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// unstarted is how containerd reports a container that it could not start, d ago.
+func unstarted(message string, d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		exits(128, "StartError", d)(p)
+		end := p.Status.ContainerStatuses[0].State.Terminated
+		end.StartedAt, end.Message = metav1.Unix(0, 0), message
+	}
+}
+
+// Issue 5, CLI-04: a start in 1970 is none, so nothing has run since then.
+func TestStartIn1970IsNone_Issue5(t *testing.T) {
+	pod := unstarted("no", time.Minute)
+	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", pod)))
+	wantSaid(t, r, "container main ended with exit code 128 (StartError): the container could not be started")
+	wantUnsaid(t, r, "(StartError) after")
+	whole := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
+	pod(whole)
+	whole.Status.ContainerStatuses[0].LastTerminationState = whole.Status.ContainerStatuses[0].State
+	for _, c := range explain.PodDetailOf(whole, nil).Containers {
+		if c.Now.Started != nil || c.Before.Started != nil || !c.Now.Ended.Equal(whole.Status.ContainerStatuses[0].State.Terminated.FinishedAt.DeepCopy()) {
+			t.Errorf("%+v, before %+v", c.Now, c.Before)
+		}
+	}
+}
+
+// Issue 5, CLI-04: what never started has no log to read, and its message says what helps.
+func TestNoLogOfWhatNeverStarted_Issue5(t *testing.T) {
+	for message, want := range map[string]string{
+		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "correct the command of container main, or use an image that has it (image train:1)",
+		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "correct the command of container main",
+		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "correct the command of container main",
+		`unable to start container process: exec: "/x": permission denied`:                                         "make the command of container main executable",
+		`unable to start container process: exec /x: exec format error`:                                            "make the command of container main executable",
+		`error mounting "/data" to rootfs: no such file or directory`:                                              "correct what the container runtime says is wrong with container main",
+		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "correct what the container runtime says is wrong with container main",
+	} {
+		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), podOf("a", unstarted(message, time.Minute)), podOf("b", unstarted(message, 2*time.Minute)))
+		wantSaid(t, report(f), want)
+		wantUnsaid(t, report(f), "log of", "read the", "kubectl logs", "kubectl batchjob logs")
+		if targets := analysis.LogTargets(f, explain.Options{}, 3); len(targets) > 0 {
+			t.Errorf("%q: logs of %v are asked for", message, targets)
+		}
+	}
+	ran := podOf("c", exits(128, "StartError", time.Minute)) // with the time of a start
+	wantSaid(t, report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), ran)), "read the whole log")
+	both := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), podOf("a", unstarted("", time.Minute)), podOf("b", exits(3, "Error", 2*time.Minute)))
+	wantSaid(t, report(both), "read the logs of all failed pods")
+}
+
+// Issue 5, CLI-04: neither has a failed index, if none of its containers started.
+func TestNoLogOfIndexesThatNeverStarted_Issue5(t *testing.T) {
+	job := indexedJob(1, func(j *batchv1.Job) {
+		j.Status.Failed = 1
+		ended(j, batchv1.JobReasonFailedIndexes, "")
+	})
+	wantUnsaid(t, report(factsOf(job, podOf("a", onIndex(0, 1, unstarted("", 10*time.Minute))))), "read the logs")
+	wantSaid(t, report(factsOf(job, podOf("a", onIndex(0, 1, exits(3, "Error", 10*time.Minute))))), "read the logs of the failed pods")
+	wantSaid(t, report(factsOf(job)), "read the logs of the failed pods")
+}
+
+// Issue 5, CLI-06: the same while the kubelet starts it again and again.
+func TestNoLogOfALoopThatNeverStarts_Issue5(t *testing.T) {
+	loop := func(start metav1.Time) explain.Report {
+		job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure })
+		return report(factsOf(job, podOf("a", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+					ExitCode: 128, Reason: "StartError", Message: `exec: "trian": executable file not found in $PATH`, StartedAt: start, FinishedAt: ago(time.Minute),
+				}},
+			}}
+		})))
+	}
+	r := loop(metav1.Unix(0, 0))
+	wantSaid(t, r, "correct the command of container main", "kubectl describe pod a -n ns")
+	wantUnsaid(t, r, "kubectl logs")
+	if r = loop(ago(2 * time.Minute)); !strings.Contains(says(r), "kubectl logs a --previous -n ns") {
+		t.Errorf("%s", says(r))
+	}
+}

@@ -1,0 +1,126 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// next is what happens next, if nobody does anything.
+func (a *situation) next() []explain.Step {
+	steps := a.nextSteps()
+	for i := range steps {
+		steps[i].Text = words.StepText(&steps[i])
+	}
+	return steps
+}
+
+func (a *situation) nextSteps() []explain.Step {
+	switch blocker := a.blocker(); {
+	case a.finished():
+		return a.nextAt(explain.WaitTTL, explain.StepTTL)
+	case a.job.DeletionTimestamp != nil:
+		return []explain.Step{{Kind: explain.StepGone}}
+	case blocker != nil && holdsWholeJob(blocker):
+		return []explain.Step{{Kind: explain.StepBlocked}}
+	case a.fate.decided():
+		return a.nextEnd()
+	}
+	return append(a.nextPods(), a.nextLimits()...)
+}
+
+// nextAt is the step that a clock leads to, if it runs.
+func (a *situation) nextAt(wait explain.WaitKind, kind explain.StepKind) []explain.Step {
+	w := a.wait(wait)
+	if w == nil {
+		return nil
+	}
+	return []explain.Step{{Kind: kind, At: &w.Until, Wait: w}}
+}
+
+// doomed reports whether the Job cannot succeed any more: an index has failed, and no rule of a
+// successPolicy can make up for it.
+func (a *numbers) doomed() bool {
+	if !a.perIndex() || a.indexes.FailedCount == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(rulesOf(a.success), func(r explain.SuccessRule) bool { return !r.Impossible })
+}
+
+// wait is the clock of one kind, or nil.
+func (a *situation) wait(kind explain.WaitKind) *explain.Wait {
+	for i := range a.waits {
+		if a.waits[i].Kind == kind {
+			return &a.waits[i]
+		}
+	}
+	return nil
+}
+
+// nextEnd is what happens to a Job whose end is decided.
+func (a *situation) nextEnd() []explain.Step {
+	terminal := explain.FateFailed
+	if a.fate.Fate == explain.FateSucceeding {
+		terminal = explain.FateComplete
+	}
+	return append(a.nextAt(explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
+}
+
+func (a *situation) nextPods() []explain.Step {
+	steps := append(a.nextAt(explain.WaitBackoff, explain.StepBackoff), a.nextAt(explain.WaitIndexBackoff, explain.StepIndexBackoff)...)
+	if n := a.plan.Findings.WaitTerminating; n > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepReplace, Count: n})
+	}
+	steps = append(steps, a.nextCreation()...)
+	for _, r := range rulesOf(a.success) {
+		if !r.Met && !r.Impossible {
+			steps = append(steps, explain.Step{Kind: explain.StepSuccessRule, Rule: &r.Index, Count: r.Need - r.Have, Progress: r.Text})
+		}
+	}
+	return steps
+}
+
+// nextCreation is which pods are created, now or when others have ended.
+func (a *situation) nextCreation() []explain.Step {
+	var steps []explain.Step
+	switch n := int32(len(a.plan.Create)); {
+	case n > 0 && a.refused():
+		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})
+	case n > 0 && a.backoffUnknown():
+		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n})
+	case n > 0 && a.reconciler.Alive != explain.NotAlive:
+		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
+	}
+	if a.indexed() {
+		if s := a.indexes; s.PendingCount > 0 && s.ActiveCount > 0 {
+			steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
+		}
+	}
+	return steps
+}
+
+// backoffUnknown reports whether the pods whose ends a back-off counts from are gone.
+func (a *analysis) backoffUnknown() bool {
+	return a.job.Status.Active == 0 && a.job.Status.Failed > 0 && len(a.failures) == 0
+}
+
+// refused reports whether the API server takes no pod of the Job.
+func (a *situation) refused() bool {
+	return slices.ContainsFunc(a.problems, func(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused })
+}
+
+// nextLimits is how far the Job is from failing.
+func (a *situation) nextLimits() []explain.Step {
+	var steps []explain.Step
+	if f := a.plan.Findings.BackoffLimit; f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Failures > 0 && f.Failures <= f.Limit {
+		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: f.Limit - f.Failures + 1, Limit: f.Limit})
+	}
+	if a.doomed() {
+		steps = append(steps, explain.Step{Kind: explain.StepFailedIndexes})
+	}
+	if f := a.plan.Findings.MaxFailedIndexes; f != nil && f.Failed > 0 && f.Failed <= f.Limit {
+		steps = append(steps, explain.Step{Kind: explain.StepMaxFailedIndexes, Count: f.Limit - f.Failed + 1, Limit: f.Limit})
+	}
+	return append(steps, a.nextAt(explain.WaitDeadline, explain.StepDeadline)...)
+}

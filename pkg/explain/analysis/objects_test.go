@@ -1,0 +1,149 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// CLI-06: events come in the words of both APIs.
+func TestEventOf_CLI_06(t *testing.T) {
+	about := corev1.ObjectReference{Kind: "Pod", Name: "train-x", UID: "u"}
+	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
+	for name, tc := range map[string]struct {
+		event corev1.Event
+		want  explain.Event
+	}{
+		"core": {
+			corev1.Event{InvolvedObject: about, Type: "Warning", Reason: "Failed", Message: "m", Count: 3, FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute), Source: corev1.EventSource{Component: "kubelet"}},
+			explain.Event{Pod: "train-x", PodUID: "u", Type: "Warning", Reason: "Failed", Message: "m", Count: 3, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute), Source: "kubelet"},
+		},
+		"events.k8s.io, once": {
+			corev1.Event{InvolvedObject: about, EventTime: micro(time.Hour), ReportingController: "default-scheduler"},
+			explain.Event{Pod: "train-x", PodUID: "u", Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour), Source: "default-scheduler"},
+		},
+		"events.k8s.io, a series": {
+			corev1.Event{InvolvedObject: about, EventTime: micro(time.Hour), Series: &corev1.EventSeries{Count: 7, LastObservedTime: micro(time.Second)}},
+			explain.Event{Pod: "train-x", PodUID: "u", Count: 7, First: noon.Add(-time.Hour), Last: noon.Add(-time.Second)},
+		},
+		"no time but that of the object": {
+			corev1.Event{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: ago(time.Hour)}},
+			explain.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
+		},
+		"only the last time": {
+			corev1.Event{LastTimestamp: ago(time.Hour)},
+			explain.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
+		},
+		"a series without a time": {
+			corev1.Event{FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute), Count: 9, Series: &corev1.EventSeries{Count: 2}},
+			explain.Event{Count: 9, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute)},
+		},
+		"of the Job": {
+			corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "train"}, FirstTimestamp: ago(0), Count: -4},
+			explain.Event{Count: 1, First: noon, Last: noon},
+		},
+	} {
+		if got := explain.EventOf(&tc.event); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// What is kept of long messages is text.
+func TestLongMessages_CLI_06(t *testing.T) {
+	long := strings.Repeat("ä€", 2000)
+	e := explain.EventOf(&corev1.Event{Message: long})
+	p := podOf("x", func(p *corev1.Pod) { p.Status.Message = "a" + long })
+	for _, text := range []string{e.Message, p.Message} {
+		if len(text) < 4000 || len(text) > 4096 || !utf8.ValidString(text) {
+			t.Errorf("%d bytes are kept, valid UTF-8: %v, …%q", len(text), utf8.ValidString(text), text[len(text)-6:])
+		}
+	}
+}
+
+func TestLeaseOf_CLI_06(t *testing.T) {
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "n"}}
+	if got := explain.LeaseOf(l); got != (explain.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
+		t.Errorf("%+v", got)
+	}
+	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me"), LeaseDurationSeconds: ptr.To[int32](7), RenewTime: ptr.To(metav1.NewMicroTime(noon))}
+	if got := explain.LeaseOf(l); got != (explain.Lease{Namespace: "s", Name: "n", Holder: "me", Renewed: noon, Duration: 7 * time.Second}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestNodeTrouble_PRP_23(t *testing.T) {
+	for _, tc := range []struct {
+		status corev1.ConditionStatus
+		want   string
+	}{{corev1.ConditionTrue, ""}, {corev1.ConditionUnknown, "it does not answer"}, {corev1.ConditionFalse, "it is not ready: KubeletNotReady"}} {
+		node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "Fine"},
+			{Type: corev1.NodeReady, Status: tc.status, Reason: "KubeletNotReady"},
+		}}}
+		if got := explain.NodeTrouble(node); got != tc.want {
+			t.Errorf("%s: %q", tc.status, got)
+		}
+	}
+	if got := explain.NodeTrouble(&corev1.Node{}); got != "" {
+		t.Errorf("a node that is new: %q", got)
+	}
+}
+
+func TestPodOf_CLI_04(t *testing.T) {
+	p := podOf("train-0-x", func(p *corev1.Pod) {
+		onIndex(4, 3, exits(137, "OOMKilled", time.Minute))(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-20*time.Second)), ptr.To[int64](30)
+		p.Finalizers = []string{"batch.kubernetes.io/job-tracking", "example.com/keep"}
+		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
+		p.Status.Conditions = []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", LastTransitionTime: ago(time.Minute)},
+			{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "make room"},
+		}
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{
+			{Name: "setup", RestartCount: 2, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}},
+			{Name: "runs", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}
+	})
+	if p.Attempt != 3 || p.Index != 4 || p.Grace != 30*time.Second || !p.DeletedAt.Equal(noon.Add(-10*time.Second)) {
+		t.Errorf("attempt %d of index %d, grace %v from %v", p.Attempt, p.Index, p.Grace, p.DeletedAt)
+	}
+	if len(p.ForeignFinalizers) != 1 || p.ForeignFinalizers[0] != "example.com/keep" || len(p.Gates) != 1 {
+		t.Errorf("finalizers %v, gates %v", p.ForeignFinalizers, p.Gates)
+	}
+	if !p.Scheduling || p.Unschedulable != "Unschedulable" || p.Disruption != "PreemptionByScheduler" || p.DisruptionMessage != "make room" {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Containers) != 2 || p.Containers[0].ExitCode != 137 || p.Containers[0].Before {
+		t.Fatalf("%+v", p.Containers)
+	}
+	if c := p.Containers[1]; !c.Init || !c.Before || c.ExitCode != 3 || c.Restarts != 2 || c.Waiting != "CrashLoopBackOff" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The attempt is what our controller wrote, or follows from what the built-in one did.
+func TestAttempt_BLI_05(t *testing.T) {
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		want        int32
+	}{
+		"ours":               {map[string]string{"batchjob.dev/attempt": "4", "batch.kubernetes.io/job-index-failure-count": "1"}, 4},
+		"built-in":           {map[string]string{"batch.kubernetes.io/job-index-failure-count": "2", "batch.kubernetes.io/job-index-ignored-failure-count": "1"}, 4},
+		"nothing":            {nil, 0},
+		"nonsense":           {map[string]string{"batchjob.dev/attempt": "-1"}, 0},
+		"more than there is": {map[string]string{"batch.kubernetes.io/job-index-failure-count": "2147483647"}, 2147483647},
+	} {
+		if got := podOf("x", func(p *corev1.Pod) { p.Annotations = tc.annotations }); got.Attempt != tc.want {
+			t.Errorf("%s: %d, want %d", name, got.Attempt, tc.want)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package analysis_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// Issue 6, point 1: a row of the list has what the Job alone tells.
+func TestOutline_TUI(t *testing.T) {
+	job := indexedJob(10, func(j *batchv1.Job) {
+		j.Spec.ManagedBy, j.Spec.PodFailurePolicy = ptr.To("batchjob.dev/controller"), rules(2)
+		j.Annotations = map[string]string{rulename.Annotation: "1=OutOfMemory"}
+		j.Status.Active, j.Status.Succeeded, j.Status.Failed = 1, 2, 5
+		j.Status.Ready, j.Status.Terminating, j.Status.FailedIndexes = ptr.To[int32](1), ptr.To[int32](3), ptr.To("1,4-6")
+		ended(j, "PodFailurePolicy_OutOfMemory", "Container main for pod ns/train-1-abcde failed with exit code 2 matching FailJob rule at index 1")
+	})
+	want := explain.Outline{
+		Namespace: "ns", Name: "train", UID: "job-uid", Status: "Failed", Fate: explain.FateFailed, Indexed: true,
+		Completions: ptr.To[int32](10), Parallelism: ptr.To[int32](2), Active: 1, Ready: ptr.To[int32](1), Terminating: ptr.To[int32](3), Succeeded: 2, Failed: 5,
+		FailedIndexes: ptr.To("1,4-6"), FailedIndexCount: 4, Reason: "PodFailurePolicy_OutOfMemory", Rule: ptr.To[int32](1), RuleName: "OutOfMemory",
+		ManagedBy: "batchjob.dev/controller", Created: ptr.To(ago(time.Hour)), Started: ptr.To(ago(time.Hour)), Finished: ptr.To(ago(9 * time.Minute)),
+	}
+	if got := analysis.OutlineOf(job, nil, noon); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// The reason is that of the condition behind the word, and the rule that of the fate, also
+// while another word hides it.
+func TestOutlineReason_TUI(t *testing.T) {
+	const byRule = "PodFailurePolicy_1"
+	failing := func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, byRule, "", time.Minute) }
+	for _, tc := range []struct {
+		name                 string
+		change               func(*batchv1.Job)
+		status, reason, rule string
+	}{
+		{"running", func(*batchv1.Job) {}, "Running", "", "none"},
+		{"failing by a rule", failing, "FailureTarget", byRule, "1"},
+		{"and deleted", func(j *batchv1.Job) { failing(j); j.DeletionTimestamp = ptr.To(ago(0)) }, "Terminating", "", "1"},
+		{"and suspended", func(j *batchv1.Job) {
+			failing(j)
+			condition(j, batchv1.JobSuspended, "JobSuspended", "", time.Minute)
+		}, "Suspended", "JobSuspended", "1"},
+		{"failed", func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }, "Failed", "BackoffLimitExceeded", "none"},
+		{"succeeding", func(j *batchv1.Job) {
+			condition(j, batchv1.JobSuccessCriteriaMet, "SuccessPolicy", "", time.Minute)
+		}, "SuccessCriteriaMet", "SuccessPolicy", "none"},
+		{"complete", func(j *batchv1.Job) {
+			condition(j, batchv1.JobComplete, "CompletionsReached", "", time.Minute)
+		}, "Complete", "CompletionsReached", "none"},
+		{"a condition that is False", func(j *batchv1.Job) { failing(j); j.Status.Conditions[0].Status = "False" }, "Running", "", "none"},
+	} {
+		o := analysis.OutlineOf(jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = rules(2); tc.change(j) }), nil, noon)
+		rule := "none"
+		if o.Rule != nil {
+			rule = fmt.Sprint(*o.Rule)
+		}
+		if o.Status != tc.status || o.Reason != tc.reason || rule != tc.rule {
+			t.Errorf("%s: status %q, reason %q, rule %s", tc.name, o.Status, o.Reason, rule)
+		}
+	}
+}
+
+// Names that the API server serves win over the annotation (PFN-28).
+func TestOutlineServedRuleNames_TUI_PFN_28(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy = rules(2)
+		ended(j, "PodFailurePolicy", "Container main for pod ns/p failed with exit code 2 matching FailJob rule at index 1")
+	})
+	if o := analysis.OutlineOf(job, []string{"", "Served"}, noon); o.RuleName != "Served" || o.Rule == nil || *o.Rule != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// MGB-12: nobody works on the Job; whoever wrote any status does.
+func TestOutlineNeglected_TUI_MGB_12(t *testing.T) {
+	blank := jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} })
+	if !analysis.OutlineOf(blank, nil, noon).Neglected {
+		t.Error("an hour without any status")
+	}
+	for name, change := range map[string]func(*batchv1.Job){
+		"young":     func(j *batchv1.Job) { j.CreationTimestamp = ago(time.Second) },
+		"started":   func(j *batchv1.Job) { j.Status.StartTime = ptr.To(ago(time.Hour)) },
+		"suspended": func(j *batchv1.Job) { condition(j, batchv1.JobSuspended, "", "", time.Hour) },
+		"active":    func(j *batchv1.Job) { j.Status.Active = 1 },
+		"touched":   func(j *batchv1.Job) { j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} },
+		"deleted":   func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(ago(0)) },
+		"no time":   func(j *batchv1.Job) { j.CreationTimestamp = metav1.Time{} },
+	} {
+		job := blank.DeepCopy()
+		change(job)
+		if analysis.OutlineOf(job, nil, noon).Neglected {
+			t.Errorf("%s: neglected", name)
+		}
+	}
+}
+
+// Whatever a Job is like, its row says what the Report on it says.
+func TestOutlineAgreesWithReport_TUI(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := dice{t}.facts()
+		f.PodsRead, f.Pods = false, nil
+		before := f.Job.DeepCopy()
+		o, r := analysis.OutlineOf(f.Job, f.RuleNames, f.Now), report(f)
+		v := &r.Verdict
+		if !reflect.DeepEqual(before, f.Job) {
+			t.Error("the Job has changed")
+		}
+		if o.Status != v.Status || o.Fate != v.Fate || !ptr.Equal(o.Rule, v.Rule) || o.RuleName != v.RuleName || o.Status != analysis.Status(f.Job) {
+			t.Errorf("%+v, and the report has %+v", o, v)
+		}
+		if o.Reason != v.Reason && o.Status != "Terminating" && o.Status != "Suspended" && o.Status != "FailureTarget" {
+			t.Errorf("reason %q, and the report has %q", o.Reason, v.Reason)
+		}
+		if o.Finished != r.Job.Finished || o.ManagedBy != r.Job.ManagedBy || o.Indexed != (r.Indexes != nil) {
+			t.Errorf("%+v, and the report has %+v", o, r.Job)
+		}
+		// The report does not tell an index twice, so it may have fewer.
+		if x := r.Indexes; x != nil && (o.FailedIndexCount < x.FailedCount || x.CompletedCount == 0 && o.FailedIndexCount != x.FailedCount) {
+			t.Errorf("%d failed indexes, and the report has %d", o.FailedIndexCount, x.FailedCount)
+		}
+		if o.Neglected != analysis.IsNeglected(f.Job, f.Now) {
+			t.Errorf("neglected is %v", o.Neglected)
+		}
+	})
+}
+
+// Texts of the cluster are as it has them: who shows them makes them safe.
+func TestOutlineKeepsTexts_TUI(t *testing.T) {
+	o := analysis.OutlineOf(jobWith(func(j *batchv1.Job) {
+		j.Name, j.Spec.ManagedBy = hostile, ptr.To(hostile)
+		ended(j, hostile, hostile)
+	}), nil, noon)
+	if o.Name != hostile || o.ManagedBy != hostile || o.Reason != hostile {
+		t.Errorf("%+v", o)
+	}
+}

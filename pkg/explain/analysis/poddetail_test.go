@@ -1,0 +1,184 @@
+package analysis_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// hostile is what a cluster may have in any text: escape sequences, a direction, no UTF-8.
+const hostile = "\x1b[31m\x1b]0;title\a\u202e\xff%s"
+
+// detailed is a pod with an init container that has ended, a container that was started
+// again, one that waits, and one that somebody added to look at it.
+func detailed() *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train-0-abcde", UID: "pod-uid", CreationTimestamp: ago(10 * time.Minute)},
+		Spec: corev1.PodSpec{
+			NodeName:            "node-1",
+			InitContainers:      []corev1.Container{{Name: "fetch", Image: "fetch:1"}},
+			Containers:          []corev1.Container{{Name: "main", Image: "train:1"}, {Name: "side", Image: "side:2"}, {Name: "new", Image: "new:3"}},
+			EphemeralContainers: []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger", Image: "busybox"}}},
+		},
+	}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, Reason: "Why", Message: hostile + strings.Repeat("x", 5000),
+		Conditions: []corev1.PodCondition{
+			{Type: "Ready", Status: "False", Reason: "ContainersNotReady", Message: hostile, LastTransitionTime: ago(time.Minute)},
+			{Type: "Custom", Status: "Unknown", Message: strings.Repeat("é", 3000)},
+		},
+		InitContainerStatuses: []corev1.ContainerStatus{{Name: "fetch", Ready: true, State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed", StartedAt: ago(9 * time.Minute), FinishedAt: ago(8 * time.Minute)},
+		}}},
+		// The kubelet sorts by name, and not as the spec.
+		ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "side", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: hostile}}},
+			{
+				Name: "main", Ready: true, RestartCount: 2, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(time.Minute)}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+					ExitCode: 137, Reason: "OOMKilled", Message: strings.Repeat("m", 5000), StartedAt: ago(5 * time.Minute), FinishedAt: ago(2 * time.Minute),
+				}},
+			},
+		},
+		EphemeralContainerStatuses: []corev1.ContainerStatus{{Name: "debugger", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(time.Second)}}}},
+	}
+	return pod
+}
+
+// Issue 6, point 3: the pod's conditions and containers, the run before included; texts are
+// as the cluster has them, but for their length.
+func TestPodDetail_TUI(t *testing.T) {
+	pod := detailed()
+	at := func(d time.Duration) *metav1.Time { return ptr.To(ago(d)) }
+	want := explain.PodDetail{
+		Name: "train-0-abcde", UID: "pod-uid", Node: "node-1", Phase: "Running", State: "ImagePullBackOff", Reason: "Why",
+		Message: pod.Status.Message[:4096], Created: at(10 * time.Minute),
+		Conditions: []explain.Condition{
+			{Type: "Ready", Status: "False", Reason: "ContainersNotReady", Message: hostile, Since: at(time.Minute)},
+			{Type: "Custom", Status: "Unknown", Message: strings.Repeat("é", 2048)},
+		},
+		Containers: []explain.ContainerInfo{
+			{Name: "fetch", Init: true, Image: "fetch:1", Ready: true, Now: explain.ContainerRun{State: "Terminated", Reason: "Completed", ExitCode: ptr.To[int32](0), Started: at(9 * time.Minute), Ended: at(8 * time.Minute)}},
+			{
+				Name: "main", Image: "train:1", Ready: true, Default: true, Restarts: 2, Now: explain.ContainerRun{State: "Running", Started: at(time.Minute)},
+				Before: &explain.ContainerRun{State: "Terminated", Reason: "OOMKilled", Message: strings.Repeat("m", 4096), ExitCode: ptr.To[int32](137), Signal: "SIGKILL", Started: at(5 * time.Minute), Ended: at(2 * time.Minute)},
+			},
+			{Name: "side", Image: "side:2", Now: explain.ContainerRun{State: "Waiting", Reason: "ImagePullBackOff", Message: hostile}},
+			{Name: "new", Image: "new:3"},
+			{Name: "debugger", Image: "busybox", Now: explain.ContainerRun{State: "Running", Started: at(time.Second)}},
+		},
+	}
+	if got := explain.PodDetailOf(pod, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// The container that is meant when none is named, as kubectl has it.
+func TestPodDetailDefaultContainer_TUI(t *testing.T) {
+	for _, tc := range []struct{ annotation, want string }{{"", "main"}, {"side", "side"}, {"fetch", "fetch"}, {"debugger", "debugger"}, {"nobody", "main"}} {
+		pod := detailed()
+		pod.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": tc.annotation}
+		var got []string
+		for _, c := range explain.PodDetailOf(pod, nil).Containers {
+			if c.Default {
+				got = append(got, c.Name)
+			}
+		}
+		if len(got) != 1 || got[0] != tc.want {
+			t.Errorf("annotation %q: %v, want %s", tc.annotation, got, tc.want)
+		}
+	}
+	if d := explain.PodDetailOf(&corev1.Pod{}, nil); len(d.Containers) > 0 || d.State != "Pending" {
+		t.Errorf("of an empty pod: %+v", d)
+	}
+}
+
+// Events are in the order of time, and those of other pods, and of an earlier one with the
+// same name, are left out.
+func TestPodDetailEvents_TUI(t *testing.T) {
+	pod := detailed()
+	about := func(reason string, last time.Duration, change func(*explain.Event)) explain.Event {
+		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Type: "Normal", Reason: reason, First: noon.Add(-time.Hour), Last: noon.Add(-last)}
+		if change != nil {
+			change(&e)
+		}
+		return e
+	}
+	events := []explain.Event{
+		about("third", time.Minute, func(e *explain.Event) { e.Type, e.Count, e.Message, e.Source = "Warning", 7, hostile, "kubelet" }),
+		about("of the Job", 0, func(e *explain.Event) { e.Pod, e.PodUID = "", "" }),
+		about("first", 3*time.Minute, nil),
+		about("of another", 0, func(e *explain.Event) { e.Pod = "train-1-abcde" }),
+		about("of the pod before", 0, func(e *explain.Event) { e.PodUID = "older" }),
+		about("second", 2*time.Minute, func(e *explain.Event) { e.PodUID = "" }),
+	}
+	got := explain.PodDetailOf(pod, events).Events
+	want := []explain.PodEvent{
+		{First: ago(time.Hour), Last: ago(3 * time.Minute), Count: 1, Reason: "first"},
+		{First: ago(time.Hour), Last: ago(2 * time.Minute), Count: 1, Reason: "second"},
+		{First: ago(time.Hour), Last: ago(time.Minute), Count: 7, Warning: true, Reason: "third", Message: hostile, Source: "kubelet"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// Whatever a pod is like, its detail agrees with what the Report says of it, is the same in
+// whatever order events came, and survives JSON.
+func TestPodDetailOfAnyPod_TUI(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := dice{t}
+		pod := d.pod(0)
+		var events, turned []explain.Event
+		for i := range d.n("events", 0, 5) {
+			e := explain.EventOf(d.event(int(i)))
+			events, turned = append(events, e), append([]explain.Event{e}, turned...)
+		}
+		detail := explain.PodDetailOf(pod, events)
+		if again := explain.PodDetailOf(pod, turned); !reflect.DeepEqual(detail, again) {
+			t.Errorf("%+v\nin another order %+v", detail, again)
+		}
+		r := analysis.Explain(factsOf(jobWith(nil), explain.PodOf(pod)), explain.Options{MaxPods: -1})
+		if p := r.Pods[0]; p.Name != detail.Name || p.State != detail.State || p.Phase != detail.Phase || p.Node != detail.Node {
+			t.Errorf("the report says %+v, the detail %+v", p, detail)
+		}
+		data, err := json.Marshal(detail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back explain.PodDetail
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := json.Marshal(back); string(again) != string(data) {
+			t.Errorf("%s is read back as %s", data, again)
+		}
+	})
+}
+
+// BenchmarkPodDetail is a pod of three containers with twenty events among as many others.
+func BenchmarkPodDetail(b *testing.B) {
+	pod := detailed()
+	var events []explain.Event
+	for i := range 40 {
+		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Reason: "Pulled", Last: noon.Add(-time.Duration(i*7%40) * time.Second)}
+		if i%2 == 0 {
+			e.Pod = "another"
+		}
+		events = append(events, e)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = explain.PodDetailOf(pod, events)
+	}
+}

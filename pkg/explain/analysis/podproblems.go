@@ -1,0 +1,155 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// Reasons for which the kubelet lets a container wait.
+var (
+	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", explain.InvalidImageName, "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
+	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
+	crashLoop       = []string{"CrashLoopBackOff"}
+)
+
+// startSlack is how long a pod may take to start before that is worth a word.
+const startSlack = time.Minute
+
+// pendingPods: pods that do not start, by the reason. None of these counts as a failure,
+// so no limit ends them but activeDeadlineSeconds.
+func (a *analysis) pendingPods() []explain.Problem {
+	byKey := map[string]*explain.Problem{}
+	var order []*explain.Problem
+	for _, pod := range a.active {
+		if !a.inFocus(pod) || pod.LooksWell() && !a.startsSlowly(pod) {
+			continue
+		}
+		p, ok := a.pendingPod(pod)
+		if !ok {
+			continue
+		}
+		key := string(p.Kind) + "\n" + p.Container + "\n" + strings.Join(pod.Gates, ",")
+		known := byKey[key]
+		if known == nil {
+			first := p
+			known = &first
+			byKey[key] = known
+			order = append(order, known)
+		}
+		addPod(known, pod.Name)
+		if p.Since != nil && (known.Since == nil || p.Since.Before(known.Since)) {
+			known.Since = p.Since
+		}
+	}
+	slices.SortStableFunc(order, func(x, y *explain.Problem) int { return cmp.Compare(y.Count, x.Count) })
+	out := make([]explain.Problem, 0, len(order))
+	for _, p := range order {
+		out = append(out, *p)
+	}
+	return out
+}
+
+// startsSlowly says that the pod is pending for longer than most are.
+func (a *analysis) startsSlowly(pod *explain.Pod) bool {
+	return pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack
+}
+
+// pendingPod is why one active pod does not run.
+func (a *analysis) pendingPod(pod *explain.Pod) (explain.Problem, bool) {
+	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
+	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), pod.WaitingFor(crashLoop...)
+	switch {
+	case len(pod.Gates) > 0:
+		p.Kind, p.Gates = explain.ProblemSchedulingGated, pod.Gates
+	case pod.Unschedulable != "" && pod.Node == "":
+		p.Kind, p.Details, p.Since = explain.ProblemUnschedulable, []string{pod.Unschedulable}, explain.TimeOf(pod.UnscheduledSince)
+	case image != nil:
+		p.Kind, p.Image = explain.ProblemImagePull, a.image(image.Name)
+		waitsForContainer(&p, image)
+	case config != nil:
+		p.Kind = explain.ProblemContainerConfig
+		waitsForContainer(&p, config)
+	case loop != nil:
+		p.Kind = explain.ProblemCrashLoop
+		crashLoops(&p, loop)
+	case a.startsSlowly(pod):
+		a.slowStart(pod, &p)
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// waitsFor is a container that does not start.
+func waitsForContainer(p *explain.Problem, c *explain.Container) {
+	p.Container, p.Reason = c.Name, c.Waiting
+	if c.WaitingMessage != "" {
+		p.Details = append(p.Details, c.WaitingMessage)
+	}
+}
+
+// crashLoops is a container that is restarted again and again.
+func crashLoops(p *explain.Problem, c *explain.Container) {
+	if c.Ended {
+		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
+		p.Details = []string{cause.ExitText(c.ExitCode, c.Reason) + ", restarted " + words.Times(c.Restarts, "time", "times")}
+	}
+	waitsForContainer(p, c)
+}
+
+// loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
+func (a *analysis) loopOf(p *explain.Problem) *explain.Container {
+	if p.Kind != explain.ProblemCrashLoop {
+		return nil
+	}
+	for _, pod := range a.active {
+		if pod.Name == p.Pods[0] {
+			return pod.WaitingFor(crashLoop...)
+		}
+	}
+	return nil
+}
+
+// image is that of a container of the Job's template.
+func (a *analysis) image(container string) string {
+	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == container {
+				return list[i].Image
+			}
+		}
+	}
+	return ""
+}
+
+// slowStart tells what is known of a pod that is pending for long: the last warning about
+// it, or that no scheduler has looked at it.
+func (a *analysis) slowStart(pod *explain.Pod, p *explain.Problem) {
+	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
+	if last := a.lastWarning(pod.Name); last != nil {
+		p.Reason, p.Details = last.Reason, []string{last.Message}
+	}
+}
+
+// lastWarning is the latest warning about a pod, or nil. All are looked for at once, as a
+// huge Job may have as many events as pods.
+func (a *analysis) lastWarning(pod string) *explain.Event {
+	if a.warnings == nil {
+		a.warnings = map[string]*explain.Event{}
+		for i := range a.Events {
+			e := &a.Events[i]
+			if last := a.warnings[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || e.Last.After(last.Last)) {
+				a.warnings[e.Pod] = e
+			}
+		}
+	}
+	return a.warnings[pod]
+}

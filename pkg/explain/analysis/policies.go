@@ -1,0 +1,142 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+)
+
+// failurePolicy is the table of the rules, nil without a policy.
+func (a *analysis) failurePolicy() *explain.FailurePolicy {
+	policy := a.spec.PodFailurePolicy
+	if policy == nil {
+		return nil
+	}
+	out := &explain.FailurePolicy{}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		out.Rules = append(out.Rules, explain.FailureRule{
+			Index: int32(i), Name: a.names.Name(int32(i)), Action: string(rule.Action), Requirement: requirement(rule),
+			Decided: a.fate.failing() && a.fate.rule == int32(i),
+		})
+	}
+	for _, v := range a.plan.Findings.Violations {
+		out.NameViolations = append(out.NameViolations, v.String())
+	}
+	whys := make([]map[failurepolicy.Why]int, len(out.Rules))
+	for i := range a.failures {
+		m := a.failures[i].match
+		if m == nil {
+			continue
+		}
+		if m.Matched() {
+			out.Rules[m.Rule].Matched++
+		} else {
+			out.Unmatched++
+		}
+		for _, p := range m.Passed {
+			out.Rules[p.Rule].PassedOver++
+			if whys[p.Rule] == nil {
+				whys[p.Rule] = map[failurepolicy.Why]int{}
+			}
+			whys[p.Rule][p.Why]++
+		}
+	}
+	for i, counts := range whys {
+		out.Rules[i].Why = mostFrequent(counts)
+		if out.Rules[i].Decided {
+			out.Rules[i].Matched = max(out.Rules[i].Matched, 1) // The pod may be gone.
+		}
+	}
+	return out
+}
+
+func mostFrequent(counts map[failurepolicy.Why]int) string {
+	var best failurepolicy.Why
+	for why, n := range counts {
+		if n > counts[best] || n == counts[best] && why < best {
+			best = why
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return best.String()
+}
+
+// requirement is what a rule asks for, in words.
+func requirement(rule *batchv1.PodFailurePolicyRule) string {
+	if codes := rule.OnExitCodes; codes != nil {
+		who := ptr.Deref(codes.ContainerName, "any container")
+		values := make([]string, len(codes.Values))
+		for i, v := range codes.Values {
+			values[i] = strconv.Itoa(int(v))
+		}
+		switch codes.Operator {
+		case batchv1.PodFailurePolicyOnExitCodesOpIn:
+			return fmt.Sprintf("%s exits with %s", who, words.Enumerate(values, "or"))
+		case batchv1.PodFailurePolicyOnExitCodesOpNotIn:
+			// An exit code of 0 is never looked at (PFP-03).
+			values = slices.DeleteFunc(values, func(v string) bool { return v == "0" })
+			return fmt.Sprintf("%s exits with a code other than %s", who, words.Enumerate(append([]string{"0"}, values...), "and"))
+		}
+		return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, words.Enumerate(values, "and"))
+	}
+	var patterns []string
+	for _, p := range rule.OnPodConditions {
+		text := string(p.Type)
+		if p.Status != "" && p.Status != corev1.ConditionTrue {
+			text += "=" + string(p.Status)
+		}
+		patterns = append(patterns, text)
+	}
+	if len(patterns) == 0 {
+		return "nothing"
+	}
+	return "pod condition " + words.Enumerate(patterns, "or")
+}
+
+// successPolicy is the progress of the rules, nil without a policy.
+func (a *analysis) successPolicy() *explain.SuccessPolicy {
+	policy := a.spec.SuccessPolicy
+	if policy == nil {
+		return nil
+	}
+	out := &explain.SuccessPolicy{}
+	for i, p := range a.plan.Findings.SuccessRules {
+		of := ptr.Deref(policy.Rules[i].SucceededIndexes, "")
+		s := explain.SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach}
+		switch {
+		case p.Inert:
+			s.Text = "can never be met: it lists no indexes"
+		case of == "":
+			s.Text = fmt.Sprintf("%d of %d of any indexes", p.Have, p.Need)
+		default:
+			s.Text = fmt.Sprintf("%d of %d of %s %s", p.Have, p.Need, words.Plural(1+strings.Count(of, ",")+strings.Count(of, "-"), "index", "indexes"), of)
+		}
+		out.Rules = append(out.Rules, s)
+	}
+	return out
+}
+
+// ruleLabel is `rule 1 "OutOfMemory"`.
+func ruleLabel(index int32, name string) string {
+	if name == "" {
+		return fmt.Sprintf("rule %d", index)
+	}
+	return fmt.Sprintf("rule %d %q", index, name)
+}
+
+// hasRule says that the index is one of a rule of the podFailurePolicy.
+func (a *analysis) hasRule(index int32) bool {
+	return index >= 0 && a.spec.PodFailurePolicy != nil && int(index) < len(a.spec.PodFailurePolicy.Rules)
+}

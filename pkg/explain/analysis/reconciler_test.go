@@ -1,0 +1,168 @@
+package analysis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+func wrote(manager, subresource, fields string, d time.Duration) metav1.ManagedFieldsEntry {
+	e := metav1.ManagedFieldsEntry{Manager: manager, Operation: "Update", Subresource: subresource, Time: ptr.To(ago(d))}
+	if fields != "" {
+		e.FieldsV1 = metav1.NewFieldsV1(fields)
+	}
+	return e
+}
+
+// ours is a running Job of our controller, whose status was written d ago.
+func ours(d time.Duration) *batchv1.Job {
+	return jobWith(func(j *batchv1.Job) {
+		j.Spec.ManagedBy, j.Status.Active = ptr.To(recorded.OurName), 1
+		j.ManagedFields = []metav1.ManagedFieldsEntry{wrote("kubectl", "", "", time.Hour), wrote("kubectl-batchjob-controller", "status", "", d)}
+	})
+}
+
+func lease(holder string, renewed time.Duration) *explain.Lease {
+	return &explain.Lease{Namespace: "sys", Name: "lease", Holder: holder, Renewed: noon.Add(-renewed), Duration: 15 * time.Second}
+}
+
+// CLI-06, MGB-12: who runs the Job, and whether that is alive.
+func TestReconciler_CLI_06_MGB_12(t *testing.T) {
+	running := podOf("train-x", nil)
+	unrecorded := podOf("train-y", func(p *corev1.Pod) {
+		exits(1, "Error", 5*time.Minute)(p)
+		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	})
+	for name, tc := range map[string]struct {
+		job   *batchv1.Job
+		lease *explain.Lease
+		pods  []explain.Pod
+		alive explain.Aliveness
+		says  string
+		gone  bool
+	}{
+		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "vm-1 holds its Lease"},
+		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired, it was last renewed 1m ago", gone: true},
+		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "vm-1 holds"},
+		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
+		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
+		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
+		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
+		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended 5m ago or more and is not recorded", gone: true},
+		"nothing tells":                     {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "nothing tells"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := factsOf(tc.job, append(tc.pods, running)...)
+			f.Lease = tc.lease
+			r := report(f)
+			if r.Reconciler.Alive != tc.alive || !strings.Contains(r.Reconciler.Text, tc.says) {
+				t.Errorf("%s: %s; want %s: %s", r.Reconciler.Alive, r.Reconciler.Text, tc.alive, tc.says)
+			}
+			if hasProblem(r, explain.ProblemControllerGone) != tc.gone || r.Verdict.Stalled != tc.gone {
+				t.Errorf("stalled %v, problems %+v", r.Verdict.Stalled, r.Problems)
+			}
+		})
+	}
+}
+
+// A replica that ran without leader election for a while, and has died since, leaves an
+// old Lease: nobody holds that.
+func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
+	f := factsOf(ours(30*time.Minute), podOf("train-x", nil))
+	f.Lease = lease("vm-1", time.Hour)
+	if r := report(f).Reconciler; r.Alive == explain.Alive || strings.Contains(r.Text, "holds its Lease") {
+		t.Errorf("%s: %s", r.Alive, r.Text)
+	}
+}
+
+// A Lease that was never renewed has no age.
+func TestLeaseWithoutRenewTime_CLI_06(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
+	f.Lease = &explain.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
+	r := report(f)
+	if all := r.Reconciler.Text + fmt.Sprint(r.Problems); strings.Contains(all, "106751d") {
+		t.Error(all)
+	}
+}
+
+// MGB-12: nobody has worked on the Job, whose managedBy is a misspelling.
+func TestNeglected_MGB_12(t *testing.T) {
+	neglected := func(managedBy string, age time.Duration) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.Status, j.CreationTimestamp = batchv1.JobStatus{}, ago(age)
+			if managedBy != "" {
+				j.Spec.ManagedBy = &managedBy
+			}
+		})
+	}
+	for _, tc := range []struct {
+		managedBy string
+		says      []string
+	}{
+		{"", []string{"kube-controller-manager does not seem to run"}},
+		{"kubernetes.io/job-controller", []string{"kube-controller-manager does not seem to run"}},
+		{"batchjob.dev/contoller", []string{"controller batchjob.dev/contoller", "looks like a misspelling of batchjob.dev/controller"}},
+		{"example.com/other", []string{"controller example.com/other", "start the controller that runs Jobs with managedBy example.com/other"}},
+		{recorded.OurName, []string{"kubectl batchjob controller"}},
+	} {
+		r := report(factsOf(neglected(tc.managedBy, time.Hour)))
+		p := problem(t, r, explain.ProblemNotReconciled)
+		all := p.Text + fmt.Sprint(r.Advice)
+		for _, says := range tc.says {
+			if !strings.Contains(all, says) {
+				t.Errorf("%q: %q does not say %q", tc.managedBy, all, says)
+			}
+		}
+		if !r.Verdict.Stalled || r.Reconciler.Alive != explain.NotAlive || r.Reconciler.ManagedBy != tc.managedBy {
+			t.Errorf("%q: %+v %+v", tc.managedBy, r.Verdict, r.Reconciler)
+		}
+	}
+	if r := report(factsOf(neglected("example.com/other", 5*time.Second))); hasProblem(r, explain.ProblemNotReconciled) || r.Verdict.Stalled {
+		t.Errorf("a Job of five seconds is neglected: %+v", r.Problems)
+	}
+}
+
+// CLI-06: who suspended it, by the fields of the spec that it owns.
+func TestSuspendedBy_CLI_06(t *testing.T) {
+	suspend := `{"f:spec":{"f:suspend":{}}}`
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		says   string
+	}{
+		"nobody knows": {func(*batchv1.Job) {}, "the Job is suspended (spec.suspend)"},
+		"the last one": {func(j *batchv1.Job) {
+			j.ManagedFields = []metav1.ManagedFieldsEntry{wrote("old", "", suspend, time.Hour), wrote("queue-operator", "", suspend, time.Minute), wrote("newer", "", `{"f:spec":{"f:parallelism":{}}}`, time.Second), wrote("status", "status", suspend, 0)}
+		}, "queue-operator set spec.suspend"},
+		"without a time": {func(j *batchv1.Job) {
+			e := wrote("timeless", "", suspend, 0)
+			e.Time = nil
+			j.ManagedFields = []metav1.ManagedFieldsEntry{e}
+		}, "timeless set spec.suspend"},
+		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue holds the Job suspended until there is room in the queue gpu"},
+		"an owner": {func(j *batchv1.Job) {
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}
+		}, "up to its owner JobSet set"},
+	} {
+		r := report(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.Suspend = ptr.To(true)
+			condition(j, batchv1.JobSuspended, "JobSuspended", "", time.Minute)
+			tc.change(j)
+		})))
+		if p := problem(t, r, explain.ProblemSuspended); !strings.Contains(p.Text, tc.says) || !p.Since.Equal(ptr.To(ago(time.Minute))) {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if r.Verdict.Status != "Suspended" || !r.Verdict.Stalled || len(r.Next) != 1 || !strings.Contains(r.Next[0].Text, "nothing") {
+			t.Errorf("%s: %+v, next %+v", name, r.Verdict, r.Next)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package analysis_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+
+// later are cases of which only time tells more: nothing has happened since they were
+// recorded, and they are looked at again then.
+var later = map[string]time.Duration{
+	"unknown-managed-by": 10 * time.Minute, "unknown-managed-by.builtin": 10 * time.Minute,
+	"controller-gone": 5 * time.Minute, "vanished-node": 10 * time.Minute, "vanished-node.builtin": 10 * time.Minute,
+	"terminating-holds-slot": 15 * time.Minute, "image-pull": time.Hour,
+}
+
+func cases(t *testing.T) []recorded.Case {
+	t.Helper()
+	files, err := recorded.Files(filepath.Join("testdata", "recorded"))
+	if err != nil || len(files) < 60 {
+		t.Fatalf("%d recorded cases, %v", len(files), err)
+	}
+	var all []recorded.Case
+	for _, file := range files {
+		c, err := recorded.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait, ok := later[c.Name]; ok {
+			all = append(all, c)
+			c, err = recorded.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Name += ".later"
+			for i := range c.Facts {
+				f := &c.Facts[i]
+				f.Now = f.Now.Add(wait)
+				if f.Lease != nil && !strings.HasPrefix(c.Name, "controller-gone") {
+					f.Lease.Renewed = f.Now.Add(-time.Second)
+				}
+				if strings.HasPrefix(c.Name, "vanished-node") {
+					c.Facts[i].GoneNodes = map[string]string{c.Facts[i].Pods[0].Node: "it does not exist any more"}
+				}
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// CLI-01..06: what status and explain-failure say of every recorded Job, of the built-in
+// controller and of ours: a failure of each reason, each stall, each interim state.
+func TestRecorded_CLI_04_CLI_05_CLI_06(t *testing.T) {
+	written := map[string]bool{}
+	for _, c := range cases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			var got bytes.Buffer
+			got.WriteString("# " + c.What + "\n")
+			reports := make([]explain.Report, 0, len(c.Facts))
+			for _, f := range c.Facts {
+				reports = append(reports, analysis.Explain(f, explain.Options{}))
+			}
+			for _, r := range reports {
+				draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
+				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name, func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
+			}
+			if len(reports) > 1 {
+				draw(t, &got, "kubectl batchjob explain-failure -l …", func() error {
+					return text.Explanations(&got, analysis.List(reports), text.Options{Width: 100})
+				})
+			}
+			golden(t, c.Name+".txt", recorded.Trim(got.Bytes()))
+		})
+		written[c.Name+".txt"] = true
+	}
+	files, _ := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
+	for _, file := range files {
+		if !written[filepath.Base(file)] {
+			t.Errorf("%s belongs to no recorded case", file)
+		}
+	}
+}
+
+func draw(t *testing.T, out *bytes.Buffer, command string, write func() error) {
+	t.Helper()
+	out.WriteString("\n$ " + command + "\n")
+	if err := write(); err != nil {
+		t.Error(err)
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *rewrite {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test ./pkg/explain/analysis -rewrite, and read the diff); got:\n%s", path, got)
+	}
+}
+
+// The same facts give the same report, in whatever order pods and events were read.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for _, c := range cases(t) {
+		for _, f := range c.Facts {
+			want := render(t, f)
+			slices.Reverse(f.Pods)
+			slices.Reverse(f.Events)
+			if got := render(t, f); got != want {
+				t.Errorf("%s: another order of pods and events gives another text:\n%s\nwas:\n%s", c.Name, got, want)
+			}
+		}
+	}
+}
+
+func render(t *testing.T, f explain.Facts) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := text.Explanation(&b, analysis.Explain(f, explain.Options{}), text.Options{Full: true}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// restarting is a Job with restartPolicy OnFailure that backoffLimit ended 10 minutes ago,
+// with so many failures counted.
+func restarting(limit, failed int32) *batchv1.Job {
+	return jobWith(func(j *batchv1.Job) {
+		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		j.Spec.BackoffLimit, j.Status.Failed = &limit, failed
+		ended(j, "BackoffLimitExceeded", "")
+	})
+}
+
+// restartedPod runs, was restarted so often after its container ended with a code, and is
+// deleted since d ago if that is not 0.
+func restartedPod(restarts, code int32, d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "main", RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(11 * time.Minute)}},
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				ExitCode: code, Reason: "Error", Message: "no licence", StartedAt: ago(12 * time.Minute), FinishedAt: ago(12*time.Minute - 2*time.Second),
+			}},
+		}}
+		if d > 0 {
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(d-30*time.Second)), ptr.To[int64](30)
+		}
+	}
+}
+
+// stopped ends the container of such a pod as its deletion does, or leaves it as it ended.
+func stopped(start func(*corev1.Pod), code int32, at metav1.Time) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		start(p)
+		p.Status.Phase = corev1.PodFailed
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", StartedAt: ago(11 * time.Minute), FinishedAt: at}}
+	}
+}
+
+// counted takes the finalizer away.
+func counted(change func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		change(p)
+		p.Finalizers = nil
+	}
+}
+
+const (
+	nobodyElse  = "find out who"
+	nothingKept = "restartPolicy Never: each failure then leaves its pod behind"
+)
+
+// JOB-16, CLI-04: restarts that use up backoffLimit are told with how the container failed, and
+// the deletions that follow are the controller's own.
+func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit, failed int32
+		pods          []explain.Pod
+		want          []string
+	}{
+		"counted, and still ending": {3, 1, []explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
+			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main ended with exit code 7 last, “no licence”",
+			"backoffLimit 3: container restarts count too, with restartPolicy OnFailure (3 restarts); 1 pod counts as failed",
+			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
+		}},
+		"still ending": {1, 0, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main ended with exit code 7 last, “no licence”; it waits for 1 terminating pod",
+			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
+		}},
+		"limit 0": {0, 1, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 7 last",
+		}},
+		"killed by the deletion": {1, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
+			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main ended with exit code 7 last",
+			"container main ended with exit code 7 after 2s, before it was restarted",
+		}},
+		"waited to be restarted": {0, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 9 last",
+		}},
+		"more pods than the limit": {2, 3, []explain.Pod{
+			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
+		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main ended with exit code 8 last"}},
+		"not deleted yet": {2, 0, []explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "ended with exit code 7 last"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := restarting(tc.limit, tc.failed)
+			if tc.failed == 0 {
+				job.Status.Conditions = job.Status.Conditions[:1] // FailureTarget
+			}
+			r := report(factsOf(job, tc.pods...))
+			wantSaid(t, r, append(tc.want, nothingKept)...)
+			wantUnsaid(t, r, nobodyElse, "pod failed,", "pods failed,")
+			for _, c := range r.Causes {
+				if !c.Consequence && name != "waited to be restarted" {
+					t.Errorf("%+v is told as a cause", c)
+				}
+			}
+		})
+	}
+}
+
+// JOB-16, CLI-04: the same when the pods are gone, and the Job and its events are all there is.
+func TestRestartsOfPodsThatAreGone_JOB_16_CLI_04(t *testing.T) {
+	told := func(f cause.Failure) []explain.Event {
+		e := failedEvent(f, "a", 1, 0)
+		e.First = noon.Add(-10 * time.Minute)
+		return []explain.Event{e}
+	}
+	oomKilled := killed(137)
+	oomKilled.Restarted = cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
+	for name, tc := range map[string]struct {
+		limit, failed int32
+		events        []explain.Event
+		want          []string
+	}{
+		"its event tells": {3, 1, told(deletedAfterExit7), []string{
+			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main ended with exit code 7 last",
+			"find out why container main ends with exit code 7",
+		}},
+		"of a container that was killed": {0, 1, told(oomKilled), []string{
+			"restarted at least 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 137 (SIGKILL, OOMKilled) last",
+			"container main has no memory limit of its own",
+		}},
+		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
+		"no event":                {1, 1, nil, []string{"containers of its pods were restarted at least 1 time, which uses up backoffLimit 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := factsOf(restarting(tc.limit, tc.failed))
+			f.Events = tc.events
+			r := report(f)
+			wantSaid(t, r, append(tc.want, nothingKept)...)
+			wantUnsaid(t, r, nobodyElse+" deletes", "let nothing delete")
+			if len(r.Causes) != len(tc.events) || len(r.Causes) > 0 && !r.Causes[0].Consequence {
+				t.Errorf("%+v", r.Causes)
+			}
+		})
+	}
+}
+
+// JOB-15, CLI-04: with OnFailure, too, deletions by others and disruptions fail a Job.
+func TestNotTheRestarts_JOB_15_CLI_04(t *testing.T) {
+	job := restarting(0, 0)
+	job.Status.Conditions, job.Status.UncountedTerminatedPods.Failed = job.Status.Conditions[:1], []types.UID{"uid-a"}
+	f := factsOf(job, podOf("a", func(p *corev1.Pod) {
+		restartedPod(0, 0, 10*time.Minute)(p)
+		p.Status.ContainerStatuses = nil
+	}))
+	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retry; pod was deleted before it ended")
+	wantUnsaid(t, report(f), "uses up", "was restarted")
+
+	f = factsOf(restarting(0, 1))
+	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
+	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retry", nobodyElse+" deletes pods")
+
+	// Of what was deleted long before the end, nobody knows whether restarts came to that.
+	f = factsOf(restarting(1, 2))
+	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
+	wantSaid(t, report(f), "2 pods failed, and backoffLimit allows 1 retry", nobodyElse+" deletes pods")
+
+	evicted := func(p *corev1.Pod) {
+		stopped(restartedPod(5, 7, 9*time.Minute), 137, ago(15*time.Minute))(p)
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet"}}
+	}
+	wantUnsaid(t, report(factsOf(restarting(0, 1), podOf("a", evicted))), "uses up", "was restarted")
+
+	never := restarting(3, 4)
+	never.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	wantUnsaid(t, report(factsOf(never)), "restarted", nothingKept)
+}
+
+// CLI-04: who ended a container is no question where the controller did, as the Job was ending.
+func TestStoppedByTheController_CLI_04(t *testing.T) {
+	stoppedPod := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
+	stoppedPod.Containers = stoppedPod.Containers[:1] // It was not restarted.
+	r := report(factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
+		ended(j, "DeadlineExceeded", "")
+	}), stoppedPod))
+	wantSaid(t, r, "container main ended with exit code 137", "read the whole log")
+	wantUnsaid(t, r, nobodyElse)
+}
+
+// JOB-15, CLI-04: one restart at the end does not make restarts of what drained nodes did.
+func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
+	drained := killed(143)
+	drained.Condition = corev1.DisruptionTarget
+	drainedAfterExit7, last := drained, deletedAfterExit7
+	drainedAfterExit7.Restarted = exit7
+	told := func(f cause.Failure, count int32, d time.Duration) explain.Event {
+		e := failedEvent(f, "a", count, d)
+		e.First = e.Last
+		return e
+	}
+	for name, tc := range map[string]struct {
+		limit, failed int32
+		events        []explain.Event
+		want          string
+	}{
+		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit allows 3 retries"},
+		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
+		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
+		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main ended with exit code 7 last"},
+	} {
+		f := factsOf(restarting(tc.limit, tc.failed))
+		f.Events = tc.events
+		if s := report(f).Verdict.Sentence; !strings.Contains(s, tc.want) {
+			t.Errorf("%s: %q, want %q", name, s, tc.want)
+		}
+	}
+}
+
+// JOB-16, CLI-04: restarts of pods that are gone are not laid on the one that is there.
+func TestRestartsOfSeveralPods_JOB_16_CLI_04(t *testing.T) {
+	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
+	wantSaid(t, r, "containers of its pods were restarted at least 6 times, which uses up backoffLimit 6")
+	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")
+}

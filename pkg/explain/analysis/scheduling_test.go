@@ -1,0 +1,60 @@
+package analysis_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// gangJob asks for gang scheduling, and its controller wrote its startTime.
+func gangJob(managedBy *string) *batchv1.Job {
+	return jobWith(func(j *batchv1.Job) {
+		j.Spec.ManagedBy = managedBy
+		j.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+			Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{},
+		}}
+	})
+}
+
+// JOB-64, CLI-06: a Job that gets no pods because nobody makes its PodGroup says so, also to
+// somebody who may not read pods, and says nothing of pods to come.
+func TestNoPodGroup_JOB_64(t *testing.T) {
+	const sentence = "The Job does not go on: no pods are created, as the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
+	f := factsOf(gangJob(ptr.To(recorded.OurName)))
+	for _, f.PodsRead = range []bool{true, false} {
+		r := report(f)
+		if p := problem(t, r, explain.ProblemNoPodGroup); !p.Blocks || !r.Verdict.Stalled || r.Verdict.Sentence != sentence+recorded.OurName+" does not support." {
+			t.Errorf("pods read: %t, %+v, %+v", f.PodsRead, p, r.Verdict)
+		}
+		wantSaid(t, r, "without managedBy", "schedulingGroup names", "scheduled one by one")
+		wantUnsaid(t, r, "2 pods are created", "nothing, until")
+	}
+	// A pod that is there all the same runs.
+	f.PodsRead, f.Pods = true, []explain.Pod{podOf("a", nil)}
+	wantSaid(t, report(f), "The Job runs: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
+	for name, job := range map[string]*batchv1.Job{
+		"ended": gangJob(ptr.To(recorded.OurName)), "of the built-in controller": gangJob(nil),
+		"with a group of its own": gangJob(ptr.To(recorded.OurName)),
+	} {
+		switch name {
+		case "ended":
+			ended(job, "DeadlineExceeded", "")
+		case "with a group of its own":
+			job.Spec.Template.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: ptr.To("mine")}
+		}
+		if r := report(factsOf(job)); hasProblem(r, explain.ProblemNoPodGroup) {
+			t.Errorf("%s: %+v", name, r.Problems)
+		}
+	}
+	// Ours stands in for the built-in one.
+	f = factsOf(gangJob(nil))
+	f.Events = []explain.Event{jobEvent("SchedulingNotSupported", "No pods are created", 1, time.Minute)}
+	wantSaid(t, report(f), "which its controller does not support")
+}

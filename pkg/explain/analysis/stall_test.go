@@ -1,0 +1,199 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.
+func TestCreationRefused_CLI_06(t *testing.T) {
+	for _, tc := range []struct{ message, says string }{
+		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota of the namespace is used up"},
+		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota of the namespace wants requests or limits"},
+		{`Error creating: pods "train-x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, "Pod Security level"},
+		{`Error creating: pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "LimitRange"},
+		{`Error creating: pods "train-x" is forbidden: maximum cpu usage per Pod is 1, but limit is 2`, "LimitRange"},
+		{`Error creating: pods "train-x" is forbidden: minimum memory usage per Container is 1Gi, but request is 1Mi`, "LimitRange"},
+		{`Error creating: pods "train-x" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`, "LimitRange"},
+		{`Error creating: pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "service account"},
+		{`Error creating: pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: no`, "admission policy of the cluster denies"},
+		{`Error creating: admission webhook "guard.example.com" denied the request: no`, "admission webhook of the cluster denies"},
+		{`Error creating: Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard": connection refused`, "admission webhook of the cluster does not answer"},
+		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "the API server forbids it"},
+		{`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`, "the pod template invalid"},
+		{`Error creating: etcdserver: request timed out`, "the API server refuses it"},
+	} {
+		f := factsOf(jobWith(nil))
+		f.Events = []explain.Event{jobEvent("FailedCreate", tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
+		r := report(f)
+		p := problem(t, r, explain.ProblemCreationRefused)
+		if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != tc.message || p.Count != 2 {
+			t.Errorf("%+v, want it to say %q", p, tc.says)
+		}
+		if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "does not go on: pods of the Job cannot be created") {
+			t.Errorf("%+v", r.Verdict)
+		}
+	}
+}
+
+// What was refused, and went well later, or long ago, or in a Job that has ended, is over.
+func TestCreationRefusedIsOver_CLI_06(t *testing.T) {
+	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
+	for name, f := range map[string]explain.Facts{
+		"created since": {Events: []explain.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
+		"long ago":      {Events: []explain.Event{jobEvent("FailedCreate", "exceeded quota", 4, 16*time.Minute)}, Job: jobWith(nil)},
+		"has failed":    {Events: []explain.Event{refused}, Job: jobWith(func(j *batchv1.Job) { ended(j, "DeadlineExceeded", "") })},
+		"is to fail":    {Events: []explain.Event{refused}, Job: jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "DeadlineExceeded", "", 0) })},
+		"a pod's event": {Events: []explain.Event{{Pod: "train-x", Type: "Warning", Reason: "FailedCreate", Last: noon}}, Job: jobWith(nil)},
+	} {
+		f.Now, f.PodsRead, f.EventsRead = noon, true, true
+		if r := report(f); hasProblem(r, explain.ProblemCreationRefused) {
+			t.Errorf("%s: %+v", name, r.Problems)
+		}
+	}
+}
+
+// CLI-06, PRP-23: a pod that does not end, by what keeps it.
+func TestTerminating_CLI_06_PRP_23(t *testing.T) {
+	deleted := func(d time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.DeletionGracePeriodSeconds, p.DeletionTimestamp = ptr.To[int64](30), ptr.To(ago(d-30*time.Second))
+		}
+	}
+	for name, tc := range map[string]struct {
+		since  time.Duration
+		gone   map[string]string
+		change func(*corev1.Pod)
+		kind   explain.ProblemKind
+		says   string
+	}{
+		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and its replacement is not created before"},
+		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "beyond the grace period"},
+		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it does not exist any more"}, kind: explain.ProblemNodeGone, says: "on node node-1, which cannot end it (it does not exist any more)"},
+		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it does not exist any more"}, kind: explain.ProblemTerminatingStuck, says: "beyond the grace period"},
+		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
+			kind: explain.ProblemNodeGone, says: "on node node-1, which cannot end it (it is lost)"},
+	} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
+			j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		})
+		f := factsOf(job, podOf("train-x", func(p *corev1.Pod) {
+			deleted(tc.since)(p)
+			if tc.change != nil {
+				tc.change(p)
+			}
+		}))
+		f.GoneNodes = tc.gone
+		r := report(f)
+		p := problem(t, r, tc.kind)
+		if !strings.Contains(p.Text, tc.says) || p.Count != 1 || !p.Blocks || !r.Verdict.Stalled {
+			t.Errorf("%s: %+v, stalled %v", name, p, r.Verdict.Stalled)
+		}
+		grace := false
+		for _, w := range r.Waits {
+			grace = grace || w.Kind == explain.WaitGrace && w.Until.Equal(ptr.To(ago(tc.since-30*time.Second)))
+		}
+		if late := tc.since > 30*time.Second; grace == late {
+			t.Errorf("%s: waits %+v", name, r.Waits)
+		}
+	}
+}
+
+// CLI-06: ends of pods that nobody records tell that the controller is gone, without a
+// Lease; in a Job that has ended, that its last finalizers stick.
+func TestFinalizers_CLI_06(t *testing.T) {
+	held := func(p *corev1.Pod) {
+		exits(1, "Error", 5*time.Minute)(p)
+		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	}
+	r := report(factsOf(jobWith(nil), podOf("train-x", held), podOf("train-y", held)))
+	if p := problem(t, r, explain.ProblemControllerGone); p.Count != 2 || len(p.Pods) != 2 || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || !r.Verdict.Stalled {
+		t.Errorf("%+v", p)
+	}
+	r = report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }), podOf("train-x", held)))
+	if p := problem(t, r, explain.ProblemFinalizerStuck); p.Count != 1 || !strings.Contains(p.Text, "1 ended pod of the Job still holds the finalizer") {
+		t.Errorf("%+v", p)
+	}
+	if r.Verdict.Stalled {
+		t.Error("a Job that has ended is stalled")
+	}
+	fresh := podOf("train-x", func(p *corev1.Pod) {
+		held(p)
+		p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = ago(20 * time.Second)
+	})
+	if r := report(factsOf(jobWith(nil), fresh)); hasProblem(r, explain.ProblemControllerGone) {
+		t.Errorf("after 20 seconds: %+v", r.Problems)
+	}
+}
+
+// CLI-06: clocks: the deadline, the TTL, and neither once they do not count.
+func TestClocks_CLI_06(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		kind   explain.WaitKind
+		until  time.Duration // from noon; 0 for no clock
+	}{
+		"deadline":            {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](3700) }, explain.WaitDeadline, 100 * time.Second},
+		"deadline, suspended": {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds, j.Spec.Suspend = ptr.To[int64](3700), ptr.To(true) }, explain.WaitDeadline, 0},
+		"deadline, decided": {func(j *batchv1.Job) {
+			j.Spec.ActiveDeadlineSeconds = ptr.To[int64](3700)
+			condition(j, batchv1.JobFailureTarget, "X", "", 0)
+		}, explain.WaitDeadline, 0},
+		"TTL of a failed Job": {func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = ptr.To[int32](600); ended(j, "X", "") }, explain.WaitTTL, time.Minute},
+		"TTL of a complete Job": {func(j *batchv1.Job) {
+			j.Spec.TTLSecondsAfterFinished, j.Status.CompletionTime = ptr.To[int32](600), ptr.To(ago(8*time.Minute))
+			condition(j, batchv1.JobComplete, "CompletionsReached", "", 8*time.Minute)
+		}, explain.WaitTTL, 2 * time.Minute},
+		"TTL that is over":     {func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = ptr.To[int32](60); ended(j, "X", "") }, explain.WaitTTL, 0},
+		"TTL of a running Job": {func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = ptr.To[int32](600) }, explain.WaitTTL, 0},
+		"TTL of a deleted one": {func(j *batchv1.Job) {
+			j.Spec.TTLSecondsAfterFinished = ptr.To[int32](600)
+			ended(j, "X", "")
+			j.DeletionTimestamp = ptr.To(ago(0))
+		}, explain.WaitTTL, 0},
+	} {
+		r := report(factsOf(jobWith(tc.change)))
+		var found time.Duration
+		for _, w := range r.Waits {
+			if w.Kind == tc.kind {
+				found = w.Until.Sub(noon)
+			}
+		}
+		if found != tc.until {
+			t.Errorf("%s: %v, want %v; %+v", name, found, tc.until, r.Waits)
+		}
+	}
+}
+
+// A failed Job ends with its Failed condition, not now, and not never.
+func TestDuration_CLI_01(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "X", "") })))
+	if !r.Job.Finished.Equal(ptr.To(ago(9*time.Minute))) || *r.Job.DurationSeconds != 51*60 {
+		t.Errorf("%v, %v seconds", r.Job.Finished, *r.Job.DurationSeconds)
+	}
+	if r := report(factsOf(jobWith(nil))); *r.Job.DurationSeconds != 3600 || r.Job.Finished != nil {
+		t.Errorf("%v", r.Job)
+	}
+}
+
+// PFN-16..22: names that count for nothing are told, each with what is wrong.
+func TestInvalidNames_CLI_05(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy, j.Spec.ManagedBy = rules(2), ptr.To(recorded.OurName)
+		j.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=Same;1=Same"}
+	})
+	r := report(factsOf(job))
+	p := problem(t, r, explain.ProblemInvalidRuleNames)
+	if p.Blocks || len(p.Details) != 1 || !strings.Contains(p.Details[0], "same name") || len(r.FailurePolicy.NameViolations) != 1 {
+		t.Errorf("%+v, %+v", p, r.FailurePolicy)
+	}
+}

@@ -1,0 +1,78 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// pendingPod has a node, and a container that waits if there is a reason for it.
+func pendingPod(reason, message string) explain.Pod {
+	return podOf("train-x", func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(10 * time.Minute)
+		p.Spec.NodeName, p.Status.Phase = "node-1", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
+		if reason != "" {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
+		}
+	})
+}
+
+func podEvent(reason, message string, d time.Duration) explain.Event {
+	at := noon.Add(-d)
+	return explain.Event{Pod: "train-x", Type: "Warning", Reason: reason, Message: message, First: at, Last: at, Count: 1}
+}
+
+// CLI-06: what to do about a pod that does not start follows from what its kubelet says, in the
+// words of a real one.
+func TestAdviceOnStart_CLI_06(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pod    explain.Pod
+		events []explain.Event
+		text   string // of the problem
+		advice string
+	}{
+		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started", "create what the container refers to"},
+		"an image of root":    {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "let the container run as somebody else than root"},
+		"a user with a name":  {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "let the container run as somebody else than root"},
+		"a volume is missing": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "has not started (FailedMount)", "create what its volumes refer to"},
+		"a user that is root": {pendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "let the container run as somebody else than root"},
+		"a volume that hangs": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "has not started (FailedMount)", "see what the pod waits for"},
+		"other trouble":       {pendingPod("", ""), []explain.Event{podEvent("FailedCreatePodSandBox", "no address left", time.Minute)}, "has not started (FailedCreatePodSandBox)", "see what the pod waits for"},
+		"how the node is":     {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "has not started (FailedMount)", "create what its volumes refer to"},
+		"only how it is":      {pendingPod("", ""), []explain.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node and has not started", "see what the pod waits for"},
+	} {
+		f := factsOf(jobWith(nil), tc.pod)
+		f.Events = tc.events
+		r := report(f)
+		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, tc.text) || strings.Contains(r.Problems[0].Text, "DNS") {
+			t.Errorf("%s: problems %+v, want %q", name, r.Problems, tc.text)
+		}
+		if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) || !strings.HasPrefix(r.Advice[0].Command, "kubectl describe pod train-x") {
+			t.Errorf("%s: advice %+v, want %q", name, r.Advice, tc.advice)
+		}
+	}
+}
+
+// CLI-04: a warning that a kubelet gives with every pod of a node is no reason for a failure.
+func TestWarningsBeside_CLI_04(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Status.Failed = 1
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+	}))
+	f.Events = []explain.Event{podEvent("MissingClusterDNS", "falling back", time.Minute), podEvent("CheckLimitsForResolvConf", "too long", time.Minute), podEvent("Evicted", "the node was low on memory", time.Minute)}
+	var told []string
+	for _, e := range report(f).Evidence {
+		if e.Kind == explain.EvidenceEvent {
+			told = append(told, e.Reason)
+		}
+	}
+	if strings.Join(told, " ") != "Evicted" {
+		t.Errorf("events %q are evidence, want that of the eviction", told)
+	}
+}

@@ -1,0 +1,302 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+func (a *situation) verdict() explain.Verdict {
+	v := explain.Verdict{Status: Status(a.job), Fate: a.fate.Fate, Reason: a.fate.reason, Message: a.fate.message}
+	v.Rule, v.RuleName = a.fate.failedBy()
+	if a.fate.decided() && !a.finished() {
+		v.WaitsFor = a.waitsFor()
+	}
+	v.Stalled = a.blocker() != nil
+	var why []string
+	switch {
+	case a.fate.failing():
+		why = a.whyFailed()
+		v.ReasonFirst = !a.knowsReason() && a.fate.message != ""
+	case a.fate.decided():
+		why = []string{a.whyComplete()}
+	default:
+		v.Clauses, v.Problem = a.whatHappens()
+	}
+	if len(why) > 0 {
+		v.Why, v.Clauses = words.Clauses(why), slices.Clone(why)
+		v.Clauses[0] = fateTexts[a.fate.Fate] + v.Clauses[0]
+	}
+	if v.WaitsFor != "" {
+		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)
+	}
+	v.Clauses = slices.DeleteFunc(v.Clauses, func(c string) bool { return c == "" })
+	v.Sentence = words.Clauses(v.Clauses) + "."
+	return v
+}
+
+// fateTexts begin the verdict on a Job whose end is decided.
+var fateTexts = map[explain.Fate]string{
+	explain.FateFailed: "The Job failed: ", explain.FateFailing: "The Job is going to fail: ",
+	explain.FateComplete: "The Job is complete: ", explain.FateSucceeding: "The Job has succeeded: ",
+}
+
+// whatHappens is the verdict on a Job whose end is open, and the problem that it names.
+func (a *situation) whatHappens() (verdict []string, problem *int32) {
+	b := a.blocker()
+	if b == nil {
+		return a.whatRuns()
+	}
+	text := "The Job does not go on: " + words.ProblemWhat(b, a.Now, &a.reconciler)
+	if b.Kind == explain.ProblemSuspended || b.Kind == explain.ProblemDeleting {
+		text = words.UpperFirst(words.ProblemWhat(b, a.Now, &a.reconciler))
+	}
+	return []string{text, words.ProblemNote(b)}, a.placeOf(b)
+}
+
+// placeOf is the index of a problem in the report.
+func (a *situation) placeOf(p *explain.Problem) *int32 {
+	for i := range a.problems {
+		if &a.problems[i] == p {
+			return ptr.To(int32(i))
+		}
+	}
+	return nil
+}
+
+// waitsFor is what the terminal condition waits for.
+func (a *analysis) waitsFor() string {
+	running, terminating, held := a.job.Status.Active, ptr.Deref(a.job.Status.Terminating, 0), int32(0)
+	if a.PodsRead {
+		w := ptr.Deref(a.plan.Findings.WaitFinish, reconcile.WaitFinish{})
+		running, terminating, held = w.Active, w.Terminating, w.Ended
+	}
+	var parts []string
+	if running > 0 {
+		parts = append(parts, words.Times(running, "pod that still runs", "pods that still run"))
+	}
+	if terminating > 0 {
+		parts = append(parts, words.Times(terminating, "terminating pod", "terminating pods"))
+	}
+	if held > 0 {
+		parts = append(parts, words.Times(held, "ended pod to be counted", "ended pods to be counted"))
+	}
+	if len(parts) == 0 {
+		return words.ControllerWord(a.managedBy()) + " to say so"
+	}
+	return words.Enumerate(parts, "and")
+}
+
+// whyFailed are clauses.
+func (a *numbers) whyFailed() []string {
+	failed := a.job.Status.Failed + int32(a.uncountedFailed())
+	switch a.fate.reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		if a.restartsFailedIt() {
+			return a.whyRestarts()
+		}
+		limit := jobspec.BackoffLimit(a.spec)
+		if failed <= limit {
+			return []string{fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows", limit), a.mostly()}
+		}
+		allows := "allows " + words.Times(limit, "retry", "retries")
+		if limit == 0 {
+			allows = "0 allows no retry"
+		}
+		return []string{fmt.Sprintf("%s, and backoffLimit %s", words.Times(failed, "pod failed", "pods failed"), allows), a.mostly()}
+	case batchv1.JobReasonDeadlineExceeded:
+		return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", deadlineText(a.spec.ActiveDeadlineSeconds)), a.mostly()}
+	case batchv1.JobReasonMaxFailedIndexesExceeded:
+		_, lost := a.endedIndexes()
+		return []string{fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", words.Times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), ptr.Deref(a.spec.MaxFailedIndexes, 0)), a.mostly()}
+	case batchv1.JobReasonFailedIndexes:
+		_, lost := a.endedIndexes()
+		return []string{fmt.Sprintf("%d of its %s failed (%s)", lost.Len(), words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
+	}
+	switch {
+	case a.knowsReason():
+		return []string{a.whyRule()}
+	case a.fate.message != "":
+		return []string{a.fate.reason + ", " + words.Quoted(a.fate.message)}
+	}
+	return []string{"reason " + a.fate.reason}
+}
+
+// knowsReason reports whether the reason for which the Job failed is one of ours to explain.
+func (a *analysis) knowsReason() bool {
+	switch a.fate.reason {
+	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes:
+		return true
+	}
+	return a.fate.culprit.pod != "" || !a.fate.noRule() || a.fate.byRule()
+}
+
+func deadlineText(deadline *int64) string {
+	if deadline == nil {
+		return "not set any more"
+	}
+	return words.Seconds(*deadline)
+}
+
+// whyRule is the verdict after a rule with FailJob.
+func (a *analysis) whyRule() string {
+	rule := "a rule of its podFailurePolicy"
+	if !a.fate.noRule() || a.fate.ruleName != "" {
+		rule = ruleLabel(a.fate.rule, a.fate.ruleName) + " of its podFailurePolicy"
+	}
+	if a.fate.noRule() && a.fate.ruleName != "" {
+		rule = fmt.Sprintf("rule %q of its podFailurePolicy", a.fate.ruleName)
+	}
+	k := a.fate.culprit
+	if k.pod == "" && a.fate.message != "" {
+		return rule + " ended it, " + words.Quoted(a.fate.message)
+	}
+	if k.pod == "" {
+		return rule + " ended it"
+	}
+	what := "has condition " + k.condition
+	if k.condition == "" {
+		reason, said := "", ""
+		if f := a.example(); f != nil && f.pod.Name == k.pod {
+			reason, said = f.cause.Reason, saying(f.message())
+		}
+		what = fmt.Sprintf("its container %s ended with %s%s", k.container, cause.ExitText(k.exitCode, reason), said)
+	}
+	return fmt.Sprintf("%s ended it, because of pod %s: %s", rule, a.culpritLabel(), what)
+}
+
+func (a *analysis) culpritLabel() string {
+	for i := range a.pods {
+		if p := a.pods[i]; p.Name == a.fate.culprit.pod && p.Index >= 0 {
+			return fmt.Sprintf("%s (index %d)", p.Name, p.Index)
+		}
+	}
+	return a.fate.culprit.pod
+}
+
+// mostly is a clause on the most frequent cause, "" if none is known.
+func (a *numbers) mostly() string {
+	var first *explain.Cause
+	all, kinds := int32(0), 0
+	causes := a.causes
+	if groups := group(a.decisive()); len(groups) > 0 {
+		causes = nil
+		for _, g := range groups {
+			causes = append(causes, a.causeOf(g))
+		}
+	}
+	for i := range causes {
+		c := &causes[i]
+		if c.Consequence {
+			continue
+		}
+		if first == nil {
+			first = c
+		}
+		all += c.Count
+		kinds++
+	}
+	if first == nil {
+		return ""
+	}
+	text := words.LowerFirst(textWithSignal(first)) + saying(first.Message)
+	if kinds == 1 {
+		return text
+	}
+	if a.untold > 0 {
+		return fmt.Sprintf("mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
+	}
+	return fmt.Sprintf("mostly (%d of %d) %s", first.Count, all, text)
+}
+
+// textWithSignal names the signal of an exit code that has no other reason.
+func textWithSignal(c *explain.Cause) string {
+	if c.Failure == nil || c.Reason != "" || c.Signal == "" {
+		return c.Text
+	}
+	f := *c.Failure
+	f.Reason = c.Signal
+	return f.Text()
+}
+
+// maxSaying is how much of a message goes into a sentence, in bytes.
+const maxSaying = 100
+
+// saying is the last line of a message, for the end of a sentence; "" if it is too long.
+func saying(message string) string {
+	all := lines(message)
+	if len(all) == 0 || len(all[len(all)-1]) > maxSaying {
+		return ""
+	}
+	return ", " + words.Quoted(all[len(all)-1])
+}
+
+func (a *numbers) whyComplete() string {
+	succeeded, total := a.job.Status.Succeeded, a.spec.Completions
+	took := ""
+	if s := a.jobView.DurationSeconds; s != nil && a.fate.Fate == explain.FateComplete {
+		took = " in " + words.Seconds(*s)
+	}
+	if a.fate.reason == batchv1.JobReasonSuccessPolicy {
+		for _, r := range rulesOf(a.success) {
+			if r.Met {
+				return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", r.Index, r.Text, took)
+			}
+		}
+	}
+	switch {
+	case a.indexed():
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, words.Times(ptr.Deref(total, 0), "index", "indexes"), took)
+	case total != nil:
+		return fmt.Sprintf("%d of %s succeeded%s", succeeded, words.Times(*total, "pod", "pods"), took)
+	}
+	return fmt.Sprintf("%s succeeded%s, and none runs any more", words.Times(succeeded, "pod", "pods"), took)
+}
+
+// whatRuns is the verdict on a Job that goes on, and the problem that it names.
+func (a *situation) whatRuns() (verdict []string, problem *int32) {
+	if a.job.DeletionTimestamp != nil {
+		return []string{"The Job is being deleted"}, nil
+	}
+	active, failed := a.activeNow(), a.failedNow()
+	if f := a.plan.Findings.Backoff; f != nil && active == 0 {
+		return []string{fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", words.Age(f.Until.Sub(a.Now)), a.progress(), failed), a.mostlyFailed()}, nil
+	}
+	verdict = []string{fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), words.Times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
+	if a.doomed() {
+		verdict = append(verdict, fmt.Sprintf("it will fail in the end, as %s failed", words.Times(a.indexes.FailedCount, "index has", "indexes have")))
+	}
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
+		goes := "goes on"
+		if !a.roomForRetries() {
+			goes = "may go on"
+		}
+		verdict = append(verdict, fmt.Sprintf("%s in back-off, the first %s in %s", words.Times(int32(waiting.Len()), "index is", "indexes are"), goes, words.Age(until.Sub(a.Now))))
+	}
+	for i := range a.problems {
+		if p := &a.problems[i]; p.Blocks {
+			return append(verdict, "but "+p.Text), a.placeOf(p)
+		}
+	}
+	return verdict, nil
+}
+
+func (a *numbers) progress() string {
+	succeeded := a.succeededNow()
+	switch {
+	case a.indexed():
+		return fmt.Sprintf("%d of %s succeeded", succeeded, words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"))
+	case a.spec.Completions != nil:
+		return fmt.Sprintf("%d of %s succeeded", succeeded, words.Times(*a.spec.Completions, "pod", "pods"))
+	}
+	return words.Times(succeeded, "pod succeeded", "pods succeeded")
+}

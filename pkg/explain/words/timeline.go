@@ -1,0 +1,63 @@
+package words
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// about is Job, Pod, Condition or Event.
+func MomentAbout(m *explain.Moment) string {
+	switch m.Kind {
+	case explain.MomentPodsCreated, explain.MomentPodsSucceeded, explain.MomentPodsFailed:
+		return "Pod"
+	case explain.MomentCondition:
+		return "Condition"
+	case explain.MomentEvent, explain.MomentOmitted:
+		return "Event"
+	}
+	return "Job"
+}
+
+func MomentText(m *explain.Moment) string {
+	switch m.Kind {
+	case explain.MomentCreated:
+		return "the Job was created"
+	case explain.MomentStarted:
+		return "the Job started"
+	case explain.MomentDeletionRequested:
+		return "its deletion was asked for"
+	case explain.MomentCondition:
+		return conditionText(m)
+	case explain.MomentPodsCreated:
+		return momentPods(m) + Plural(int(m.PodCount), " was created", " were created")
+	case explain.MomentPodsSucceeded:
+		return momentPods(m) + " succeeded"
+	case explain.MomentPodsFailed:
+		return momentPods(m) + " failed: " + LowerFirst(m.Failure.Text())
+	case explain.MomentOmitted:
+		return fmt.Sprintf("%d more", m.Count)
+	}
+	return m.Reason + ": " + m.Message
+}
+
+// pods is "pod a-x7" or "3 pods".
+func momentPods(m *explain.Moment) string {
+	if m.Pod != "" {
+		return "pod " + m.Pod
+	}
+	return Times(m.PodCount, "pod", "pods")
+}
+
+func conditionText(m *explain.Moment) string {
+	text := "condition " + m.Condition
+	if m.Status != string(corev1.ConditionTrue) {
+		text += " is " + m.Status
+	}
+	if m.Reason != "" {
+		text += " (" + m.Reason + ")"
+	}
+	return text
+}

@@ -1,0 +1,73 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+)
+
+// Age is a duration in at most two units: "1m20s", "3d4h". Clocks differ: none is negative.
+func Age(d time.Duration) string { return wording.Duration(max(d, 0)) }
+
+// Seconds is the Age of so many seconds.
+func Seconds(n int64) string { return Age(time.Duration(n) * time.Second) }
+
+// Times is "1 pod" or "2 pods".
+func Times(n int32, one, many string) string {
+	return fmt.Sprintf("%d %s", n, Plural(int(n), one, many))
+}
+
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Enumerate is "1, 2 or 3".
+func Enumerate(words []string, last string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// Joined leaves out empty parts.
+func Joined(separator string, parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+// Quoted puts a text of the cluster into a sentence.
+func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
+
+// UpperFirst begins a sentence with text.
+func UpperFirst(text string) string { return withFirst(text, unicode.ToUpper) }
+
+// LowerFirst puts a sentence behind a semicolon.
+func LowerFirst(text string) string { return withFirst(text, unicode.ToLower) }
+
+func withFirst(text string, change func(rune) rune) string {
+	r, size := utf8.DecodeRuneInString(text)
+	if size == 0 || r == utf8.RuneError {
+		return text
+	}
+	return string(change(r)) + text[size:]
+}
+
+// Clauses are joined to a sentence.
+func Clauses(all []string) string { return Joined("; ", all...) }
+
+// ContainersText is "container proxy", or "containers proxy and logs".
+func ContainersText(names []string) string {
+	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
+}
