@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -15,10 +13,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 // explainer reads what belongs to a Job, and explains it.
@@ -67,22 +65,9 @@ func newExplainer(config *rest.Config, now func() time.Time) (*explainer, error)
 	return &explainer{client: client, now: now}, nil
 }
 
-// namedJob reads the fields that this program knows, and the names of the rules of the podFailurePolicy.
-func namedJob(object *unstructured.Unstructured) (*observe.NamedJob, error) {
-	data, err := object.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
-	}
-	job := &observe.NamedJob{}
-	if err := json.Unmarshal(data, job); err != nil {
-		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
-	}
-	return job, nil
-}
-
 // facts are what there is to know of a Job that was read before.
 func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
-	job, err := namedJob(object)
+	job, err := feed.NamedJob(object)
 	if err != nil {
 		return explain.Facts{}, err
 	}

@@ -8,11 +8,11 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
@@ -262,11 +262,10 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 	if len(o.owners) == 0 && len(o.names) > 0 {
 		return jobs, failed
 	}
-	all, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	all, _, err := o.client.set(o.selector, nil).List(ctx)
 	if err != nil {
 		return jobs, append(failed, err)
 	}
-	sortJobs(all)
 	if len(o.owners) == 0 {
 		return all, failed
 	}
@@ -277,12 +276,12 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 				continue
 			}
 			found = true
-			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return keyOf(j) == keyOf(job) }) {
+			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
 				jobs = append(jobs, job)
 			}
 		}
 		if !found {
-			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").where()),
+			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").Where()),
 				"they may have been cleaned up; see: kubectl get jobs -n "+o.client.namespace))
 		}
 	}

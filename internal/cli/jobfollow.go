@@ -3,23 +3,18 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// follower prints Jobs and then every visible change of them. After a relist it prints what became different.
+// follower prints Jobs and then every visible change of them.
 type follower struct {
-	set     jobSet
 	printer jobPrinter
-	none    func() // says that there are no Jobs
-	errOut  io.Writer
-	env     environment
-
-	known map[jobKey]shownJob
+	shown   map[snapshot.JobKey]shownJob
 }
-
-type jobKey struct{ namespace, name string }
 
 // shownJob is a Job as it was printed last.
 type shownJob struct {
@@ -27,79 +22,46 @@ type shownJob struct {
 	signature string
 }
 
-func newFollower(o *statusOptions) *follower {
-	return &follower{
-		set:     jobSet{client: o.client, selector: o.selector, names: o.names},
-		printer: o.printer,
-		none:    o.reportNone,
-		errOut:  o.ErrOut,
-		env:     o.env,
-		known:   map[jobKey]shownJob{},
-	}
-}
-
-// run ends with the context's error, or with an error that no retry mends.
-func (f *follower) run(ctx context.Context) error {
-	version, err := f.start(ctx)
+// follow ends with the context's error, or with an error that no retry mends. An error of the first list ends it, and so do
+// names of which none exists.
+func (o *statusOptions) follow(ctx context.Context) error {
+	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
+	jobs := &feed.Jobs{Watch: o.env.newWatch(o.ErrOut), Set: o.client.set(o.selector, o.names), Each: f.take}
+	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
 	}
-	loop := watchLoop{target: watchedJobs{set: f.set, sink: f}, link: newLink(&linkNotes{out: f.errOut}, f.env)}
-	return loop.run(ctx, version)
-}
-
-// start prints the first picture. Unlike later, an error here ends the verb, and so do names of which none exists.
-func (f *follower) start(ctx context.Context) (string, error) {
-	jobs, version, err := f.set.list(ctx)
-	if err != nil {
-		return "", err
-	}
-	missing := f.set.missing(jobs)
+	missing := jobs.Set.Missing(first)
 	switch {
-	case len(jobs) == 0 && len(missing) > 0:
-		return "", errors.Join(missing...)
-	case len(jobs) == 0:
-		f.none()
+	case len(first) == 0 && len(missing) > 0:
+		return errors.Join(missing...)
+	case len(first) == 0:
+		o.reportNone()
 	}
-	PrintError(f.errOut, errors.Join(missing...))
-	return version, f.reconcile(jobs)
+	PrintError(o.ErrOut, errors.Join(missing...))
+	return jobs.Run(ctx)
 }
 
-// reconcile prints how jobs, all there are, differ from what is known.
-func (f *follower) reconcile(jobs []*unstructured.Unstructured) error {
-	present := map[jobKey]bool{}
-	for _, job := range jobs {
-		present[keyOf(job)] = true
-	}
-	var gone []*unstructured.Unstructured
-	for key, shown := range f.known {
-		if !present[key] {
-			gone = append(gone, shown.object)
-		}
-	}
-	sortJobs(gone)
-	for _, job := range gone {
-		if err := f.removed(job); err != nil {
-			return err
-		}
-	}
-	return f.changed(jobs...)
-}
-
-// changed prints those of jobs that look different from their last row.
-func (f *follower) changed(jobs ...*unstructured.Unstructured) error {
+// take prints the last row of each Job that is gone, and then those that look different from their last row.
+func (f *follower) take(updates []feed.Update) error {
 	var news []*unstructured.Unstructured
-	for _, job := range jobs {
-		signature, err := f.printer.signature(job)
+	for i := range updates {
+		u := &updates[i]
+		if u.Gone != "" {
+			if err := f.remove(u); err != nil {
+				return err
+			}
+			continue
+		}
+		signature, err := f.printer.signature(u.Job)
 		if err != nil {
 			return err
 		}
-		signature = string(job.GetUID()) + "\n" + signature
-		if shown, ok := f.known[keyOf(job)]; ok && shown.signature == signature {
-			continue
+		signature = string(u.UID) + "\n" + signature
+		if shown, ok := f.shown[u.Key]; !ok || shown.signature != signature {
+			f.shown[u.Key] = shownJob{object: u.Job, signature: signature}
+			news = append(news, u.Job)
 		}
-		f.known[keyOf(job)] = shownJob{object: job, signature: signature}
-		news = append(news, job)
 	}
 	if len(news) == 0 {
 		return nil
@@ -107,15 +69,15 @@ func (f *follower) changed(jobs ...*unstructured.Unstructured) error {
 	return f.printer.rows(news, false)
 }
 
-// removed prints the last row of a Job that is gone; nothing for one that was never printed.
-func (f *follower) removed(job *unstructured.Unstructured) error {
-	if _, ok := f.known[keyOf(job)]; !ok {
+// remove prints the last row of a Job that is gone; nothing for one in whose place another comes.
+func (f *follower) remove(u *feed.Update) error {
+	if u.Gone == feed.Replaced {
 		return nil
 	}
-	delete(f.known, keyOf(job))
-	return f.printer.rows([]*unstructured.Unstructured{job}, true)
-}
-
-func keyOf(job *unstructured.Unstructured) jobKey {
-	return jobKey{namespace: job.GetNamespace(), name: job.GetName()}
+	last := u.Job
+	if last == nil {
+		last = f.shown[u.Key].object
+	}
+	delete(f.shown, u.Key)
+	return f.printer.rows([]*unstructured.Unstructured{last}, true)
 }

@@ -149,7 +149,7 @@ func TestFollow_CLI_07_serverRestart(t *testing.T) {
 func TestFollowRefusalEnds(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	env := testEnvironment()
-	env.retry.refusalGrace = 0
+	env.retry.RefusalGrace = 0
 	s := watching(t, api, env)
 	api.setRefuse(func(*http.Request) *fakeStatus { return &fakeStatus{403, "Forbidden", "jobs.batch is forbidden"} })
 	api.dropWatches()

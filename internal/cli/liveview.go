@@ -7,10 +7,17 @@ import (
 	"io"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
+
+// liveLogLines is how many last lines of the logs that matter most belong to the evidence, if nobody says otherwise.
+const liveLogLines = 10
 
 // jobChoice is which Jobs a verb was asked for.
 type jobChoice struct {
@@ -22,17 +29,14 @@ type jobChoice struct {
 // liveView is a live source of the Jobs that were chosen.
 type liveView struct {
 	choice jobChoice
-	set    jobSet
-	source *liveSource
+	client *jobClient
+	set    feed.JobSet
+	source *live.Source
 }
 
-// openLive makes the clients. Warnings of the API server go to warnings.
-func openLive(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
-	return openLiveWith(liveLogLines, kube, choice, warnings, env)
-}
-
-// openLiveWith is openLive with so many last lines of logs in the evidence, 0 for none.
-func openLiveWith(logLines int64, kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
+// openLive makes the clients. Warnings of the API server go to warnings; logLines is how many last lines of logs belong to
+// the evidence, 0 for none.
+func openLive(logLines int64, kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
 	config, err := restConfig(kube, warnings)
 	if err != nil {
 		return nil, err
@@ -47,21 +51,40 @@ func openLiveWith(logLines int64, kube *genericclioptions.ConfigFlags, choice jo
 	if err != nil {
 		return nil, err
 	}
-	v := &liveView{choice: choice, set: jobSet{client: client, selector: choice.selector, names: choice.names}}
+	v := &liveView{choice: choice, client: client, set: client.set(choice.selector, choice.names)}
 	v.source, err = connectLive(config, v.set, logLines, env)
 	return v, err
+}
+
+// connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
+func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env environment) (*live.Source, error) {
+	typed, err := newExplainer(config, env.now)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // Watches are few, and opened one after the other.
+	all, err := newJobClient(config, "")
+	if err != nil {
+		return nil, err
+	}
+	return live.NewSource(live.Config{
+		Timing: env.timing(), Set: set, Jobs: all.every, Client: typed.client, LogLines: logLines, OpenLog: openLiveLog(typed.client, env),
+		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+		Explain: inOneLine, Guard: guarded,
+	}), nil
 }
 
 // check reads the Jobs that were named, before the terminal is taken over: credentials may
 // have to be asked for, and a typing error is an error.
 func (v *liveView) check(ctx context.Context) error {
 	if len(v.choice.names) == 0 {
-		options := v.set.options()
+		options := v.set.Options()
 		options.Limit = 1
-		_, err := v.set.client.jobs.List(ctx, options)
-		return v.set.client.call("list", "").wrap(err)
+		_, err := v.set.Client.List(ctx, options)
+		return v.set.Call("list", "").Wrap(err)
 	}
-	_, failed := v.set.client.getAll(ctx, v.choice.names)
+	_, failed := v.client.getAll(ctx, v.choice.names)
 	return errors.Join(failed...)
 }
 
@@ -70,12 +93,12 @@ func (v *liveView) single() snapshot.JobKey {
 	if len(v.choice.names) != 1 {
 		return snapshot.JobKey{}
 	}
-	return snapshot.JobKey{Namespace: v.set.client.namespace, Name: v.choice.names[0]}
+	return snapshot.JobKey{Namespace: v.set.Namespace, Name: v.choice.names[0]}
 }
 
 // what is the set in words.
 func (v *liveView) what() string {
-	what := "namespace " + v.set.client.namespace
+	what := "namespace " + v.set.Namespace
 	if v.choice.allNamespaces {
 		what = "all namespaces"
 	}
@@ -101,7 +124,7 @@ func (v *liveView) label(key snapshot.JobKey) string {
 func viewJob(ctx context.Context, name string, start tui.Start, logLines int64, kube *genericclioptions.ConfigFlags, v viewer) error {
 	held := &heldLines{}
 	defer held.release(v.ErrOut)
-	live, err := openLiveWith(logLines, kube, jobChoice{names: []string{name}}, held, v.env)
+	live, err := openLive(logLines, kube, jobChoice{names: []string{name}}, held, v.env)
 	if err != nil {
 		return err
 	}
@@ -119,7 +142,7 @@ func (v *liveView) run(ctx context.Context, use func(context.Context, snapshot.S
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = v.source.run(ctx) // Next returns its error.
+		_ = v.source.Run(ctx) // Next returns its error.
 	}()
 	defer func() {
 		cancel()

@@ -8,10 +8,9 @@ import (
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
 // logFollower reads the logs of a Job as they are written. Two watches tell it of the Job and of its pods, each log has
@@ -19,14 +18,14 @@ import (
 type logFollower struct {
 	o     *logsOptions
 	notes *logNotes
-	link  *linkNotes
+	link  *feed.Link
 	wake  chan struct{} // there is news
 	ended chan error    // from every log
 
 	mu      sync.Mutex
 	book    *podBook
 	job     *batchv1.Job
-	jobGone bool
+	end     feed.End // of the Job
 	running map[sourceKey]*followedLog
 	taken   map[sourceKey]bool // was or is read
 	waiting bool               // logs wait for a turn, and a note has said so
@@ -34,8 +33,8 @@ type logFollower struct {
 
 func newLogFollower(o *logsOptions) *logFollower {
 	return &logFollower{
-		o: o, notes: newLogNotes(o), link: &linkNotes{out: o.ErrOut}, wake: make(chan struct{}, 1), ended: make(chan error),
-		book: newPodBook(), job: o.job, running: map[sourceKey]*followedLog{}, taken: map[sourceKey]bool{},
+		o: o, notes: newLogNotes(o), link: o.env.newLink(o.ErrOut), wake: make(chan struct{}, 1), ended: make(chan error),
+		book: newPodBook(), job: o.job, end: feed.EndOf(o.job, ""), running: map[sourceKey]*followedLog{}, taken: map[sourceKey]bool{},
 	}
 }
 
@@ -52,13 +51,11 @@ func (f *logFollower) run(ctx context.Context) error {
 	f.replace(pods)
 	failed := make(chan error, 2)
 	// The pods were listed after the Job was read: of a Job that had finished they are all there are.
-	complete := explain.FinishedAt(f.job) != nil
+	complete := f.end != ""
 	if !complete {
-		podLoop := watchLoop{target: watchedPods{client: f.o.pods, sink: f}, link: newLink(f.link, f.o.env)}
-		jobs := watchedJobs{set: jobSet{client: f.o.jobs, names: []string{f.o.name}}, sink: f}
-		jobLoop := watchLoop{target: jobs, link: newLink(f.link, f.o.env)}
-		wg.Go(func() { failed <- podLoop.run(ctx, version) })
-		wg.Go(func() { failed <- jobLoop.run(ctx, "") })
+		podWatch := feed.Watch{Collection: f.o.pods.collection(f), Timing: f.o.env.timing(), Connection: f.link.Open(), Version: version}
+		wg.Go(func() { failed <- podWatch.Run(ctx) })
+		wg.Go(func() { failed <- f.followJob(ctx) })
 	}
 	f.begin()
 	return f.follow(ctx, &wg, complete, failed)
@@ -119,7 +116,7 @@ func (f *logFollower) judge(err error, unread *int) error {
 
 func (f *logFollower) result(unread int) error {
 	switch {
-	case f.jobGone && explain.FinishedAt(f.job) == nil:
+	case f.end == feed.Deleted || f.end == feed.Replaced:
 		return newUserError(kindNotFound, nil, f.o.jobLabel()+" was deleted before it had finished", "")
 	case unread > 0:
 		return newUserError(kindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
@@ -129,15 +126,15 @@ func (f *logFollower) result(unread int) error {
 
 // listLast looks for pods that the watch has not told of, when the Job is known to have finished.
 func (f *logFollower) listLast(ctx context.Context) error {
-	link := newLink(f.link, f.o.env)
+	link := f.link.Open()
 	for {
 		pods, _, err := f.o.pods.list(ctx)
 		if err == nil {
-			link.connected()
+			link.Up()
 			f.replace(pods)
 			return nil
 		}
-		if err := link.wait(ctx, err); err != nil {
+		if err := link.Wait(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -169,13 +166,13 @@ func (f *logFollower) next() (open []logSource, over bool) {
 		fmt.Fprintf(f.o.ErrOut, "%d logs are followed at a time (--max-log-requests); %d more wait until one ends.\n", f.o.maxRequests, len(left))
 	}
 	f.waiting = len(left) > 0
-	over = len(open) == 0 && len(f.running) == 0 && (f.jobGone || explain.FinishedAt(f.job) != nil)
+	over = len(open) == 0 && len(f.running) == 0 && f.end != ""
 	return open, over
 }
 
 func (f *logFollower) start(ctx context.Context, wg *sync.WaitGroup, source logSource) {
 	log := &followedLog{
-		o: f.o, to: f.o.printer, source: source, link: newLink(f.link, f.o.env), news: make(chan struct{}, 1), budget: newByteBudget(f.o.limitBytes),
+		o: f.o, to: f.o.printer, source: source, link: f.link.Open(), news: make(chan struct{}, 1), budget: newByteBudget(f.o.limitBytes),
 		ended: func() bool { return source.previous || f.hasEnded(source.key()) },
 	}
 	f.o.printer.arrange([]logSource{source})
@@ -252,40 +249,44 @@ func (f *logFollower) signal() {
 	}
 }
 
-// reconcile, changed and removed take news of the Job.
-func (f *logFollower) reconcile(jobs []*unstructured.Unstructured) error {
-	if len(jobs) == 0 {
-		f.loseJob()
+// followJob takes news of the Job until it has ended.
+func (f *logFollower) followJob(ctx context.Context) error {
+	jobs := &feed.Jobs{
+		Watch: feed.Watch{Timing: f.o.env.timing(), Connection: f.link.Open()}, Set: f.o.jobs.set("", []string{f.o.name}),
 	}
-	return f.changed(jobs...)
+	jobs.Each = func(updates []feed.Update) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		defer f.signal()
+		for i := range updates {
+			if err := f.takeJob(&updates[i]); err != nil {
+				return err
+			}
+		}
+		if jobs.Len() == 0 && f.end == "" {
+			f.end = feed.Deleted
+		}
+		return nil
+	}
+	return jobs.Run(ctx)
 }
 
-func (f *logFollower) changed(jobs ...*unstructured.Unstructured) error {
-	for _, object := range jobs {
-		if object.GetUID() != f.o.job.UID { // another one of this name
-			f.loseJob()
-			continue
-		}
-		job, err := toJob(object)
+// takeJob notes a change of the Job, or of another one of its name. f.mu is held.
+func (f *logFollower) takeJob(u *feed.Update) error {
+	if f.end != "" {
+		return nil
+	}
+	if u.UID != f.o.job.UID {
+		f.end = feed.Replaced
+		return nil
+	}
+	if u.Job != nil {
+		job, err := toJob(u.Job)
 		if err != nil {
 			return err
 		}
-		f.mu.Lock()
 		f.job = job
-		f.mu.Unlock()
 	}
-	f.signal()
+	f.end = feed.EndOf(f.job, u.Gone)
 	return nil
-}
-
-func (f *logFollower) removed(*unstructured.Unstructured) error {
-	f.loseJob()
-	return nil
-}
-
-func (f *logFollower) loseJob() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.jobGone = true
-	f.signal()
 }

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -169,7 +170,7 @@ func (n *logNotes) noPods(job *batchv1.Job) {
 		state = "managed by " + managedByCell(view)
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", n.o.jobLabel(), oneLine(state))
-	if n.o.follow && explain.FinishedAt(job) == nil {
+	if n.o.follow && feed.EndOf(job, "") == "" {
 		text += ", waiting for them"
 	}
 	fmt.Fprintln(n.out, text+".")

@@ -13,6 +13,8 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -39,8 +41,8 @@ func newPodLogClient(config *rest.Config, namespace, selector string, job types.
 	return &podLogClient{namespace: namespace, selector: selector, job: job, pods: client.Pods(namespace)}, nil
 }
 
-func (c *podLogClient) call(verb, resource, name string) apiCall {
-	return apiCall{verb: verb, resource: resource, namespace: c.namespace, name: name}
+func (c *podLogClient) call(verb, resource, name string) apicall.Call {
+	return apicall.Call{Verb: verb, Resource: resource, Namespace: c.namespace, Name: name}
 }
 
 // list reads in pages, and keeps of each pod what its logs need.
@@ -50,7 +52,7 @@ func (c *podLogClient) list(ctx context.Context) ([]*podLog, string, error) {
 	for {
 		page, err := c.pods.List(ctx, options)
 		if err != nil {
-			return nil, "", c.call("list", "pods", "").wrap(err)
+			return nil, "", c.call("list", "pods", "").Wrap(err)
 		}
 		for i := range page.Items {
 			if pod := &page.Items[i]; observe.JobUID(pod) == c.job {
@@ -63,17 +65,9 @@ func (c *podLogClient) list(ctx context.Context) ([]*podLog, string, error) {
 	}
 }
 
-func (c *podLogClient) watch(ctx context.Context, version string) (watch.Interface, error) {
-	seconds := int64(300)
-	w, err := c.pods.Watch(ctx, metav1.ListOptions{
-		LabelSelector: c.selector, ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
-	})
-	return w, c.call("watch", "pods", "").wrap(err)
-}
-
 func (c *podLogClient) open(ctx context.Context, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	body, err := c.pods.GetLogs(pod, options).Stream(ctx)
-	return body, c.call("get", "pods/log", pod).wrap(err)
+	return body, c.call("get", "pods/log", pod).Wrap(err)
 }
 
 // podSink is told what becomes of the pods of the Job.
@@ -83,36 +77,33 @@ type podSink interface {
 	remove(uid types.UID)
 }
 
-// watchedPods tells a sink of them.
-type watchedPods struct {
-	client *podLogClient
-	sink   podSink
-}
-
-func (w watchedPods) list(ctx context.Context) (string, error) {
-	pods, version, err := w.client.list(ctx)
-	if err == nil {
-		w.sink.replace(pods)
+// collection is the pods, for a watch that tells sink of them.
+func (c *podLogClient) collection(sink podSink) feed.Collection {
+	return feed.Collection{
+		Call: c.call("", "pods", ""),
+		List: func(ctx context.Context) (string, error) {
+			pods, version, err := c.list(ctx)
+			if err == nil {
+				sink.replace(pods)
+			}
+			return version, err
+		},
+		Open: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector = c.selector
+			return c.pods.Watch(ctx, options)
+		},
+		Take: func(kind watch.EventType, object runtime.Object) error {
+			pod, ok := object.(*corev1.Pod)
+			switch {
+			case !ok:
+				return fmt.Errorf("unexpected %T in the watch of pods", object)
+			case observe.JobUID(pod) != c.job:
+			case kind == watch.Deleted:
+				sink.remove(pod.UID)
+			default:
+				sink.put(newPodLog(pod))
+			}
+			return nil
+		},
 	}
-	return version, err
-}
-
-func (w watchedPods) watch(ctx context.Context, version string) (watch.Interface, error) {
-	return w.client.watch(ctx, version)
-}
-
-func (w watchedPods) watchCall() apiCall { return w.client.call("watch", "pods", "") }
-
-func (w watchedPods) event(kind watch.EventType, object runtime.Object) error {
-	pod, ok := object.(*corev1.Pod)
-	switch {
-	case !ok:
-		return fmt.Errorf("unexpected %T in the watch of pods", object)
-	case observe.JobUID(pod) != w.client.job:
-	case kind == watch.Deleted:
-		w.sink.remove(pod.UID)
-	default:
-		w.sink.put(newPodLog(pod))
-	}
-	return nil
 }

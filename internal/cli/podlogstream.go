@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
 // refusals is how often the log of an ended container is asked for when the server answers with an error.
@@ -57,7 +59,7 @@ type followedLog struct {
 	o      *logsOptions
 	to     linePrinter
 	source logSource
-	link   *link
+	link   *feed.Connection
 	ended  func() bool   // the container has ended, or is gone
 	news   chan struct{} // of the container
 
@@ -69,7 +71,7 @@ type followedLog struct {
 }
 
 func (l *followedLog) run(ctx context.Context) error {
-	defer l.link.connected() // a log that is over waits for nothing
+	defer l.link.Up() // a log that is over waits for nothing
 	for {
 		// Asked first: what was written before the end is then read for certain.
 		ended := l.ended()
@@ -92,13 +94,25 @@ func (l *followedLog) pause(ctx context.Context, err error, ended bool) error {
 	case errors.As(err, &end):
 		return end.error
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
-		return l.link.sleep(ctx, l.news)
+		return l.link.Sleep(ctx, l.news)
 	case (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && l.began.IsZero():
 		return err
 	case ended && l.refusedTooOften(err):
 		return &unreadLogError{source: l.source, err: err}
 	}
-	return l.link.wait(ctx, err)
+	return l.link.Wait(ctx, err)
+}
+
+// finalError is one that no retry mends, or that is a reason to stop.
+type finalError struct{ error }
+
+func (e finalError) Unwrap() error { return e.error }
+
+func final(err error) error {
+	if err == nil {
+		return nil
+	}
+	return finalError{err}
 }
 
 // unreadLogError is a log that cannot be read; others can.
@@ -132,7 +146,7 @@ func (l *followedLog) readOn(ctx context.Context, ended bool) error {
 	if l.began.IsZero() {
 		l.began = l.o.env.now()
 	}
-	l.link.connected()
+	l.link.Up()
 	reader := newLogReader(body, true)
 	resume := &resume{from: l.position}
 	fresh := true
@@ -161,7 +175,7 @@ func (l *followedLog) readOn(ctx context.Context, ended bool) error {
 }
 
 func (l *followedLog) print(line logLine) error {
-	l.link.heard()
+	l.link.Heard()
 	l.refused = 0
 	if line.last {
 		l.position.printed(line.time)

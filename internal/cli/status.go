@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
@@ -170,7 +168,7 @@ func (o *statusOptions) newPrinter() (jobPrinter, error) {
 func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
-		return newFollower(o).run(ctx)
+		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.possible(o.IOStreams):
 		return viewJob(ctx, o.names[0], tui.StartJob, liveLogLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	case o.summarizes():
@@ -178,14 +176,13 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	case len(o.names) > 0:
 		return o.printNamed(ctx)
 	}
-	jobs, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	jobs, _, err := o.client.set(o.selector, nil).List(ctx)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 {
 		o.reportNone()
 	}
-	sortJobs(jobs)
 	return o.printer.snapshot(jobs, false)
 }
 
@@ -205,7 +202,7 @@ func (o *statusOptions) printSummary(ctx context.Context) error {
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
 func (o *statusOptions) printNamed(ctx context.Context) error {
 	jobs, failed := o.client.getAll(ctx, o.names)
-	sortJobs(jobs)
+	feed.SortJobs(jobs)
 	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
 	return errors.Join(failed...)
 }
@@ -216,14 +213,4 @@ func (o *statusOptions) reportNone() {
 		return
 	}
 	o.client.reportNone(o.ErrOut)
-}
-
-// sortJobs orders by namespace, then name.
-func sortJobs(jobs []*unstructured.Unstructured) {
-	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.GetName(), b.GetName())
-	})
 }

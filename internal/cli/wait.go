@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const waitLong = `Wait until Jobs are complete or failed, whoever runs them.
@@ -175,7 +177,7 @@ func (o *waitOptions) Run(ctx context.Context) error {
 	}
 	progress := &waitProgress{
 		out: o.ErrOut, width: func() int { return o.env.widthOf(o.ErrOut) }, now: o.env.now,
-		namespaces: o.allNamespaces, quiet: o.quiet, last: map[jobKey]string{},
+		namespaces: o.allNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
 	defer o.startTicking(progress)()

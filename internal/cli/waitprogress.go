@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // progressNews is what a progress line is made from.
@@ -34,8 +35,8 @@ type waitProgress struct {
 
 	mu    sync.Mutex
 	news  progressNews
-	shown int               // columns that the line takes now
-	last  map[jobKey]string // by Job, the line that was written last
+	shown int                        // columns that the line takes now
+	last  map[snapshot.JobKey]string // by Job, the line that was written last
 }
 
 // show takes news.
@@ -51,7 +52,7 @@ func (p *waitProgress) show(news progressNews) {
 		return
 	}
 	for _, job := range news.changed {
-		key := jobKey{namespace: job.Namespace, name: job.Name}
+		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
 		line := strings.Join(p.cells(job), "")
 		if p.last[key] != line {
 			p.last[key] = line

@@ -163,7 +163,7 @@ func (o *watchOptions) Run(ctx context.Context) error {
 		warnings = o.held
 		defer o.held.release(o.ErrOut)
 	}
-	live, err := openLive(o.kube, jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}, warnings, o.env)
+	live, err := openLive(liveLogLines, o.kube, jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}, warnings, o.env)
 	if err != nil {
 		return err
 	}

@@ -233,7 +233,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, orNone(c.Reason), orNone(c.Message)))
 		}
 	}
-	if isEnd(r.Verdict.Fate) {
+	if r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateFailed {
 		v.once(at, key, "verdict", r.Verdict.Sentence)
 	}
 }

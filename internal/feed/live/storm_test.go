@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// liveStorm is a source that looks at a Job of 100,000 indexes, which nothing but the test feeds.
-type liveStorm struct {
-	source *liveSource
-	watch  *livePodWatch
+// storm is a source that looks at a Job of 100,000 indexes, which nothing but the test feeds.
+type storm struct {
+	source *Source
+	watch  *podWatch
 	pods   []stormPod
 	now    time.Time
 	next   int // index
@@ -36,13 +36,13 @@ type stormPod struct {
 	code    int32 // of its container, 0 while that runs
 }
 
-func newLiveStorm(pods int) *liveStorm {
-	storm := &liveStorm{now: testNow()}
-	env := testEnvironment()
-	env.now = func() time.Time { return storm.now }
-	s := newLiveSource(liveConfig{env: env})
+func newStorm(pods int) *storm {
+	storm := &storm{now: testNow()}
+	config := testConfig()
+	config.Now = func() time.Time { return storm.now }
+	s := NewSource(config)
 	s.focus.Job = snapshot.JobKey{Namespace: "ns1", Name: "huge"}
-	s.job = newLiveJob(s, s.focus.Job)
+	s.job = newOpenJob(s, s.focus.Job)
 	s.job.job = &observe.NamedJob{Job: batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "huge", UID: "huge", CreationTimestamp: metav1.NewTime(testNow().Add(-time.Hour))},
 		Spec: batchv1.JobSpec{
@@ -51,18 +51,18 @@ func newLiveStorm(pods int) *liveStorm {
 		},
 		Status: batchv1.JobStatus{Active: int32(pods), StartTime: &metav1.Time{Time: testNow().Add(-time.Hour)}},
 	}}
-	s.job.facts = newLiveFacts()
-	s.job.facts.podsRead, s.job.facts.podsTried = true, true
-	storm.source, storm.watch = s, &livePodWatch{source: s, facts: s.job.facts, job: &s.job.job.Job}
+	s.job.related = newRelated()
+	s.job.related.podsRead, s.job.related.podsTried = true, true
+	storm.source, storm.watch = s, newPodWatch(s, s.job.related, &s.job.job.Job)
 	for range pods {
 		pod := storm.pod()
 		storm.pods = append(storm.pods, pod)
-		_ = storm.watch.event(watch.Added, pod.object())
+		storm.watch.take(watch.Added, pod.object())
 	}
 	return storm
 }
 
-func (s *liveStorm) pod() stormPod {
+func (s *storm) pod() stormPod {
 	index := s.next % 100_000
 	s.next++
 	return stormPod{name: fmt.Sprintf("huge-%d-%05d", index, s.next), index: index, phase: corev1.PodPending, created: s.now}
@@ -87,7 +87,7 @@ func (p *stormPod) object() *corev1.Pod {
 }
 
 // change is the next step of a pod's life: it runs, ends, goes, and another comes.
-func (s *liveStorm) change(i int) {
+func (s *storm) change(i int) {
 	pod := &s.pods[i]
 	switch pod.phase {
 	case corev1.PodPending:
@@ -98,19 +98,19 @@ func (s *liveStorm) change(i int) {
 			pod.phase, pod.code = corev1.PodFailed, int32(1+i%3)
 		}
 	default:
-		_ = s.watch.event(watch.Deleted, pod.object())
+		s.watch.take(watch.Deleted, pod.object())
 		*pod = s.pod()
-		_ = s.watch.event(watch.Added, pod.object())
+		s.watch.take(watch.Added, pod.object())
 		return
 	}
-	_ = s.watch.event(watch.Modified, pod.object())
+	s.watch.take(watch.Modified, pod.object())
 }
 
 // BenchmarkLiveStorm is a second in which each of 10,000 pods changes once, of a Job of 100,000 indexes. Time is virtual
 // but for that of the reports, of which there are as many as the pace lets through: what is measured is the CPU time of a
 // second, without the decoding of what a server sends.
 func BenchmarkLiveStorm(b *testing.B) {
-	storm := newLiveStorm(10_000)
+	storm := newStorm(10_000)
 	var changing, reporting time.Duration
 	reports := 0
 	for b.Loop() {
@@ -141,7 +141,7 @@ func BenchmarkLiveStorm(b *testing.B) {
 }
 
 // makeDue makes the Snapshot that is due, and says how long the report took; the pace is told.
-func (s *liveStorm) makeDue() (took time.Duration, reports int) {
+func (s *storm) makeDue() (took time.Duration, reports int) {
 	source := s.source
 	source.mu.Lock()
 	due := !source.pace.due(source.need()).After(s.now)
@@ -163,7 +163,7 @@ func (s *liveStorm) makeDue() (took time.Duration, reports int) {
 
 // Issue 6: in a storm there are few reports, each of all that has come; the store holds what is there.
 func TestLiveStorm_Issue6(t *testing.T) {
-	storm := newLiveStorm(500)
+	storm := newStorm(500)
 	snapshots, reports := 0, map[*explain.Report]bool{}
 	for i := range 10 * len(storm.pods) {
 		if i%5 == 0 { // ten seconds
@@ -202,38 +202,17 @@ func TestLiveStorm_Issue6(t *testing.T) {
 
 // Issue 6: of events no more are kept than are looked through; the latest stay, and the rest is told of as missing.
 func TestLiveEventsBound_Issue6(t *testing.T) {
-	f := newLiveFacts()
+	f := newRelated()
 	events := &f.events[1]
 	events.read = true
-	for i := range 4 * maxLiveEvents {
+	for i := range 4 * maxEvents {
 		events.put(fmt.Sprint("event-", i), explain.Event{Pod: "p", Last: testNow().Add(time.Duration(i) * time.Second)})
-		if n := len(events.rows.rows); n > maxLiveEvents+maxLiveEvents/4 {
+		if n := len(events.rows.rows); n > maxEvents+maxEvents/4 {
 			t.Fatalf("%d are kept", n)
 		}
 	}
-	last := events.rows.get(fmt.Sprint("event-", 4*maxLiveEvents-1))
+	last := events.rows.get(fmt.Sprint("event-", 4*maxEvents-1))
 	if last == nil || events.rows.get("event-0") != nil || events.whole() || len(f.gaps()) != 1 {
 		t.Errorf("last %v, gaps %v", last, f.gaps())
-	}
-}
-
-// Rows are found by name whatever was removed.
-func TestLiveRows(t *testing.T) {
-	rows := newLiveRows[int]()
-	for i := range 10 {
-		rows.put(fmt.Sprint(i), i)
-	}
-	for _, name := range []string{"0", "9", "4", "4", "none"} {
-		rows.remove(name)
-	}
-	rows.put("5", 50)
-	for i, want := range []int{-1, 1, 2, 3, -1, 50, 6, 7, 8, -1} {
-		got := rows.get(fmt.Sprint(i))
-		if (got == nil) != (want < 0) || got != nil && *got != want {
-			t.Errorf("%d: %v, want %d", i, got, want)
-		}
-	}
-	if len(rows.rows) != 7 || len(rows.names) != 7 || len(rows.at) != 7 {
-		t.Errorf("%d rows", len(rows.rows))
 	}
 }

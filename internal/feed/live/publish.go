@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"context"
@@ -8,16 +8,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// liveDraft is room for the facts of a report, which is used again for the next one: a report keeps nothing of it.
-type liveDraft struct {
+// draft is room for what a report rests on, which is used again for the next one: a report keeps nothing of it.
+type draft struct {
 	pods   []explain.Pod
 	events []explain.Event
 }
 
 // publishAll makes Snapshots until the context ends.
-func (s *liveSource) publishAll(ctx context.Context) error {
+func (s *Source) publishAll(ctx context.Context) error {
 	for {
-		now := s.env.now()
+		now := s.Now()
 		s.mu.Lock()
 		wait := s.pace.due(s.need()).Sub(now)
 		s.mu.Unlock()
@@ -25,65 +25,66 @@ func (s *liveSource) publishAll(ctx context.Context) error {
 			s.report(now)
 			s.publish()
 		}
-		if err := s.pause(ctx, wait, s.news); err != nil {
+		if err := s.Pause(ctx, wait, s.news); err != nil {
 			return err
 		}
 	}
 }
 
 // need is what there is to be made. s.mu is held.
-func (s *liveSource) need() liveNeed {
-	n := liveNeed{view: s.changed, beats: s.job == nil && (s.list.running || s.list.shown == nil)}
+func (s *Source) need() need {
+	n := need{view: s.changed.Load(), beats: s.job == nil && (s.list.running || s.list.shown == nil)}
 	j := s.job
-	if j == nil || j.facts == nil {
+	if j == nil || j.related == nil {
 		return n
 	}
-	n.first = j.of != j.facts && (j.facts.podsTried || j.gone)
-	if j.of == j.facts {
-		n.facts = j.facts.changed
+	n.first = j.of != j.related && (j.related.podsTried || j.gone)
+	if j.of == j.related {
+		n.facts = j.related.changed
 		n.clock = j.clock && !j.gone
 	}
 	return n
 }
 
 // report explains the Job that is open, if that is due. Nobody waits for it: what it rests on is copied before.
-func (s *liveSource) report(now time.Time) {
+func (s *Source) report(now time.Time) {
 	s.mu.Lock()
 	at, ever := s.pace.report(s.need())
 	if !ever || at.After(now) {
 		s.mu.Unlock()
 		return
 	}
-	j, of, gone := s.job, s.job.facts, s.job.gone
-	facts := j.factsOf(now, &s.draft)
+	j, of, gone := s.job, s.job.related, s.job.gone
+	facts := j.facts(now, &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
 	report := explain.Explain(facts, explain.Options{MaxPods: -1})
-	ready := s.env.now()
+	ready := s.Now()
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pace.reported, s.pace.took = ready, ready.Sub(now)
-	if j.facts != of {
+	if j.related != of {
 		return // The Job is another one by now.
 	}
 	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !timeless(&report)
 	of.askTails(&report, facts)
 }
 
-// timeless says that time changes nothing in the report: the Job has finished, and nothing waits.
+// timeless reports that time changes nothing in the report: the Job has finished, and nothing waits.
 func timeless(r *explain.Report) bool {
 	ended := r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateFailed
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
 // publish makes a Snapshot of all there is.
-func (s *liveSource) publish() {
+func (s *Source) publish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.env.now()
-	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.link.state(), Jobs: s.list.snapshot(now)}
+	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
+	now := s.Now()
+	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState(), Jobs: s.list.snapshot(now)}
 	if s.latest != nil {
 		next.Seq = s.latest.Seq + 1
 	}
@@ -94,9 +95,17 @@ func (s *liveSource) publish() {
 		next.Pod = s.pod.detail
 	}
 	if s.log != nil {
-		next.Log = s.log.snapshot()
+		next.Log = s.log.Snapshot()
 	}
-	s.changed, s.pace.made, s.latest = false, now, next
+	s.pace.made, s.latest = now, next
 	close(s.published)
 	s.published = make(chan struct{})
+}
+
+func (s *Source) linkState() snapshot.Link {
+	state := s.link.State()
+	if state.Err == nil {
+		return snapshot.Link{}
+	}
+	return snapshot.Link{StaleSince: &state.StaleSince, Why: s.Explain(state.Err)}
 }

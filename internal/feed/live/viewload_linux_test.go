@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"context"
@@ -34,13 +34,13 @@ func BenchmarkView(b *testing.B) {
 	} {
 		b.Run(tc.name, func(b *testing.B) {
 			for b.Loop() {
-				storm := newLiveStorm(10_000)
-				storm.source.env.now = time.Now
+				storm := newStorm(10_000)
+				storm.source.Now = time.Now
 				storm.now = time.Now()
 				ctx, cancel := context.WithCancel(b.Context())
 				model := tui.New(tui.Options{Context: ctx, Source: storm.source, Now: time.Now, Start: tui.StartJob, Job: storm.source.focus.Job, Colour: true})
 				program := tea.NewProgram(model, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithWindowSize(160, 50),
-					tea.WithFPS(framesPerSecond), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}))
+					tea.WithFPS(20), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}))
 				done := make(chan struct{})
 				go func() { defer close(done); _, _ = program.Run() }() // Only the load matters.
 				go func() { _ = storm.source.publishAll(ctx) }()
@@ -60,7 +60,7 @@ func BenchmarkView(b *testing.B) {
 }
 
 // blow makes so many changes a second for a while, a hundredth of them at a time.
-func (s *liveStorm) blow(perSecond int, d time.Duration) {
+func (s *storm) blow(perSecond int, d time.Duration) {
 	const step = 10 * time.Millisecond
 	ticker := time.NewTicker(step)
 	defer ticker.Stop()

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"context"
@@ -20,44 +20,41 @@ const (
 	podAnyway  = 30 * time.Second // without news
 )
 
-// livePod is the pod that is open. It is read again when a watch tells of it.
-type livePod struct {
-	source          *liveSource
+// openPod is the pod that is open. It is read again when a watch hears of it.
+type openPod struct {
+	source          *Source
 	namespace, name string
 	news            chan struct{}
 
 	// under source.mu
 	detail *explain.PodDetail // nil until there was an answer
-	last   *explain.PodDetail // what the last good answer told, nil for none
+	last   *explain.PodDetail // that of the last good answer, nil for none
 	seen   bool               // it was there
-	book   *podLog            // what is known of its logs; nil if it is not there
-	node   string
-	read   bool   // it is known whether it is there
-	gap    string // why it is not, or not any more, kept up with; "" if it is
+	state  PodState           // for the log
 }
 
-func newLivePod(s *liveSource, namespace, name string) *livePod {
-	return &livePod{source: s, namespace: namespace, name: name, news: make(chan struct{}, 1)}
+func newOpenPod(s *Source, namespace, name string) *openPod {
+	return &openPod{source: s, namespace: namespace, name: name, news: make(chan struct{}, 1)}
 }
 
-func (p *livePod) run(ctx context.Context) error {
+func (p *openPod) run(ctx context.Context) error {
 	for {
 		again := podAnyway
 		if err := p.readOnce(ctx); err != nil {
 			again = podRetry
 		}
-		if err := p.source.pause(ctx, podSoonest, nil); err != nil {
+		if err := p.source.Pause(ctx, podSoonest, nil); err != nil {
 			return err
 		}
-		if err := p.source.pause(ctx, again-podSoonest, p.news); err != nil {
+		if err := p.source.Pause(ctx, again-podSoonest, p.news); err != nil {
 			return err
 		}
 	}
 }
 
 // readOnce returns what another attempt may mend.
-func (p *livePod) readOnce(ctx context.Context) error {
-	pod, err := p.source.client.CoreV1().Pods(p.namespace).Get(ctx, p.name, metav1.GetOptions{})
+func (p *openPod) readOnce(ctx context.Context) error {
+	pod, err := p.source.Client.CoreV1().Pods(p.namespace).Get(ctx, p.name, metav1.GetOptions{})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -73,15 +70,15 @@ func (p *livePod) readOnce(ctx context.Context) error {
 	detail.Gaps = append(detail.Gaps, gaps...)
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	p.last, p.seen, p.book, p.node, p.read, p.gap = &detail, true, newPodLog(pod), pod.Spec.NodeName, true, ""
-	p.tell(detail)
+	p.last, p.seen = &detail, true
+	p.show(detail, PodState{Pod: pod, Node: pod.Spec.NodeName, Read: true})
 	return nil
 }
 
 // events are those about the pod; about any of its name for uid "".
-func (p *livePod) events(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
+func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
 	var events []explain.Event
-	_, _, err := gather.EachEvent(ctx, p.source.client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
+	_, _, err := gather.EachEvent(ctx, p.source.Client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
 		e := explain.EventOf(event)
 		if uid == "" || e.PodUID == "" || string(e.PodUID) == uid {
 			events = append(events, e)
@@ -93,8 +90,8 @@ func (p *livePod) events(ctx context.Context, uid string) ([]explain.Event, []ex
 	return events, nil
 }
 
-// lose keeps what was read before, or else what events tell.
-func (p *livePod) lose(ctx context.Context) {
+// lose keeps what was read before, or else what is known from events.
+func (p *openPod) lose(ctx context.Context) {
 	p.source.mu.Lock()
 	last, seen := p.last, p.seen
 	p.source.mu.Unlock()
@@ -103,18 +100,18 @@ func (p *livePod) lose(ctx context.Context) {
 		detail = *last
 	} else {
 		events, gaps := p.events(ctx, "")
-		told := explain.PodDetailOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name}}, events)
-		detail = explain.PodDetail{Name: p.name, Events: told.Events, Gaps: gaps}
+		named := explain.PodDetailOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name}}, events)
+		detail = explain.PodDetail{Name: p.name, Events: named.Events, Gaps: gaps}
 	}
 	detail.Gone = true
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
-	p.last, p.book, p.read, p.gap = &detail, nil, true, ""
-	p.tell(detail)
+	p.last = &detail
+	p.show(detail, PodState{Node: p.state.Node, Read: true})
 }
 
-// miss says why there is nothing, or nothing newer. What was read before stays.
-func (p *livePod) miss(gap explain.Gap) {
+// miss notes why there is nothing, or nothing newer. What was read before stays.
+func (p *openPod) miss(gap explain.Gap) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	detail := explain.PodDetail{Name: p.name}
@@ -122,18 +119,20 @@ func (p *livePod) miss(gap explain.Gap) {
 		detail = *p.last
 	}
 	detail.Gaps = append(slices.Clone(detail.Gaps), gap)
-	p.gap = gap.Text
-	p.tell(detail)
+	state := p.state
+	state.Gap = gap.Text
+	p.show(detail, state)
 }
 
-// tell shows what is known now, and tells the log. It is the detail of before if nothing in it has changed. source.mu is
-// held.
-func (p *livePod) tell(detail explain.PodDetail) {
+// show puts what is known now into the next Snapshot, and hands it to the log. It is the detail of before if nothing in it
+// has changed. source.mu is held.
+func (p *openPod) show(detail explain.PodDetail, state PodState) {
 	if p.detail == nil || !reflect.DeepEqual(*p.detail, detail) {
 		p.detail = &detail
 		p.source.touch()
 	}
-	if log := p.source.log; log != nil && log.pod == p {
-		notify(log.news)
+	p.state = state
+	if p.source.pod == p && p.source.log != nil {
+		p.source.log.SetPod(state)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"time"
@@ -16,15 +16,15 @@ const (
 	idleDuty = 20
 )
 
-// livePace says when Snapshots are made. It knows no clock.
-type livePace struct {
+// pace says when Snapshots are made. It knows no clock.
+type pace struct {
 	made     time.Time     // when the last Snapshot was made; zero for none
 	reported time.Time     // when the last report was ready
 	took     time.Duration // what that took
 }
 
-// liveNeed is what there is to be made.
-type liveNeed struct {
+// need is what there is to be made.
+type need struct {
 	view  bool // something beside the report has changed
 	first bool // there is a Job without a report, and all that one needs
 	facts bool // what the report rests on has changed
@@ -33,7 +33,7 @@ type liveNeed struct {
 }
 
 // due is when to make the next Snapshot.
-func (p livePace) due(n liveNeed) time.Time {
+func (p pace) due(n need) time.Time {
 	if p.made.IsZero() {
 		return time.Time{}
 	}
@@ -55,7 +55,7 @@ func (p livePace) due(n liveNeed) time.Time {
 }
 
 // report is when to make the next report; ever is false if there is no need for one.
-func (p livePace) report(n liveNeed) (at time.Time, ever bool) {
+func (p pace) report(n need) (at time.Time, ever bool) {
 	switch {
 	case n.first:
 		return time.Time{}, true

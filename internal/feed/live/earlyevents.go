@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ type earlyEvent struct {
 }
 
 // setEarly keeps the latest of those that a list holds, in place of what was kept before.
-func (e *liveEvents) setEarly(now time.Time, all []earlyEvent) {
+func (e *events) setEarly(now time.Time, all []earlyEvent) {
 	slices.SortStableFunc(all, func(a, b earlyEvent) int { return a.event.Last.Compare(b.event.Last) })
 	e.early = slices.Clone(all[max(0, len(all)-maxEarlyEvents):])
 	for i := range e.early {
@@ -31,7 +31,7 @@ func (e *liveEvents) setEarly(now time.Time, all []earlyEvent) {
 }
 
 // putEarly keeps one more.
-func (e *liveEvents) putEarly(now time.Time, name string, event explain.Event) {
+func (e *events) putEarly(now time.Time, name string, event explain.Event) {
 	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.came) > earlyFor })
 	if len(e.early) == maxEarlyEvents {
 		e.early = slices.Delete(e.early, 0, 1)
@@ -39,12 +39,12 @@ func (e *liveEvents) putEarly(now time.Time, name string, event explain.Event) {
 	e.early = append(e.early, earlyEvent{name: name, event: event, came: now})
 }
 
-func (e *liveEvents) forgetEarly(name string) {
+func (e *events) forgetEarly(name string) {
 	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name })
 }
 
 // match takes over those about pods that are known by now.
-func (e *liveEvents) match(now time.Time, isMine func(pod string) bool) {
+func (e *events) match(now time.Time, isMine func(pod string) bool) {
 	if len(e.early) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package cli
+package live
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 // tailsPause is how long after a reading of logs the next one begins at the earliest.
 const tailsPause = 5 * time.Second
 
-// liveTails reads the last lines of the logs that tell most, beside the reports: each once, for as long as it tells.
-type liveTails struct {
-	source    *liveSource
-	facts     *liveFacts
+// logTails reads the last lines of the logs that tell most, beside the reports: each once, for as long as it tells.
+type logTails struct {
+	source    *Source
+	related   *related
 	namespace string
 
 	read map[explain.LogTarget]explain.LogTail
 }
 
-func (t *liveTails) run(ctx context.Context) error {
+func (t *logTails) run(ctx context.Context) error {
 	var pods []explain.Pod // those of targets
 	var targets []explain.LogTarget
 	failed := false
@@ -36,28 +36,28 @@ func (t *liveTails) run(ctx context.Context) error {
 		}
 		pause := tailsPause
 		if facts != nil {
-			began := t.source.env.now()
+			began := t.source.Now()
 			targets = explain.LogTargets(*facts, explain.Options{}, gather.MaxLogs)
 			pods = podsOf(facts.Pods, targets)
-			pause = max(pause, idleDuty*t.source.env.now().Sub(began))
+			pause = max(pause, idleDuty*t.source.Now().Sub(began))
 		}
 		failed = t.take(ctx, pods, targets)
-		if err := t.source.pause(ctx, pause, nil); err != nil {
+		if err := t.source.Pause(ctx, pause, nil); err != nil {
 			return err
 		}
 	}
 }
 
 // wait returns the facts for which logs are asked for next; nil if those that failed are to be read again.
-func (t *liveTails) wait(ctx context.Context, failed bool) (*explain.Facts, error) {
+func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Facts, error) {
 	var again <-chan time.Time
 	if failed {
-		beats, stop := t.source.env.ticks(refusedPause)
+		beats, stop := t.source.Ticks(refusedRetry)
 		defer stop()
 		again = beats
 	}
 	select {
-	case facts := <-t.facts.wantTails:
+	case facts := <-t.related.wantTails:
 		return &facts, nil
 	case <-again:
 		return nil, nil
@@ -78,14 +78,14 @@ func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
 }
 
 // take reads the targets, until one cannot be read. failed says that another attempt may read it.
-func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
+func (t *logTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail
 	var gap *explain.Gap
 	for _, target := range targets {
 		tail, known := t.read[target]
 		if !known {
-			lines, err := gather.Tail(ctx, t.source.client, t.namespace, target, t.source.logLines)
+			lines, err := gather.Tail(ctx, t.source.Client, t.namespace, target, t.source.LogLines)
 			if ctx.Err() != nil {
 				return false
 			}
@@ -104,8 +104,8 @@ func (t *liveTails) take(ctx context.Context, pods []explain.Pod, targets []expl
 	t.read = read
 	t.source.mu.Lock()
 	defer t.source.mu.Unlock()
-	t.facts.tails, t.facts.tailsGap = tails, gap
-	t.facts.touch(t.source)
+	t.related.tails, t.related.tailsGap = tails, gap
+	t.related.touch(t.source)
 	return failed
 }
 
@@ -125,16 +125,16 @@ func evidenceOf(r *explain.Report) string {
 }
 
 // askTails has logs read, if the report rests on other failures than the one before. source.mu is held.
-func (f *liveFacts) askTails(r *explain.Report, facts explain.Facts) {
-	evidence := evidenceOf(r)
-	if evidence == "" || evidence == f.asked {
+func (r *related) askTails(report *explain.Report, facts explain.Facts) {
+	evidence := evidenceOf(report)
+	if evidence == "" || evidence == r.asked {
 		return
 	}
-	f.asked = evidence
+	r.asked = evidence
 	facts.Pods, facts.Events = slices.Clone(facts.Pods), nil
 	select {
-	case <-f.wantTails:
+	case <-r.wantTails:
 	default:
 	}
-	f.wantTails <- facts // Only here, so there is room.
+	r.wantTails <- facts // Only here, so there is room.
 }

@@ -1,15 +1,15 @@
-package cli
+package live
 
-// liveRows are values by name, in a slice that is copied at once. The order is of no meaning.
-type liveRows[T any] struct {
+// rows are values by name, in a slice that is copied at once. The order is of no meaning.
+type rows[T any] struct {
 	rows  []T
 	names []string
 	at    map[string]int
 }
 
-func newLiveRows[T any]() *liveRows[T] { return &liveRows[T]{at: map[string]int{}} }
+func newRows[T any]() *rows[T] { return &rows[T]{at: map[string]int{}} }
 
-func (r *liveRows[T]) put(name string, row T) {
+func (r *rows[T]) put(name string, row T) {
 	if i, ok := r.at[name]; ok {
 		r.rows[i] = row
 		return
@@ -19,7 +19,7 @@ func (r *liveRows[T]) put(name string, row T) {
 }
 
 // get returns nil for a name that is not there. What it points to changes with the next call of put or remove.
-func (r *liveRows[T]) get(name string) *T {
+func (r *rows[T]) get(name string) *T {
 	i, ok := r.at[name]
 	if !ok {
 		return nil
@@ -27,7 +27,7 @@ func (r *liveRows[T]) get(name string) *T {
 	return &r.rows[i]
 }
 
-func (r *liveRows[T]) remove(name string) {
+func (r *rows[T]) remove(name string) {
 	i, ok := r.at[name]
 	if !ok {
 		return
