@@ -26,10 +26,5 @@ func (e environment) newLink(out io.Writer) *feed.Link {
 	})
 }
 
-// newWatch is one whose connection is that of a link of its own, see newLink.
-func (e environment) newWatch(out io.Writer) feed.Watch {
-	return feed.Watch{Timing: e.timing(), Connection: e.newLink(out).Open()}
-}
-
 // inOneLine is an error for people, with what to do about it.
 func inOneLine(err error) string { return oneLine(explainError(err).Error()) }

@@ -26,7 +26,8 @@ type shownJob struct {
 // names of which none exists.
 func (o *statusOptions) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
-	jobs := &feed.Jobs{Watch: o.env.newWatch(o.ErrOut), Set: o.client.set(o.selector, o.names), Each: f.take}
+	watch := feed.Watch{Connection: o.env.newLink(o.ErrOut).Open()}
+	jobs := &feed.Jobs{Watch: watch, Set: o.client.set(o.selector, o.names), Each: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

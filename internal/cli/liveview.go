@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
@@ -139,14 +140,9 @@ func viewJob(ctx context.Context, name string, start tui.Start, logLines int64, 
 // run keeps the source going for as long as use works with it.
 func (v *liveView) run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = v.source.Run(ctx) // Next returns its error.
-	}()
-	defer func() {
-		cancel()
-		<-ended
-	}()
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { _ = v.source.Run(ctx) }) // Next returns its error.
 	return use(ctx, v.source)
 }

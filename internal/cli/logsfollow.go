@@ -53,7 +53,7 @@ func (f *logFollower) run(ctx context.Context) error {
 	// The pods were listed after the Job was read: of a Job that had finished they are all there are.
 	complete := f.end != ""
 	if !complete {
-		podWatch := feed.Watch{Collection: f.o.pods.collection(f), Timing: f.o.env.timing(), Connection: f.link.Open(), Version: version}
+		podWatch := feed.Watch{Collection: f.o.pods.collection(f), Connection: f.link.Open(), Version: version}
 		wg.Go(func() { failed <- podWatch.Run(ctx) })
 		wg.Go(func() { failed <- f.followJob(ctx) })
 	}
@@ -251,9 +251,7 @@ func (f *logFollower) signal() {
 
 // followJob takes news of the Job until it has ended.
 func (f *logFollower) followJob(ctx context.Context) error {
-	jobs := &feed.Jobs{
-		Watch: feed.Watch{Timing: f.o.env.timing(), Connection: f.link.Open()}, Set: f.o.jobs.set("", []string{f.o.name}),
-	}
+	jobs := &feed.Jobs{Watch: feed.Watch{Connection: f.link.Open()}, Set: f.o.jobs.set("", []string{f.o.name})}
 	jobs.Each = func(updates []feed.Update) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()

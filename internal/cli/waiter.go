@@ -41,7 +41,8 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	jobs := &feed.Jobs{Watch: o.env.newWatch(w.progress), Set: o.client.set(o.selector, o.names), Each: w.take}
+	watch := feed.Watch{Connection: o.env.newLink(w.progress).Open()}
+	jobs := &feed.Jobs{Watch: watch, Set: o.client.set(o.selector, o.names), Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -80,8 +81,9 @@ func (w *waiter) take(updates []feed.Update) error {
 			running = append(running, waited.job)
 		}
 	}
-	w.progress.show(w.news(running))
-	err := w.settle()
+	t := w.tally()
+	w.progress.show(progressNews{changed: running, open: t.open, complete: len(t.complete), failed: len(t.failed), total: len(w.jobs)})
+	err := w.settle(t)
 	if o := w.options; err == nil && o.limited && o.timeout == 0 {
 		return w.timeoutError()
 	}
@@ -121,7 +123,7 @@ func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) 
 }
 
 func (w *waiter) endLine(waited *waitedJob) string {
-	line := fmt.Sprintf("%s %s", w.options.label(waited.job.Namespace, waited.job.Name), waited.end)
+	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
 	if took := durationCell(jobView{job: waited.job, now: w.options.env.now()}); waited.end == feed.Complete && took != cellNone {
 		line += " in " + took
 	}
@@ -140,70 +142,61 @@ func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []stri
 	return []string{orNone(failed.Reason) + ": " + failed.Message}
 }
 
-// news is the picture for the progress.
-func (w *waiter) news(changed []*batchv1.Job) progressNews {
-	news := progressNews{changed: changed, total: len(w.jobs)}
-	for _, waited := range w.jobs {
-		switch {
-		case waited.end == feed.Complete:
-			news.complete++
-		case waited.end == feed.Failed:
-			news.failed++
-		case waited.end == "" && news.first == nil:
-			news.first = waited.job
-		}
-	}
-	return news
+// tally is the labels of the Jobs by how they ended, and the Jobs that have not.
+type tally struct {
+	lost, complete, failed []string
+	open                   []*batchv1.Job
 }
 
-// settle returns errOver, and sets the result, when nothing that may come can change it.
-func (w *waiter) settle() error {
-	lost, complete, failed, open := w.tally()
-	goal := waitGoal(w.options.goal)
-	switch {
-	case len(lost) > 0:
-		w.result = newUserError(kindNotFound, nil, strings.Join(lost, "; "), "")
-	case goal == goalFailed && len(complete) > 0:
-		w.result = newUserError(kindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(complete, ", "), "")
-	case goal == goalComplete && len(failed) > 0:
-		w.giveUp(failed, open)
-		w.result = jobFailed(failed)
-	case open > 0:
-		return nil
-	case goal == goalFinished && len(failed) > 0:
-		w.result = jobFailed(failed)
-	}
-	return errOver
-}
-
-// tally returns the Jobs by how they ended, and how many have not.
-func (w *waiter) tally() (lost, complete, failed []string, open int) {
+func (w *waiter) tally() tally {
+	var t tally
 	for _, waited := range w.jobs {
-		label := w.options.label(waited.job.Namespace, waited.job.Name)
+		label := w.label(waited.job)
 		switch waited.end {
 		case feed.Complete:
-			complete = append(complete, label)
+			t.complete = append(t.complete, label)
 		case feed.Failed:
-			failed = append(failed, label)
+			t.failed = append(t.failed, label)
 		case feed.Replaced:
-			lost = append(lost, label+" was deleted before it had ended, and another was created")
+			t.lost = append(t.lost, label+" was deleted before it had ended, and another was created")
 		case feed.Deleted:
 			how := " was deleted before it had ended"
 			if w.options.selector != "" {
 				how = " was deleted, or its labels were changed, before it had ended"
 			}
-			lost = append(lost, label+how)
+			t.lost = append(t.lost, label+how)
 		default:
-			open++
+			t.open = append(t.open, waited.job)
 		}
 	}
-	return lost, complete, failed, open
+	return t
+}
+
+func (w *waiter) label(job *batchv1.Job) string { return w.options.label(job.Namespace, job.Name) }
+
+// settle returns errOver, and sets the result, when nothing that may come can change it.
+func (w *waiter) settle(t tally) error {
+	goal := waitGoal(w.options.goal)
+	switch {
+	case len(t.lost) > 0:
+		w.result = newUserError(kindNotFound, nil, strings.Join(t.lost, "; "), "")
+	case goal == goalFailed && len(t.complete) > 0:
+		w.result = newUserError(kindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(t.complete, ", "), "")
+	case goal == goalComplete && len(t.failed) > 0:
+		w.giveUp(t)
+		w.result = jobFailed(t.failed)
+	case len(t.open) > 0:
+		return nil
+	case goal == goalFinished && len(t.failed) > 0:
+		w.result = jobFailed(t.failed)
+	}
+	return errOver
 }
 
 // giveUp says that the end of other Jobs is not awaited.
-func (w *waiter) giveUp(failed []string, open int) {
-	if open > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more, because not all can be complete any more: %s has failed.\n", open, sanitize.Line(failed[0]))
+func (w *waiter) giveUp(t tally) {
+	if n := len(t.open); n > 0 {
+		fmt.Fprintf(w.progress, "Not waiting for %d more, because not all can be complete any more: %s has failed.\n", n, sanitize.Line(t.failed[0]))
 	}
 }
 
@@ -217,22 +210,18 @@ func (w *waiter) timeoutError() error {
 	if w.options.timeout == 0 {
 		what = "not yet"
 	}
-	var lines []error
-	open := 0
-	for _, waited := range w.jobs {
-		if waited.end != "" {
-			continue
-		}
-		if open++; open <= timeoutLines {
-			lines = append(lines, newUserError(kindTimeout, errWaitTimeout, fmt.Sprintf("%s: %s %s, %s", what, w.options.label(waited.job.Namespace, waited.job.Name),
-				explain.Status(waited.job), progressCell(jobView{job: waited.job, now: w.options.env.now()})), ""))
-		}
+	lineOf := func(text string) error { return newUserError(kindTimeout, errWaitTimeout, what+": "+text, "") }
+	open := w.tally().open
+	if len(open) == 0 {
+		return lineOf("no answer from the API server")
 	}
-	switch {
-	case open == 0:
-		return newUserError(kindTimeout, errWaitTimeout, what+": no answer from the API server", "")
-	case open > timeoutLines:
-		lines = append(lines, newUserError(kindTimeout, errWaitTimeout, fmt.Sprintf("%s: %d more", what, open-timeoutLines), ""))
+	var lines []error
+	for _, job := range open[:min(len(open), timeoutLines)] {
+		progress := progressCell(jobView{job: job, now: w.options.env.now()})
+		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), explain.Status(job), progress)))
+	}
+	if more := len(open) - timeoutLines; more > 0 {
+		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))
 	}
 	return errors.Join(lines...)
 }

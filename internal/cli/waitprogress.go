@@ -18,10 +18,8 @@ import (
 
 // progressNews is what a progress line is made from.
 type progressNews struct {
-	changed          []*batchv1.Job // that have not ended
-	first            *batchv1.Job   // the first that has not ended
-	total            int
-	complete, failed int
+	changed, open           []*batchv1.Job // that have not ended
+	complete, failed, total int
 }
 
 // waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
@@ -53,10 +51,10 @@ func (p *waitProgress) show(news progressNews) {
 	}
 	for _, job := range news.changed {
 		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
-		line := strings.Join(p.cells(job), "")
+		line := p.state(job)
 		if p.last[key] != line {
 			p.last[key] = line
-			fmt.Fprintln(p.out, strings.Join(append(p.cells(job), p.elapsed(job)), ""))
+			fmt.Fprintln(p.out, line+p.elapsed(job))
 		}
 	}
 }
@@ -111,7 +109,7 @@ func (p *waitProgress) clear() {
 }
 
 func (p *waitProgress) draw() {
-	if p.news.first == nil {
+	if len(p.news.open) == 0 {
 		p.clear()
 		return
 	}
@@ -124,7 +122,7 @@ func (p *waitProgress) draw() {
 // line is the one line of all Jobs.
 func (p *waitProgress) line() string {
 	news := p.news
-	one := strings.Join(append(p.cells(news.first), p.elapsed(news.first)), "")
+	one := p.state(news.open[0]) + p.elapsed(news.open[0])
 	if news.total == 1 {
 		return one
 	}
@@ -142,14 +140,14 @@ func (p *waitProgress) elapsed(job *batchv1.Job) string {
 	return ", " + durationCell(jobView{job: job, now: p.now()})
 }
 
-// cells are the name and the state, without what passes with time.
-func (p *waitProgress) cells(job *batchv1.Job) []string {
+// state is the name and the state, without what passes with time.
+func (p *waitProgress) state(job *batchv1.Job) string {
 	name := job.Name
 	if p.namespaces {
 		name = job.Namespace + "/" + name
 	}
 	view := jobView{job: job, now: p.now()}
-	return []string{sanitize.Line(name), "  ", explain.Status(job), "  ", sanitize.Line(progressCell(view))}
+	return sanitize.Line(name) + "  " + explain.Status(job) + "  " + sanitize.Line(progressCell(view))
 }
 
 // progressCell says how far a Job is that has not ended, from the counts of status.

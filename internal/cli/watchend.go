@@ -37,7 +37,7 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	}
 	present := map[snapshot.JobKey]*explain.Outline{}
 	for i := range s.Jobs.Items {
-		present[keyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
+		present[feed.KeyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
 	}
 	for key, before := range e.jobs {
 		if now := present[key]; !hasFinished(before) && (now == nil || now.UID != before.UID) {
@@ -54,12 +54,12 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 }
 
 // hasFinished reports that the Job had finished when it was seen last, which may be in the change that deleted it.
-func hasFinished(o *explain.Outline) bool { return feed.EndOfOutline(o, "") != "" }
+func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
 
 // take notes the state of a Job.
 func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
 	e.jobs[key] = job
-	if feed.EndOfOutline(job, "") == feed.Failed {
+	if feed.EndOfFate(job.Fate) == feed.Failed {
 		e.failed.Insert(e.label(key))
 	}
 }

@@ -30,15 +30,10 @@ func EndOf(job *batchv1.Job, gone End) End {
 	return cmp.Or(End(reconcile.FinishedCondition(job)), gone)
 }
 
-// EndOfOutline is EndOf for what a list shows of a Job.
-func EndOfOutline(job *explain.Outline, gone End) End {
-	switch {
-	case job == nil:
-		return gone
-	case job.Fate == explain.FateComplete:
-		return Complete
-	case job.Fate == explain.FateFailed:
-		return Failed
+// EndOfFate is the end of a Job of which only an Outline or a Report is known.
+func EndOfFate(fate explain.Fate) End {
+	if fate == explain.FateComplete || fate == explain.FateFailed {
+		return End(fate)
 	}
-	return gone
+	return ""
 }

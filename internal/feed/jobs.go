@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -28,6 +29,21 @@ type Update struct {
 // KeyOf names a Job.
 func KeyOf(job *unstructured.Unstructured) snapshot.JobKey {
 	return snapshot.JobKey{Namespace: job.GetNamespace(), Name: job.GetName()}
+}
+
+// KeyOfOutline names a Job.
+func KeyOfOutline(o *explain.Outline) snapshot.JobKey {
+	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
+}
+
+// CompareKeys orders by namespace, then name.
+func CompareKeys(a, b snapshot.JobKey) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// SortJobs orders by namespace, then name.
+func SortJobs(jobs []*unstructured.Unstructured) {
+	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
 }
 
 // Jobs follows a set of Jobs. Watch is what Run works with; its Collection is set there.
@@ -102,9 +118,7 @@ func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 	for key, was := range before {
 		gone = append(gone, Update{Key: key, UID: was.uid, Gone: Deleted})
 	}
-	slices.SortFunc(gone, func(a, b Update) int {
-		return cmp.Or(cmp.Compare(a.Key.Namespace, b.Key.Namespace), cmp.Compare(a.Key.Name, b.Key.Name))
-	})
+	slices.SortFunc(gone, func(a, b Update) int { return CompareKeys(a.Key, b.Key) })
 	return j.Each(append(gone, changed...))
 }
 

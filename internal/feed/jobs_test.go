@@ -104,11 +104,14 @@ func TestEndOf_CLI_03(t *testing.T) {
 		{job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: "True"}), explain.FateFailed, Deleted, Failed},
 		{job(), explain.FateOpen, Replaced, Replaced},
 	} {
-		if got, outline := EndOf(c.job, c.gone), EndOfOutline(&explain.Outline{Fate: c.fate}, c.gone); got != c.want || outline != c.want {
-			t.Errorf("%d: %q, by its outline %q, want %q", i, got, outline, c.want)
+		if got := EndOf(c.job, c.gone); got != c.want {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+		if got := EndOfFate(c.fate); got != EndOf(c.job, "") {
+			t.Errorf("%d: by its fate %q", i, got)
 		}
 	}
-	if got, outline := EndOf(nil, Deleted), EndOfOutline(nil, Deleted); got != Deleted || outline != Deleted {
-		t.Errorf("of a Job that nobody saw: %q, %q", got, outline)
+	if got := EndOf(nil, Deleted); got != Deleted {
+		t.Errorf("of a Job that nobody saw: %q", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,16 +87,6 @@ func (s JobSet) Missing(jobs []*unstructured.Unstructured) []error {
 		}
 	}
 	return missing
-}
-
-// SortJobs orders by namespace, then name.
-func SortJobs(jobs []*unstructured.Unstructured) {
-	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.GetName(), b.GetName())
-	})
 }
 
 // NamedJob reads the fields that this program knows, and the names of the rules of the podFailurePolicy.

@@ -35,7 +35,6 @@ type Collection struct {
 // version seen when it ends. When that version has expired (410), it lists again.
 type Watch struct {
 	Collection
-	Timing     Timing
 	Connection *Connection
 	// Version is what to continue from; "" lists first.
 	Version string
@@ -93,7 +92,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		}
 		w.Connection.Up() // Nothing is stale for a refusal.
 		w.report(&Refusal{Call: w.call(apicall.Of(err).Verb), Err: err, Retry: w.Retry})
-		if err := w.Timing.Pause(ctx, w.Retry, nil); err != nil {
+		if err := w.Connection.timing.Pause(ctx, w.Retry, nil); err != nil {
 			return err
 		}
 		w.Version = ""

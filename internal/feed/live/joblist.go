@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -45,8 +44,7 @@ type jobRow struct {
 
 // followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	jobs := &feed.Jobs{Watch: s.watch(feed.Collection{}), Set: s.Set, Each: s.list.take}
-	jobs.Retry = jobsRetry
+	jobs := &feed.Jobs{Watch: feed.Watch{Connection: s.link.Open(), Retry: jobsRetry}, Set: s.Set, Each: s.list.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func (l *jobList) take(updates []feed.Update) error {
 // put notes a change of one Job. source.mu is held.
 func (l *jobList) put(update *feed.Update, row jobRow) {
 	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key snapshot.JobKey) int {
-		return cmp.Or(cmp.Compare(row.outline.Namespace, key.Namespace), cmp.Compare(row.outline.Name, key.Name))
+		return feed.CompareKeys(feed.KeyOfOutline(&row.outline), key)
 	})
 	switch {
 	case update.Gone == "" && found:
@@ -124,7 +122,7 @@ func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
 	items := make([]explain.Outline, len(l.rows))
 	for i := range l.rows {
 		items[i] = l.rows[i].outline
-		l.running = l.running || feed.EndOfOutline(&items[i], "") == ""
+		l.running = l.running || feed.EndOfFate(items[i].Fate) == ""
 	}
 	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)]}
 	return l.shown

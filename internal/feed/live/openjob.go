@@ -43,8 +43,8 @@ func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.tasks.stop()
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	j.jobs = &feed.Jobs{Watch: j.source.watch(feed.Collection{}), Set: set, Each: j.take}
-	j.jobs.Retry, j.jobs.Refused = jobsRetry, j.refused
+	watch := feed.Watch{Connection: j.source.link.Open(), Retry: jobsRetry, Refused: j.refused}
+	j.jobs = &feed.Jobs{Watch: watch, Set: set, Each: j.take}
 	return j.jobs.Run(ctx)
 }
 

@@ -26,9 +26,7 @@ func newPodWatch(s *Source, r *related, job *batchv1.Job) *podWatch {
 }
 
 func (w *podWatch) run(ctx context.Context) error {
-	loop := w.source.watch(w.set.Collection(w.list, w.take))
-	loop.Retry, loop.Optional, loop.Refused = refusedRetry, true, w.refused
-	return loop.Run(ctx)
+	return w.source.keepUp(ctx, w.set.Collection(w.list, w.take), w.refused)
 }
 
 func (w *podWatch) list(ctx context.Context) (string, error) {

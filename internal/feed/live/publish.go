@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -74,8 +75,7 @@ func (s *Source) report(now time.Time) {
 
 // timeless reports that time changes nothing in the report: the Job has finished, and nothing waits.
 func timeless(r *explain.Report) bool {
-	ended := r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateFailed
-	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
+	return feed.EndOfFate(r.Verdict.Fate) != "" && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
 // publish makes a Snapshot of all there is.

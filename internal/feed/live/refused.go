@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -16,6 +17,12 @@ const (
 	// jobsRetry is how long Jobs that may not be watched are not listed again.
 	jobsRetry = 5 * time.Second
 )
+
+// keepUp watches what the report on a Job can do without.
+func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
+	watch := feed.Watch{Collection: collection, Connection: s.link.Open(), Retry: refusedRetry, Optional: true, Refused: refused}
+	return watch.Run(ctx)
+}
 
 // gapOf is a refusal in words, nil for nil.
 func gapOf(r *feed.Refusal) *explain.Gap {

@@ -115,11 +115,6 @@ func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 	}
 }
 
-// watch is one of the watches of the source, whose connection is one of those that Snapshots tell of.
-func (s *Source) watch(collection feed.Collection) feed.Watch {
-	return feed.Watch{Collection: collection, Timing: s.Timing, Connection: s.link.Open()}
-}
-
 // touch asks for a Snapshot.
 func (s *Source) touch() {
 	s.changed.Store(true)
