@@ -32,24 +32,14 @@ type explainer struct {
 	reader *gather.Reader
 }
 
-// openJobs makes the clients of a verb that looks at Jobs, of one namespace or of all.
-func openJobs(kube *genericclioptions.ConfigFlags, allNamespaces bool, warnings io.Writer, env environment) (*jobClient, *explainer, error) {
-	config, err := restConfig(kube, warnings)
+// openJobs makes the clients of a verb that looks at Jobs.
+func openJobs(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (feed.JobSet, *explainer, error) {
+	config, set, err := clientOf(kube, choice, warnings)
 	if err != nil {
-		return nil, nil, err
-	}
-	namespace := ""
-	if !allNamespaces {
-		if namespace, err = kubeNamespace(kube); err != nil {
-			return nil, nil, err
-		}
-	}
-	jobs, err := newJobClient(config, namespace)
-	if err != nil {
-		return nil, nil, err
+		return set, nil, err
 	}
 	explainer, err := newExplainer(config, env.now)
-	return jobs, explainer, err
+	return set, explainer, err
 }
 
 // newExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.

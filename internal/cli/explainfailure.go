@@ -72,7 +72,7 @@ type explainOptions struct {
 
 	owners    []jobOwner
 	names     []string
-	client    *jobClient
+	set       feed.JobSet
 	explainer *explainer
 }
 
@@ -163,7 +163,8 @@ func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owner
 // Complete makes the clients.
 func (o *explainOptions) Complete() error {
 	var err error
-	if o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env); err != nil {
+	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
+	if o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env); err != nil {
 		return err
 	}
 	o.explainer.options.Pod = o.pod
@@ -212,7 +213,7 @@ func (o *explainOptions) Run(ctx context.Context) error {
 		return err
 	}
 	if len(jobs) == 0 && o.output == "" {
-		o.client.reportNone(o.ErrOut)
+		reportNone(o.ErrOut, o.set)
 		return nil
 	}
 	list := explain.List(reports)
@@ -258,11 +259,13 @@ func (o *explainOptions) checkFocus(r *explain.Report) error {
 // jobs reads what was asked for, and returns an error for each name that does not exist.
 // Any other error is the last.
 func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
-	jobs, failed = o.client.getAll(ctx, o.names)
+	jobs, failed = o.set.GetAll(ctx)
 	if len(o.owners) == 0 && len(o.names) > 0 {
 		return jobs, failed
 	}
-	all, _, err := o.client.set(o.selector, nil).List(ctx)
+	choice := o.set
+	choice.Names = nil
+	all, _, err := choice.List(ctx)
 	if err != nil {
 		return jobs, append(failed, err)
 	}
@@ -281,8 +284,8 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 			}
 		}
 		if !found {
-			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").Where()),
-				"they may have been cleaned up; see: kubectl get jobs -n "+o.client.namespace))
+			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
+				"they may have been cleaned up; see: kubectl get jobs -n "+o.set.Namespace))
 		}
 	}
 	return jobs, failed

@@ -1,78 +1,66 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// jobClient reads Jobs of one namespace, or of all for namespace "".
-type jobClient struct {
-	namespace string
-	jobs      dynamic.ResourceInterface
-	every     dynamic.NamespaceableResourceInterface
+// jobChoice is which Jobs a verb was asked for.
+type jobChoice struct {
+	names         []string
+	selector      string
+	allNamespaces bool
 }
 
-func newJobClient(config *rest.Config, namespace string) (*jobClient, error) {
+// clientOf makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
+func clientOf(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
+	set := feed.JobSet{Selector: choice.selector, Names: choice.names}
+	config, err := restConfig(kube, warnings)
+	if err != nil {
+		return nil, set, err
+	}
+	if !choice.allNamespaces {
+		if set.Namespace, err = kubeNamespace(kube); err != nil {
+			return nil, set, err
+		}
+	}
+	jobs, err := jobsResource(config)
+	if err != nil {
+		return nil, set, err
+	}
+	set.Client = jobs
+	if set.Namespace != "" {
+		set.Client = jobs.Namespace(set.Namespace)
+	}
+	return config, set, nil
+}
+
+// jobsResource keeps objects as the server sent them.
+func jobsResource(config *rest.Config) (dynamic.NamespaceableResourceInterface, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, explainConfigError(err)
 	}
-	every := client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs"))
-	if namespace == "" {
-		return &jobClient{jobs: every, every: every}, nil
-	}
-	return &jobClient{namespace: namespace, jobs: every.Namespace(namespace), every: every}, nil
-}
-
-// set is the Jobs of the selector, or those of the names.
-func (c *jobClient) set(selector string, names []string) feed.JobSet {
-	return feed.JobSet{Client: c.jobs, Namespace: c.namespace, Selector: selector, Names: names}
-}
-
-func (c *jobClient) call(verb, name string) apicall.Call { return c.set("", nil).Call(verb, name) }
-
-func (c *jobClient) get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	job, err := c.jobs.Get(ctx, name, metav1.GetOptions{})
-	return job, c.call("get", name).Wrap(err)
-}
-
-// getAll returns the Jobs that it gets, and an error for each that does not exist. Any other error would meet the
-// remaining names as well, so it is the last.
-func (c *jobClient) getAll(ctx context.Context, names []string) (jobs []*unstructured.Unstructured, failed []error) {
-	for _, name := range names {
-		job, err := c.get(ctx, name)
-		if err == nil {
-			jobs = append(jobs, job)
-			continue
-		}
-		failed = append(failed, err)
-		if !apierrors.IsNotFound(err) {
-			break
-		}
-	}
-	return jobs, failed
+	return client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs")), nil
 }
 
 // reportNone says that there are no Jobs.
-func (c *jobClient) reportNone(out io.Writer) {
-	if c.namespace == "" {
+func reportNone(out io.Writer, set feed.JobSet) {
+	if set.Namespace == "" {
 		fmt.Fprintln(out, "No jobs found.")
 		return
 	}
-	fmt.Fprintf(out, "No jobs found in %s namespace.\n", sanitize.Line(c.namespace))
+	fmt.Fprintf(out, "No jobs found in %s namespace.\n", sanitize.Line(set.Namespace))
 }
 
 // toJob reads the fields that this program knows.

@@ -27,7 +27,7 @@ type shownJob struct {
 func (o *statusOptions) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
 	watch := feed.Watch{Connection: o.env.newLink(o.ErrOut).Open()}
-	jobs := &feed.Jobs{Watch: watch, Set: o.client.set(o.selector, o.names), Each: f.take}
+	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -248,11 +249,11 @@ func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string)
 	env := testEnvironment()
 	env.now, env.ticker = clock.read, clock.ticker
 	config := &rest.Config{Host: api.api.url()}
-	jobs, err := newJobClient(config, "ns1")
+	jobs, err := jobsResource(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := connectLive(config, jobs.set("", names), logLines, env)
+	source, err := connectLive(config, feed.JobSet{Client: jobs.Namespace("ns1"), Namespace: "ns1", Names: names}, logLines, env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,17 +20,9 @@ import (
 // liveLogLines is how many last lines of the logs that matter most belong to the evidence, if nobody says otherwise.
 const liveLogLines = 10
 
-// jobChoice is which Jobs a verb was asked for.
-type jobChoice struct {
-	names         []string
-	selector      string
-	allNamespaces bool
-}
-
 // liveView is a live source of the Jobs that were chosen.
 type liveView struct {
 	choice jobChoice
-	client *jobClient
 	set    feed.JobSet
 	source *live.Source
 }
@@ -38,23 +30,12 @@ type liveView struct {
 // openLive makes the clients. Warnings of the API server go to warnings; logLines is how many last lines of logs belong to
 // the evidence, 0 for none.
 func openLive(logLines int64, kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (*liveView, error) {
-	config, err := restConfig(kube, warnings)
+	config, set, err := clientOf(kube, choice, warnings)
 	if err != nil {
 		return nil, err
 	}
-	namespace := ""
-	if !choice.allNamespaces {
-		if namespace, err = kubeNamespace(kube); err != nil {
-			return nil, err
-		}
-	}
-	client, err := newJobClient(config, namespace)
-	if err != nil {
-		return nil, err
-	}
-	v := &liveView{choice: choice, client: client, set: client.set(choice.selector, choice.names)}
-	v.source, err = connectLive(config, v.set, logLines, env)
-	return v, err
+	source, err := connectLive(config, set, logLines, env)
+	return &liveView{choice: choice, set: set, source: source}, err
 }
 
 // connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
@@ -65,12 +46,12 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env envir
 	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // Watches are few, and opened one after the other.
-	all, err := newJobClient(config, "")
+	jobs, err := jobsResource(config)
 	if err != nil {
 		return nil, err
 	}
 	return live.NewSource(live.Config{
-		Timing: env.timing(), Set: set, Jobs: all.every, Client: typed.client, LogLines: logLines, OpenLog: openLiveLog(typed.client, env),
+		Timing: env.timing(), Set: set, Jobs: jobs, Client: typed.client, LogLines: logLines, OpenLog: openLiveLog(typed.client, env),
 		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
 		Explain: inOneLine, Guard: guarded,
 	}), nil
@@ -85,7 +66,7 @@ func (v *liveView) check(ctx context.Context) error {
 		_, err := v.set.Client.List(ctx, options)
 		return v.set.Call("list", "").Wrap(err)
 	}
-	_, failed := v.client.getAll(ctx, v.choice.names)
+	_, failed := v.set.GetAll(ctx)
 	return errors.Join(failed...)
 }
 

@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -78,7 +80,7 @@ type logsOptions struct {
 	sinceAt *metav1.Time
 	unknown []string // of --container, not in the Job's template
 	name    string
-	jobs    *jobClient
+	jobs    feed.JobSet // the Job alone
 	job     *batchv1.Job
 	pods    *podLogClient
 	printer *logPrinter
@@ -164,18 +166,12 @@ func (o *logsOptions) Validate(args []string) error {
 
 // Complete reads the Job, and makes the client of its pods.
 func (o *logsOptions) Complete(ctx context.Context) error {
-	config, err := restConfig(o.kube, o.ErrOut)
-	if err != nil {
+	var config *rest.Config
+	var err error
+	if config, o.jobs, err = clientOf(o.kube, jobChoice{names: []string{o.name}}, o.ErrOut); err != nil {
 		return err
 	}
-	namespace, err := kubeNamespace(o.kube)
-	if err != nil {
-		return err
-	}
-	if o.jobs, err = newJobClient(config, namespace); err != nil {
-		return err
-	}
-	object, err := o.jobs.get(ctx, o.name)
+	object, err := o.jobs.Get(ctx, o.name)
 	if err != nil {
 		return err
 	}
@@ -185,7 +181,7 @@ func (o *logsOptions) Complete(ctx context.Context) error {
 	if err := o.checkAgainstJob(); err != nil {
 		return err
 	}
-	o.pods, err = newPodLogClient(config, namespace, podSelector(o.job), o.job.UID)
+	o.pods, err = newPodLogClient(config, o.jobs.Namespace, podSelector(o.job), o.job.UID)
 	o.printer = newLogPrinter(o.Out)
 	o.printer.job, o.printer.prefix, o.printer.timestamps, o.printer.unbuffered = o.name, o.prefix, o.timestamps, o.follow
 	o.printer.containers = o.choice.fromTemplate(o.job) > 1

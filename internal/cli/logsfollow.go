@@ -251,7 +251,7 @@ func (f *logFollower) signal() {
 
 // followJob takes news of the Job until it has ended.
 func (f *logFollower) followJob(ctx context.Context) error {
-	jobs := &feed.Jobs{Watch: feed.Watch{Connection: f.link.Open()}, Set: f.o.jobs.set("", []string{f.o.name})}
+	jobs := &feed.Jobs{Watch: feed.Watch{Connection: f.link.Open()}, Set: f.o.jobs}
 	jobs.Each = func(updates []feed.Update) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()

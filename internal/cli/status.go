@@ -67,7 +67,7 @@ type statusOptions struct {
 	interactive   interactiveFlag
 
 	names     []string // none for all Jobs
-	client    *jobClient
+	set       feed.JobSet
 	explainer *explainer
 	printer   jobPrinter
 }
@@ -134,7 +134,8 @@ func (o *statusOptions) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
+	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
+	o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env)
 	return err
 }
 
@@ -176,7 +177,7 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	case len(o.names) > 0:
 		return o.printNamed(ctx)
 	}
-	jobs, _, err := o.client.set(o.selector, nil).List(ctx)
+	jobs, _, err := o.set.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (o *statusOptions) Run(ctx context.Context) error {
 
 // printSummary prints one Job on one screen.
 func (o *statusOptions) printSummary(ctx context.Context) error {
-	job, err := o.client.get(ctx, o.names[0])
+	job, err := o.set.Get(ctx, o.names[0])
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (o *statusOptions) printSummary(ctx context.Context) error {
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
 func (o *statusOptions) printNamed(ctx context.Context) error {
-	jobs, failed := o.client.getAll(ctx, o.names)
+	jobs, failed := o.set.GetAll(ctx)
 	feed.SortJobs(jobs)
 	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
 	return errors.Join(failed...)
@@ -212,5 +213,5 @@ func (o *statusOptions) reportNone() {
 	if _, objects := o.printer.(*objectPrinter); objects {
 		return
 	}
-	o.client.reportNone(o.ErrOut)
+	reportNone(o.ErrOut, o.set)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -87,8 +88,8 @@ type waitOptions struct {
 	limited       bool // --timeout was given, and is not negative
 	quiet         bool
 
-	names  []string
-	client *jobClient
+	names []string
+	set   feed.JobSet
 	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
 	explainer *explainer
 }
@@ -148,7 +149,8 @@ func (o *waitOptions) Complete(args []string) error {
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
-	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
+	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
+	o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env)
 	return err
 }
 

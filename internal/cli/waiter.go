@@ -42,7 +42,7 @@ type waitedJob struct {
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
 	watch := feed.Watch{Connection: o.env.newLink(w.progress).Open()}
-	jobs := &feed.Jobs{Watch: watch, Set: o.client.set(o.selector, o.names), Each: w.take}
+	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *waiter) run(ctx context.Context) error {
 		return errors.Join(missing...)
 	}
 	if len(first) == 0 {
-		return newUserError(kindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.selector, o.client.call("list", "").Where()), "")
+		return newUserError(kindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.selector, o.set.Call("list", "").Where()), "")
 	}
 	w.byKey = map[snapshot.JobKey]*waitedJob{}
 	for _, object := range first {

@@ -46,6 +46,29 @@ func (s JobSet) wants(job *unstructured.Unstructured) bool {
 	return len(s.Names) == 0 || slices.Contains(s.Names, job.GetName())
 }
 
+// Get reads one Job of the namespace.
+func (s JobSet) Get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+	job, err := s.Client.Get(ctx, name, metav1.GetOptions{})
+	return job, s.Call("get", name).Wrap(err)
+}
+
+// GetAll returns the Jobs of Names that it gets, and an error for each that does not exist. Any other error would meet the
+// remaining names as well, so it is the last.
+func (s JobSet) GetAll(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
+	for _, name := range s.Names {
+		job, err := s.Get(ctx, name)
+		if err == nil {
+			jobs = append(jobs, job)
+			continue
+		}
+		failed = append(failed, err)
+		if !apierrors.IsNotFound(err) {
+			break
+		}
+	}
+	return jobs, failed
+}
+
 // List reads the Jobs in chunks, as kubectl does. It returns them by namespace and name, and the resourceVersion to watch
 // from.
 func (s JobSet) List(ctx context.Context) ([]*unstructured.Unstructured, string, error) {
