@@ -61,17 +61,15 @@ type explainOptions struct {
 	kube  *genericclioptions.ConfigFlags
 	color colorFlag
 
-	interactive   interactiveFlag
-	allNamespaces bool
-	selector      string
-	output        string
-	pod           string
-	index         string
-	full          bool
-	logLines      int64
+	interactive interactiveFlag
+	jobChoice
+	output   string
+	pod      string
+	index    string
+	full     bool
+	logLines int64
 
 	owners    []jobOwner
-	names     []string
 	set       feed.JobSet
 	explainer *explainer
 }
@@ -84,7 +82,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		Short:             "Say why a Job failed, or what it waits for",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeJobsAndOwners(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobsAndOwners(o.kube, o.jobChoice.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -96,8 +94,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.jobChoice.addTo(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
@@ -116,7 +113,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *explainOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.jobChoice.validate(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {
@@ -163,8 +160,7 @@ func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owner
 // Complete makes the clients.
 func (o *explainOptions) Complete() error {
 	var err error
-	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
-	if o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env); err != nil {
+	if o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env); err != nil {
 		return err
 	}
 	o.explainer.options.Pod = o.pod

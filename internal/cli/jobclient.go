@@ -15,13 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// jobChoice is which Jobs a verb was asked for.
-type jobChoice struct {
-	names         []string
-	selector      string
-	allNamespaces bool
-}
-
 // clientOf makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
 func clientOf(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
 	set := feed.JobSet{Selector: choice.selector, Names: choice.names}

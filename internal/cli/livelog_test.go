@@ -46,11 +46,14 @@ func TestLiveLog_Issue6_3(t *testing.T) {
 	if got.Log.Container != "main" || got.Log.Ended || got.Log.Why != "" || got.Log.Lines[0].Time != testNow() {
 		t.Errorf("%+v", got.Log)
 	}
+	// It stays lost until that was seen.
+	api.pods.locked(func() { api.pods.refuse["train-a"] = &fakeStatus{503, "ServiceUnavailable", "try again"} })
 	api.pods.cut()
 	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "the connection is lost") })
 	if lost.Ended || s.latest().Link.StaleSince != nil {
 		t.Errorf("%+v", lost)
 	}
+	api.pods.locked(func() { delete(api.pods.refuse, "train-a") })
 	api.pods.write("train-a/main", "four")
 	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three four" && got.Log.Why == "" })
 	api.pods.put(failedPod("a", 1, 1))

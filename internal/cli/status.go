@@ -58,15 +58,13 @@ type statusOptions struct {
 	kube  *genericclioptions.ConfigFlags
 	print *genericclioptions.PrintFlags
 
-	allNamespaces bool
-	selector      string
-	watch         bool
-	noHeaders     bool
-	full          bool
-	color         colorFlag
-	interactive   interactiveFlag
+	jobChoice
+	watch       bool
+	noHeaders   bool
+	full        bool
+	color       colorFlag
+	interactive interactiveFlag
 
-	names     []string // none for all Jobs
 	set       feed.JobSet
 	explainer *explainer
 	printer   jobPrinter
@@ -79,7 +77,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobs(o.kube, o.jobChoice.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -96,8 +94,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 
 func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.jobChoice.addTo(flags, "The Jobs of all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
@@ -119,7 +116,7 @@ func statusFormats() []string {
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
 func (o *statusOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.jobChoice.validate(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -134,8 +131,7 @@ func (o *statusOptions) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
-	o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env)
+	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
 	return err
 }
 

@@ -81,15 +81,13 @@ type waitOptions struct {
 	env  environment
 	kube *genericclioptions.ConfigFlags
 
-	allNamespaces bool
-	selector      string
-	goal          string
-	timeout       time.Duration
-	limited       bool // --timeout was given, and is not negative
-	quiet         bool
+	jobChoice
+	goal    string
+	timeout time.Duration
+	limited bool // --timeout was given, and is not negative
+	quiet   bool
 
-	names []string
-	set   feed.JobSet
+	set feed.JobSet
 	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
 	explainer *explainer
 }
@@ -101,7 +99,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		Short:             "Wait until Jobs have finished",
 		Long:              waitLong,
 		Example:           waitExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobs(o.kube, o.jobChoice.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
 			if err := o.Validate(args); err != nil {
@@ -114,8 +112,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.jobChoice.addTo(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
@@ -129,7 +126,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *waitOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.jobChoice.validate(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {
@@ -149,8 +146,7 @@ func (o *waitOptions) Complete(args []string) error {
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
-	choice := jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}
-	o.set, o.explainer, err = openJobs(o.kube, choice, o.ErrOut, o.env)
+	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
 	return err
 }
 
