@@ -82,7 +82,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		Short:             "Say why a Job failed, or what it waits for",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeJobsAndOwners(o.kube, o.jobChoice.excludesNames),
+		ValidArgsFunction: completeJobsAndOwners(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -94,7 +94,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		},
 	}
 	flags := cmd.Flags()
-	o.jobChoice.addTo(flags, "The Jobs of all namespaces; needs -l.")
+	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
@@ -113,7 +113,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *explainOptions) Validate(args []string) error {
-	if err := o.jobChoice.validate(args); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {

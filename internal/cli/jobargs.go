@@ -16,7 +16,7 @@ type jobChoice struct {
 	allNamespaces bool
 }
 
-func (c *jobChoice) addTo(flags *pflag.FlagSet, allNamespaces string) {
+func (c *jobChoice) addChoice(flags *pflag.FlagSet, allNamespaces string) {
 	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, allNamespaces)
 	flags.StringVarP(&c.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 }
@@ -24,9 +24,9 @@ func (c *jobChoice) addTo(flags *pflag.FlagSet, allNamespaces string) {
 // excludesNames reports that the flags choose the Jobs, so that none can be named.
 func (c *jobChoice) excludesNames() bool { return c.allNamespaces || c.selector != "" }
 
-// validate checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage errors,
+// validateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage errors,
 // in kubectl's words where it has some.
-func (c *jobChoice) validate(args []string) error {
+func (c *jobChoice) validateChoice(args []string) error {
 	switch {
 	case len(args) > 0 && c.allNamespaces:
 		return usageErrorf("a resource cannot be retrieved by name across all namespaces")

@@ -77,7 +77,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
-		ValidArgsFunction: completeJobs(o.kube, o.jobChoice.excludesNames),
+		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -94,7 +94,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 
 func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.jobChoice.addTo(flags, "The Jobs of all namespaces.")
+	o.addChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
@@ -116,7 +116,7 @@ func statusFormats() []string {
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
 func (o *statusOptions) Validate(args []string) error {
-	if err := o.jobChoice.validate(args); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	return o.color.Validate()

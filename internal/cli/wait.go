@@ -99,7 +99,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		Short:             "Wait until Jobs have finished",
 		Long:              waitLong,
 		Example:           waitExample,
-		ValidArgsFunction: completeJobs(o.kube, o.jobChoice.excludesNames),
+		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
 			if err := o.Validate(args); err != nil {
@@ -112,7 +112,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		},
 	}
 	flags := cmd.Flags()
-	o.jobChoice.addTo(flags, "The Jobs of all namespaces; needs -l.")
+	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
@@ -126,7 +126,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *waitOptions) Validate(args []string) error {
-	if err := o.jobChoice.validate(args); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {

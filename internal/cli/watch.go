@@ -91,7 +91,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 		},
 	}
 	flags := cmd.Flags()
-	o.jobChoice.addTo(flags, "The Jobs of all namespaces.")
+	o.addChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
 	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
 	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
@@ -107,7 +107,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *watchOptions) Validate(args []string) error {
-	if err := o.jobChoice.validate(args); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if err := o.validateReplay(args); err != nil {
