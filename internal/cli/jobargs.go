@@ -24,8 +24,8 @@ func (c *jobChoice) addChoice(flags *pflag.FlagSet, allNamespaces string) {
 // excludesNames reports that the flags choose the Jobs, so that none can be named.
 func (c *jobChoice) excludesNames() bool { return c.allNamespaces || c.selector != "" }
 
-// validateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage errors,
-// in kubectl's words where it has some.
+// validateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage
+// errors, in kubectl's words where it has some.
 func (c *jobChoice) validateChoice(args []string) error {
 	switch {
 	case len(args) > 0 && c.allNamespaces:

@@ -69,7 +69,7 @@ func (c *liveClock) advance(d time.Duration) {
 	}
 }
 
-// fakeLive stands before the other fakes, and serves what only a liveSource asks for: single pods, and watches of
+// fakeLive stands before the other fakes, and serves what only a live.Source asks for: single pods, and watches of
 // events. It knows which watches are open.
 type fakeLive struct {
 	t    *testing.T

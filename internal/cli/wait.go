@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -195,23 +196,16 @@ func (o *waitOptions) startTicking(progress *waitProgress) (stop func()) {
 	if o.quiet || o.env.widthOf(o.ErrOut) == 0 {
 		return func() {}
 	}
-	beats, stopBeats := o.env.ticks(progressPeriod)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-beats:
-				progress.tick()
-			case <-done:
-				return
-			}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticking sync.WaitGroup
+	ticking.Go(func() {
+		for o.env.timing().Pause(ctx, progressPeriod, nil) == nil {
+			progress.tick()
 		}
-	}()
+	})
 	return func() {
-		stopBeats()
-		close(done)
-		<-ended
+		cancel()
+		ticking.Wait()
 	}
 }
 
