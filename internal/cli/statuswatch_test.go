@@ -146,6 +146,18 @@ func TestFollow_CLI_07_serverRestart(t *testing.T) {
 	}
 }
 
+// Leaving while the connection is lost does not bring it back.
+func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
+	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
+	s := watching(t, api, testEnvironment())
+	api.stop()
+	s.waitErr("lost")
+	s.interrupt()
+	if code := s.end(); code != exitInterrupted || strings.Contains(s.errOut.String(), "back") {
+		t.Errorf("exit %d, stderr %q", code, s.errOut.String())
+	}
+}
+
 func TestFollowRefusalEnds(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	env := testEnvironment()

@@ -71,9 +71,9 @@ func stop(err error) error {
 	return stopError{err}
 }
 
-// Run ends with the context's error, with an error of Take, or with a refusal that lasts.
+// Run ends with the context's error, with an error of Take, or with a refusal that lasts. A Connection that is lost then
+// stays lost.
 func (w *Watch) Run(ctx context.Context) error {
-	defer w.Connection.Up()
 	for {
 		err := w.follow(ctx)
 		var stopped stopError

@@ -42,8 +42,10 @@ func newOpenJob(s *Source, key snapshot.JobKey) *openJob { return &openJob{sourc
 func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.tasks.stop()
+	connection := j.source.link.Open()
+	defer connection.Up() // Nothing is stale that is not shown any more.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	watch := feed.Watch{Connection: j.source.link.Open(), Retry: jobsRetry, Refused: j.refused}
+	watch := feed.Watch{Connection: connection, Retry: jobsRetry, Refused: j.refused}
 	j.jobs = &feed.Jobs{Watch: watch, Set: set, Each: j.take}
 	return j.jobs.Run(ctx)
 }

@@ -20,7 +20,9 @@ const (
 
 // keepUp watches what the report on a Job can do without.
 func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
-	watch := feed.Watch{Collection: collection, Connection: s.link.Open(), Retry: refusedRetry, Optional: true, Refused: refused}
+	connection := s.link.Open()
+	defer connection.Up() // Nothing is stale that is not shown any more.
+	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, Refused: refused}
 	return watch.Run(ctx)
 }
 
