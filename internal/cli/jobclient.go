@@ -47,7 +47,7 @@ func jobsResource(config *rest.Config) (dynamic.NamespaceableResourceInterface, 
 	return client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs")), nil
 }
 
-// reportNone says that there are no Jobs.
+// reportNone writes that there are no Jobs.
 func reportNone(out io.Writer, set feed.JobSet) {
 	if set.Namespace == "" {
 		fmt.Fprintln(out, "No jobs found.")

@@ -46,7 +46,7 @@ type Connection struct {
 	refusedSince time.Time     // zero while the server does not refuse
 }
 
-// NewConnection returns one that tells changed why it was lost, and nil when it is back.
+// NewConnection returns one that calls changed with why it was lost, and with nil when it is back.
 func NewConnection(timing Timing, changed func(failure error)) *Connection {
 	return &Connection{timing: timing, changed: changed}
 }

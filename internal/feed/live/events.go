@@ -121,7 +121,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// podsAnswer waits until the pods are known, by which their events are told from others.
+// podsAnswer waits until the pods are known, which decides what events are of interest.
 func (w *eventWatch) podsAnswer(ctx context.Context) error {
 	if !w.ofPods {
 		return nil

@@ -68,8 +68,10 @@ func (l *jobList) take(updates []feed.Update) error {
 	for i := range updates {
 		l.put(&updates[i], rows[i])
 	}
-	l.read, l.dirty = true, true
-	l.source.touch()
+	if len(updates) > 0 || !l.read {
+		l.read, l.dirty = true, true
+		l.source.touch()
+	}
 	return nil
 }
 

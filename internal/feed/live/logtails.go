@@ -16,7 +16,7 @@ import (
 // tailsPause is how long after a reading of logs the next one begins at the earliest.
 const tailsPause = 5 * time.Second
 
-// logTails reads the last lines of the logs that tell most, beside the reports: each once, for as long as it tells.
+// logTails reads the last lines of the logs that matter most, beside the reports: each once, for as long as it does.
 type logTails struct {
 	source    *Source
 	related   *related
@@ -77,7 +77,7 @@ func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
 	return of
 }
 
-// take reads the targets, until one cannot be read. failed says that another attempt may read it.
+// take reads the targets, until one cannot be read. failed reports that another attempt may read it.
 func (t *logTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail

@@ -16,7 +16,7 @@ const (
 	idleDuty = 20
 )
 
-// pace says when Snapshots are made. It knows no clock.
+// pace is when Snapshots are made. It knows no clock.
 type pace struct {
 	made     time.Time     // when the last Snapshot was made; zero for none
 	reported time.Time     // when the last report was ready

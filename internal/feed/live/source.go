@@ -81,7 +81,7 @@ func (s *Source) Run(ctx context.Context) error {
 	return err
 }
 
-// Look says what is looked at from now on.
+// Look sets what is looked at from now on.
 func (s *Source) Look(f snapshot.Focus) {
 	if f.Log != nil {
 		target := *f.Log
@@ -121,7 +121,7 @@ func (s *Source) touch() {
 	notify(s.news)
 }
 
-// notify leaves a note for whoever waits; one note is enough for any number of news.
+// notify leaves a note for the one who waits; one note is enough for any number of news.
 func notify(news chan<- struct{}) {
 	select {
 	case news <- struct{}{}:
