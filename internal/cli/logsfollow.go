@@ -130,11 +130,11 @@ func (f *logFollower) listLast(ctx context.Context) error {
 	for {
 		pods, _, err := f.o.pods.list(ctx)
 		if err == nil {
-			link.Up()
+			link.Connected()
 			f.replace(pods)
 			return nil
 		}
-		if err := link.Wait(ctx, err); err != nil {
+		if err := link.Retry(ctx, err, nil); err != nil {
 			return err
 		}
 	}

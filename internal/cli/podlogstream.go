@@ -71,7 +71,7 @@ type followedLog struct {
 }
 
 func (l *followedLog) run(ctx context.Context) error {
-	defer l.link.Up() // a log that is over waits for nothing
+	defer l.link.Connected() // a log that is over waits for nothing
 	for {
 		// Asked first: what was written before the end is then read for certain.
 		ended := l.ended()
@@ -94,13 +94,13 @@ func (l *followedLog) pause(ctx context.Context, err error, ended bool) error {
 	case errors.As(err, &end):
 		return end.error
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
-		return l.link.Sleep(ctx, l.news)
+		return l.link.Retry(ctx, nil, l.news)
 	case (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && l.began.IsZero():
 		return err
 	case ended && l.refusedTooOften(err):
 		return &unreadLogError{source: l.source, err: err}
 	}
-	return l.link.Wait(ctx, err)
+	return l.link.Retry(ctx, err, nil)
 }
 
 // finalError is one that no retry mends, or that is a reason to stop.
@@ -146,7 +146,7 @@ func (l *followedLog) readOn(ctx context.Context, ended bool) error {
 	if l.began.IsZero() {
 		l.began = l.o.env.now()
 	}
-	l.link.Up()
+	l.link.Connected()
 	reader := newLogReader(body, true)
 	resume := &resume{from: l.position}
 	fresh := true

@@ -51,8 +51,8 @@ func NewConnection(timing Timing, changed func(failure error)) *Connection {
 	return &Connection{timing: timing, changed: changed}
 }
 
-// Up notes that the server answers, or that nothing is asked of it any more.
-func (c *Connection) Up() {
+// Connected notes that the server answers, or that nothing is asked of it any more.
+func (c *Connection) Connected() {
 	if c.lost {
 		c.changed(nil)
 	}
@@ -63,9 +63,9 @@ func (c *Connection) Up() {
 // Heard notes that the connection delivers, so the next pause is a short one.
 func (c *Connection) Heard() { c.pause = 0 }
 
-// Wait pauses before the next attempt. It returns an error when there must be none: the context's, or a refusal that
-// lasts. A nil failure is the ordinary end of a watch.
-func (c *Connection) Wait(ctx context.Context, failure error) error {
+// Retry pauses before the next attempt, each time longer. It returns an error when there must be none: the context's, or a
+// refusal that lasts. A nil failure is the ordinary end of a watch or of a log; news end the pause after that.
+func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure != nil {
 		if c.refused(failure) {
 			return failure
@@ -74,12 +74,8 @@ func (c *Connection) Wait(ctx context.Context, failure error) error {
 			c.lost = true
 			c.changed(failure)
 		}
+		news = nil
 	}
-	return c.Sleep(ctx, nil)
-}
-
-// Sleep pauses, each time longer, unless news come.
-func (c *Connection) Sleep(ctx context.Context, news <-chan struct{}) error {
 	c.pause = min(max(2*c.pause, c.timing.Retry.First), c.timing.Retry.Max)
 	timer := time.NewTimer(wait.Jitter(c.pause, 0.2)) //nolint:forbidigo // tests set Retry, and wait for nothing
 	defer timer.Stop()

@@ -27,17 +27,17 @@ func TestLiveLink_Issue6(t *testing.T) {
 		}
 	}
 	state("", 0)
-	_ = pods.Wait(ended, errors.New("pods: first"))
+	_ = pods.Retry(ended, errors.New("pods: first"), nil)
 	now = now.Add(time.Minute)
-	_ = jobs.Wait(ended, errors.New("jobs: second"))
+	_ = jobs.Retry(ended, errors.New("jobs: second"), nil)
 	state("pods: first", 0)
-	pods.Up()
+	pods.Connected()
 	state("jobs: second", time.Minute)
 	now = now.Add(time.Minute)
-	_ = pods.Wait(ended, errors.New("pods: third"))
+	_ = pods.Retry(ended, errors.New("pods: third"), nil)
 	state("jobs: second", time.Minute)
-	jobs.Up()
+	jobs.Connected()
 	state("pods: third", 2*time.Minute)
-	pods.Up()
+	pods.Connected()
 	state("", 0)
 }

@@ -83,14 +83,14 @@ func (w *Watch) Run(ctx context.Context) error {
 		case errors.As(err, &stopped):
 			return stopped.error
 		case !w.refused(err):
-			if err = w.Connection.Wait(ctx, err); err == nil {
+			if err = w.Connection.Retry(ctx, err, nil); err == nil {
 				continue
 			}
 			if ctx.Err() != nil || !w.Optional {
 				return err
 			}
 		}
-		w.Connection.Up() // Nothing is stale for a refusal.
+		w.Connection.Connected() // Nothing is stale for a refusal.
 		w.report(&Refusal{Call: w.call(apicall.Of(err).Verb), Err: err, Retry: w.Retry})
 		if err := w.Connection.timing.Pause(ctx, w.Retry, nil); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (w *Watch) follow(ctx context.Context) error {
 	if neverOpened(opened) {
 		return ErrClosed
 	}
-	w.Connection.Up()
+	w.Connection.Connected()
 	w.report(nil)
 	return w.consume(ctx, opened)
 }
