@@ -132,7 +132,7 @@ bench-start: build ## Measure how long the binary takes to start, and for 5,000 
 .PHONY: bench-view
 bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest and in a storm of pod changes
 	$(GO) test ./pkg/tui/... -run '^$$' -bench . -benchtime 20x
-	$(GO) test ./internal/cli -run '^$$' -bench 'BenchmarkLiveStorm|BenchmarkView' -benchtime 1x
+	$(GO) test ./internal/feed/live -run '^$$' -bench 'BenchmarkLiveStorm|BenchmarkView' -benchtime 1x
 
 .PHONY: lint
 lint: ## Run golangci-lint

@@ -64,19 +64,11 @@ func jobToComplete(ctx context.Context, flags *genericclioptions.ConfigFlags, ar
 		return nil
 	}
 	return withinTimeout(ctx, func(ctx context.Context) *batchv1.Job {
-		config, err := restConfig(flags, io.Discard)
+		_, set, err := clientOf(flags, jobChoice{}, io.Discard)
 		if err != nil {
 			return nil
 		}
-		namespace, err := kubeNamespace(flags)
-		if err != nil {
-			return nil
-		}
-		client, err := newJobClient(config, namespace)
-		if err != nil {
-			return nil
-		}
-		object, err := client.get(ctx, names[0])
+		object, err := set.Get(ctx, names[0])
 		if err != nil {
 			return nil
 		}

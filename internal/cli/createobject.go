@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
@@ -202,6 +203,6 @@ func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstruc
 	resource := strings.ToLower(object.GetKind()) + "s"
 	namespace := cmp.Or(object.GetNamespace(), c.namespace)
 	created, err := c.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Create(ctx, object, c.options)
-	call := apiCall{verb: "create", group: batchv1.GroupName, resource: resource, namespace: namespace, name: object.GetName()}
-	return created, call.wrap(err)
+	call := apicall.Call{Verb: "create", Group: batchv1.GroupName, Resource: resource, Namespace: namespace, Name: object.GetName()}
+	return created, call.Wrap(err)
 }

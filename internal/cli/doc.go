@@ -2,13 +2,15 @@
 // Validate and Run, and what the verbs share.
 //
 //	kubeconfig.go  from flags to a rest.Config and a namespace
-//	jobclient.go   get, list and watch Jobs, as the server sent them
-//	jobargs.go     resource arguments as kubectl takes them
+//	jobargs.go     which Jobs a verb is asked for: resource arguments and flags as kubectl takes them
+//	jobclient.go   the client of these Jobs, a feed.JobSet
 //	jobtable.go    batchv1.Job and a time → cells; pure
 //	jobprinter.go  table, JSON, YAML, name, templates
-//	jobfollow.go   -w: one row per visible change, over lost connections
+//	statuswatch.go -w: one row per visible change
+//	waiter.go      wait: how Jobs end
+//	liveview.go    the source of the interactive view, and of watch --plain
 //	explainer.go   what belongs to a Job, for status NAME, explain-failure and wait
-//	jobset.go      the Jobs that a verb looks at, listed and watched; watchloop.go keeps on
+//	connection.go  what is said of a connection that is lost; internal/feed follows Jobs
 //	logs*.go       flags and output of logs; internal/logs reads them
 //	errors.go      what an error says, and the exit code
 //

@@ -18,6 +18,8 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
@@ -208,7 +210,7 @@ func explainStatus(err error) *userError {
 	if !errors.As(err, &answer) {
 		return nil
 	}
-	status, call := answer.Status(), callOf(err)
+	status, call := answer.Status(), apicall.Of(err)
 	switch status.Reason {
 	case metav1.StatusReasonUnauthorized:
 		return newUserError(kindCredentials, err, "the API server does not accept your credentials ("+status.Message+")",
@@ -229,23 +231,23 @@ func explainStatus(err error) *userError {
 	return newUserError(kindServerFailed, err, what, hint)
 }
 
-func explainForbidden(err error, status metav1.Status, call apiCall) *userError {
+func explainForbidden(err error, status metav1.Status, call apicall.Call) *userError {
 	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
-	if call == (apiCall{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.parent()) {
+	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
 		return newUserError(kindForbidden, err, "the API server refused: "+status.Message,
 			"ask for this permission, or use another user (--context, --as)")
 	}
 	return newUserError(kindForbidden, err,
-		fmt.Sprintf("you may not %s %s %s (%s)", call.verb, call.resource, call.where(), status.Message),
-		fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.verb, call.groupResource(), call.where(), call.canI()))
+		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message),
+		fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.Verb, call.GroupResource(), call.Where(), call.CanI()))
 }
 
-func explainNotFound(err error, status metav1.Status, call apiCall) *userError {
-	named := call.name != "" && status.Details != nil && status.Details.Name == call.name
+func explainNotFound(err error, status metav1.Status, call apicall.Call) *userError {
+	named := call.Name != "" && status.Details != nil && status.Details.Name == call.Name
 	switch {
-	case named && call.namespace != "":
-		return newUserError(kindNotFound, err, fmt.Sprintf("%s %q not found %s", call.singular(), call.name, call.where()),
-			"see what is there with: kubectl get "+call.groupResource()+" -n "+call.namespace)
+	case named && call.Namespace != "":
+		return newUserError(kindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()),
+			"see what is there with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
 	case status.Details != nil && status.Details.Name != "":
 		return newUserError(kindNotFound, err, status.Message, "check the name and the namespace")
 	default:
@@ -260,6 +262,8 @@ func explainTransport(err error) *userError {
 	var network net.Error
 	var file *fs.PathError // It looks like a network's.
 	switch {
+	case errors.Is(err, feed.ErrClosed):
+		return newUserError(kindUnreachable, err, "cannot reach the API server: it closes the connection", "")
 	case errors.As(err, &file):
 		return nil
 	case errors.As(err, &failed):

@@ -17,13 +17,14 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
 func TestExplainError(t *testing.T) {
 	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
-	list := apiCall{verb: "list", group: "batch", resource: "jobs", namespace: "prod"}
-	get := apiCall{verb: "get", group: "batch", resource: "jobs", namespace: "prod", name: "train"}
+	list := apicall.Call{Verb: "list", Group: "batch", Resource: "jobs", Namespace: "prod"}
+	get := apicall.Call{Verb: "get", Group: "batch", Resource: "jobs", Namespace: "prod", Name: "train"}
 	forbidden := apierrors.NewForbidden(jobs, "", errors.New(`User "eve" cannot list`))
 	refused := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/apis?x=1", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
 	for _, tc := range []struct {
@@ -37,23 +38,23 @@ func TestExplainError(t *testing.T) {
 		{"usage", usageErrorf("bad flag"), kindUsage, 2, nil},
 		{"wrapped usage", fmt.Errorf("x: %w", usageErrorf("bad flag")), kindUsage, 2, nil},
 		{"interrupted", &url.Error{Op: "Get", URL: "https://h/", Err: context.Canceled}, kindInterrupted, 130, nil},
-		{"forbidden", list.wrap(forbidden), kindForbidden, 1, []string{"list", "jobs.batch", `"prod"`, "eve", "ask for", "can-i"}},
-		{"forbidden everywhere", apiCall{verb: "watch", group: "batch", resource: "jobs"}.wrap(forbidden), kindForbidden, 1, []string{"watch", "all namespaces", "-A"}},
+		{"forbidden", list.Wrap(forbidden), kindForbidden, 1, []string{"list", "jobs.batch", `"prod"`, "eve", "ask for", "can-i"}},
+		{"forbidden everywhere", apicall.Call{Verb: "watch", Group: "batch", Resource: "jobs"}.Wrap(forbidden), kindForbidden, 1, []string{"watch", "all namespaces", "-A"}},
 		{"forbidden of unknown call", forbidden, kindForbidden, 1, []string{"eve", "ask for"}},
-		{"forbidden to impersonate", list.wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "users"}, "bob", errors.New("cannot impersonate"))), kindForbidden, 1, []string{"users", "bob", "--as"}},
-		{"no such Job", get.wrap(apierrors.NewNotFound(jobs, "train")), kindNotFound, 1, []string{"train", `"prod"`}},
-		{"no such API", list.wrap(apierrors.NewGenericServerResponse(404, "list", jobs, "", "404 page not found", 0, true)), kindNotFound, 1, []string{"API"}},
-		{"not logged in", list.wrap(apierrors.NewUnauthorized("token expired")), kindCredentials, 1, []string{"token expired", "log in"}},
-		{"busy", list.wrap(apierrors.NewTooManyRequests("slow down", 1)), kindServerFailed, 1, []string{"slow down", "again"}},
-		{"internal", list.wrap(apierrors.NewInternalError(errors.New("etcd"))), kindServerFailed, 1, []string{"etcd"}},
-		{"refused", list.wrap(refused), kindUnreachable, 1, []string{"https://10.0.0.1:6443", "refused"}},
+		{"forbidden to impersonate", list.Wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "users"}, "bob", errors.New("cannot impersonate"))), kindForbidden, 1, []string{"users", "bob", "--as"}},
+		{"no such Job", get.Wrap(apierrors.NewNotFound(jobs, "train")), kindNotFound, 1, []string{"train", `"prod"`}},
+		{"no such API", list.Wrap(apierrors.NewGenericServerResponse(404, "list", jobs, "", "404 page not found", 0, true)), kindNotFound, 1, []string{"API"}},
+		{"not logged in", list.Wrap(apierrors.NewUnauthorized("token expired")), kindCredentials, 1, []string{"token expired", "log in"}},
+		{"busy", list.Wrap(apierrors.NewTooManyRequests("slow down", 1)), kindServerFailed, 1, []string{"slow down", "again"}},
+		{"internal", list.Wrap(apierrors.NewInternalError(errors.New("etcd"))), kindServerFailed, 1, []string{"etcd"}},
+		{"refused", list.Wrap(refused), kindUnreachable, 1, []string{"https://10.0.0.1:6443", "refused"}},
 		{"unresolved", &url.Error{Op: "Get", URL: "https://h.example/", Err: &net.DNSError{Name: "h.example", IsNotFound: true}}, kindUnreachable, 1, []string{"h.example"}},
 		{"timeout", &url.Error{Op: "Get", URL: "https://h/", Err: context.DeadlineExceeded}, kindUnreachable, 1, []string{"https://h"}},
 		{"bare timeout", context.DeadlineExceeded, kindUnreachable, 1, nil},
 		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: x509.UnknownAuthorityError{}}, kindUntrusted, 1, []string{"https://h", "authority"}},
 		{"exec plugin", &url.Error{Op: "Get", URL: "https://h/", Err: errors.New("getting credentials: exec: aws not found")}, kindCredentials, 1, []string{"aws"}},
 		{"empty configuration", clientcmd.ErrEmptyConfig, kindKubeconfig, 1, []string{"--kubeconfig"}},
-		{"hostile", list.wrap(apierrors.NewInternalError(errors.New("a\x1b[2J\r\nb\u202e\x9b"))), kindServerFailed, 1, []string{`\x1b`, `\u202e`, `\x9b`}},
+		{"hostile", list.Wrap(apierrors.NewInternalError(errors.New("a\x1b[2J\r\nb\u202e\x9b"))), kindServerFailed, 1, []string{`\x1b`, `\u202e`, `\x9b`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := explainError(tc.err)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -15,11 +13,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 // explainer reads what belongs to a Job, and explains it.
@@ -35,24 +33,14 @@ type explainer struct {
 	reader *gather.Reader
 }
 
-// openJobs makes the clients of a verb that looks at Jobs, of one namespace or of all.
-func openJobs(kube *genericclioptions.ConfigFlags, allNamespaces bool, warnings io.Writer, env environment) (*jobClient, *explainer, error) {
-	config, err := restConfig(kube, warnings)
+// openJobs makes the clients of a verb that looks at Jobs.
+func openJobs(kube *genericclioptions.ConfigFlags, choice jobChoice, warnings io.Writer, env environment) (feed.JobSet, *explainer, error) {
+	config, set, err := clientOf(kube, choice, warnings)
 	if err != nil {
-		return nil, nil, err
-	}
-	namespace := ""
-	if !allNamespaces {
-		if namespace, err = kubeNamespace(kube); err != nil {
-			return nil, nil, err
-		}
-	}
-	jobs, err := newJobClient(config, namespace)
-	if err != nil {
-		return nil, nil, err
+		return set, nil, err
 	}
 	explainer, err := newExplainer(config, env.now)
-	return jobs, explainer, err
+	return set, explainer, err
 }
 
 // newExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.
@@ -68,22 +56,9 @@ func newExplainer(config *rest.Config, now func() time.Time) (*explainer, error)
 	return &explainer{client: client, now: now}, nil
 }
 
-// namedJob reads the fields that this program knows, and the names of the rules of the podFailurePolicy.
-func namedJob(object *unstructured.Unstructured) (*observe.NamedJob, error) {
-	data, err := object.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
-	}
-	job := &observe.NamedJob{}
-	if err := json.Unmarshal(data, job); err != nil {
-		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
-	}
-	return job, nil
-}
-
 // facts are what there is to know of a Job that was read before.
 func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
-	job, err := namedJob(object)
+	job, err := feed.NamedJob(object)
 	if err != nil {
 		return explain.Facts{}, err
 	}

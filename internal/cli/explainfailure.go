@@ -8,11 +8,11 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -62,18 +62,16 @@ type explainOptions struct {
 	kube  *genericclioptions.ConfigFlags
 	color colorFlag
 
-	interactive   interactiveFlag
-	allNamespaces bool
-	selector      string
-	output        string
-	pod           string
-	index         string
-	full          bool
-	logLines      int64
+	interactive interactiveFlag
+	jobChoice
+	output   string
+	pod      string
+	index    string
+	full     bool
+	logLines int64
 
 	owners    []jobOwner
-	names     []string
-	client    *jobClient
+	set       feed.JobSet
 	explainer *explainer
 }
 
@@ -85,7 +83,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		Short:             "Say why a Job failed, or what it waits for",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeJobsAndOwners(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobsAndOwners(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -97,8 +95,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
@@ -117,7 +114,7 @@ func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cob
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *explainOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {
@@ -164,7 +161,7 @@ func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owner
 // Complete makes the clients.
 func (o *explainOptions) Complete() error {
 	var err error
-	if o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env); err != nil {
+	if o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env); err != nil {
 		return err
 	}
 	o.explainer.options.Pod = o.pod
@@ -213,7 +210,7 @@ func (o *explainOptions) Run(ctx context.Context) error {
 		return err
 	}
 	if len(jobs) == 0 && o.output == "" {
-		o.client.reportNone(o.ErrOut)
+		reportNone(o.ErrOut, o.set)
 		return nil
 	}
 	list := analysis.List(reports)
@@ -259,15 +256,16 @@ func (o *explainOptions) checkFocus(r *explain.Report) error {
 // jobs reads what was asked for, and returns an error for each name that does not exist.
 // Any other error is the last.
 func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
-	jobs, failed = o.client.getAll(ctx, o.names)
+	jobs, failed = o.set.GetAll(ctx)
 	if len(o.owners) == 0 && len(o.names) > 0 {
 		return jobs, failed
 	}
-	all, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	choice := o.set
+	choice.Names = nil
+	all, _, err := choice.List(ctx)
 	if err != nil {
 		return jobs, append(failed, err)
 	}
-	sortJobs(all)
 	if len(o.owners) == 0 {
 		return all, failed
 	}
@@ -278,13 +276,13 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 				continue
 			}
 			found = true
-			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return keyOf(j) == keyOf(job) }) {
+			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
 				jobs = append(jobs, job)
 			}
 		}
 		if !found {
-			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.client.call("list", "").where()),
-				"they may have been cleaned up; see: kubectl get jobs -n "+o.client.namespace))
+			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
+				"they may have been cleaned up; see: kubectl get jobs -n "+o.set.Namespace))
 		}
 	}
 	return jobs, failed

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
 // fakeAPI speaks as much of the API server's protocol as the verbs need: get, list in chunks, watch with
@@ -110,7 +112,7 @@ func (f *fakeAPI) next(job *unstructured.Unstructured) *unstructured.Unstructure
 }
 
 func (f *fakeAPI) find(job *unstructured.Unstructured) int {
-	return slices.IndexFunc(f.jobs, func(j *unstructured.Unstructured) bool { return keyOf(j) == keyOf(job) })
+	return slices.IndexFunc(f.jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) })
 }
 
 func (f *fakeAPI) record(kind string, job *unstructured.Unstructured) {

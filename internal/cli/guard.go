@@ -22,7 +22,7 @@ func guarded(f func() error) func() error {
 // maxCallers is how many functions an error names.
 const maxCallers = 12
 
-// callers are the functions that led to a panic, the last first: "live.go:123 < live.go:45".
+// callers are the functions that led to a panic, the last first: "source.go:123 < source.go:45".
 func callers() string {
 	pcs := make([]uintptr, maxCallers)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])

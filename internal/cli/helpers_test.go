@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
@@ -25,7 +27,7 @@ func testNow() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 const patience = time.Minute
 
 func testEnvironment() environment {
-	return environment{now: testNow, retry: retryPolicy{first: time.Millisecond, max: 5 * time.Millisecond, refusalGrace: time.Minute}}
+	return environment{now: testNow, retry: feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute}}
 }
 
 // loadJobs reads testdata/jobs.yaml.

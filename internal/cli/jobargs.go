@@ -4,20 +4,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
+// jobChoice is which Jobs a verb was asked for.
+type jobChoice struct {
+	names         []string // none for all Jobs
+	selector      string
+	allNamespaces bool
+}
+
+func (c *jobChoice) addChoice(flags *pflag.FlagSet, allNamespaces string) {
+	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, allNamespaces)
+	flags.StringVarP(&c.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+}
+
+// excludesNames reports that the flags choose the Jobs, so that none can be named.
+func (c *jobChoice) excludesNames() bool { return c.allNamespaces || c.selector != "" }
+
 // validateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage
 // errors, in kubectl's words where it has some.
-func validateChoice(args []string, allNamespaces bool, selector string) error {
+func (c *jobChoice) validateChoice(args []string) error {
 	switch {
-	case len(args) > 0 && allNamespaces:
+	case len(args) > 0 && c.allNamespaces:
 		return usageErrorf("a resource cannot be retrieved by name across all namespaces")
-	case len(args) > 0 && selector != "":
+	case len(args) > 0 && c.selector != "":
 		return usageErrorf("name cannot be provided when a selector is specified")
 	}
-	if _, err := labels.Parse(selector); err != nil {
+	if _, err := labels.Parse(c.selector); err != nil {
 		return usageErrorf("--selector: %v", err)
 	}
 	return nil

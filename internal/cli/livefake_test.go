@@ -23,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -67,7 +69,7 @@ func (c *liveClock) advance(d time.Duration) {
 	}
 }
 
-// fakeLive stands before the other fakes, and serves what only a liveSource asks for: single pods, and watches of
+// fakeLive stands before the other fakes, and serves what only a live.Source asks for: single pods, and watches of
 // events. It knows which watches are open.
 type fakeLive struct {
 	t    *testing.T
@@ -229,7 +231,7 @@ type liveSession struct {
 	t      *testing.T
 	api    *fakeLive
 	clock  *liveClock
-	source *liveSource
+	source *live.Source
 	cancel context.CancelFunc
 	done   chan error
 }
@@ -247,28 +249,28 @@ func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string)
 	env := testEnvironment()
 	env.now, env.ticker = clock.read, clock.ticker
 	config := &rest.Config{Host: api.api.url()}
-	jobs, err := newJobClient(config, "ns1")
+	jobs, err := jobsResource(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := connectLive(config, jobSet{client: jobs, names: names}, logLines, env)
+	source, err := connectLive(config, feed.JobSet{Client: jobs.Namespace("ns1"), Namespace: "ns1", Names: names}, logLines, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &liveSession{t: t, api: api, clock: clock, source: source, cancel: cancel, done: make(chan error, 1)}
-	go func() { s.done <- source.run(ctx) }()
+	go func() { s.done <- source.Run(ctx) }()
 	t.Cleanup(cancel)
 	return s
 }
 
 func (s *liveSession) latest() *snapshot.Snapshot {
-	s.source.mu.Lock()
-	defer s.source.mu.Unlock()
-	if s.source.latest == nil {
-		return &snapshot.Snapshot{}
+	now, stop := context.WithCancel(context.Background())
+	stop()
+	if latest, err := s.source.Next(now, 0); err == nil {
+		return latest
 	}
-	return s.source.latest
+	return &snapshot.Snapshot{}
 }
 
 // until lets time pass until a Snapshot is as it should be.
@@ -339,8 +341,8 @@ func (s *liveSession) ended() (err error) {
 	}, func() string { return "it does not end" })
 	var stacks strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
-	for _, left := range []string{"(*liveSource)", "(*liveJob)", "(*livePod)", "(*liveLog)", "(*liveTails)", "(*watchLoop)"} {
-		if strings.Contains(stacks.String(), "cli."+left) {
+	for _, left := range []string{"live.(*", "feed.(*", "cli.(*liveLog)"} {
+		if strings.Contains(stacks.String(), left) {
 			s.t.Errorf("a goroutine of %s is left:\n%s", left, stacks.String())
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -19,13 +17,6 @@ func goneJobs(s *snapshot.Snapshot) string {
 		jobs = append(jobs, s.Jobs.Gone[i].UID+" "+s.Jobs.Gone[i].Status)
 	}
 	return strings.Join(jobs, ", ")
-}
-
-func goneNames(jobs []explain.Outline) string {
-	if len(jobs) == 0 {
-		return "none"
-	}
-	return jobs[0].Name + " to " + jobs[len(jobs)-1].Name
 }
 
 func withUID(job *unstructured.Unstructured, uid types.UID) *unstructured.Unstructured {
@@ -67,28 +58,8 @@ func sorted(list string) []string {
 	return parts
 }
 
-// Issue 6: no more than a thousand of them are kept, the latest; Snapshots that were handed out stay.
-func TestLiveGoneJobsBound_Issue6(t *testing.T) {
-	s := newLiveSource(liveConfig{env: testEnvironment()})
-	for i := range 3 * maxGoneJobs {
-		job := simpleJob("ns1", fmt.Sprint("job-", i), 1)
-		if err := s.list.changed(job); err != nil {
-			t.Fatal(err)
-		}
-		before := s.list.gone[:len(s.list.gone):len(s.list.gone)]
-		last := goneNames(before)
-		if err := s.list.removed(job); err != nil {
-			t.Fatal(err)
-		}
-		if goneNames(before) != last {
-			t.Fatalf("what was handed out changed: %s", goneNames(before))
-		}
-	}
-	gone := s.list.gone
-	if len(gone) != maxGoneJobs || gone[0].Name != fmt.Sprint("job-", 2*maxGoneJobs) || gone[maxGoneJobs-1].Name != fmt.Sprint("job-", 3*maxGoneJobs-1) {
-		t.Errorf("%d are kept, %s", len(gone), goneNames(gone))
-	}
-}
+// unreadable is the status of a Job that makes no sense to this program.
+const unreadable = "Unreadable"
 
 // Issue 6: a Job that makes no sense ends nothing: it is told that it makes none, and it goes on when it makes some.
 func TestLiveUnreadableJob_Issue6(t *testing.T) {

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -18,19 +22,26 @@ const (
 	maxLiveLines = 5000
 	maxLiveLog   = 4 << 20
 	maxLiveLine  = 16 << 10
+
+	// logRetry is how long after a failure a log is read again.
+	logRetry = 30 * time.Second
 )
 
 // liveLog is the log that is read: its end, as it is written.
 type liveLog struct {
-	source *liveSource
-	pod    *livePod
-	target snapshot.LogTarget
-	news   chan struct{} // of the pod
+	client    kubernetes.Interface
+	env       environment
+	namespace string
+	target    snapshot.LogTarget
+	touched   func()        // asks for a Snapshot
+	news      chan struct{} // of the pod
 
 	line []byte // as far as its parts have come; of the goroutine that reads
 
-	// under source.mu
-	answered  bool // there is something to show
+	mu        sync.Mutex
+	pod       live.PodState
+	book      *logs.Pod // what is known of the pod's logs; nil if it is not there
+	answered  bool      // there is something to show
 	container string
 	lines     []snapshot.LogLine // only appended to and cut in front: Snapshots share it
 	bytes     int
@@ -41,14 +52,29 @@ type liveLog struct {
 	shown     *snapshot.Log // nil if something has changed
 }
 
-func newLiveLog(s *liveSource, pod *livePod, target snapshot.LogTarget) *liveLog {
-	l := &liveLog{source: s, pod: pod, target: target, news: make(chan struct{}, 1)}
-	notify(l.news) // The pod may have been read before.
-	return l
+// openLiveLog makes the log of a container.
+func openLiveLog(client kubernetes.Interface, env environment) func(string, snapshot.LogTarget, func()) live.Log {
+	return func(namespace string, target snapshot.LogTarget, touched func()) live.Log {
+		return &liveLog{client: client, env: env, namespace: namespace, target: target, touched: touched, news: make(chan struct{}, 1)}
+	}
 }
 
-// run reads the log to its end, as soon as there is one.
-func (l *liveLog) run(ctx context.Context) error {
+// SetPod takes what is known of the pod.
+func (l *liveLog) SetPod(pod live.PodState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pod, l.book = pod, nil
+	if pod.Pod != nil {
+		l.book = logs.NewPod(pod.Pod)
+	}
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// Run reads the log to its end, as soon as there is one.
+func (l *liveLog) Run(ctx context.Context) error {
 	for {
 		source, ready := l.choose()
 		if !ready {
@@ -64,7 +90,7 @@ func (l *liveLog) run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !l.finish(source, err):
-			if err := l.source.pause(ctx, refusedPause, nil); err != nil {
+			if err := l.env.timing().Pause(ctx, logRetry, nil); err != nil {
 				return err
 			}
 			continue
@@ -76,15 +102,15 @@ func (l *liveLog) run(ctx context.Context) error {
 
 // choose finds the container, and reports whether it has a log to read. If not, the Snapshots have why.
 func (l *liveLog) choose() (logs.Source, bool) {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	if !l.pod.read {
-		if l.pod.gap != "" {
-			l.tell(l.pod.gap, false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.pod.Read {
+		if l.pod.Gap != "" {
+			l.tell(l.pod.Gap, false)
 		}
 		return logs.Source{}, false
 	}
-	pod := l.pod.book
+	pod := l.book
 	if pod == nil {
 		l.tell("the pod is gone, and its log with it", true)
 		return logs.Source{}, false
@@ -114,20 +140,20 @@ func (l *liveLog) choose() (logs.Source, bool) {
 func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
 	tail := &logs.Tail{
 		Options: logs.Options{
-			TailLines: maxLiveLines, Now: l.source.env.now, Open: openLog(l.source.client, l.pod.namespace),
-			Connect: func() logs.Connection { return logConnection{newLink(l, l.source.env)} },
+			TailLines: maxLiveLines, Now: l.env.now, Open: openLog(l.client, l.namespace),
+			Connect: func() logs.Connection { return feed.NewConnection(l.env.timing(), l.connection) },
 		},
 		Source: source, News: l.news, Print: l.print,
 		HasEnded: func() bool {
-			l.source.mu.Lock()
-			defer l.source.mu.Unlock()
-			return source.HasEnded(l.pod.book)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return source.HasEnded(l.book)
 		},
 	}
 	return tail.Run(ctx)
 }
 
-// forget drops what a reading before has found, once. source.mu is held.
+// forget drops what a reading before has found, once. l.mu is held.
 func (l *liveLog) forget() {
 	if l.again {
 		l.again, l.lines, l.bytes, l.dropped, l.shown = false, nil, 0, 0, nil
@@ -137,46 +163,44 @@ func (l *liveLog) forget() {
 // finish notes how the reading ended, and reports whether no other is of any use: all was read, or there is nothing to
 // be read.
 func (l *liveLog) finish(source logs.Source, err error) bool {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case err == nil:
 		l.forget()
 		l.tell("", true)
 		return true
 	case apierrors.IsForbidden(err):
-		l.tell(gather.GapOf(l.pod.namespace, "get", "pods/log", err).Text, false)
+		l.tell(gather.GapOf(l.namespace, "get", "pods/log", err).Text, false)
 		return false
 	}
 	isGone := apierrors.IsNotFound(err)
-	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.node, err)), isGone)
+	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.Node, err)), isGone)
 	return isGone
 }
 
-// tell notes what there is to say beside the lines. source.mu is held.
+// tell notes what there is to say beside the lines. l.mu is held.
 func (l *liveLog) tell(why string, ended bool) {
 	if l.answered && l.why == why && l.ended == ended {
 		return
 	}
 	l.answered, l.why, l.ended, l.shown = true, why, ended, nil
-	l.source.touch()
+	l.touched()
 }
 
-// down and up take news of the connection: a log of its own that is lost makes nothing else stale.
-func (l *liveLog) down(failure error) {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
+// connection takes news of the connection: a log of its own that is lost makes nothing else stale.
+func (l *liveLog) connection(failure error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if failure == nil {
+		l.tell("", false)
+		return
+	}
 	what := "the connection is lost"
 	if len(l.lines) == 0 {
 		what = "the log cannot be read"
 	}
 	l.tell(what+", trying again: "+cause(failure), false)
-}
-
-func (l *liveLog) up() {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
-	l.tell("", false)
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.
@@ -198,8 +222,8 @@ func (l *liveLog) print(line logs.Line) error {
 
 // add appends a line, and drops from the front what is too much.
 func (l *liveLog) add(at time.Time, text string) {
-	l.source.mu.Lock()
-	defer l.source.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.forget()
 	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
 	l.bytes += len(text)
@@ -209,11 +233,13 @@ func (l *liveLog) add(at time.Time, text string) {
 		l.dropped++
 	}
 	l.shown = nil
-	l.source.touch()
+	l.touched()
 }
 
-// snapshot is the log as it is now: the one of before if nothing in it has changed. source.mu is held.
-func (l *liveLog) snapshot() *snapshot.Log {
+// Snapshot is the log as it is now: the one of before if nothing in it has changed.
+func (l *liveLog) Snapshot() *snapshot.Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.answered && l.shown == nil {
 		l.shown = &snapshot.Log{
 			Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,

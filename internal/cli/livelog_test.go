@@ -112,17 +112,16 @@ func TestLiveLogForbidden_CLI_08(t *testing.T) {
 
 // Issue 6: what is kept of a log is bounded, in lines and in bytes; what was handed out stays.
 func TestLiveLogBounds_Issue6(t *testing.T) {
-	s := newLiveSource(liveConfig{env: testEnvironment()})
-	l := newLiveLog(s, newLivePod(s, "ns1", "a"), snapshot.LogTarget{})
+	l := &liveLog{touched: func() {}}
 	l.tell("", false)
 	for i := range maxLiveLines {
 		l.add(testNow(), fmt.Sprint(i))
 	}
-	before := l.snapshot()
+	before := l.Snapshot()
 	for i := range 3 * maxLiveLines {
 		l.add(testNow(), fmt.Sprint("more ", i))
 	}
-	if got := l.snapshot(); len(got.Lines) != maxLiveLines || got.Dropped != 3*maxLiveLines || got.Lines[maxLiveLines-1].Text != fmt.Sprint("more ", 3*maxLiveLines-1) {
+	if got := l.Snapshot(); len(got.Lines) != maxLiveLines || got.Dropped != 3*maxLiveLines || got.Lines[maxLiveLines-1].Text != fmt.Sprint("more ", 3*maxLiveLines-1) {
 		t.Errorf("%d lines, %d dropped", len(got.Lines), got.Dropped)
 	}
 	for i, line := range before.Lines {
@@ -138,7 +137,7 @@ func TestLiveLogBounds_Issue6(t *testing.T) {
 			}
 		}
 	}
-	got, bytes := l.snapshot(), 0
+	got, bytes := l.Snapshot(), 0
 	for _, line := range got.Lines {
 		bytes += len(line.Text)
 	}

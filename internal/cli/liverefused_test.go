@@ -6,10 +6,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -72,23 +68,6 @@ func TestLiveNoWatchNoList_Issue6(t *testing.T) {
 	s.untilBy(10*time.Millisecond, "it is stale", func(got *snapshot.Snapshot) bool { return strings.Contains(got.Link.Why, "you may not list jobs") })
 	if err := s.ended(); kindOf(explainError(err)) != kindForbidden || s.clock.read().Sub(began) < time.Minute {
 		t.Errorf("%v, after %s", err, s.clock.read().Sub(began))
-	}
-}
-
-// Issue 6: that events may not be watched does not hide that some are forgotten.
-func TestLiveNoWatchOfManyEvents_Issue6(t *testing.T) {
-	f := newLiveFacts()
-	f.job = newLiveStorm(0).watch.job
-	s := newLiveSource(liveConfig{env: testEnvironment()})
-	w := newLiveEventWatch(s, f, f.job, true)
-	w.events.read, w.events.cut, w.events.gap = true, true, ptr.To(manyLiveEvents())
-	w.missed(w.call("watch").wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil)))
-	if gaps := f.gaps(); w.events.whole() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "may not be watched") {
-		t.Errorf("whole %v, gaps %v", w.events.whole(), gaps)
-	}
-	w.missed(nil)
-	if gaps := f.gaps(); len(gaps) != 1 || gaps[0] != manyLiveEvents() {
-		t.Errorf("gaps %v", gaps)
 	}
 }
 

@@ -84,12 +84,12 @@ func TestLiveLogLines_Issue6_4(t *testing.T) {
 func TestOpenLiveLogLines_Issue6_4(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, newFakeAPI(t).url()))
 	choice := jobChoice{names: []string{"train"}}
-	one, err := openLiveWith(3, newKubeFlags(), choice, io.Discard, testEnvironment())
-	if err != nil || one.source.logLines != 3 {
+	one, err := openLive(3, newKubeFlags(), choice, io.Discard, testEnvironment())
+	if err != nil || one.source.LogLines != 3 {
 		t.Errorf("%v, %+v", err, one)
 	}
-	other, err := openLive(newKubeFlags(), choice, io.Discard, testEnvironment())
-	if err != nil || other.source.logLines != liveLogLines {
+	other, err := openLive(liveLogLines, newKubeFlags(), choice, io.Discard, testEnvironment())
+	if err != nil || other.source.LogLines != liveLogLines {
 		t.Errorf("%v, %+v", err, other)
 	}
 }

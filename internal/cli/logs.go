@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -70,9 +71,9 @@ type logsOptions struct {
 
 	unknown []string // of --container, not in the Job's template
 	name    string
-	jobs    *jobClient
+	jobs    feed.JobSet // the Job alone
 	job     *batchv1.Job
-	pods    logPods
+	pods    feed.PodSet
 }
 
 func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
@@ -155,11 +156,11 @@ func (o *logsOptions) Validate(args []string) error {
 
 // Complete reads the Job.
 func (o *logsOptions) Complete(ctx context.Context) error {
-	jobs, explainer, err := openJobs(o.kube, false, o.ErrOut, o.env)
+	jobs, explainer, err := openJobs(o.kube, jobChoice{names: []string{o.name}}, o.ErrOut, o.env)
 	if err != nil {
 		return err
 	}
-	object, err := jobs.get(ctx, o.name)
+	object, err := jobs.Get(ctx, o.name)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (o *logsOptions) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.jobs, o.job, o.pods = jobs, job, logPods{client: explainer.client, job: job}
+	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.client, Job: job}
 	o.options.Now, o.options.Open = o.env.now, openLog(explainer.client, job.Namespace)
 	return o.checkAgainstJob()
 }
@@ -230,7 +231,7 @@ func (o *logsOptions) Run(ctx context.Context) error {
 
 // readLogs prints what there is.
 func (o *logsOptions) readLogs(ctx context.Context, out *logsOutput) error {
-	pods, _, err := o.pods.list(ctx)
+	pods, _, err := listPods(ctx, o.pods)
 	if err != nil {
 		return err
 	}

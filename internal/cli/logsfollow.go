@@ -3,27 +3,23 @@ package cli
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 // followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
 // with whether there will be more of them.
 func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
-	notes := &linkNotes{out: o.ErrOut}
-	o.options.Connect = func() logs.Connection { return logConnection{newLink(notes, o.env)} }
+	link := o.env.newLink(o.ErrOut)
+	o.options.Connect = func() logs.Connection { return link.Open() }
 	follower := logs.NewFollower(o.options, out)
-	pods := followedPods{logPods: o.pods, follower: follower}
+	pods := followedPods{PodSet: o.pods, follower: follower}
 	version, err := pods.list(ctx)
 	if err != nil {
 		return err
 	}
-	if analysis.FinishedAt(o.job) != nil {
+	if feed.EndOf(o.job, "") != "" {
 		// The pods were listed after the Job was read: they are all there are.
 		follower.Finish()
 		return follower.Run(ctx)
@@ -32,37 +28,36 @@ func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
 	var watches sync.WaitGroup
 	defer watches.Wait()
 	defer cancel(nil)
-	job := &followedJob{uid: o.job.UID, follower: follower}
-	jobs := watchedJobs{set: jobSet{client: o.jobs, names: []string{o.name}}, sink: job}
-	podLoop := watchLoop{target: pods, link: newLink(notes, o.env)}
-	jobLoop := watchLoop{target: jobs, link: newLink(notes, o.env)}
-	watches.Go(func() { cancel(podLoop.run(ctx, version)) })
-	watches.Go(func() { cancel(jobLoop.run(ctx, "")) })
+	podWatch := &feed.Watch{Collection: pods.Collection(pods.list, pods.take), Connection: link.Open(), Version: version}
+	job := &followedJob{o: o, follower: follower}
+	job.jobs = &feed.Jobs{Watch: feed.Watch{Connection: link.Open()}, Set: o.jobs, Each: job.take}
+	watches.Go(func() { cancel(podWatch.Run(ctx)) })
+	watches.Go(func() { cancel(job.jobs.Run(ctx)) })
 	err = follower.Run(ctx)
 	if err == nil {
-		err = listLast(ctx, pods, newLink(notes, o.env))
+		err = listLast(ctx, pods, link.Open())
 	}
 	if err == nil {
 		err = follower.Run(ctx)
 	}
-	switch {
+	switch end := job.end(); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err == nil && job.deleted.Load():
+	case err == nil && (end == feed.Deleted || end == feed.Replaced):
 		return newUserError(kindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
 	}
 	return err
 }
 
 // listLast looks for pods that the watch has not delivered when the Job is known to have finished.
-func listLast(ctx context.Context, pods followedPods, link *link) error {
+func listLast(ctx context.Context, pods followedPods, connection *feed.Connection) error {
+	defer connection.Connected()
 	for {
 		_, err := pods.list(ctx)
 		if err == nil {
-			link.connected()
 			return nil
 		}
-		if err := link.wait(ctx, err); err != nil {
+		if err := connection.Retry(ctx, err, nil); err != nil {
 			return err
 		}
 	}
@@ -70,43 +65,43 @@ func listLast(ctx context.Context, pods followedPods, link *link) error {
 
 // followedJob ends the following of logs with the Job.
 type followedJob struct {
-	uid      types.UID
+	o        *logsOptions
+	jobs     *feed.Jobs
 	follower *logs.Follower
-	finished bool        // of the goroutine that watches
-	deleted  atomic.Bool // before it had finished
+
+	mu    sync.Mutex
+	ended feed.End
 }
 
-func (j *followedJob) reconcile(jobs []*unstructured.Unstructured) error {
-	if len(jobs) == 0 {
-		j.lose()
+func (j *followedJob) take(updates []feed.Update) error {
+	end := feed.End("")
+	if j.jobs.Len() == 0 {
+		end = feed.Deleted
 	}
-	return j.changed(jobs...)
-}
-
-func (j *followedJob) changed(jobs ...*unstructured.Unstructured) error {
-	for _, object := range jobs {
-		if object.GetUID() != j.uid { // another one of this name
-			j.lose()
-			continue
+	for i := range updates {
+		u := &updates[i]
+		switch {
+		case u.UID != j.o.job.UID:
+			end = feed.Replaced
+		case u.Job != nil:
+			job, err := toJob(u.Job)
+			if err != nil {
+				return err
+			}
+			end = feed.EndOf(job, u.Gone)
 		}
-		job, err := toJob(object)
-		if err != nil {
-			return err
-		}
-		if analysis.FinishedAt(job) != nil {
-			j.finished = true
-			j.follower.Finish()
-		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.ended == "" && end != "" {
+		j.ended = end
+		j.follower.Finish()
 	}
 	return nil
 }
 
-func (j *followedJob) removed(*unstructured.Unstructured) error {
-	j.lose()
-	return nil
-}
-
-func (j *followedJob) lose() {
-	j.deleted.Store(!j.finished)
-	j.follower.Finish()
+func (j *followedJob) end() feed.End {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ended
 }

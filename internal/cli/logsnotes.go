@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -116,7 +117,7 @@ func (p *logsOutput) noPods() {
 		state = "managed by " + managedByCell(view)
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), oneLine(state))
-	if p.o.follow && analysis.FinishedAt(p.o.job) == nil {
+	if p.o.follow && feed.EndOf(p.o.job, "") == "" {
 		text += ", waiting for them"
 	}
 	fmt.Fprintln(p.o.ErrOut, text+".")

@@ -11,6 +11,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 )
 
 // permission is to do something with a resource.
@@ -61,7 +63,7 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 	for _, namespace := range slices.Sorted(maps.Keys(needed)) {
 		denied, err := deniedIn(ctx, client, namespace, needed[namespace])
 		if err != nil {
-			return apiCall{verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews"}.wrap(err)
+			return apicall.Call{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}.Wrap(err)
 		}
 		missing = append(missing, denied...)
 	}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -40,7 +42,7 @@ const rootExample = `  # All Jobs of the current namespace
 // environment is what verbs take from the outside world beside their flags and streams.
 type environment struct {
 	now   func() time.Time
-	retry retryPolicy // of a lost connection
+	retry feed.Retry // of a lost connection
 
 	terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
@@ -50,7 +52,7 @@ type environment struct {
 func realEnvironment() environment {
 	return environment{
 		now:   time.Now,
-		retry: retryPolicy{first: 500 * time.Millisecond, max: 10 * time.Second, refusalGrace: 30 * time.Second},
+		retry: feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second},
 	}
 }
 

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
@@ -60,16 +58,14 @@ type statusOptions struct {
 	kube  *genericclioptions.ConfigFlags
 	print *genericclioptions.PrintFlags
 
-	allNamespaces bool
-	selector      string
-	watch         bool
-	noHeaders     bool
-	full          bool
-	color         colorFlag
-	interactive   interactiveFlag
+	jobChoice
+	watch       bool
+	noHeaders   bool
+	full        bool
+	color       colorFlag
+	interactive interactiveFlag
 
-	names     []string // none for all Jobs
-	client    *jobClient
+	set       feed.JobSet
 	explainer *explainer
 	printer   jobPrinter
 }
@@ -81,7 +77,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -98,8 +94,7 @@ func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobr
 
 func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.addChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
@@ -121,7 +116,7 @@ func statusFormats() []string {
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
 func (o *statusOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -136,7 +131,7 @@ func (o *statusOptions) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
+	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
 	return err
 }
 
@@ -170,7 +165,7 @@ func (o *statusOptions) newPrinter() (jobPrinter, error) {
 func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
-		return newFollower(o).run(ctx)
+		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.possible(o.IOStreams):
 		return viewJob(ctx, o.names[0], tui.StartJob, liveLogLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
 	case o.summarizes():
@@ -178,20 +173,19 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	case len(o.names) > 0:
 		return o.printNamed(ctx)
 	}
-	jobs, _, err := o.client.list(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	jobs, _, err := o.set.List(ctx)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 {
 		o.reportNone()
 	}
-	sortJobs(jobs)
 	return o.printer.snapshot(jobs, false)
 }
 
 // printSummary prints one Job on one screen.
 func (o *statusOptions) printSummary(ctx context.Context) error {
-	job, err := o.client.get(ctx, o.names[0])
+	job, err := o.set.Get(ctx, o.names[0])
 	if err != nil {
 		return err
 	}
@@ -204,8 +198,8 @@ func (o *statusOptions) printSummary(ctx context.Context) error {
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
 func (o *statusOptions) printNamed(ctx context.Context) error {
-	jobs, failed := o.client.getAll(ctx, o.names)
-	sortJobs(jobs)
+	jobs, failed := o.set.GetAll(ctx)
+	feed.SortJobs(jobs)
 	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
 	return errors.Join(failed...)
 }
@@ -215,15 +209,5 @@ func (o *statusOptions) reportNone() {
 	if _, objects := o.printer.(*objectPrinter); objects {
 		return
 	}
-	o.client.reportNone(o.ErrOut)
-}
-
-// sortJobs orders by namespace, then name.
-func sortJobs(jobs []*unstructured.Unstructured) {
-	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.GetName(), b.GetName())
-	})
+	reportNone(o.ErrOut, o.set)
 }

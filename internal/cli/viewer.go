@@ -185,12 +185,5 @@ type systemClock struct{ env environment }
 func (c systemClock) Now() time.Time { return c.env.now() }
 
 func (c systemClock) Wait(ctx context.Context, d time.Duration) error {
-	beats, stop := c.env.ticks(d)
-	defer stop()
-	select {
-	case <-beats:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return c.env.timing().Pause(ctx, d, nil)
 }

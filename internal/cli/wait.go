@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const waitLong = `Wait until Jobs are complete or failed, whoever runs them.
@@ -78,15 +82,13 @@ type waitOptions struct {
 	env  environment
 	kube *genericclioptions.ConfigFlags
 
-	allNamespaces bool
-	selector      string
-	goal          string
-	timeout       time.Duration
-	limited       bool // --timeout was given, and is not negative
-	quiet         bool
+	jobChoice
+	goal    string
+	timeout time.Duration
+	limited bool // --timeout was given, and is not negative
+	quiet   bool
 
-	names  []string
-	client *jobClient
+	set feed.JobSet
 	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
 	explainer *explainer
 }
@@ -98,7 +100,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		Short:             "Wait until Jobs have finished",
 		Long:              waitLong,
 		Example:           waitExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" }),
+		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
 			if err := o.Validate(args); err != nil {
@@ -111,8 +113,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
@@ -126,7 +127,7 @@ func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *waitOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if len(args) == 0 && o.selector == "" {
@@ -146,7 +147,7 @@ func (o *waitOptions) Complete(args []string) error {
 	if o.names, err = parseJobArgs(args); err != nil {
 		return err
 	}
-	o.client, o.explainer, err = openJobs(o.kube, o.allNamespaces, o.ErrOut, o.env)
+	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
 	return err
 }
 
@@ -171,7 +172,7 @@ func (o *waitOptions) Run(ctx context.Context) error {
 	}
 	progress := &waitProgress{
 		out: o.ErrOut, width: func() int { return o.env.widthOf(o.ErrOut) }, now: o.env.now,
-		namespaces: o.allNamespaces, quiet: o.quiet, last: map[jobKey]string{},
+		namespaces: o.allNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
 	defer o.startTicking(progress)()
@@ -191,23 +192,16 @@ func (o *waitOptions) startTicking(progress *waitProgress) (stop func()) {
 	if o.quiet || o.env.widthOf(o.ErrOut) == 0 {
 		return func() {}
 	}
-	beats, stopBeats := o.env.ticks(progressPeriod)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-beats:
-				progress.tick()
-			case <-done:
-				return
-			}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticking sync.WaitGroup
+	ticking.Go(func() {
+		for o.env.timing().Pause(ctx, progressPeriod, nil) == nil {
+			progress.tick()
 		}
-	}()
+	})
 	return func() {
-		stopBeats()
-		close(done)
-		<-ended
+		cancel()
+		ticking.Wait()
 	}
 }
 

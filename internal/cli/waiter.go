@@ -9,9 +9,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // errOver ends the watch: the waiter's result is certain.
@@ -27,136 +29,85 @@ type waiter struct {
 	verdict  func(job *unstructured.Unstructured) []string
 
 	jobs   []*waitedJob // by namespace and name
-	byKey  map[jobKey]*waitedJob
+	byKey  map[snapshot.JobKey]*waitedJob
 	result error // once errOver was returned
 }
 
 // waitedJob is a Job that was there at the start, as it was seen last.
 type waitedJob struct {
-	job  *batchv1.Job
-	end  batchv1.JobConditionType // Complete or Failed, "" for neither
-	gone string                   // how it went before it ended
+	job *batchv1.Job
+	end feed.End
 }
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	set := jobSet{client: o.client, selector: o.selector, names: o.names}
-	jobs, version, err := set.list(ctx)
+	watch := feed.Watch{Connection: o.env.newLink(w.progress).Open()}
+	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
+	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
 	}
-	if missing := set.missing(jobs); len(missing) > 0 {
+	if missing := jobs.Set.Missing(first); len(missing) > 0 {
 		return errors.Join(missing...)
 	}
-	if len(jobs) == 0 {
-		return newUserError(kindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.selector, o.client.call("list", "").where()), "")
+	if len(first) == 0 {
+		return newUserError(kindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.selector, o.set.Call("list", "").Where()), "")
 	}
-	if err := w.begin(jobs); err != nil {
-		return err
-	}
-	if o.limited && o.timeout == 0 {
-		return w.timeoutError()
-	}
-	loop := watchLoop{target: watchedJobs{set: set, sink: w}, link: newLink(&linkNotes{out: w.progress}, o.env)}
-	return loop.run(ctx, version)
-}
-
-func (w *waiter) begin(jobs []*unstructured.Unstructured) error {
-	w.byKey = map[jobKey]*waitedJob{}
-	for _, object := range jobs {
+	w.byKey = map[snapshot.JobKey]*waitedJob{}
+	for _, object := range first {
 		job, err := toJob(object)
 		if err != nil {
 			return err
 		}
 		waited := &waitedJob{job: job}
 		w.jobs = append(w.jobs, waited)
-		w.byKey[keyOf(object)] = waited
+		w.byKey[feed.KeyOf(object)] = waited
 	}
-	return w.changed(jobs...)
+	return jobs.Run(ctx)
 }
 
-func (w *waiter) reconcile(jobs []*unstructured.Unstructured) error {
-	present := map[jobKey]bool{}
-	for _, job := range jobs {
-		present[keyOf(job)] = true
-	}
-	for key, waited := range w.byKey {
-		if !present[key] {
-			w.lose(waited, w.howGone())
-		}
-	}
-	return w.changed(jobs...)
-}
-
-func (w *waiter) changed(jobs ...*unstructured.Unstructured) error {
+// take notes changes, and prints how Jobs end.
+func (w *waiter) take(updates []feed.Update) error {
 	var running []*batchv1.Job
-	for _, object := range jobs {
-		waited := w.byKey[keyOf(object)]
-		if waited == nil || waited.end != "" {
+	for i := range updates {
+		waited := w.byKey[updates[i].Key]
+		if waited == nil || waited.end != "" || waited.job.UID != updates[i].UID {
 			continue
 		}
-		if err := w.take(waited, object); err != nil {
+		if err := w.takeOne(waited, &updates[i]); err != nil {
 			return err
 		}
-		if waited.end == "" && waited.gone == "" {
+		if waited.end == "" {
 			running = append(running, waited.job)
 		}
 	}
-	w.progress.show(w.news(running))
-	return w.settle()
+	t := w.tally()
+	w.progress.show(progressNews{changed: running, open: t.open, complete: len(t.complete), failed: len(t.failed), total: len(w.jobs)})
+	err := w.settle(t)
+	if o := w.options; err == nil && o.limited && o.timeout == 0 {
+		return w.timeoutError()
+	}
+	return err
 }
 
-func (w *waiter) removed(object *unstructured.Unstructured) error {
-	waited := w.byKey[keyOf(object)]
-	if waited == nil {
-		return nil
-	}
-	// It may have ended with the very change that made it go.
-	if object.GetUID() == waited.job.UID && waited.end == "" {
-		if err := w.take(waited, object); err != nil {
+func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
+	if u.Job != nil {
+		job, err := toJob(u.Job)
+		if err != nil {
 			return err
 		}
+		waited.job = job
 	}
-	w.lose(waited, w.howGone())
-	return w.settle()
-}
-
-func (w *waiter) howGone() string {
-	if w.options.selector != "" {
-		return "was deleted, or its labels were changed, before it had ended"
-	}
-	return "was deleted before it had ended"
-}
-
-func (w *waiter) lose(waited *waitedJob, how string) {
-	if waited.end == "" && waited.gone == "" {
-		waited.gone = how
-	}
-}
-
-// take notes a new state of a Job, and prints its end.
-func (w *waiter) take(waited *waitedJob, object *unstructured.Unstructured) error {
-	if object.GetUID() != waited.job.UID {
-		w.lose(waited, "was deleted before it had ended, and another was created")
-		return nil
-	}
-	job, err := toJob(object)
-	if err != nil {
-		return err
-	}
-	waited.job = job
-	for _, end := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if reconcile.TrueCondition(job, end) != nil {
-			waited.end = end
-			return w.printEnd(waited, object)
-		}
+	waited.end = feed.EndOf(waited.job, u.Gone)
+	if waited.end == feed.Complete || waited.end == feed.Failed {
+		return w.printEnd(waited, u.Job)
 	}
 	return nil
 }
 
 func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) error {
 	lines := []string{w.endLine(waited)}
-	if waited.end == batchv1.JobFailed {
+	if waited.end == feed.Failed {
 		why := w.why(waited.job, object)
 		lines = append([]string{lines[0] + ": " + why[0]}, why[1:]...)
 	}
@@ -172,8 +123,8 @@ func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) 
 }
 
 func (w *waiter) endLine(waited *waitedJob) string {
-	line := fmt.Sprintf("%s %s", w.options.label(waited.job.Namespace, waited.job.Name), waited.end)
-	if took := durationCell(jobView{job: waited.job, now: w.options.env.now()}); waited.end == batchv1.JobComplete && took != cellNone {
+	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
+	if took := durationCell(jobView{job: waited.job, now: w.options.env.now()}); waited.end == feed.Complete && took != cellNone {
 		line += " in " + took
 	}
 	return line
@@ -191,64 +142,61 @@ func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []stri
 	return []string{orNone(failed.Reason) + ": " + failed.Message}
 }
 
-// news is the picture for the progress.
-func (w *waiter) news(changed []*batchv1.Job) progressNews {
-	news := progressNews{changed: changed, total: len(w.jobs)}
-	for _, waited := range w.jobs {
-		switch {
-		case waited.end == batchv1.JobComplete:
-			news.complete++
-		case waited.end == batchv1.JobFailed:
-			news.failed++
-		case waited.gone == "" && news.first == nil:
-			news.first = waited.job
-		}
-	}
-	return news
+// tally is the labels of the Jobs by how they ended, and the Jobs that have not.
+type tally struct {
+	lost, complete, failed []string
+	open                   []*batchv1.Job
 }
 
+func (w *waiter) tally() tally {
+	var t tally
+	for _, waited := range w.jobs {
+		label := w.label(waited.job)
+		switch waited.end {
+		case feed.Complete:
+			t.complete = append(t.complete, label)
+		case feed.Failed:
+			t.failed = append(t.failed, label)
+		case feed.Replaced:
+			t.lost = append(t.lost, label+" was deleted before it had ended, and another was created")
+		case feed.Deleted:
+			how := " was deleted before it had ended"
+			if w.options.selector != "" {
+				how = " was deleted, or its labels were changed, before it had ended"
+			}
+			t.lost = append(t.lost, label+how)
+		default:
+			t.open = append(t.open, waited.job)
+		}
+	}
+	return t
+}
+
+func (w *waiter) label(job *batchv1.Job) string { return w.options.label(job.Namespace, job.Name) }
+
 // settle returns errOver, and sets the result, when nothing that may come can change it.
-func (w *waiter) settle() error {
-	lost, complete, failed, open := w.tally()
+func (w *waiter) settle(t tally) error {
 	goal := waitGoal(w.options.goal)
 	switch {
-	case len(lost) > 0:
-		w.result = newUserError(kindNotFound, nil, strings.Join(lost, "; "), "")
-	case goal == goalFailed && len(complete) > 0:
-		w.result = newUserError(kindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(complete, ", "), "")
-	case goal == goalComplete && len(failed) > 0:
-		w.giveUp(failed, open)
-		w.result = jobFailed(failed)
-	case open > 0:
+	case len(t.lost) > 0:
+		w.result = newUserError(kindNotFound, nil, strings.Join(t.lost, "; "), "")
+	case goal == goalFailed && len(t.complete) > 0:
+		w.result = newUserError(kindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(t.complete, ", "), "")
+	case goal == goalComplete && len(t.failed) > 0:
+		w.giveUp(t)
+		w.result = jobFailed(t.failed)
+	case len(t.open) > 0:
 		return nil
-	case goal == goalFinished && len(failed) > 0:
-		w.result = jobFailed(failed)
+	case goal == goalFinished && len(t.failed) > 0:
+		w.result = jobFailed(t.failed)
 	}
 	return errOver
 }
 
-// tally returns the Jobs by how they ended, and how many have not.
-func (w *waiter) tally() (lost, complete, failed []string, open int) {
-	for _, waited := range w.jobs {
-		label := w.options.label(waited.job.Namespace, waited.job.Name)
-		switch {
-		case waited.gone != "":
-			lost = append(lost, label+" "+waited.gone)
-		case waited.end == batchv1.JobComplete:
-			complete = append(complete, label)
-		case waited.end == batchv1.JobFailed:
-			failed = append(failed, label)
-		default:
-			open++
-		}
-	}
-	return lost, complete, failed, open
-}
-
 // giveUp says that the end of other Jobs is not awaited.
-func (w *waiter) giveUp(failed []string, open int) {
-	if open > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more, because not all can be complete any more: %s has failed.\n", open, sanitize.Line(failed[0]))
+func (w *waiter) giveUp(t tally) {
+	if n := len(t.open); n > 0 {
+		fmt.Fprintf(w.progress, "Not waiting for %d more, because not all can be complete any more: %s has failed.\n", n, sanitize.Line(t.failed[0]))
 	}
 }
 
@@ -262,22 +210,18 @@ func (w *waiter) timeoutError() error {
 	if w.options.timeout == 0 {
 		what = "not yet"
 	}
-	var lines []error
-	open := 0
-	for _, waited := range w.jobs {
-		if waited.end != "" || waited.gone != "" {
-			continue
-		}
-		if open++; open <= timeoutLines {
-			lines = append(lines, newUserError(kindTimeout, errWaitTimeout, fmt.Sprintf("%s: %s %s, %s", what, w.options.label(waited.job.Namespace, waited.job.Name),
-				analysis.Status(waited.job), progressCell(jobView{job: waited.job, now: w.options.env.now()})), ""))
-		}
+	lineOf := func(text string) error { return newUserError(kindTimeout, errWaitTimeout, what+": "+text, "") }
+	open := w.tally().open
+	if len(open) == 0 {
+		return lineOf("no answer from the API server")
 	}
-	switch {
-	case open == 0:
-		return newUserError(kindTimeout, errWaitTimeout, what+": no answer from the API server", "")
-	case open > timeoutLines:
-		lines = append(lines, newUserError(kindTimeout, errWaitTimeout, fmt.Sprintf("%s: %d more", what, open-timeoutLines), ""))
+	var lines []error
+	for _, job := range open[:min(len(open), timeoutLines)] {
+		progress := progressCell(jobView{job: job, now: w.options.env.now()})
+		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
+	}
+	if more := len(open) - timeoutLines; more > 0 {
+		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))
 	}
 	return errors.Join(lines...)
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // progressNews is what a progress line is made from.
 type progressNews struct {
-	changed          []*batchv1.Job // that have not ended
-	first            *batchv1.Job   // the first that has not ended
-	total            int
-	complete, failed int
+	changed, open           []*batchv1.Job // that have not ended
+	complete, failed, total int
 }
 
 // waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
@@ -34,8 +33,8 @@ type waitProgress struct {
 
 	mu    sync.Mutex
 	news  progressNews
-	shown int               // columns that the line takes now
-	last  map[jobKey]string // by Job, the line that was written last
+	shown int                        // columns that the line takes now
+	last  map[snapshot.JobKey]string // by Job, the line that was written last
 }
 
 // show takes news.
@@ -51,11 +50,11 @@ func (p *waitProgress) show(news progressNews) {
 		return
 	}
 	for _, job := range news.changed {
-		key := jobKey{namespace: job.Namespace, name: job.Name}
-		line := strings.Join(p.cells(job), "")
+		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
+		line := p.state(job)
 		if p.last[key] != line {
 			p.last[key] = line
-			fmt.Fprintln(p.out, strings.Join(append(p.cells(job), p.elapsed(job)), ""))
+			fmt.Fprintln(p.out, line+p.elapsed(job))
 		}
 	}
 }
@@ -110,7 +109,7 @@ func (p *waitProgress) clear() {
 }
 
 func (p *waitProgress) draw() {
-	if p.news.first == nil {
+	if len(p.news.open) == 0 {
 		p.clear()
 		return
 	}
@@ -123,7 +122,7 @@ func (p *waitProgress) draw() {
 // line is the one line of all Jobs.
 func (p *waitProgress) line() string {
 	news := p.news
-	one := strings.Join(append(p.cells(news.first), p.elapsed(news.first)), "")
+	one := p.state(news.open[0]) + p.elapsed(news.open[0])
 	if news.total == 1 {
 		return one
 	}
@@ -141,14 +140,14 @@ func (p *waitProgress) elapsed(job *batchv1.Job) string {
 	return ", " + durationCell(jobView{job: job, now: p.now()})
 }
 
-// cells are the name and the state, without what passes with time.
-func (p *waitProgress) cells(job *batchv1.Job) []string {
+// state is the name and the state, without what passes with time.
+func (p *waitProgress) state(job *batchv1.Job) string {
 	name := job.Name
 	if p.namespaces {
 		name = job.Namespace + "/" + name
 	}
 	view := jobView{job: job, now: p.now()}
-	return []string{sanitize.Line(name), "  ", analysis.Status(job), "  ", sanitize.Line(progressCell(view))}
+	return sanitize.Line(name) + "  " + analysis.Status(job) + "  " + sanitize.Line(progressCell(view))
 }
 
 // progressCell says how far a Job is that has not ended, from the counts of status.

@@ -62,18 +62,16 @@ type watchOptions struct {
 	color       colorFlag
 	interactive interactiveFlag
 
-	allNamespaces bool
-	selector      string
-	exitStatus    bool
-	plain         bool
-	record        string
-	replay        string
-	speed         float64
-	speedGiven    bool
-	replayGiven   bool
+	jobChoice
+	exitStatus  bool
+	plain       bool
+	record      string
+	replay      string
+	speed       float64
+	speedGiven  bool
+	replayGiven bool
 
-	names []string
-	held  *heldLines
+	held *heldLines
 }
 
 func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
@@ -83,7 +81,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 		Short:             "Watch Jobs live, in an interactive view",
 		Long:              watchLong,
 		Example:           watchExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.allNamespaces || o.selector != "" || o.replay != "" }),
+		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.excludesNames() || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
 			if err := o.Validate(args); err != nil {
@@ -93,8 +91,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The Jobs of all namespaces.")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
+	o.addChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
 	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
 	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
@@ -110,7 +107,7 @@ func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *watchOptions) Validate(args []string) error {
-	if err := validateChoice(args, o.allNamespaces, o.selector); err != nil {
+	if err := o.validateChoice(args); err != nil {
 		return err
 	}
 	if err := o.validateReplay(args); err != nil {
@@ -128,7 +125,7 @@ func (o *watchOptions) validateReplay(args []string) error {
 		return o.validateNoReplay()
 	}
 	switch {
-	case len(args) > 0 || o.allNamespaces || o.selector != "":
+	case len(args) > 0 || o.excludesNames():
 		return usageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
 	case o.record != "":
 		return usageErrorf("--record and --replay exclude each other")
@@ -163,7 +160,7 @@ func (o *watchOptions) Run(ctx context.Context) error {
 		warnings = o.held
 		defer o.held.release(o.ErrOut)
 	}
-	live, err := openLive(o.kube, jobChoice{names: o.names, selector: o.selector, allNamespaces: o.allNamespaces}, warnings, o.env)
+	live, err := openLive(liveLogLines, o.kube, o.jobChoice, warnings, o.env)
 	if err != nil {
 		return err
 	}

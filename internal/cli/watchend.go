@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -24,7 +25,7 @@ type watchedEnd struct {
 	list   *snapshot.Jobs
 }
 
-// observe takes what is shown, and says that nothing more is waited for.
+// observe takes what is shown, and reports that nothing more is waited for.
 func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	if s.Jobs == nil || s.Jobs == e.list {
 		return e.done()
@@ -36,11 +37,11 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	}
 	present := map[snapshot.JobKey]*explain.Outline{}
 	for i := range s.Jobs.Items {
-		present[keyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
+		present[feed.KeyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
 	}
 	for key, before := range e.jobs {
-		if now := present[key]; !isEnd(before.Fate) && (now == nil || now.UID != before.UID) {
-			e.leave(key, before.UID)
+		if now := present[key]; !hasFinished(before) && (now == nil || now.UID != before.UID) {
+			e.leave(key, func(o explain.Outline) bool { return o.UID == before.UID })
 		}
 	}
 	for key, job := range present {
@@ -52,54 +53,43 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	return e.done()
 }
 
+// hasFinished reports that the Job had finished when it was seen last, which may be in the change that deleted it.
+func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
+
 // take notes the state of a Job.
 func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
 	e.jobs[key] = job
-	if job.Fate == explain.FateFailed {
+	if feed.EndOfFate(job.Fate) == feed.Failed {
 		e.failed.Insert(e.label(key))
 	}
 }
 
-// leave notes that a Job is gone, and how: it may have ended with the change that took it.
-func (e *watchedEnd) leave(key snapshot.JobKey, uid string) {
-	for i := range e.list.Gone {
-		if g := &e.list.Gone[i]; g.UID == uid && isEnd(g.Fate) {
-			e.take(key, g)
-			return
-		}
+// leave notes that a Job is gone, and how.
+func (e *watchedEnd) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
+	if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && hasFinished(&e.list.Gone[i]) {
+		e.take(key, &e.list.Gone[i])
+		return
 	}
-	e.lose(key)
+	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to end")
+	delete(e.jobs, key)
 }
 
 // missing looks for Jobs that were named, and went before the first list.
 func (e *watchedEnd) missing() {
 	for _, name := range e.names {
 		is := func(o explain.Outline) bool { return o.Name == name }
-		if slices.ContainsFunc(e.list.Items, is) {
-			continue
+		if !slices.ContainsFunc(e.list.Items, is) {
+			e.leave(snapshot.JobKey{Name: name}, is)
 		}
-		key := snapshot.JobKey{Name: name}
-		if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && isEnd(e.list.Gone[i].Fate) {
-			e.take(key, &e.list.Gone[i])
-			continue
-		}
-		e.lose(key)
 	}
 }
-
-func (e *watchedEnd) lose(key snapshot.JobKey) {
-	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to end")
-	delete(e.jobs, key)
-}
-
-func isEnd(f explain.Fate) bool { return f == explain.FateComplete || f == explain.FateFailed }
 
 func (e *watchedEnd) done() bool {
 	if len(e.lost) > 0 {
 		return true
 	}
 	for _, job := range e.jobs {
-		if !isEnd(job.Fate) {
+		if !hasFinished(job) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -101,14 +101,14 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 	present := map[snapshot.JobKey]bool{}
 	for i := range s.Jobs.Items {
 		o := &s.Jobs.Items[i]
-		present[keyOfOutline(o)] = true
+		present[feed.KeyOfOutline(o)] = true
 		v.jobLine(s.Time, o, false)
 	}
 	if s.Jobs == v.listed {
 		return
 	}
 	v.listed = s.Jobs
-	for _, key := range sortedKeys(v.jobs) {
+	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
 		if !present[key] {
 			v.print(s.Time, key, statusDeleted)
 			delete(v.jobs, key)
@@ -129,7 +129,7 @@ func (v *plainView) flush(s *snapshot.Snapshot) {
 // jobLine prints one Job if it looks different, not more often than once in plainPause unless
 // its status has changed.
 func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
-	key := keyOfOutline(o)
+	key := feed.KeyOfOutline(o)
 	job := v.jobs[key]
 	if job != nil && job.uid != o.UID {
 		v.print(at, key, statusDeleted)
@@ -233,7 +233,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, orNone(c.Reason), orNone(c.Message)))
 		}
 	}
-	if isEnd(r.Verdict.Fate) {
+	if feed.EndOfFate(r.Verdict.Fate) != "" {
 		v.once(at, key, "verdict", r.Verdict.Sentence)
 	}
 }
@@ -245,14 +245,4 @@ func (v *plainView) once(at time.Time, key snapshot.JobKey, what, line string) {
 		v.told[what] = true
 		v.print(at, key, line)
 	}
-}
-
-func keyOfOutline(o *explain.Outline) snapshot.JobKey {
-	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
-}
-
-func sortedKeys(jobs map[snapshot.JobKey]*toldJob) []snapshot.JobKey {
-	return slices.SortedFunc(maps.Keys(jobs), func(a, b snapshot.JobKey) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-	})
 }

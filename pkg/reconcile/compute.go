@@ -206,10 +206,18 @@ func (s *state) limitChanges() {
 	}
 }
 
-// IsFinished says that the Job has its terminal condition.
-func IsFinished(job *batchv1.Job) bool {
-	return TrueCondition(job, batchv1.JobComplete) != nil || TrueCondition(job, batchv1.JobFailed) != nil
+// FinishedCondition is the type of the Job's terminal condition, "" for a Job that has not finished.
+func FinishedCondition(job *batchv1.Job) batchv1.JobConditionType {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if TrueCondition(job, t) != nil {
+			return t
+		}
+	}
+	return ""
 }
+
+// IsFinished says that the Job has its terminal condition.
+func IsFinished(job *batchv1.Job) bool { return FinishedCondition(job) != "" }
 
 type precondition bool
 

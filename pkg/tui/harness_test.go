@@ -222,7 +222,7 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 	t.Helper()
 	known, ok := cases.Load(name)
 	if !ok {
-		c, err := recorded.Load(filepath.Join("..", "explain", "testdata", "recorded", name+".yaml"))
+		c, err := recorded.Load(filepath.Join("..", "explain", "analysis", "testdata", "recorded", name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

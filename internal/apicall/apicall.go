@@ -1,0 +1,88 @@
+// Package apicall names requests to the API server, so that an error can say which permission or which object is missing.
+package apicall
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Call is a request.
+type Call struct {
+	Verb      string // get, list, watch, …
+	Group     string // "" for the core group
+	Resource  string // plural, e.g. jobs; with its subresource, e.g. pods/log
+	Namespace string // "" for all namespaces
+	Name      string // "" for a collection
+}
+
+// callError ties an error to the request that met it.
+type callError struct {
+	call Call
+	err  error
+}
+
+func (e *callError) Error() string {
+	return fmt.Sprintf("%s %s: %v", e.call.Verb, e.call.GroupResource(), e.err)
+}
+
+func (e *callError) Unwrap() error { return e.err }
+
+// Wrap returns err as an error of this call, nil for nil.
+func (c Call) Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &callError{call: c, err: err}
+}
+
+// Of is the request that met err, the zero value when it is not known.
+func Of(err error) Call {
+	var known *callError
+	if errors.As(err, &known) {
+		return known.call
+	}
+	return Call{}
+}
+
+// GroupResource is the resource as kubectl names it, e.g. jobs.batch.
+func (c Call) GroupResource() string {
+	if c.Group == "" {
+		return c.Resource
+	}
+	return c.Resource + "." + c.Group
+}
+
+// Singular is for reading: "job" for jobs.
+func (c Call) Singular() string {
+	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' {
+		return c.Resource[:n-1]
+	}
+	return c.Resource
+}
+
+// Where is the namespace in words.
+func (c Call) Where() string {
+	if c.Namespace == "" {
+		return "in all namespaces"
+	}
+	return fmt.Sprintf("in namespace %q", c.Namespace)
+}
+
+// Parent is the resource without its subresource.
+func (c Call) Parent() string {
+	resource, _, _ := strings.Cut(c.Resource, "/")
+	return resource
+}
+
+// CanI is the command that shows whether the permission is there.
+func (c Call) CanI() string {
+	what, where := c.GroupResource(), "-A"
+	if resource, subresource, ok := strings.Cut(what, "/"); ok {
+		what = resource + " --subresource=" + subresource
+	}
+	if c.Namespace != "" {
+		where = "-n " + c.Namespace
+	}
+	return fmt.Sprintf("kubectl auth can-i %s %s %s", c.Verb, what, where)
+}

@@ -1,0 +1,157 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Update is a Job of the set that is new, has changed, or is gone.
+type Update struct {
+	Key snapshot.JobKey
+	UID types.UID
+	// Job is its latest state; nil if it is gone and nobody saw it go.
+	Job *unstructured.Unstructured
+	// Gone is Deleted or Replaced, "" while the Job is there.
+	Gone End
+}
+
+// KeyOf names a Job.
+func KeyOf(job *unstructured.Unstructured) snapshot.JobKey {
+	return snapshot.JobKey{Namespace: job.GetNamespace(), Name: job.GetName()}
+}
+
+// KeyOfOutline names a Job.
+func KeyOfOutline(o *explain.Outline) snapshot.JobKey {
+	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
+}
+
+// CompareKeys orders by namespace, then name.
+func CompareKeys(a, b snapshot.JobKey) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// SortJobs orders by namespace, then name.
+func SortJobs(jobs []*unstructured.Unstructured) {
+	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
+}
+
+// Jobs follows a set of Jobs. Watch is what Run works with; its Collection is set there.
+type Jobs struct {
+	Watch
+	Set JobSet
+	// Each takes all changes of a list, or that of one event: first the Jobs that are gone. An error ends Run.
+	Each func([]Update) error
+
+	first []*unstructured.Unstructured // that First has listed
+	known map[snapshot.JobKey]knownJob
+}
+
+type knownJob struct {
+	uid     types.UID
+	version string
+}
+
+// First lists the set, for a look at it before Run hands it over: an error ends a verb at its start, and not later.
+func (j *Jobs) First(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	var err error
+	j.first, j.Version, err = j.Set.List(ctx)
+	return j.first, err
+}
+
+// Len is how many Jobs there are.
+func (j *Jobs) Len() int { return len(j.known) }
+
+// Run hands over what First has listed, and follows from there; without First it lists.
+func (j *Jobs) Run(ctx context.Context) error {
+	if j.Version != "" {
+		if err := j.replace(j.first); err != nil {
+			return err
+		}
+		j.first = nil
+	}
+	j.Collection = Collection{Call: j.Set.Call("", ""), List: j.list, Open: j.open, Take: j.take}
+	return j.Watch.Run(ctx)
+}
+
+func (j *Jobs) list(ctx context.Context) (string, error) {
+	jobs, version, err := j.Set.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	return version, stop(j.replace(jobs))
+}
+
+func (j *Jobs) open(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	set := j.Set.Options()
+	options.LabelSelector, options.FieldSelector = set.LabelSelector, set.FieldSelector
+	return j.Set.Client.Watch(ctx, options)
+}
+
+// replace hands over how jobs, all there are, differ from what is known.
+func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
+	before := j.known
+	j.known = make(map[snapshot.JobKey]knownJob, len(jobs))
+	var gone, changed []Update
+	for _, job := range jobs {
+		update := updateOf(job)
+		was, isKnown := before[update.Key]
+		delete(before, update.Key)
+		if isKnown && was.uid != update.UID {
+			gone = append(gone, Update{Key: update.Key, UID: was.uid, Gone: Replaced})
+		}
+		now := j.note(update)
+		if now != was || now.version == "" {
+			changed = append(changed, update)
+		}
+	}
+	for key, was := range before {
+		gone = append(gone, Update{Key: key, UID: was.uid, Gone: Deleted})
+	}
+	slices.SortFunc(gone, func(a, b Update) int { return CompareKeys(a.Key, b.Key) })
+	return j.Each(append(gone, changed...))
+}
+
+// take hands over one event.
+func (j *Jobs) take(kind watch.EventType, object runtime.Object) error {
+	job, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return fmt.Errorf("unexpected %T in the watch of Jobs", object)
+	}
+	update := updateOf(job)
+	was, isKnown := j.known[update.Key]
+	if !j.Set.wants(job) || kind == watch.Deleted && !isKnown {
+		return nil
+	}
+	var updates []Update
+	if isKnown && was.uid != update.UID { // Its deletion was not seen.
+		updates = append(updates, Update{Key: update.Key, UID: was.uid, Gone: Replaced})
+	}
+	if kind == watch.Deleted {
+		update.Gone = Deleted
+		delete(j.known, update.Key)
+	} else {
+		j.note(update)
+	}
+	return j.Each(append(updates, update))
+}
+
+func updateOf(job *unstructured.Unstructured) Update {
+	return Update{Key: KeyOf(job), UID: job.GetUID(), Job: job}
+}
+
+func (j *Jobs) note(u Update) knownJob {
+	now := knownJob{uid: u.UID, version: u.Job.GetResourceVersion()}
+	j.known[u.Key] = now
+	return now
+}

@@ -1,0 +1,43 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// Issue 6, CLI-07: of several connections that are lost, the one that is lost for longest is told of.
+func TestLiveLink_Issue6(t *testing.T) {
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := began
+	var last State
+	link := NewLink(Timing{Now: func() time.Time { return now }, Retry: Retry{RefusalGrace: time.Minute}}, func(s State) { last = s })
+	ended, end := context.WithCancel(context.Background())
+	end() // Nobody waits for the next attempt.
+	pods, jobs := link.Open(), link.Open()
+	state := func(why string, after time.Duration) {
+		t.Helper()
+		got := link.State()
+		if why == "" && got == (State{}) && last == got {
+			return
+		}
+		if got.Err == nil || got.Err.Error() != why || got.StaleSince.Sub(began) != after || last != got {
+			t.Errorf("%+v, want %q after %s", got, why, after)
+		}
+	}
+	state("", 0)
+	_ = pods.Retry(ended, errors.New("pods: first"), nil)
+	now = now.Add(time.Minute)
+	_ = jobs.Retry(ended, errors.New("jobs: second"), nil)
+	state("pods: first", 0)
+	pods.Connected()
+	state("jobs: second", time.Minute)
+	now = now.Add(time.Minute)
+	_ = pods.Retry(ended, errors.New("pods: third"), nil)
+	state("jobs: second", time.Minute)
+	jobs.Connected()
+	state("pods: third", 2*time.Minute)
+	pods.Connected()
+	state("", 0)
+}

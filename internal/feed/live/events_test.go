@@ -1,0 +1,32 @@
+package live
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+)
+
+// Issue 6: that events may not be watched does not hide that some are forgotten.
+func TestLiveNoWatchOfManyEvents_Issue6(t *testing.T) {
+	f := newRelated()
+	f.job = newStorm(0).watch.set.Job
+	s := NewSource(testConfig())
+	w := newEventWatch(s, f, f.job, true)
+	w.events.read, w.events.many = true, ptr.To(manyEvents())
+	w.refused(&feed.Refusal{
+		Call: apicall.Call{Verb: "watch", Resource: "events"}, Err: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil),
+	})
+	if gaps := f.gaps(); w.events.whole() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "may not be watched") {
+		t.Errorf("whole %v, gaps %v", w.events.whole(), gaps)
+	}
+	w.refused(nil)
+	if gaps := f.gaps(); len(gaps) != 1 || gaps[0] != manyEvents() {
+		t.Errorf("gaps %v", gaps)
+	}
+}

@@ -1,0 +1,33 @@
+package live
+
+import (
+	"context"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+type noLog struct{ set []PodState }
+
+func (l *noLog) Run(context.Context) error { return nil }
+func (l *noLog) SetPod(p PodState)         { l.set = append(l.set, p) }
+func (l *noLog) Snapshot() *snapshot.Log   { return nil }
+
+// Issue 6.6: nothing is kept of what is not looked at any more, and a new log is given what is known of its pod.
+func TestFocusForgetsWhatIsNotLookedAt_Issue6_6(t *testing.T) {
+	log := &noLog{}
+	config := testConfig()
+	config.OpenLog = func(string, snapshot.LogTarget, func()) Log { return log }
+	s := NewSource(config)
+	job := snapshot.JobKey{Namespace: "ns1", Name: "train"}
+	s.adopt(snapshot.Focus{Job: job, Pod: "train-a"}, partJob)
+	s.pod.state = PodState{Read: true, Node: "node-1"}
+	s.adopt(snapshot.Focus{Job: job, Pod: "train-a", Log: &snapshot.LogTarget{}}, partLog)
+	if s.job == nil || s.log == nil || len(log.set) != 1 || log.set[0] != s.pod.state {
+		t.Errorf("job %v, log %v, pod states %+v", s.job, s.log, log.set)
+	}
+	s.adopt(snapshot.Focus{}, partJob)
+	if s.job != nil || s.pod != nil || s.log != nil {
+		t.Errorf("kept: job %v, pod %v, log %v", s.job, s.pod, s.log)
+	}
+}

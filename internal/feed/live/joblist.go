@@ -1,0 +1,146 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// doubtEvery is how often Jobs that nobody has worked on yet are looked at again.
+const doubtEvery = 10 * time.Second
+
+// unreadable is the status of a Job that makes no sense to this program.
+const unreadable = "Unreadable"
+
+// maxGoneJobs is how many Jobs that were deleted are kept.
+const maxGoneJobs = 1000
+
+// jobList is the list of Jobs; of each it keeps what a row shows.
+type jobList struct {
+	source *Source
+
+	// under source.mu
+	rows    []jobRow          // by namespace and name
+	gone    []explain.Outline // only appended to and cut in front: Snapshots share it
+	read    bool
+	dirty   bool           // since shown was made
+	shown   *snapshot.Jobs // nil until the list was read
+	running bool           // some Job of shown has not finished
+	doubted time.Time
+}
+
+type jobRow struct {
+	outline explain.Outline
+	doubt   *observe.NamedJob // a Job that time may make a neglected one
+}
+
+// followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
+func (s *Source) followJobs(ctx context.Context) error {
+	jobs := &feed.Jobs{Watch: feed.Watch{Connection: s.link.Open(), Retry: jobsRetry}, Set: s.Set, Each: s.list.take}
+	first, err := jobs.First(ctx)
+	if err != nil {
+		return err
+	}
+	if missing := s.Set.Missing(first); len(first) == 0 && len(missing) > 0 {
+		return errors.Join(missing...)
+	}
+	return jobs.Run(ctx)
+}
+
+// take notes changes of Jobs. One that was deleted may have ended just before.
+func (l *jobList) take(updates []feed.Update) error {
+	rows := make([]jobRow, len(updates))
+	for i := range updates {
+		if job := updates[i].Job; job != nil {
+			rows[i] = l.rowOf(job)
+		}
+	}
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	for i := range updates {
+		l.put(&updates[i], rows[i])
+	}
+	if len(updates) > 0 || !l.read {
+		l.read, l.dirty = true, true
+		l.source.touch()
+	}
+	return nil
+}
+
+// put notes a change of one Job. source.mu is held.
+func (l *jobList) put(update *feed.Update, row jobRow) {
+	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key snapshot.JobKey) int {
+		return feed.CompareKeys(feed.KeyOfOutline(&row.outline), key)
+	})
+	switch {
+	case update.Gone == "" && found:
+		l.rows[i] = row
+	case update.Gone == "":
+		l.rows = slices.Insert(l.rows, i, row)
+	default:
+		if found {
+			if update.Job == nil {
+				row = l.rows[i]
+			}
+			l.rows = slices.Delete(l.rows, i, i+1)
+		}
+		l.gone = append(l.gone, row.outline)
+		l.gone = l.gone[max(0, len(l.gone)-maxGoneJobs):]
+	}
+}
+
+// rowOf reads a Job. One that makes no sense has a name at least.
+func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
+	now := l.source.Now()
+	job, err := feed.NamedJob(object)
+	if err != nil {
+		return jobRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
+	}
+	row := jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
+	if !row.outline.Neglected && analysis.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
+		row.doubt = job
+	}
+	return row
+}
+
+// snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
+func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
+	if now.Sub(l.doubted) >= doubtEvery {
+		l.doubted = now
+		l.doubt(now)
+	}
+	if !l.dirty || !l.read {
+		return l.shown
+	}
+	l.dirty, l.running = false, false
+	items := make([]explain.Outline, len(l.rows))
+	for i := range l.rows {
+		items[i] = l.rows[i].outline
+		l.running = l.running || feed.EndOfFate(items[i].Fate) == ""
+	}
+	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)]}
+	return l.shown
+}
+
+// doubt looks again at Jobs that nobody has worked on: some are neglected by now.
+func (l *jobList) doubt(now time.Time) {
+	for i := range l.rows {
+		row := &l.rows[i]
+		if row.doubt == nil {
+			continue
+		}
+		if again := analysis.OutlineOf(&row.doubt.Job, row.doubt.RuleNames, now); again.Neglected {
+			row.outline, row.doubt = again, nil
+			l.dirty = true
+		}
+	}
+}

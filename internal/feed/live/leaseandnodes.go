@@ -1,0 +1,92 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+const (
+	// nodesEvery is how often nodes are looked at, and a Lease at least.
+	nodesEvery   = 30 * time.Second
+	leaseSoonest = 5 * time.Second
+)
+
+// leaseAndNodes reads what is not watched, as few may: the Lease of the Job's controller, and the nodes of pods that
+// should have ended.
+type leaseAndNodes struct {
+	source  *Source
+	related *related
+	job     *batchv1.Job
+
+	nodesAt time.Time // when they were read last
+}
+
+func (w *leaseAndNodes) run(ctx context.Context) error {
+	for {
+		again := w.readLease(ctx)
+		w.readNodes(ctx)
+		if err := w.source.Pause(ctx, again, w.related.overdue); err != nil {
+			return err
+		}
+	}
+}
+
+// readLease returns when to read it again: before what was read is so old that it looks like one that nobody renews.
+func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
+	managedBy := ptr.Deref(w.job.Spec.ManagedBy, "")
+	if managedBy == "" {
+		return nodesEvery
+	}
+	at := w.source.Now()
+	lease := gather.ReadLease(ctx, w.source.Client, w.source.LeaseName(managedBy))
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	w.related.lease = lease
+	if lease == nil {
+		return nodesEvery
+	}
+	again := min(max(lease.Duration/2, leaseSoonest), nodesEvery)
+	w.related.leaseUntil = at.Add(2 * again)
+	w.related.touch(w.source)
+	return again
+}
+
+func (w *leaseAndNodes) readNodes(ctx context.Context) {
+	now := w.source.Now()
+	w.source.mu.Lock()
+	late := w.late(now)
+	known := len(w.related.goneNodes) > 0 || w.related.nodesGap != nil
+	w.source.mu.Unlock()
+	if len(late) == 0 && !known || now.Sub(w.nodesAt) < nodesEvery {
+		return
+	}
+	w.nodesAt = now
+	gone, err := gather.GoneNodes(ctx, w.source.Client, late, now)
+	if ctx.Err() != nil {
+		return
+	}
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	w.related.goneNodes, w.related.nodesGap = gone, nil
+	if err != nil {
+		w.related.nodesGap = ptr.To(gather.GapOf(w.job.Namespace, "get", "nodes", err))
+	}
+	w.related.touch(w.source)
+}
+
+// late are the pods that should have ended.
+func (w *leaseAndNodes) late(now time.Time) []explain.Pod {
+	var late []explain.Pod
+	for i := range w.related.pods.rows {
+		if p := &w.related.pods.rows[i]; p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
+			late = append(late, *p)
+		}
+	}
+	return late
+}

@@ -1,0 +1,141 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+// tailsPause is how long after a reading of logs the next one begins at the earliest.
+const tailsPause = 5 * time.Second
+
+// logTails reads the last lines of the logs that matter most, beside the reports: each once, for as long as it does.
+type logTails struct {
+	source    *Source
+	related   *related
+	namespace string
+
+	read map[explain.LogTarget]explain.LogTail
+}
+
+func (t *logTails) run(ctx context.Context) error {
+	var pods []explain.Pod // those of targets
+	var targets []explain.LogTarget
+	failed := false
+	for {
+		facts, err := t.wait(ctx, failed)
+		if err != nil {
+			return err
+		}
+		pause := tailsPause
+		if facts != nil {
+			began := t.source.Now()
+			targets = analysis.LogTargets(*facts, explain.Options{}, gather.MaxLogs)
+			pods = podsOf(facts.Pods, targets)
+			pause = max(pause, idleDuty*t.source.Now().Sub(began))
+		}
+		failed = t.take(ctx, pods, targets)
+		if err := t.source.Pause(ctx, pause, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// wait returns the facts for which logs are asked for next; nil if those that failed are to be read again.
+func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Facts, error) {
+	var again <-chan time.Time
+	if failed {
+		beats, stop := t.source.Ticks(refusedRetry)
+		defer stop()
+		again = beats
+	}
+	select {
+	case facts := <-t.related.wantTails:
+		return &facts, nil
+	case <-again:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// podsOf are the pods of the targets, without the memory of the others.
+func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
+	var of []explain.Pod
+	for i := range pods {
+		if slices.ContainsFunc(targets, func(t explain.LogTarget) bool { return t.Pod == pods[i].Name }) {
+			of = append(of, pods[i])
+		}
+	}
+	return of
+}
+
+// take reads the targets, until one cannot be read. failed reports that another attempt may read it.
+func (t *logTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
+	read := map[explain.LogTarget]explain.LogTail{}
+	var tails []explain.LogTail
+	var gap *explain.Gap
+	for _, target := range targets {
+		tail, known := t.read[target]
+		if !known {
+			lines, err := gather.Tail(ctx, t.source.Client, t.namespace, target, t.source.LogLines)
+			if ctx.Err() != nil {
+				return false
+			}
+			if err != nil {
+				because := gather.LogGap(t.namespace, pods, target, err)
+				gap, failed = &because, !apierrors.IsNotFound(err)
+				break
+			}
+			tail = explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}
+		}
+		read[target] = tail
+		if len(tail.Lines) > 0 {
+			tails = append(tails, tail)
+		}
+	}
+	t.read = read
+	t.source.mu.Lock()
+	defer t.source.mu.Unlock()
+	t.related.tails, t.related.tailsGap = tails, gap
+	t.related.touch(t.source)
+	return failed
+}
+
+// evidenceOf names what failed according to a report, so that logs are looked for again when that is something else; ""
+// if nothing failed.
+func evidenceOf(r *explain.Report) string {
+	var names strings.Builder
+	for i := range r.Evidence {
+		if e := &r.Evidence[i]; e.Kind == explain.EvidencePod || e.Kind == explain.EvidenceContainer {
+			fmt.Fprintf(&names, "%s/%s\n", e.Pod, e.Container)
+		}
+	}
+	if names.Len() > 0 {
+		fmt.Fprint(&names, len(r.Causes))
+	}
+	return names.String()
+}
+
+// askTails has logs read, if the report rests on other failures than the one before. source.mu is held.
+func (r *related) askTails(report *explain.Report, facts explain.Facts) {
+	evidence := evidenceOf(report)
+	if evidence == "" || evidence == r.asked {
+		return
+	}
+	r.asked = evidence
+	facts.Pods, facts.Events = slices.Clone(facts.Pods), nil
+	select {
+	case <-r.wantTails:
+	default:
+	}
+	r.wantTails <- facts // Only here, so there is room.
+}

@@ -1,0 +1,191 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// openJob is the Job that is open. Its name is watched; what is related to it is watched for as long as it is the same
+// Job, by UID, and is there.
+type openJob struct {
+	source *Source
+	key    snapshot.JobKey
+	jobs   *feed.Jobs      // of run: it alone
+	ctx    context.Context // of run, for the tasks that its watch starts
+	tasks  tasks           // that keep up with what is related
+
+	// under source.mu
+	job     *observe.NamedJob // nil until it was read
+	related *related          // to job
+	gone    bool
+	shown   *snapshot.Job // nil until there was an answer
+	of      *related      // what shown was made of
+	clock   bool          // time changes shown
+
+	refusal *feed.Refusal // nil if the Job is watched
+	unread  *explain.Gap  // nil if job is its latest state
+}
+
+func newOpenJob(s *Source, key snapshot.JobKey) *openJob { return &openJob{source: s, key: key} }
+
+func (j *openJob) run(ctx context.Context) error {
+	j.ctx = ctx
+	defer j.tasks.stop()
+	connection := j.source.link.Open()
+	defer connection.Connected() // Nothing is stale that is not shown any more.
+	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
+	watch := feed.Watch{Connection: connection, Retry: jobsRetry, Refused: j.refused}
+	j.jobs = &feed.Jobs{Watch: watch, Set: set, Each: j.take}
+	return j.jobs.Run(ctx)
+}
+
+// refused notes that the Job may not be watched; nil that it is.
+func (j *openJob) refused(r *feed.Refusal) {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	if (r == nil) == (j.refusal == nil) {
+		return
+	}
+	j.refusal = r
+	if j.related != nil {
+		j.related.touch(j.source)
+	}
+}
+
+// take notes changes of the Job.
+func (j *openJob) take(updates []feed.Update) error {
+	for i := range updates {
+		u := &updates[i]
+		if u.Job == nil {
+			continue // Another one comes next, or none is there.
+		}
+		job, err := feed.NamedJob(u.Job)
+		switch {
+		case u.Gone != "" && err == nil:
+			j.takeLast(job)
+		case u.Gone != "":
+		case err != nil:
+			j.misread(u.Job, err)
+		case j.put(job):
+			j.tasks.stop()
+			j.tasks.start(j.ctx, j.source, j.keepUp()...)
+		}
+	}
+	if j.jobs.Len() == 0 {
+		j.lose()
+	}
+	return nil
+}
+
+// put notes the state of the Job, and reports whether it is another one than before.
+func (j *openJob) put(job *observe.NamedJob) (another bool) {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	another = j.related == nil || j.gone || j.job.UID != job.UID
+	if another {
+		j.related, j.gone = newRelated(), false
+	}
+	j.job, j.related.job, j.unread = job, &job.Job, nil
+	j.related.touch(j.source)
+	return another
+}
+
+// takeLast notes the state in which the Job was deleted.
+func (j *openJob) takeLast(job *observe.NamedJob) {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	if j.related != nil && job.UID == j.job.UID {
+		j.job, j.related.changed = job, true
+	}
+}
+
+// misread notes that the Job is there and makes no sense: what is known of it is shown still, with a gap. The next change
+// may mend it.
+func (j *openJob) misread(object *unstructured.Unstructured, err error) {
+	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
+	if j.isKnown(object.GetUID()) {
+		j.source.mu.Lock()
+		defer j.source.mu.Unlock()
+		j.unread = gap
+		j.related.touch(j.source)
+		return
+	}
+	j.tasks.stop()
+	report := j.unseen()
+	report.Job.UID = string(object.GetUID())
+	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "The Job makes no sense to this program."}
+	report.Gaps = []explain.Gap{*gap}
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	j.job, j.related, j.of, j.gone = nil, nil, nil, false
+	j.shown = &snapshot.Job{Report: report}
+	j.source.touch()
+}
+
+// isKnown reports that the Job of the UID is the one that was read.
+func (j *openJob) isKnown(uid types.UID) bool {
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	return j.related != nil && !j.gone && j.job.UID == uid
+}
+
+// lose notes that the Job is not there. What is related to it is not watched any more.
+func (j *openJob) lose() {
+	j.tasks.stop()
+	j.source.mu.Lock()
+	defer j.source.mu.Unlock()
+	if j.gone {
+		return
+	}
+	j.gone = true
+	switch {
+	case j.related != nil:
+		j.related.touch(j.source)
+	case j.shown == nil:
+		j.shown = &snapshot.Job{Gone: true, Report: j.unseen()}
+	}
+	j.source.touch()
+}
+
+// unseen is the report on a Job that was never there.
+func (j *openJob) unseen() *explain.Report {
+	return &explain.Report{
+		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind}, ObservedAt: metav1.NewTime(j.source.Now()),
+		Job:     explain.Job{Namespace: j.key.Namespace, Name: j.key.Name},
+		Verdict: explain.Verdict{Sentence: "There is no such Job."},
+	}
+}
+
+// keepUp are the tasks that read what is related to the Job.
+func (j *openJob) keepUp() []func(context.Context) error {
+	s, job := j.source, &j.job.Job
+	each := []func(context.Context) error{
+		newPodWatch(s, j.related, job).run,
+		newEventWatch(s, j.related, job, false).run,
+		newEventWatch(s, j.related, job, true).run,
+		(&leaseAndNodes{source: s, related: j.related, job: job}).run,
+	}
+	if s.LogLines > 0 {
+		each = append(each, (&logTails{source: s, related: j.related, namespace: j.key.Namespace}).run)
+	}
+	return each
+}
+
+// snapshot is the Job as it was explained last. source.mu is held.
+func (j *openJob) snapshot() *snapshot.Job {
+	if j.shown != nil && j.gone && !j.shown.Gone {
+		j.shown = &snapshot.Job{Report: j.shown.Report, Gone: true}
+	}
+	return j.shown
+}

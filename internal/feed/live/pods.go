@@ -1,0 +1,95 @@
+package live
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+// podWatch keeps of each pod of a Job what an explanation needs.
+type podWatch struct {
+	source  *Source
+	related *related
+	set     feed.PodSet
+}
+
+func newPodWatch(s *Source, r *related, job *batchv1.Job) *podWatch {
+	return &podWatch{source: s, related: r, set: feed.PodSet{Client: s.Client, Job: job}}
+}
+
+func (w *podWatch) run(ctx context.Context) error {
+	return w.source.keepUp(ctx, w.set.Collection(w.list, w.take), w.refused)
+}
+
+func (w *podWatch) list(ctx context.Context) (string, error) {
+	var pods *rows[explain.Pod]
+	begin := func() { pods = newRows[explain.Pod]() }
+	version, err := w.set.List(ctx, begin, func(pod *corev1.Pod) { pods.put(pod.Name, explain.PodOf(pod)) })
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	r := w.related
+	r.triedPods()
+	if err == nil {
+		r.pods, r.podsRead = pods, true
+		r.events[1].match(w.source.Now(), r.hasPod)
+		notify(r.overdue)
+		if w.source.pod != nil {
+			notify(w.source.pod.news)
+		}
+	} else if !r.podsRead {
+		r.podsGap = ptr.To(gather.GapOf(w.set.Job.Namespace, "list", "pods", errors.Unwrap(err)))
+	}
+	r.touch(w.source)
+	return version, err
+}
+
+func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
+	row := explain.PodOf(pod)
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	known := w.related.pods.get(pod.Name)
+	switch {
+	case kind != watch.Deleted:
+		w.related.pods.put(pod.Name, row)
+		if known == nil {
+			w.related.events[1].match(w.source.Now(), func(name string) bool { return name == pod.Name })
+		}
+	case known != nil && known.UID == pod.UID:
+		w.related.pods.remove(pod.Name)
+	}
+	w.source.podChanged(pod.Name)
+	w.related.touch(w.source)
+}
+
+// podChanged has the pod that is open read again, if it is this one. s.mu is held.
+func (s *Source) podChanged(name string) {
+	if s.pod != nil && s.pod.name == name {
+		notify(s.pod.news)
+	}
+}
+
+// refused drops the pods if they cannot be listed: what is not kept up to date is not shown.
+func (w *podWatch) refused(r *feed.Refusal) {
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	if r == nil && w.related.podsGap == nil {
+		return
+	}
+	w.related.podsGap = gapOf(r)
+	if r != nil && r.Call.Verb != "watch" {
+		w.related.podsRead, w.related.pods = false, newRows[explain.Pod]()
+	}
+	w.related.triedPods()
+	w.related.touch(w.source)
+}

@@ -1,0 +1,112 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// draft is room for what a report rests on, which is used again for the next one: a report keeps nothing of it.
+type draft struct {
+	pods   []explain.Pod
+	events []explain.Event
+}
+
+// publishAll makes Snapshots until the context ends.
+func (s *Source) publishAll(ctx context.Context) error {
+	for {
+		now := s.Now()
+		s.mu.Lock()
+		wait := s.pace.due(s.need()).Sub(now)
+		s.mu.Unlock()
+		if wait <= 0 {
+			s.report(now)
+			s.publish()
+		}
+		if err := s.Pause(ctx, wait, s.news); err != nil {
+			return err
+		}
+	}
+}
+
+// need is what there is to be made. s.mu is held.
+func (s *Source) need() need {
+	n := need{view: s.changed.Load(), beats: s.job == nil && (s.list.running || s.list.shown == nil)}
+	j := s.job
+	if j == nil || j.related == nil {
+		return n
+	}
+	n.first = j.of != j.related && (j.related.podsTried || j.gone)
+	if j.of == j.related {
+		n.facts = j.related.changed
+		n.clock = j.clock && !j.gone
+	}
+	return n
+}
+
+// report explains the Job that is open, if that is due. Nobody waits for it: what it rests on is copied before.
+func (s *Source) report(now time.Time) {
+	s.mu.Lock()
+	at, ever := s.pace.report(s.need())
+	if !ever || at.After(now) {
+		s.mu.Unlock()
+		return
+	}
+	j, of, gone := s.job, s.job.related, s.job.gone
+	facts := j.facts(now, &s.draft)
+	of.changed = false
+	s.mu.Unlock()
+
+	report := analysis.Explain(facts, explain.Options{MaxPods: -1})
+	ready := s.Now()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace.reported, s.pace.took = ready, ready.Sub(now)
+	if j.related != of {
+		return // The Job is another one by now.
+	}
+	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !timeless(&report)
+	of.askTails(&report, facts)
+}
+
+// timeless reports that time changes nothing in the report: the Job has finished, and nothing waits.
+func timeless(r *explain.Report) bool {
+	return feed.EndOfFate(r.Verdict.Fate) != "" && len(r.Waits) == 0 && len(r.Problems) == 0
+}
+
+// publish makes a Snapshot of all there is.
+func (s *Source) publish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
+	now := s.Now()
+	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState(), Jobs: s.list.snapshot(now)}
+	if s.latest != nil {
+		next.Seq = s.latest.Seq + 1
+	}
+	if s.job != nil {
+		next.Job = s.job.snapshot()
+	}
+	if s.pod != nil {
+		next.Pod = s.pod.detail
+	}
+	if s.log != nil {
+		next.Log = s.log.Snapshot()
+	}
+	s.pace.made, s.latest = now, next
+	close(s.published)
+	s.published = make(chan struct{})
+}
+
+func (s *Source) linkState() snapshot.Link {
+	state := s.link.State()
+	if state.Err == nil {
+		return snapshot.Link{}
+	}
+	return snapshot.Link{StaleSince: &state.StaleSince, Why: s.Explain(state.Err)}
+}

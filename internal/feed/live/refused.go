@@ -1,0 +1,38 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+const (
+	// refusedRetry is how long what was refused is not asked for again.
+	refusedRetry = 30 * time.Second
+	// jobsRetry is how long Jobs that may not be watched are not listed again.
+	jobsRetry = 5 * time.Second
+)
+
+// keepUp watches what the report on a Job can do without.
+func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
+	connection := s.link.Open()
+	defer connection.Connected() // Nothing is stale that is not shown any more.
+	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, Refused: refused}
+	return watch.Run(ctx)
+}
+
+// gapOf is a refusal in words, nil for nil.
+func gapOf(r *feed.Refusal) *explain.Gap {
+	switch {
+	case r == nil:
+		return nil
+	case r.Unwatched():
+		return ptr.To(gather.UnwatchedGap(r.Call.Namespace, r.Call.Resource, r.Retry))
+	}
+	return ptr.To(gather.GapOf(r.Call.Namespace, "list", r.Call.Resource, r.Err))
+}

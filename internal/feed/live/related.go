@@ -1,0 +1,90 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// related is what is known of what belongs to one Job. All of it is under source.mu.
+type related struct {
+	changed bool         // since the last report
+	job     *batchv1.Job // in its latest state
+
+	pods      *rows[explain.Pod]
+	podsRead  bool          // they are all there are
+	podsTried bool          // there was an answer, if only an error
+	podsGap   *explain.Gap  // nil for none
+	podsFirst chan struct{} // closed with the first answer
+
+	events [2]events // of the Job, of its pods
+
+	lease      *explain.Lease
+	leaseUntil time.Time // when it means nothing any more
+	goneNodes  map[string]string
+	nodesGap   *explain.Gap
+	overdue    chan struct{} // the pods were read
+
+	tails     []explain.LogTail
+	tailsGap  *explain.Gap
+	asked     string             // the evidence for which tails were asked for last
+	wantTails chan explain.Facts // at most one: the latest
+}
+
+func newRelated() *related {
+	r := &related{
+		pods: newRows[explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Facts, 1),
+	}
+	for i := range r.events {
+		r.events[i].reset()
+	}
+	return r
+}
+
+// touch asks for another report. s.mu is held.
+func (r *related) touch(s *Source) {
+	r.changed = true
+	notify(s.news)
+}
+
+// triedPods notes that there was an answer. s.mu is held.
+func (r *related) triedPods() {
+	if !r.podsTried {
+		r.podsTried = true
+		close(r.podsFirst)
+	}
+}
+
+// hasPod reports whether a pod of the Job has this name.
+func (r *related) hasPod(name string) bool { return r.pods.get(name) != nil }
+
+// gaps are what could not be read, each once, with those of the Job itself.
+func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
+	var gaps []explain.Gap
+	ofEvents := []*explain.Gap{r.events[0].many, gapOf(r.events[0].refusal), r.events[1].many, gapOf(r.events[1].refusal)}
+	for _, gap := range slices.Concat(ofJob, []*explain.Gap{r.podsGap}, ofEvents, []*explain.Gap{r.nodesGap, r.tailsGap}) {
+		if gap != nil && !slices.Contains(gaps, *gap) {
+			gaps = append(gaps, *gap)
+		}
+	}
+	return gaps
+}
+
+// facts are what an explanation rests on. Pods and events are copied into what the draft has room for. source.mu is held.
+func (j *openJob) facts(now time.Time, d *draft) explain.Facts {
+	r := j.related
+	d.pods = append(d.pods[:0], r.pods.rows...)
+	d.events = append(append(d.events[:0], r.events[0].rows.rows...), r.events[1].rows.rows...)
+	facts := explain.Facts{
+		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
+		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].whole() && r.events[1].whole(), Events: d.events,
+		GoneNodes: r.goneNodes, Logs: r.tails, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
+	}
+	if r.lease != nil && !now.After(r.leaseUntil) {
+		facts.Lease = r.lease
+	}
+	return facts
+}

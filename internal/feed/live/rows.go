@@ -1,0 +1,42 @@
+package live
+
+// rows are values by name, in a slice that is copied at once. The order is of no meaning.
+type rows[T any] struct {
+	rows  []T
+	names []string
+	at    map[string]int
+}
+
+func newRows[T any]() *rows[T] { return &rows[T]{at: map[string]int{}} }
+
+func (r *rows[T]) put(name string, row T) {
+	if i, ok := r.at[name]; ok {
+		r.rows[i] = row
+		return
+	}
+	r.at[name] = len(r.rows)
+	r.rows, r.names = append(r.rows, row), append(r.names, name)
+}
+
+// get returns nil for a name that is not there. What it points to changes with the next call of put or remove.
+func (r *rows[T]) get(name string) *T {
+	i, ok := r.at[name]
+	if !ok {
+		return nil
+	}
+	return &r.rows[i]
+}
+
+func (r *rows[T]) remove(name string) {
+	i, ok := r.at[name]
+	if !ok {
+		return
+	}
+	var none T
+	last := len(r.rows) - 1
+	r.rows[i], r.names[i] = r.rows[last], r.names[last]
+	r.at[r.names[i]] = i
+	r.rows[last], r.names[last] = none, ""
+	r.rows, r.names = r.rows[:last], r.names[:last]
+	delete(r.at, name)
+}

@@ -1,0 +1,100 @@
+package live
+
+import (
+	"context"
+	"io"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+)
+
+// loadTime is how long BenchmarkView looks at each.
+const loadTime = 10 * time.Second
+
+// BenchmarkView is the whole view of a Job of 100,000 indexes with 10,000 pods: what it costs
+// with nothing going on, and with 10,000 pod changes a second, on the Overview and on the
+// map, at 160x50. Time is real, and so is the CPU time of the process, the garbage collector
+// and the drawing of Bubble Tea included; what a server sends comes decoded. The memory is
+// the most that the process ever had resident.
+func BenchmarkView(b *testing.B) {
+	for _, tc := range []struct {
+		name    string
+		tab     rune
+		changes int // in a second
+	}{
+		{"rest", '1', 0}, {"storm/overview", '1', 10_000}, {"storm/indexes", '2', 10_000}, {"storm/pods", '5', 10_000},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			for b.Loop() {
+				storm := newStorm(10_000)
+				storm.source.Now = time.Now
+				storm.now = time.Now()
+				ctx, cancel := context.WithCancel(b.Context())
+				model := tui.New(tui.Options{Context: ctx, Source: storm.source, Now: time.Now, Start: tui.StartJob, Job: storm.source.focus.Job, Colour: true})
+				program := tea.NewProgram(model, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithWindowSize(160, 50),
+					tea.WithFPS(20), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}))
+				done := make(chan struct{})
+				go func() { defer close(done); _, _ = program.Run() }() // Only the load matters.
+				go func() { _ = storm.source.publishAll(ctx) }()
+				program.Send(tea.KeyPressMsg{Code: tc.tab, Text: string(tc.tab)})
+				debug.FreeOSMemory()
+				before := cpuTime(b)
+				storm.blow(tc.changes, loadTime)
+				share := float64(cpuTime(b)-before) / float64(loadTime)
+				b.ReportMetric(100*share, "%cpu")
+				b.ReportMetric(residentMiB(b), "MiB-peak")
+				program.Quit()
+				<-done
+				cancel()
+			}
+		})
+	}
+}
+
+// blow makes so many changes a second for a while, a hundredth of them at a time.
+func (s *storm) blow(perSecond int, d time.Duration) {
+	const step = 10 * time.Millisecond
+	ticker := time.NewTicker(step)
+	defer ticker.Stop()
+	for i, end := 0, time.Now().Add(d); time.Now().Before(end); <-ticker.C {
+		s.now = time.Now()
+		for range perSecond / int(time.Second/step) {
+			s.change(i % len(s.pods))
+			i++
+		}
+	}
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func residentMiB(b *testing.B) float64 {
+	b.Helper()
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(data)
+	if m == nil {
+		b.Fatal("no VmHWM")
+	}
+	kib, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return float64(kib) / 1024
+}

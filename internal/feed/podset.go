@@ -1,0 +1,58 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+)
+
+// PodSet is the pods that a Job controls.
+type PodSet struct {
+	Client kubernetes.Interface
+	Job    *batchv1.Job
+}
+
+func (s PodSet) call(verb string) apicall.Call {
+	return apicall.Call{Verb: verb, Resource: "pods", Namespace: s.Job.Namespace}
+}
+
+// List reads the pods in pages, see gather.EachPod, and returns the resourceVersion to watch from.
+func (s PodSet) List(ctx context.Context, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	version, err = gather.EachPod(ctx, s.Client, s.Job, begin, each)
+	return version, s.call("list").Wrap(err)
+}
+
+// Collection is the pods, for a Watch that takes over what list reads with List, and the pods of each event.
+func (s PodSet) Collection(list func(context.Context) (string, error), take func(watch.EventType, *corev1.Pod)) Collection {
+	return Collection{
+		Call: s.call(""),
+		List: list,
+		Open: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			var err error
+			if options.LabelSelector, err = gather.PodSelector(s.Job); err != nil {
+				return nil, err
+			}
+			return s.Client.CoreV1().Pods(s.Job.Namespace).Watch(ctx, options)
+		},
+		Take: func(kind watch.EventType, object runtime.Object) error {
+			pod, ok := object.(*corev1.Pod)
+			if !ok {
+				return fmt.Errorf("unexpected %T in the watch of pods", object)
+			}
+			if observe.JobUID(pod) == s.Job.UID {
+				take(kind, pod)
+			}
+			return nil
+		},
+	}
+}
