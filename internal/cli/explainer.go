@@ -57,10 +57,10 @@ func newExplainer(config *rest.Config, now func() time.Time) (*explainer, error)
 }
 
 // facts are what there is to know of a Job that was read before.
-func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Facts, error) {
+func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
 	job, err := feed.NamedJob(object)
 	if err != nil {
-		return explain.Facts{}, err
+		return explain.Input{}, err
 	}
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.client, gather.Options{
@@ -68,7 +68,7 @@ func (e *explainer) facts(ctx context.Context, object *unstructured.Unstructured
 			LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
 		})
 	})
-	return e.reader.Facts(ctx, &job.Job, job.RuleNames, e.now()), nil
+	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil
 }
 
 func (e *explainer) report(ctx context.Context, object *unstructured.Unstructured) (explain.Report, error) {

@@ -182,20 +182,20 @@ func decodeJob(object *manifest.Object) (*batchv1.Job, error) {
 }
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
-func (o *simulateOptions) play(ctx context.Context, job *batchv1.Job) (explain.Facts, error) {
+func (o *simulateOptions) play(ctx context.Context, job *batchv1.Job) (explain.Input, error) {
 	if job.Name == "" {
 		job.Name = job.GenerateName + "simulated"
 	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, o.script); err != nil {
-		return explain.Facts{}, newUserError(kindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+		return explain.Input{}, newUserError(kindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
 	if ctx.Err() != nil {
-		return explain.Facts{}, ctx.Err()
+		return explain.Input{}, ctx.Err()
 	}
 	stored := world.Store.Job(job.Name)
-	facts := explain.Facts{
+	facts := explain.Input{
 		Now: world.Now(), OurName: controller.DefaultManagedBy, Job: stored, PodsRead: true, EventsRead: true,
 		Lease: &explain.Lease{Holder: "the simulation", Renewed: world.Now(), Duration: time.Minute},
 	}

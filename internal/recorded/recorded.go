@@ -27,8 +27,8 @@ type Case struct {
 	Name string
 	// What is what happened, in the words of whoever recorded it.
 	What string
-	// Facts are those of each Job.
-	Facts []explain.Facts
+	// Inputs are what was read about each Job.
+	Inputs []explain.Input
 	// Pods are those of all Jobs.
 	Pods []corev1.Pod
 }
@@ -64,10 +64,10 @@ func Load(file string) (Case, error) {
 		}
 	}
 	for i := range all.jobs {
-		c.Facts = append(c.Facts, all.facts(&all.jobs[i], now))
+		c.Inputs = append(c.Inputs, all.facts(&all.jobs[i], now))
 	}
 	c.Pods = all.pods
-	if len(c.Facts) == 0 {
+	if len(c.Inputs) == 0 {
 		return Case{}, fmt.Errorf("%s: no Job", file)
 	}
 	return c, nil
@@ -115,8 +115,8 @@ func (o *objects) add(data json.RawMessage) error {
 	return nil
 }
 
-func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Facts {
-	f := explain.Facts{Now: now, OurName: OurName, Job: &job.Job, RuleNames: job.RuleNames, PodsRead: true, EventsRead: true}
+func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
+	f := explain.Input{Now: now, OurName: OurName, Job: &job.Job, RuleNames: job.RuleNames, PodsRead: true, EventsRead: true}
 	for i := range o.pods {
 		if observe.JobUID(&o.pods[i]) == job.UID {
 			f.Pods = append(f.Pods, explain.PodOf(&o.pods[i]))

@@ -1,15 +1,14 @@
-// Package explain says what becomes of a Job and why, for people: of any batch/v1 Job,
-// whoever runs it.
+// Package explain holds what an explanation of a Job is made from (Input) and what it is
+// (Report), for any batch/v1 Job, whichever controller runs it.
 //
-// Facts go in, as package gather reads them; a Report comes out, which package text
-// writes for a terminal, and which is the JSON and YAML of the explain-failure verb. In
-// between there is no I/O, no clock and no state: the same facts give the same report.
-// The decisions about a Job that goes on are those of reconcile.Compute: what it would
-// write next tells what is awaited. What its findings do not hold, because no decision
-// rests on it (images that cannot be pulled, quotas, a controller that is gone), is found
-// here, one file for each subject.
+//   - gather reads the Input with the permissions that the user has.
+//   - analysis turns it into a Report. It has no I/O, no clock, and no state: the same input
+//     gives the same report.
+//   - words puts the values of a Report into sentences, in one place for all outputs.
+//   - text lays a Report out for a terminal. As JSON and YAML it is the output of the verb
+//     explain-failure.
 //
-// Text from the cluster comes out as it went in: whoever writes it to a terminal makes it
-// safe. Facts that could not be read are no error: the report says less, and its Gaps say
-// what is missing.
+// Text from the cluster is kept as it is: whatever writes it to a terminal makes it safe.
+// What could not be read is not an error: the report has less in it, and its Gaps say what is
+// missing.
 package explain

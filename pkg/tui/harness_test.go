@@ -229,9 +229,9 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 		known, _ = cases.LoadOrStore(name, c)
 	}
 	c := known.(recorded.Case)
-	c.Facts = slices.Clone(c.Facts)
-	for i := range c.Facts {
-		c.Facts[i].Job = c.Facts[i].Job.DeepCopy()
+	c.Inputs = slices.Clone(c.Inputs)
+	for i := range c.Inputs {
+		c.Inputs[i].Job = c.Inputs[i].Job.DeepCopy()
 	}
 	return c
 }
@@ -240,13 +240,13 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 func load(t testing.TB, name string) *snapshot.Snapshot {
 	t.Helper()
 	c := recordedCase(t, name)
-	f := c.Facts[0]
+	f := c.Inputs[0]
 	r := analysis.Explain(f, explain.Options{MaxPods: -1})
 	s := &snapshot.Snapshot{
 		Seq: 1, Time: f.Now, Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}},
 		Job: &snapshot.Job{Report: &r}, Jobs: &snapshot.Jobs{},
 	}
-	for _, f := range c.Facts {
+	for _, f := range c.Inputs {
 		s.Jobs.Items = append(s.Jobs.Items, analysis.OutlineOf(f.Job, f.RuleNames, f.Now))
 	}
 	return s
@@ -258,15 +258,15 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	s := load(t, name)
 	c := recordedCase(t, name)
 	s.Focus.Pod = s.Job.Report.Pods[n].Name
-	i := slices.IndexFunc(c.Facts[0].Pods, func(p explain.Pod) bool { return p.Name == s.Focus.Pod })
+	i := slices.IndexFunc(c.Inputs[0].Pods, func(p explain.Pod) bool { return p.Name == s.Focus.Pod })
 	var events []explain.Event
-	for _, e := range c.Facts[0].Events {
+	for _, e := range c.Inputs[0].Events {
 		if e.Pod == s.Focus.Pod {
 			events = append(events, e)
 		}
 	}
 	for j := range c.Pods {
-		if c.Pods[j].Name == c.Facts[0].Pods[i].Name {
+		if c.Pods[j].Name == c.Inputs[0].Pods[i].Name {
 			detail := explain.PodDetailOf(&c.Pods[j], events)
 			s.Pod = &detail
 		}

@@ -50,7 +50,7 @@ func (t *logTails) run(ctx context.Context) error {
 }
 
 // wait returns the facts for which logs are asked for next; nil if those that failed are to be read again.
-func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Facts, error) {
+func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Input, error) {
 	var again <-chan time.Time
 	if failed {
 		beats, stop := t.source.Ticks(refusedRetry)
@@ -126,7 +126,7 @@ func evidenceOf(r *explain.Report) string {
 }
 
 // askTails has logs read, if the report rests on other failures than the one before. source.mu is held.
-func (r *related) askTails(report *explain.Report, facts explain.Facts) {
+func (r *related) askTails(report *explain.Report, facts explain.Input) {
 	evidence := evidenceOf(report)
 	if evidence == "" || evidence == r.asked {
 		return

@@ -31,12 +31,12 @@ type related struct {
 	tails     []explain.LogTail
 	tailsGap  *explain.Gap
 	asked     string             // the evidence for which tails were asked for last
-	wantTails chan explain.Facts // at most one: the latest
+	wantTails chan explain.Input // at most one: the latest
 }
 
 func newRelated() *related {
 	r := &related{
-		pods: newRows[explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Facts, 1),
+		pods: newRows[explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Input, 1),
 	}
 	for i := range r.events {
 		r.events[i].reset()
@@ -74,11 +74,11 @@ func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 }
 
 // facts are what an explanation rests on. Pods and events are copied into what the draft has room for. source.mu is held.
-func (j *openJob) facts(now time.Time, d *draft) explain.Facts {
+func (j *openJob) facts(now time.Time, d *draft) explain.Input {
 	r := j.related
 	d.pods = append(d.pods[:0], r.pods.rows...)
 	d.events = append(append(d.events[:0], r.events[0].rows.rows...), r.events[1].rows.rows...)
-	facts := explain.Facts{
+	facts := explain.Input{
 		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
 		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].whole() && r.events[1].whole(), Events: d.events,
 		GoneNodes: r.goneNodes, Logs: r.tails, Gaps: r.gaps(j.unread, gapOf(j.refusal)),

@@ -31,7 +31,7 @@ func (a *situation) advice() []explain.Advice {
 			add(a.adviceOnProblem(&a.problems[i])...)
 		}
 	}
-	if a.fate.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
+	if a.outcome.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
 		add(a.adviceOnFailure()...)
 		if !a.focused() {
 			add(a.adviceOnLimit()...)
@@ -278,7 +278,7 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 			return []explain.Advice{advise("find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", "")}
 		}
 	}
-	if a.job.Status.Failed == 0 || !a.PodsRead || a.fate.reason == batchv1.JobReasonDeadlineExceeded {
+	if a.job.Status.Failed == 0 || !a.PodsRead || a.outcome.reason == batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}
 	if a.restartsCount() {
@@ -287,44 +287,9 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 	return []explain.Advice{advise("to see more next time, let nothing delete failed pods before their Job, or collect their logs elsewhere", "")}
 }
 
-// remedy is what an exit code or reason asks for.
-func (a *analysis) remedy(c *explain.Container) string {
-	if c.Reason != "OOMKilled" {
-		return a.remedyOfCode(c, c.ExitCode)
-	}
-	if limit := a.memoryLimit(c.Name); limit != "" {
-		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
-	}
-	return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
-}
-
-// remedyOfCode is what an exit code asks for, by the convention of shells.
-func (a *analysis) remedyOfCode(c *explain.Container, code int32) string {
-	switch code {
-	case 127:
-		return fmt.Sprintf("correct the command of container %s, or use an image that has it (image %s)", c.Name, a.image(c.Name))
-	case 126:
-		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
-	case 143, 137:
-		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down or was short of memory, a liveness probe", c.Name)
-	}
-	return ""
-}
-
-func (a *analysis) memoryLimit(container string) string {
-	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
-		for i := range list {
-			if limit, ok := list[i].Resources.Limits[corev1.ResourceMemory]; ok && list[i].Name == container {
-				return limit.String()
-			}
-		}
-	}
-	return ""
-}
-
 // adviceOnLimit is about the limit that ended the Job.
 func (a *situation) adviceOnLimit() []explain.Advice {
-	switch a.fate.reason {
+	switch a.outcome.reason {
 	case batchv1.JobReasonDeadlineExceeded:
 		return []explain.Advice{advise("give it more time (activeDeadlineSeconds), or more at once (parallelism)", "")}
 	case batchv1.JobReasonBackoffLimitExceeded:

@@ -20,10 +20,10 @@ import (
 
 // analysis is what the parts of a report are made from.
 type analysis struct {
-	*explain.Facts
-	// pods are those of Facts by index and name: what is told of them follows this order.
+	*explain.Input
+	// pods are those of the Input by index and name: what is told of them follows this order.
 	pods []*explain.Pod
-	roster
+	podLists
 	o    explain.Options
 	job  *batchv1.Job
 	spec *batchv1.JobSpec
@@ -33,7 +33,7 @@ type analysis struct {
 	// names are those of the rules of the podFailurePolicy; matches its verdicts by pod.
 	names   rulename.Names
 	matches map[types.UID]*failurepolicy.Match
-	fate    fate
+	outcome outcome
 	// failures are the pods that failed, or that count as failed, the latest first.
 	failures []failure
 	// byCause are the failures by cause, see groups; made when first asked for.
@@ -59,17 +59,17 @@ type failure struct {
 
 // analyse sorts pods and events, so that the order in which they were read has no
 // influence.
-func analyse(f *explain.Facts, o explain.Options) *analysis {
+func analyse(f *explain.Input, o explain.Options) *analysis {
 	sorted := *f
 	sorted.Pods, sorted.Events = nil, slices.Clone(f.Events)
 	slices.SortFunc(sorted.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
-	a := &analysis{Facts: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec}
-	a.roster = rosterOf(a.pods)
+	a := &analysis{Input: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec}
+	a.podLists = podsByState(a.pods)
 	a.compute()
-	if a.fate = fateOf(a.job); a.fate.byRule() {
-		a.fate.decodeRule(a.job, a.names)
+	if a.outcome = outcomeOf(a.job); a.outcome.byRule() {
+		a.outcome.decodeRule(a.job, a.names)
 	}
 	a.findFailures()
 	return a
@@ -117,16 +117,16 @@ func (a *analysis) narrowed(o explain.Options) *analysis {
 	return &b
 }
 
-// roster has the pods by what they are, in the order of pods: most questions are about few
+// podLists has the pods by what they are, in the order of pods: most questions are about few
 // of them, and going through all takes its time where there are many.
-type roster struct {
+type podLists struct {
 	active, terminating, terminal []*explain.Pod
 	// phaseFailed and tracked are how many are in phase Failed, and have the finalizer.
 	phaseFailed, tracked int32
 }
 
-func rosterOf(pods []*explain.Pod) roster {
-	r := roster{active: make([]*explain.Pod, 0, len(pods))}
+func podsByState(pods []*explain.Pod) podLists {
+	r := podLists{active: make([]*explain.Pod, 0, len(pods))}
 	for _, p := range pods {
 		switch {
 		case p.IsActive():
@@ -212,9 +212,9 @@ func (k causeKinds) of(c cause.Cause) *causeKind {
 // end of the Job was decided already.
 func (a *analysis) isConsequence(p *explain.Pod) bool {
 	if p.IsActive() {
-		return a.fate.decided()
+		return a.outcome.decided()
 	}
-	return a.fate.decided() && p.Deleting && !p.DeletedAt.Before(a.fate.since) && !p.EndedBeforeDeletion()
+	return a.outcome.decided() && p.Deleting && !p.DeletedAt.Before(a.outcome.since) && !p.EndedBeforeDeletion()
 }
 
 // questionConsequences looks for what led over the backoffLimit: where other failures do
@@ -224,7 +224,7 @@ func (a *analysis) questionConsequences() {
 		return
 	}
 	for i := range a.failures {
-		if f := &a.failures[i]; f.pod.DeletedAt.Equal(a.fate.since) {
+		if f := &a.failures[i]; f.pod.DeletedAt.Equal(a.outcome.since) {
 			f.consequence = false
 		}
 	}
@@ -232,7 +232,7 @@ func (a *analysis) questionConsequences() {
 
 // decidedWithoutDeletions says that the end of the Job needs no deletion to explain it.
 func (a *analysis) decidedWithoutDeletions() bool {
-	return a.fate.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > jobspec.BackoffLimit(a.spec) || a.restartsFailedIt()
+	return a.outcome.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > jobspec.BackoffLimit(a.spec) || a.restartsFailedIt()
 }
 
 // ownFailures is how many failures are no consequence of the end of the Job.

@@ -22,7 +22,7 @@ import (
 
 // huge is a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of
 // four causes, and every second of the first 50,000 indexes has succeeded.
-func huge() explain.Facts {
+func huge() explain.Input {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var completed []byte
 	for i := 0; i < 50_000; i += 2 {
@@ -44,7 +44,7 @@ func huge() explain.Facts {
 			UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{},
 		},
 	}
-	f := explain.Facts{Now: now, Job: job, PodsRead: true, EventsRead: true}
+	f := explain.Input{Now: now, Job: job, PodsRead: true, EventsRead: true}
 	for i := range 10_000 {
 		f.Pods = append(f.Pods, explain.PodOf(hugePod(i, now)))
 	}
@@ -82,7 +82,7 @@ func BenchmarkExplain(b *testing.B) {
 	})
 	for _, bc := range []struct {
 		name  string
-		facts explain.Facts
+		facts explain.Input
 		o     explain.Options
 	}{
 		{"all", f, explain.Options{MaxPods: -1}}, {"shuffled", shuffled, explain.Options{MaxPods: -1}},

@@ -155,11 +155,11 @@ func killed(code int32) cause.Failure {
 }
 
 // factsOf are all that there is to know.
-func factsOf(job *batchv1.Job, pods ...explain.Pod) explain.Facts {
-	return explain.Facts{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
+func factsOf(job *batchv1.Job, pods ...explain.Pod) explain.Input {
+	return explain.Input{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
 }
 
-func report(f explain.Facts) explain.Report { return analysis.Explain(f, explain.Options{}) }
+func report(f explain.Input) explain.Report { return analysis.Explain(f, explain.Options{}) }
 
 // problem is the one of a kind, or a failure.
 func problem(t *testing.T, r explain.Report, kind explain.ProblemKind) explain.Problem {

@@ -65,7 +65,7 @@ func group(failures []*failure) []*causeGroup {
 // decisive are the failures that failed the Job, if its reason tells them from others:
 // the last ones of indexes that have failed.
 func (a *analysis) decisive() []*failure {
-	if a.fate.reason != batchv1.JobReasonFailedIndexes && a.fate.reason != batchv1.JobReasonMaxFailedIndexesExceeded {
+	if a.outcome.reason != batchv1.JobReasonFailedIndexes && a.outcome.reason != batchv1.JobReasonMaxFailedIndexesExceeded {
 		return nil
 	}
 	_, lost := a.endedIndexes()
@@ -113,7 +113,7 @@ func (a *analysis) causesOfFailures() (causes []explain.Cause, untold int32) {
 		}
 	}
 	causes, untold = a.addEvents(causes, places, untold)
-	if len(causes) == 0 && a.fate.culprit.pod != "" {
+	if len(causes) == 0 && a.outcome.culprit.pod != "" {
 		causes = append(causes, a.culpritCause())
 		untold--
 	}
@@ -274,7 +274,7 @@ func (a *analysis) eventCause(e *explain.Event) explain.Cause {
 		c.Text = "Other causes, too many to have an event each"
 	case r != nil:
 		c = causeValue(&r.Cause, "")
-		c.Consequence = a.fate.decided() && r.IsDeletion() && !e.First.Before(a.fate.since) && a.decidedWithoutDeletions()
+		c.Consequence = a.outcome.decided() && r.IsDeletion() && !e.First.Before(a.outcome.since) && a.decidedWithoutDeletions()
 		if r.Pod != "" {
 			c.Pods = []string{r.Pod}
 		}
@@ -285,11 +285,11 @@ func (a *analysis) eventCause(e *explain.Event) explain.Cause {
 
 // culpritCause is what the condition's message tells of the pod that a rule matched.
 func (a *analysis) culpritCause() explain.Cause {
-	k := a.fate.culprit
+	k := a.outcome.culprit
 	c := causeValue(&cause.Cause{
-		Failure: k.failure(), Rule: a.fate.rule, RuleName: a.fate.ruleName, Action: batchv1.PodFailurePolicyActionFailJob,
+		Failure: k.failure(), Rule: a.outcome.rule, RuleName: a.outcome.ruleName, Action: batchv1.PodFailurePolicyActionFailJob,
 	}, "")
-	c.Source, c.Count, c.Pods, c.Last = explain.SourceCondition, 1, []string{k.pod}, explain.TimeOf(a.fate.since)
+	c.Source, c.Count, c.Pods, c.Last = explain.SourceCondition, 1, []string{k.pod}, explain.TimeOf(a.outcome.since)
 	return c
 }
 

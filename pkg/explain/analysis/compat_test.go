@@ -41,7 +41,7 @@ var older = map[string]func(*batchv1.Job){
 func TestOlderReleases_Issue7_7(t *testing.T) {
 	ends := 0
 	for _, c := range cases(t) {
-		for _, facts := range c.Facts {
+		for _, facts := range c.Inputs {
 			want := report(facts).Verdict
 			if want.Fate != explain.FateFailed && want.Fate != explain.FateComplete {
 				continue

@@ -16,8 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// fate is what the conditions say about the end of the Job.
-type fate struct {
+// outcome is what the conditions say about the end of the Job.
+type outcome struct {
 	explain.Fate
 	// interim is FailureTarget or SuccessCriteriaMet, as far as it is there; since is when
 	// the end was decided.
@@ -30,9 +30,9 @@ type fate struct {
 	culprit culprit
 }
 
-func (f fate) decided() bool { return f.Fate != explain.FateOpen }
+func (f outcome) decided() bool { return f.Fate != explain.FateOpen }
 
-func (f fate) failing() bool { return f.Fate == explain.FateFailing || f.Fate == explain.FateFailed }
+func (f outcome) failing() bool { return f.Fate == explain.FateFailing || f.Fate == explain.FateFailed }
 
 // culprit is the pod that made a rule match.
 type culprit struct {
@@ -44,7 +44,7 @@ type culprit struct {
 
 // failedBy is the rule that failed the Job, nil if none did or nothing tells which, and
 // its name.
-func (f fate) failedBy() (rule *int32, name string) {
+func (f outcome) failedBy() (rule *int32, name string) {
 	if !f.failing() {
 		return nil, ""
 	}
@@ -55,16 +55,16 @@ func (f fate) failedBy() (rule *int32, name string) {
 }
 
 // byRule says that the reason is that of a rule, which decodeRule then finds.
-func (f fate) byRule() bool {
+func (f outcome) byRule() bool {
 	return f.reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(f.reason, rulename.ReasonPrefix)
 }
 
-// fateOf is what the conditions say, without the rule.
-func fateOf(job *batchv1.Job) fate {
-	f := fate{Fate: explain.FateOpen, rule: failurepolicy.NoRule}
+// outcomeOf is what the conditions say, without the rule.
+func outcomeOf(job *batchv1.Job) outcome {
+	f := outcome{Fate: explain.FateOpen, rule: failurepolicy.NoRule}
 	for _, t := range []struct {
 		condition batchv1.JobConditionType
-		fate      explain.Fate
+		outcome   explain.Fate
 	}{
 		{batchv1.JobFailureTarget, explain.FateFailing}, {batchv1.JobSuccessCriteriaMet, explain.FateSucceeding},
 		{batchv1.JobFailed, explain.FateFailed}, {batchv1.JobComplete, explain.FateComplete},
@@ -76,7 +76,7 @@ func fateOf(job *batchv1.Job) fate {
 		if f.since.IsZero() {
 			f.since = c.LastTransitionTime.Time
 		}
-		f.Fate, f.reason, f.message = t.fate, c.Reason, c.Message
+		f.Fate, f.reason, f.message = t.outcome, c.Reason, c.Message
 	}
 	return f
 }
@@ -87,7 +87,7 @@ var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+
 // decodeRule finds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name
 // or index} (KEP-4443). The message has its index, and the reason its name at the time: the
 // annotation may have changed since.
-func (f *fate) decodeRule(job *batchv1.Job, names rulename.Names) {
+func (f *outcome) decodeRule(job *batchv1.Job, names rulename.Names) {
 	suffix := strings.TrimPrefix(strings.TrimPrefix(f.reason, batchv1.JobReasonPodFailurePolicy), "_")
 	rules := 0
 	if job.Spec.PodFailurePolicy != nil {

@@ -190,8 +190,8 @@ func (d dice) event(i int) *corev1.Event {
 	return e
 }
 
-func (d dice) facts() explain.Facts {
-	f := explain.Facts{Now: noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
+func (d dice) facts() explain.Input {
+	f := explain.Input{Now: noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
 	if f.PodsRead {
 		for i := range d.n("pods", 0, 7) {
 			f.Pods = append(f.Pods, explain.PodOf(d.pod(int(i))))

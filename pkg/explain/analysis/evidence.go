@@ -18,28 +18,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// evidence is the chain behind the fate of the Job: the condition, the rule or the limit
+// evidence is the chain behind the end of the Job: the condition, the rule or the limit
 // behind it, the pod that says most, its container, its last words. A Job that has
 // failures and goes on has the lower part of it.
 func (a *numbers) evidence() []explain.Evidence {
 	var chain []explain.Evidence
 	if !a.focused() {
 		chain = append(a.conditionEvidence(), a.limitEvidence()...)
-		if a.fate.failing() && a.hasRule(a.fate.rule) {
-			chain = append(chain, a.ruleEvidence(a.fate.rule))
+		if a.outcome.failing() && a.hasRule(a.outcome.rule) {
+			chain = append(chain, a.ruleEvidence(a.outcome.rule))
 		}
 	}
-	if a.fate.Fate == explain.FateComplete || a.fate.Fate == explain.FateSucceeding {
+	if a.outcome.Fate == explain.FateComplete || a.outcome.Fate == explain.FateSucceeding {
 		return chain
 	}
 	example := a.example()
 	if example == nil {
-		if a.fate.failing() || a.job.Status.Failed > 0 {
+		if a.outcome.failing() || a.job.Status.Failed > 0 {
 			chain = append(chain, a.missingEvidence()...)
 		}
 		return chain
 	}
-	if m := example.match; m != nil && m.Matched() && m.Rule != a.fate.rule {
+	if m := example.match; m != nil && m.Matched() && m.Rule != a.outcome.rule {
 		chain = append(chain, a.ruleEvidence(m.Rule))
 	}
 	return append(chain, a.podEvidence(example)...)
@@ -66,7 +66,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 		return []explain.Evidence{{Kind: explain.EvidenceLimit, Text: fmt.Sprintf(format, args...)}}
 	}
 	spec, failed := a.spec, a.job.Status.Failed+int32(a.uncountedFailed())
-	switch a.fate.reason {
+	switch a.outcome.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure%s; %s", jobspec.BackoffLimit(spec), a.restartsText(), words.Times(failed, "pod counts as failed", "pods count as failed"))
@@ -119,10 +119,10 @@ func (a *analysis) uncountedFailed() int {
 // ranUntilDecided is how long the Job ran before its end was decided, "" if nobody knows.
 func (a *analysis) ranUntilDecided() string {
 	start := a.job.Status.StartTime
-	if start == nil || !a.fate.decided() {
+	if start == nil || !a.outcome.decided() {
 		return ""
 	}
-	return ": the Job had run for " + words.Age(a.fate.since.Sub(start.Time))
+	return ": the Job had run for " + words.Age(a.outcome.since.Sub(start.Time))
 }
 
 // maxList is where a list of indexes is cut within a sentence.
@@ -134,8 +134,8 @@ func crop(list string) string { return explain.Crop(list, maxList) }
 func (a *analysis) ruleEvidence(index int32) explain.Evidence {
 	rule := &a.spec.PodFailurePolicy.Rules[index]
 	name := a.names.Name(index)
-	if index == a.fate.rule {
-		name = cmp.Or(name, a.fate.ruleName)
+	if index == a.outcome.rule {
+		name = cmp.Or(name, a.outcome.ruleName)
 	}
 	return explain.Evidence{
 		Kind: explain.EvidenceRule, Rule: ptr.To(index), RuleName: name,
@@ -147,7 +147,7 @@ func (a *analysis) ruleEvidence(index int32) explain.Evidence {
 // condition names, those of indexes that failed the Job, then the latest of each cause.
 func (a *analysis) examples() []*failure {
 	var out []*failure
-	if name := a.fate.culprit.pod; name != "" {
+	if name := a.outcome.culprit.pod; name != "" {
 		for i := range a.failures {
 			if a.failures[i].pod.Name == name {
 				out = append(out, &a.failures[i])
@@ -166,7 +166,7 @@ func (a *analysis) examples() []*failure {
 }
 
 func (a *analysis) example() *failure {
-	stopped := a.fate.reason == batchv1.JobReasonDeadlineExceeded || a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	stopped := a.outcome.reason == batchv1.JobReasonDeadlineExceeded || a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 	if all := a.examples(); len(all) > 0 && (!all[0].consequence || a.focused() || stopped) {
 		return all[0]
 	}
@@ -266,7 +266,7 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 	var chain []explain.Evidence
 	switch {
 	case a.focused():
-	case a.fate.culprit.pod != "":
+	case a.outcome.culprit.pod != "":
 		chain = a.goneCulprit()
 	case a.job.Status.Failed > 0 && a.PodsRead && len(a.failures) == 0:
 		text := "the failed pod is gone, and its log with it"
@@ -287,7 +287,7 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 
 // goneCulprit is what the condition's message tells of a pod that is gone.
 func (a *analysis) goneCulprit() []explain.Evidence {
-	k := a.fate.culprit
+	k := a.outcome.culprit
 	text := fmt.Sprintf("pod %s is gone; the condition's message is all that is left of it", k.pod)
 	if !a.PodsRead {
 		text = fmt.Sprintf("pod %s could not be read", k.pod)
@@ -308,7 +308,7 @@ func (a *analysis) isEvidence(e *explain.Event) bool {
 	case e.Pod == "":
 		return e.Reason == eventPodFailed
 	}
-	return a.fate.culprit.pod == "" || e.Pod == a.fate.culprit.pod
+	return a.outcome.culprit.pod == "" || e.Pod == a.outcome.culprit.pod
 }
 
 func eventEvidence(e *explain.Event) explain.Evidence {
@@ -326,5 +326,5 @@ func (a *analysis) eventInFocus(e *explain.Event) bool {
 	return a.o.Index == nil && (a.o.Pod == "" || a.o.Pod == e.Pod)
 }
 
-// noRule says that no rule stands behind the fate.
-func (f fate) noRule() bool { return f.rule == failurepolicy.NoRule }
+// noRule says that no rule failed the Job.
+func (f outcome) noRule() bool { return f.rule == failurepolicy.NoRule }

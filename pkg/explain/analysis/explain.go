@@ -8,7 +8,7 @@ import (
 
 // Explain reports what happens to the Job, and why. It goes in steps, each of which has all
 // that it needs from those before: the analysis, the numbers, the problems, and what follows.
-func Explain(f explain.Facts, o explain.Options) explain.Report {
+func Explain(f explain.Input, o explain.Options) explain.Report {
 	whole := explain.Options{MaxPods: o.MaxPods}
 	s := situationOf(analyse(&f, whole))
 	r := s.report()
@@ -41,7 +41,7 @@ type situation struct {
 
 func situationOf(a *analysis) *situation {
 	n := &numbers{
-		analysis: a, jobView: jobOf(a.Facts), counts: a.countPods(), reconciler: a.whoReconciles(),
+		analysis: a, jobView: jobOf(a.Input), counts: a.countPods(), reconciler: a.whoReconciles(),
 		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), waits: a.clocks(),
 	}
 	n.causes, n.untold = a.causesOfFailures()
@@ -79,7 +79,7 @@ func (a *situation) narrow(r *explain.Report) {
 
 // LogTargets are the containers whose last lines belong into the evidence, the most
 // telling first, at most n. The pods are there; their logs may not be.
-func LogTargets(f explain.Facts, o explain.Options, n int) []explain.LogTarget {
+func LogTargets(f explain.Input, o explain.Options, n int) []explain.LogTarget {
 	a := analyse(&f, o)
 	var targets []explain.LogTarget
 	for _, e := range a.examples() {

@@ -18,7 +18,7 @@ func TestJSONIsStable_CLI_04(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.MarshalIndent(report(c.Facts[0]), "", "  ")
+	got, err := json.MarshalIndent(report(c.Inputs[0]), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -24,7 +30,7 @@ func (a *situation) nextSteps() []explain.Step {
 		return []explain.Step{{Kind: explain.StepGone}}
 	case blocker != nil && holdsWholeJob(blocker):
 		return []explain.Step{{Kind: explain.StepBlocked}}
-	case a.fate.decided():
+	case a.outcome.decided():
 		return a.nextEnd()
 	}
 	return append(a.nextPods(), a.nextLimits()...)
@@ -61,7 +67,7 @@ func (a *situation) wait(kind explain.WaitKind) *explain.Wait {
 // nextEnd is what happens to a Job whose end is decided.
 func (a *situation) nextEnd() []explain.Step {
 	terminal := explain.FateFailed
-	if a.fate.Fate == explain.FateSucceeding {
+	if a.outcome.Fate == explain.FateSucceeding {
 		terminal = explain.FateComplete
 	}
 	return append(a.nextAt(explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
@@ -123,4 +129,45 @@ func (a *situation) nextLimits() []explain.Step {
 		steps = append(steps, explain.Step{Kind: explain.StepMaxFailedIndexes, Count: f.Limit - f.Failed + 1, Limit: f.Limit})
 	}
 	return append(steps, a.nextAt(explain.WaitDeadline, explain.StepDeadline)...)
+}
+
+// clocks are those that run, the one that ends first first.
+func (a *analysis) clocks() []explain.Wait {
+	var out []explain.Wait
+	add := func(w explain.Wait, until time.Time) {
+		if until.After(a.Now) {
+			w.Until = metav1.NewTime(until)
+			w.Text = words.WaitText(&w)
+			out = append(out, w)
+		}
+	}
+	suspended := jobspec.IsSuspended(a.spec)
+	if f := a.plan.Findings.Backoff; f != nil {
+		add(explain.Wait{Kind: explain.WaitBackoff, Failures: f.Failures}, f.Until)
+	}
+	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() && !suspended {
+		add(explain.Wait{Kind: explain.WaitIndexBackoff, Indexes: waiting.String(), Count: int32(waiting.Len()), NoRoom: !a.roomForRetries()}, until)
+	}
+	if end := a.plan.Findings.Deadline; !end.IsZero() && !a.outcome.decided() && !suspended {
+		add(explain.Wait{Kind: explain.WaitDeadline, Seconds: *a.spec.ActiveDeadlineSeconds}, end)
+	}
+	if last, n := a.lastGrace(); n > 0 {
+		add(explain.Wait{Kind: explain.WaitGrace, Count: n}, last)
+	}
+	if end, ttl := FinishedAt(a.job), a.spec.TTLSecondsAfterFinished; end != nil && ttl != nil && a.job.DeletionTimestamp == nil {
+		add(explain.Wait{Kind: explain.WaitTTL, Seconds: int64(*ttl)}, end.Add(time.Duration(*ttl)*time.Second))
+	}
+	slices.SortStableFunc(out, func(x, y explain.Wait) int { return cmp.Or(x.Until.Compare(y.Until.Time), cmp.Compare(x.Kind, y.Kind)) })
+	return out
+}
+
+// lastGrace is when the last terminating pod should have ended, and how many there are.
+func (a *analysis) lastGrace() (last time.Time, n int32) {
+	for _, p := range a.terminating {
+		n++
+		if end := p.DeletedAt.Add(p.Grace); end.After(last) {
+			last = end
+		}
+	}
+	return last, n
 }

@@ -2,9 +2,12 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -152,4 +155,138 @@ func (a *analysis) lastWarning(pod string) *explain.Event {
 		}
 	}
 	return a.warnings[pod]
+}
+
+// terminatingPods: pods that do not end, and pods that hold a place while they do.
+func (a *analysis) terminatingPods() []explain.Problem {
+	waits := a.plan.Findings.WaitTerminating > 0
+	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
+	found := map[explain.ProblemKind]*explain.Problem{}
+	for _, pod := range a.terminating {
+		kind := a.terminatingKind(pod, waits)
+		if kind == "" {
+			continue
+		}
+		p := found[kind]
+		if p == nil {
+			p = &explain.Problem{Kind: kind, Blocks: true, Holds: a.holds()}
+			found[kind] = p
+		}
+		if kind == explain.ProblemNodeGone {
+			p.Node, p.Reason = pod.Node, cmp.Or(a.GoneNodes[pod.Node], "it is lost")
+		}
+		addPod(p, pod.Name)
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = explain.TimeOf(pod.DeletedAt)
+		}
+	}
+	var out []explain.Problem
+	for _, kind := range order {
+		if p := found[kind]; p != nil {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its
+// grace period, and no replacement waits for it.
+func (a *analysis) terminatingKind(pod *explain.Pod, waits bool) explain.ProblemKind {
+	late := a.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > slack
+	_, away := a.GoneNodes[pod.Node]
+	switch {
+	case away && pod.Node != "", late && pod.StatusReason == "NodeLost":
+		return explain.ProblemNodeGone
+	case late:
+		return explain.ProblemTerminatingStuck
+	case waits:
+		return explain.ProblemTerminatingHolds
+	}
+	return ""
+}
+
+// holds is what waits for terminating pods.
+func (a *analysis) holds() explain.Holds {
+	switch {
+	case a.outcome.decided():
+		return explain.HoldsEnd
+	case a.plan.Findings.WaitTerminating > 0:
+		return explain.HoldsReplacement
+	}
+	return explain.HoldsNothing
+}
+
+// endSlack is how long the other containers of a pod may take to end when one has failed.
+const endSlack = 30 * time.Second
+
+// failedWithin is the container of an active pod that failed, and that is not restarted, while
+// others still run; nil if there is none, or if it has just ended. No controller sees it: a pod
+// has failed when all its containers have ended.
+func (a *analysis) failedWithin(p *explain.Pod) *explain.Container {
+	if len(p.Running) == 0 || a.spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
+		return nil
+	}
+	i := slices.IndexFunc(p.Containers, func(c explain.Container) bool {
+		failed := c.Ended && !c.Before && !c.Init && c.ExitCode != 0
+		return failed && !c.EndedAt.IsZero() && a.Now.Sub(c.EndedAt) >= endSlack
+	})
+	if i < 0 {
+		return nil
+	}
+	return &p.Containers[i]
+}
+
+// failedContainers: pods of which a container has failed, and that do not end as another of
+// their containers goes on, as a proxy does.
+func (a *analysis) failedContainers() []explain.Problem {
+	if a.outcome.decided() || a.job.DeletionTimestamp != nil || jobspec.IsSuspended(a.spec) {
+		return nil // All pods are on their way out.
+	}
+	type key struct {
+		cause.Exit
+		running string
+	}
+	found := map[key]*explain.Problem{}
+	var order []*explain.Problem
+	for _, pod := range a.active {
+		c := a.failedWithin(pod)
+		if c == nil || !a.inFocus(pod) {
+			continue
+		}
+		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
+		k := key{exit, strings.Join(pod.Running, ",")}
+		p := found[k]
+		if p == nil {
+			p = &explain.Problem{Kind: explain.ProblemContainerFailed, Blocks: true, Since: explain.TimeOf(c.EndedAt), Details: lines(c.Message), Exit: &exit, Container: c.Name, Running: pod.Running}
+			found[k] = p
+			order = append(order, p)
+		}
+		addPod(p, pod.Name)
+		if c.EndedAt.Before(p.Since.Time) {
+			p.Since = explain.TimeOf(c.EndedAt)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y *explain.Problem) int { return cmp.Compare(y.Count, x.Count) })
+	out := make([]explain.Problem, 0, len(order))
+	for _, p := range order {
+		out = append(out, *p)
+	}
+	return out
+}
+
+// adviceOnFailedWithin is about the first of the pods.
+func (a *analysis) adviceOnFailedWithin(p *explain.Problem) []explain.Advice {
+	i := slices.IndexFunc(a.active, func(pod *explain.Pod) bool { return pod.Name == p.Pods[0] })
+	if i < 0 {
+		return nil
+	}
+	pod := a.active[i]
+	c := a.failedWithin(pod)
+	sidecars := words.Plural(len(pod.Running), "it as a native sidecar (an init container", "them as native sidecars (init containers")
+	out := []explain.Advice{{Text: fmt.Sprintf("if %s only serves container %s, let it end with that, or create the Job anew with %s with restartPolicy Always): those keep no pod from ending",
+		words.ContainersText(pod.Running), c.Name, sidecars)}}
+	if c.NeverStarted() {
+		return append(out, explain.Advice{Text: a.startRemedy(c)})
+	}
+	return append(out, advise("read the log of container "+c.Name, a.kubectl("logs %s -c %s", shellWord(pod.Name), shellWord(c.Name))))
 }

@@ -93,7 +93,7 @@ func (a *numbers) suspended() []explain.Problem {
 
 // noParallelism: parallelism 0 asks for no pod at all.
 func (a *analysis) noParallelism() []explain.Problem {
-	if jobspec.Parallelism(a.spec) > 0 || a.finished() || a.fate.decided() || jobspec.IsSuspended(a.spec) {
+	if jobspec.Parallelism(a.spec) > 0 || a.finished() || a.outcome.decided() || jobspec.IsSuspended(a.spec) {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
@@ -102,7 +102,7 @@ func (a *analysis) noParallelism() []explain.Problem {
 // noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
 func (a *analysis) noPodGroup() []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(a.job)
-	if asked == "" || a.schedulingDone() || a.finished() || a.fate.decided() || a.job.DeletionTimestamp != nil {
+	if asked == "" || a.schedulingDone() || a.finished() || a.outcome.decided() || a.job.DeletionTimestamp != nil {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemNoPodGroup, Blocks: true, Asked: asked, Controller: a.managedBy()})
@@ -136,7 +136,7 @@ const recently = 15 * time.Minute
 // creationRefused: the API server takes no pod of the Job.
 func (a *analysis) creationRefused() []explain.Problem {
 	refused, created := a.lastJobEvent("FailedCreate"), a.lastJobEvent("SuccessfulCreate")
-	if refused == nil || a.finished() || a.fate.decided() || a.Now.Sub(refused.Last) > recently || created != nil && created.Last.After(refused.Last) {
+	if refused == nil || a.finished() || a.outcome.decided() || a.Now.Sub(refused.Last) > recently || created != nil && created.Last.After(refused.Last) {
 		return nil
 	}
 	p := explain.Problem{
@@ -222,7 +222,7 @@ func (a *analysis) ruleNames() []explain.Problem {
 // impossible: so many indexes have failed that no rule of the successPolicy can be met.
 func (a *numbers) impossible() []explain.Problem {
 	policy := a.success
-	if policy == nil || a.fate.decided() || slices.ContainsFunc(policy.Rules, func(r explain.SuccessRule) bool { return !r.Impossible }) {
+	if policy == nil || a.outcome.decided() || slices.ContainsFunc(policy.Rules, func(r explain.SuccessRule) bool { return !r.Impossible }) {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})

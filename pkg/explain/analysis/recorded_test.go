@@ -45,14 +45,14 @@ func cases(t *testing.T) []recorded.Case {
 				t.Fatal(err)
 			}
 			c.Name += ".later"
-			for i := range c.Facts {
-				f := &c.Facts[i]
+			for i := range c.Inputs {
+				f := &c.Inputs[i]
 				f.Now = f.Now.Add(wait)
 				if f.Lease != nil && !strings.HasPrefix(c.Name, "controller-gone") {
 					f.Lease.Renewed = f.Now.Add(-time.Second)
 				}
 				if strings.HasPrefix(c.Name, "vanished-node") {
-					c.Facts[i].GoneNodes = map[string]string{c.Facts[i].Pods[0].Node: "it does not exist any more"}
+					c.Inputs[i].GoneNodes = map[string]string{c.Inputs[i].Pods[0].Node: "it does not exist any more"}
 				}
 			}
 		}
@@ -69,8 +69,8 @@ func TestRecorded_CLI_04_CLI_05_CLI_06(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			var got bytes.Buffer
 			got.WriteString("# " + c.What + "\n")
-			reports := make([]explain.Report, 0, len(c.Facts))
-			for _, f := range c.Facts {
+			reports := make([]explain.Report, 0, len(c.Inputs))
+			for _, f := range c.Inputs {
 				reports = append(reports, analysis.Explain(f, explain.Options{}))
 			}
 			for _, r := range reports {
@@ -125,7 +125,7 @@ func golden(t *testing.T, name string, got []byte) {
 // The same facts give the same report, in whatever order pods and events were read.
 func TestOrderDoesNotMatter(t *testing.T) {
 	for _, c := range cases(t) {
-		for _, f := range c.Facts {
+		for _, f := range c.Inputs {
 			want := render(t, f)
 			slices.Reverse(f.Pods)
 			slices.Reverse(f.Events)
@@ -136,7 +136,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func render(t *testing.T, f explain.Facts) string {
+func render(t *testing.T, f explain.Input) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := text.Explanation(&b, analysis.Explain(f, explain.Options{}), text.Options{Full: true}); err != nil {

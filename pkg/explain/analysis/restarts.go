@@ -33,7 +33,7 @@ func (a *analysis) restartsFailedIt() bool {
 
 // restartsCount says that the Job failed by its backoffLimit, and restarts count towards that.
 func (a *analysis) restartsCount() bool {
-	return a.fate.reason == batchv1.JobReasonBackoffLimitExceeded && a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	return a.outcome.reason == batchv1.JobReasonBackoffLimitExceeded && a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
 // restarts sums those of the pods that ran when the end was decided, as far as they are there.
@@ -54,7 +54,7 @@ func (a *analysis) ranAtTheEnd(p *explain.Pod) bool {
 		return true
 	}
 	waited := p.Phase == corev1.PodFailed && p.Disruption == "" && p.StatusReason == ""
-	return p.Deleting && !p.DeletedAt.Before(a.fate.since) && (waited || !p.FinishedAt.Before(a.fate.since))
+	return p.Deleting && !p.DeletedAt.Before(a.outcome.since) && (waited || !p.FinishedAt.Before(a.outcome.since))
 }
 
 // toldRestart is how a container ended before its last restart, as the controller's events
@@ -148,7 +148,7 @@ var keepFailedPods = explain.Advice{Text: "to keep the logs, create the Job with
 func (a *analysis) stopsTold(yield func(*explain.Event, *cause.Record) bool) {
 	for i := range a.Events {
 		e := &a.Events[i]
-		if e.Reason != eventPodFailed || e.Pod != "" || e.Failed == nil || e.First.Before(a.fate.since) {
+		if e.Reason != eventPodFailed || e.Pod != "" || e.Failed == nil || e.First.Before(a.outcome.since) {
 			continue
 		}
 		if e.Failed.Condition != corev1.DisruptionTarget && !yield(e, e.Failed) {

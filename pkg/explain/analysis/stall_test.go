@@ -47,7 +47,7 @@ func TestCreationRefused_CLI_06(t *testing.T) {
 // What was refused, and went well later, or long ago, or in a Job that has ended, is over.
 func TestCreationRefusedIsOver_CLI_06(t *testing.T) {
 	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
-	for name, f := range map[string]explain.Facts{
+	for name, f := range map[string]explain.Input{
 		"created since": {Events: []explain.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
 		"long ago":      {Events: []explain.Event{jobEvent("FailedCreate", "exceeded quota", 4, 16*time.Minute)}, Job: jobWith(nil)},
 		"has failed":    {Events: []explain.Event{refused}, Job: jobWith(func(j *batchv1.Job) { ended(j, "DeadlineExceeded", "") })},

@@ -187,7 +187,7 @@ func (a *analysis) eventMoments() []explain.Moment {
 func (a *analysis) isMoment(e *explain.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(a.pods) == 0 && a.PodsRead
 	switch {
-	case slices.Contains(toldElsewhere, e.Reason) && !gone, a.fate.failing() && e.Reason == a.fate.reason:
+	case slices.Contains(toldElsewhere, e.Reason) && !gone, a.outcome.failing() && e.Reason == a.outcome.reason:
 		return false
 	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
 		return false

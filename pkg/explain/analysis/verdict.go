@@ -15,25 +15,25 @@ import (
 )
 
 func (a *situation) verdict() explain.Verdict {
-	v := explain.Verdict{Status: Status(a.job), Fate: a.fate.Fate, Reason: a.fate.reason, Message: a.fate.message}
-	v.Rule, v.RuleName = a.fate.failedBy()
-	if a.fate.decided() && !a.finished() {
+	v := explain.Verdict{Status: Status(a.job), Fate: a.outcome.Fate, Reason: a.outcome.reason, Message: a.outcome.message}
+	v.Rule, v.RuleName = a.outcome.failedBy()
+	if a.outcome.decided() && !a.finished() {
 		v.WaitsFor = a.waitsFor()
 	}
 	v.Stalled = a.blocker() != nil
 	var why []string
 	switch {
-	case a.fate.failing():
+	case a.outcome.failing():
 		why = a.whyFailed()
-		v.ReasonFirst = !a.knowsReason() && a.fate.message != ""
-	case a.fate.decided():
+		v.ReasonFirst = !a.knowsReason() && a.outcome.message != ""
+	case a.outcome.decided():
 		why = []string{a.whyComplete()}
 	default:
 		v.Clauses, v.Problem = a.whatHappens()
 	}
 	if len(why) > 0 {
 		v.Why, v.Clauses = words.Clauses(why), slices.Clone(why)
-		v.Clauses[0] = fateTexts[a.fate.Fate] + v.Clauses[0]
+		v.Clauses[0] = outcomeTexts[a.outcome.Fate] + v.Clauses[0]
 	}
 	if v.WaitsFor != "" {
 		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)
@@ -43,8 +43,8 @@ func (a *situation) verdict() explain.Verdict {
 	return v
 }
 
-// fateTexts begin the verdict on a Job whose end is decided.
-var fateTexts = map[explain.Fate]string{
+// outcomeTexts begin the verdict on a Job whose end is decided.
+var outcomeTexts = map[explain.Fate]string{
 	explain.FateFailed: "The Job failed: ", explain.FateFailing: "The Job is going to fail: ",
 	explain.FateComplete: "The Job is complete: ", explain.FateSucceeding: "The Job has succeeded: ",
 }
@@ -98,7 +98,7 @@ func (a *analysis) waitsFor() string {
 // whyFailed are clauses.
 func (a *numbers) whyFailed() []string {
 	failed := a.job.Status.Failed + int32(a.uncountedFailed())
-	switch a.fate.reason {
+	switch a.outcome.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if a.restartsFailedIt() {
 			return a.whyRestarts()
@@ -124,20 +124,20 @@ func (a *numbers) whyFailed() []string {
 	switch {
 	case a.knowsReason():
 		return []string{a.whyRule()}
-	case a.fate.message != "":
-		return []string{a.fate.reason + ", " + words.Quoted(a.fate.message)}
+	case a.outcome.message != "":
+		return []string{a.outcome.reason + ", " + words.Quoted(a.outcome.message)}
 	}
-	return []string{"reason " + a.fate.reason}
+	return []string{"reason " + a.outcome.reason}
 }
 
 // knowsReason reports whether the reason for which the Job failed is one of ours to explain.
 func (a *analysis) knowsReason() bool {
-	switch a.fate.reason {
+	switch a.outcome.reason {
 	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
 		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes:
 		return true
 	}
-	return a.fate.culprit.pod != "" || !a.fate.noRule() || a.fate.byRule()
+	return a.outcome.culprit.pod != "" || !a.outcome.noRule() || a.outcome.byRule()
 }
 
 func deadlineText(deadline *int64) string {
@@ -150,15 +150,15 @@ func deadlineText(deadline *int64) string {
 // whyRule is the verdict after a rule with FailJob.
 func (a *analysis) whyRule() string {
 	rule := "a rule of its podFailurePolicy"
-	if !a.fate.noRule() || a.fate.ruleName != "" {
-		rule = ruleLabel(a.fate.rule, a.fate.ruleName) + " of its podFailurePolicy"
+	if !a.outcome.noRule() || a.outcome.ruleName != "" {
+		rule = ruleLabel(a.outcome.rule, a.outcome.ruleName) + " of its podFailurePolicy"
 	}
-	if a.fate.noRule() && a.fate.ruleName != "" {
-		rule = fmt.Sprintf("rule %q of its podFailurePolicy", a.fate.ruleName)
+	if a.outcome.noRule() && a.outcome.ruleName != "" {
+		rule = fmt.Sprintf("rule %q of its podFailurePolicy", a.outcome.ruleName)
 	}
-	k := a.fate.culprit
-	if k.pod == "" && a.fate.message != "" {
-		return rule + " ended it, " + words.Quoted(a.fate.message)
+	k := a.outcome.culprit
+	if k.pod == "" && a.outcome.message != "" {
+		return rule + " ended it, " + words.Quoted(a.outcome.message)
 	}
 	if k.pod == "" {
 		return rule + " ended it"
@@ -176,11 +176,11 @@ func (a *analysis) whyRule() string {
 
 func (a *analysis) culpritLabel() string {
 	for i := range a.pods {
-		if p := a.pods[i]; p.Name == a.fate.culprit.pod && p.Index >= 0 {
+		if p := a.pods[i]; p.Name == a.outcome.culprit.pod && p.Index >= 0 {
 			return fmt.Sprintf("%s (index %d)", p.Name, p.Index)
 		}
 	}
-	return a.fate.culprit.pod
+	return a.outcome.culprit.pod
 }
 
 // mostly is a clause on the most frequent cause, "" if none is known.
@@ -243,10 +243,10 @@ func saying(message string) string {
 func (a *numbers) whyComplete() string {
 	succeeded, total := a.job.Status.Succeeded, a.spec.Completions
 	took := ""
-	if s := a.jobView.DurationSeconds; s != nil && a.fate.Fate == explain.FateComplete {
+	if s := a.jobView.DurationSeconds; s != nil && a.outcome.Fate == explain.FateComplete {
 		took = " in " + words.Seconds(*s)
 	}
-	if a.fate.reason == batchv1.JobReasonSuccessPolicy {
+	if a.outcome.reason == batchv1.JobReasonSuccessPolicy {
 		for _, r := range rulesOf(a.success) {
 			if r.Met {
 				return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", r.Index, r.Text, took)

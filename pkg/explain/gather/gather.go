@@ -73,17 +73,17 @@ func NewReader(client kubernetes.Interface, o Options) *Reader {
 // reading is one Job's facts as far as they are read.
 type reading struct {
 	*Reader
-	facts explain.Facts
+	facts explain.Input
 }
 
-// Facts reads all about one Job at the time now.
-func Facts(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Facts {
-	return NewReader(client, o).Facts(ctx, job, ruleNames, now)
+// Read reads all about one Job at the time now.
+func Read(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Input {
+	return NewReader(client, o).Read(ctx, job, ruleNames, now)
 }
 
-// Facts reads all about a Job at the time now.
-func (s *Reader) Facts(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Facts {
-	r := &reading{Reader: s, facts: explain.Facts{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
+// Read reads all about a Job at the time now.
+func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
+	r := &reading{Reader: s, facts: explain.Input{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
 	r.events(ctx)
 	r.lease(ctx)

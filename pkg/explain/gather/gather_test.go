@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-func names(f explain.Facts) (out []string) {
+func names(f explain.Input) (out []string) {
 	for i := range f.Pods {
 		out = append(out, f.Pods[i].Name)
 	}
@@ -279,7 +279,7 @@ func TestInterrupted_CLI_08(t *testing.T) {
 		}
 		return 0, ""
 	}
-	f := gather.Facts(ctx, s.client(t), train(), nil, noon, gather.Options{})
+	f := gather.Read(ctx, s.client(t), train(), nil, noon, gather.Options{})
 	if len(f.Pods) != 1 || f.EventsRead || len(f.Gaps) == 0 {
 		t.Errorf("pods %v, gaps %+v", names(f), f.Gaps)
 	}

@@ -189,14 +189,14 @@ func event(name, about string) corev1.Event {
 	}
 }
 
-func read(t *testing.T, s *server, job *batchv1.Job) explain.Facts {
+func read(t *testing.T, s *server, job *batchv1.Job) explain.Input {
 	t.Helper()
-	return gather.Facts(t.Context(), s.client(t), job, nil, noon, gather.Options{
+	return gather.Read(t.Context(), s.client(t), job, nil, noon, gather.Options{
 		LogLines: 10, OurName: "batchjob.dev/controller", LeaseName: func(string) string { return "our-lease" },
 	})
 }
 
-func wantGap(t *testing.T, f explain.Facts, what, command string, parts ...string) {
+func wantGap(t *testing.T, f explain.Input, what, command string, parts ...string) {
 	t.Helper()
 	for _, g := range f.Gaps {
 		if g.What != what {

@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Facts are what was read about one Job. Whatever could not be read is empty, and a Gap
+// Input is what was read about one Job. Whatever could not be read is empty, and a Gap
 // says so.
-type Facts struct {
+type Input struct {
 	Now time.Time
 	// OurName is what spec.managedBy of a Job of this project's controller is by default.
 	OurName string
