@@ -51,7 +51,7 @@ func situationOf(a *analysis) *situation {
 // narrowed is the situation with a narrower focus: what is known of the Job as a whole stays.
 func (a *situation) narrowed(o explain.Options) *situation {
 	n := *a.numbers
-	n.analysis = n.analysis.narrowed(o)
+	n.analysis = a.numbers.narrowed(o)
 	n.causes, n.untold = n.causesOfFailures()
 	return &situation{&n, a.problems}
 }

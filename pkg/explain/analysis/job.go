@@ -124,7 +124,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Fate: f.Fate,
 		Indexed: jobspec.IsIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
-		FailedIndexes: status.FailedIndexes, FailedIndexCount: int32(indexset.CountTolerant(ptr.Deref(status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))),
+		FailedIndexes: status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
 		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: status.StartTime, Finished: FinishedAt(job),
 	}
@@ -133,4 +133,12 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	}
 	o.Rule, o.RuleName = f.failedBy()
 	return o
+}
+
+// failedIndexCount is 0 for a Job that does not track failed indexes, whatever its status says.
+func failedIndexCount(job *batchv1.Job) int32 {
+	if job.Spec.BackoffLimitPerIndex == nil {
+		return 0
+	}
+	return int32(indexset.CountTolerant(ptr.Deref(job.Status.FailedIndexes, ""), ptr.Deref(job.Spec.Completions, 0)))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// text is what happens when the clock ends.
+// WaitText is what happens when the clock ends.
 func WaitText(w *explain.Wait) string {
 	switch w.Kind {
 	case explain.WaitBackoff:
@@ -33,6 +33,7 @@ func retryText(w *explain.Wait) string {
 	return who + " gets its next pod"
 }
 
+// StepText is what happens next, without a full stop.
 func StepText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepTTL, explain.StepIndexBackoff, explain.StepDeadline:

@@ -13,12 +13,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// text is the problem in a sentence, for a Job that r runs.
+// ProblemText is the problem in a sentence, for a Job that r runs.
 func ProblemText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	return Clauses([]string{ProblemWhat(p, now, r), ProblemNote(p)})
 }
 
-// what is the first clause of the text.
+// ProblemWhat is the first clause of the text.
 func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
@@ -48,7 +48,7 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	return pendingText(p)
 }
 
-// note is what follows from the problem, "" if that needs no word.
+// ProblemNote is what follows from the problem, "" if that needs no word.
 func ProblemNote(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
@@ -196,7 +196,7 @@ var refusalTexts = map[string]string{
 	explain.RefusalOther:          "the API server refuses it",
 }
 
-// text is one line with the reason for Alive.
+// ReconcilerText is one line with the reason for Alive.
 func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 	ago := func(t *metav1.Time) string { return Age(now.Sub(t.Time)) + " ago" }
 	switch r.Sign {

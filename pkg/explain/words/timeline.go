@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// about is Job, Pod, Condition or Event.
+// MomentAbout is Job, Pod, Condition or Event.
 func MomentAbout(m *explain.Moment) string {
 	switch m.Kind {
 	case explain.MomentPodsCreated, explain.MomentPodsSucceeded, explain.MomentPodsFailed:
@@ -21,6 +21,7 @@ func MomentAbout(m *explain.Moment) string {
 	return "Job"
 }
 
+// MomentText is what happened, without a full stop.
 func MomentText(m *explain.Moment) string {
 	switch m.Kind {
 	case explain.MomentCreated:

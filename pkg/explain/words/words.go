@@ -23,6 +23,7 @@ func Times(n int32, one, many string) string {
 	return fmt.Sprintf("%d %s", n, Plural(int(n), one, many))
 }
 
+// Plural is one of the two words.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
