@@ -22,7 +22,7 @@ func exited(name string, code int32, reason string) failurepolicy.Container {
 }
 
 // CLI-04: the words for what made a pod fail, and for what the rules said to it.
-func TestText_CLI_04(t *testing.T) {
+func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 	names := rulename.Names{"", "Corrupt"}
 	none := &failurepolicy.Match{Rule: failurepolicy.NoRule}
 	for _, tc := range []struct {

@@ -9,7 +9,7 @@ import (
 
 // CLI-04: exit codes are decoded, and 137 of the kernel's memory killer is another thing
 // than 137 of somebody's kill.
-func TestMeaning_CLI_04(t *testing.T) {
+func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		code   int32
 		reason string

@@ -3,7 +3,7 @@ package explain
 import "testing"
 
 // CLI-02: lists are cut behind a comma, as kubectl describe cuts them.
-func TestCrop_CLI_02(t *testing.T) {
+func TestListsAreCutAtAComma_CLI_02(t *testing.T) {
 	for _, tc := range []struct {
 		list  string
 		limit int

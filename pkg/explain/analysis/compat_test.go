@@ -38,7 +38,7 @@ var older = map[string]func(*batchv1.Job){
 
 // Issue 7, point 7: what became of a recorded Job is told in the same way if fields are
 // missing that older releases do not have.
-func TestOlderReleases_Issue7_7(t *testing.T) {
+func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 	ends := 0
 	for _, c := range cases(t) {
 		for _, facts := range c.Inputs {

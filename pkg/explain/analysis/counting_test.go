@@ -15,7 +15,7 @@ import (
 )
 
 // CLI-04: attempts "2 of 4", by index; failures that a rule ignores count apart.
-func TestIndexDetails_CLI_04(t *testing.T) {
+func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
 	job := indexedJob(6, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(1)
 		j.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionIgnore // of exit code 1
@@ -58,7 +58,7 @@ func TestIndexDetails_CLI_04(t *testing.T) {
 }
 
 // SUC: progress of each rule, and rules that can no longer be met, or never could.
-func TestSuccessPolicy_CLI_04(t *testing.T) {
+func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
 	job := func(rules ...batchv1.SuccessPolicyRule) *batchv1.Job {
 		return indexedJob(10, func(j *batchv1.Job) {
 			j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules}
@@ -105,7 +105,7 @@ func TestSuccessPolicy_CLI_04(t *testing.T) {
 
 // Without the permission to read pods nothing is said of pods that would be gone, nor of
 // what they do.
-func TestPodsNotRead_CLI_08(t *testing.T) {
+func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 	f := factsOf(indexedJob(4, func(j *batchv1.Job) {
 		j.Status.Active, j.Status.Failed, j.Status.Ready = 2, 3, ptr.To[int32](2)
 		j.Spec.PodFailurePolicy = rules(1)
@@ -196,7 +196,7 @@ func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
 }
 
 // CLI-04: several Jobs: "412 failures, 3 causes" over all of them.
-func TestList_CLI_04(t *testing.T) {
+func TestCausesAreGroupedOverJobs_CLI_04(t *testing.T) {
 	job := func(namespace, name string, codes ...int32) explain.Report {
 		j := jobWith(func(j *batchv1.Job) { j.Namespace, j.Name, j.Status.Failed = namespace, name, int32(len(codes)) })
 		f := factsOf(j)
@@ -229,7 +229,7 @@ func TestList_CLI_04(t *testing.T) {
 }
 
 // Causes of two Jobs that different rules without names matched are two.
-func TestListKeepsRulesApart_CLI_04(t *testing.T) {
+func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
 	with := func(name string, first int32) explain.Report {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.Name, j.Status.Failed, j.Spec.PodFailurePolicy = name, 1, rules(2)

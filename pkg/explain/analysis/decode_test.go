@@ -15,7 +15,7 @@ const exitMessage = "Container main for pod ns/train-x failed with exit code 2 m
 
 // CLI-04, KEP-4443: which rule stands behind a reason, by its name, its index, and the
 // index in the message.
-func TestDecodeRule_CLI_04(t *testing.T) {
+func TestReasonLeadsToItsRule_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
 		reason, message string
@@ -81,7 +81,7 @@ func deref(p *int32) any {
 
 // The reason and the message are of the moment when the rule matched: names that were
 // given to the rules later say nothing about it.
-func TestDecodeRuleRenamed_CLI_04(t *testing.T) {
+func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
 	for name, annotation := range map[string]string{"another name": "1=Later", "names swapped": "0=Corrupt;1=Later"} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.PodFailurePolicy = rules(3)
@@ -95,7 +95,7 @@ func TestDecodeRuleRenamed_CLI_04(t *testing.T) {
 }
 
 // CLI-04: a reason of a controller to come is told as it is, with its message.
-func TestUnknownReason_CLI_04(t *testing.T) {
+func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
 	for _, reason := range []string{"FutureReason", "PodFailurePolicies"} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, reason, "the stars\nwere wrong") })))
 		if s := r.Verdict.Sentence; !strings.Contains(s, reason) || !strings.Contains(s, "the stars") {
@@ -109,7 +109,7 @@ func TestUnknownReason_CLI_04(t *testing.T) {
 
 // A rule that ended the Job is told with the pod that is still there, its container and
 // its last words.
-func TestRuleWithItsPod_CLI_04(t *testing.T) {
+func TestRuleIsShownWithItsPod_CLI_04(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Status.Failed = rules(3), 1
 		j.Annotations = map[string]string{rulename.Annotation: "1=Corrupt"}

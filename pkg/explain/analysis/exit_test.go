@@ -12,7 +12,7 @@ import (
 )
 
 // The decoded code stands in the evidence, in the causes and in what to do.
-func TestExitCodeEverywhere_CLI_04(t *testing.T) {
+func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		code                       int32
 		reason                     string

@@ -28,7 +28,7 @@ func stillRuns(name string) corev1.ContainerStatus {
 
 // Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no
 // controller sees a failure.
-func TestContainerFailedWithin_CLI_06(t *testing.T) {
+func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 	r := report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute))))
 	p := problem(t, r, explain.ProblemContainerFailed)
 	if !p.Blocks || p.Count != 1 || p.Pods[0] != "a" || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || r.Verdict.Stalled {
@@ -59,7 +59,7 @@ func TestContainerFailedWithin_CLI_06(t *testing.T) {
 }
 
 // Issue 5, CLI-06: nothing is wrong with a pod that is about to end, or to go on.
-func TestNoContainerFailedWithin_CLI_06(t *testing.T) {
+func TestPodThatIsAboutToEndIsFine_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		job *batchv1.Job
 		pod func(*corev1.Pod)

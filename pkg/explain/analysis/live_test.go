@@ -30,7 +30,7 @@ func terminating(d time.Duration) func(*corev1.Pod) {
 
 // Issue 6, point 2: indexes whose pod is ready, and those that an elastic Indexed Job was
 // scaled down from.
-func TestReadyAndOutOfRangeIndexes_TUI_TRK_29(t *testing.T) {
+func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
 	pods := []explain.Pod{
 		podOf("train-0-a", onIndex(0, 1, running(true))),
 		podOf("train-1-a", onIndex(1, 1, running(false))),
@@ -67,7 +67,7 @@ func TestReadyAndOutOfRangeIndexes_TUI_TRK_29(t *testing.T) {
 }
 
 // Issue 6, points 2 and 3: what the matched rule does, and when the grace period ends.
-func TestPodInfoActionAndGrace_TUI(t *testing.T) {
+func TestPodHasItsActionAndGracePeriod(t *testing.T) {
 	policy := rules(2)
 	policy.Rules[1].Action = batchv1.PodFailurePolicyActionIgnore
 	job := jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })

@@ -52,7 +52,7 @@ func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
 }
 
 // CLI-06: the back-off counts from pods; when these are gone nobody can say when it ends.
-func TestBackoffOfPodsThatAreGone_CLI_06(t *testing.T) {
+func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
 	wantSaid(t, report(f), "10 minutes after the last failure at most")
 	wantUnsaid(t, report(f), "2 pods are created")
@@ -61,7 +61,7 @@ func TestBackoffOfPodsThatAreGone_CLI_06(t *testing.T) {
 }
 
 // CLI-03: a Job that has a failed index cannot become complete, unless by its successPolicy.
-func TestDoomed_CLI_03(t *testing.T) {
+func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
 	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
 	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
 	wantSaid(t, r, "it will fail in the end, as 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
@@ -73,7 +73,7 @@ func TestDoomed_CLI_03(t *testing.T) {
 }
 
 // CLI-06: parallelism 0 asks for nothing.
-func TestNoParallelism_CLI_06(t *testing.T) {
+func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) })))
 	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
@@ -83,7 +83,7 @@ func TestNoParallelism_CLI_06(t *testing.T) {
 
 // CLI-04: pods that somebody deleted are the cause of BackoffLimitExceeded, if no other
 // failures are; in the second in which the end is decided, too.
-func TestDeletionsThatFailTheJob_CLI_04(t *testing.T) {
+func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	job := func(limit int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.Spec.BackoffLimit, j.Status.Failed = &limit, 2
@@ -144,7 +144,7 @@ func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
 }
 
 // CLI-06: who may resume a suspended Job.
-func TestWhoResumes_CLI_06(t *testing.T) {
+func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 	suspended := func(change func(*batchv1.Job)) explain.Report {
 		return report(factsOf(jobWith(func(j *batchv1.Job) {
 			j.Spec.Suspend = ptr.To(true)
@@ -174,7 +174,7 @@ func TestWhoResumes_CLI_06(t *testing.T) {
 }
 
 // CLI-06: no command is advised that does not help: forced deletion leaves the finalizer.
-func TestNoForcedDeletion_CLI_06(t *testing.T) {
+func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }), podOf("lost", func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
 	}))
@@ -186,7 +186,7 @@ func TestNoForcedDeletion_CLI_06(t *testing.T) {
 }
 
 // PFP-05: what a rule ignores is retried without end.
-func TestIgnoredForEver_CLI_06(t *testing.T) {
+func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
 	ignoring := func(change func(*batchv1.Job)) explain.Report {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.PodFailurePolicy = rules(1)
@@ -200,7 +200,7 @@ func TestIgnoredForEver_CLI_06(t *testing.T) {
 }
 
 // CLI-04: a container that was restarted says why before it was stopped with its Job.
-func TestRestartedContainer_CLI_04(t *testing.T) {
+func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy, j.Status.Failed = corev1.RestartPolicyOnFailure, 1
 		ended(j, "BackoffLimitExceeded", "")
@@ -216,7 +216,7 @@ func TestRestartedContainer_CLI_04(t *testing.T) {
 }
 
 // BLI-04: attempts that were ignored are on top of those that the limit allows.
-func TestAttemptsBeyondTheLimit_CLI_04(t *testing.T) {
+func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
 	f := factsOf(indexedJob(2, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }), podOf("a", func(p *corev1.Pod) {
 		p.Annotations = map[string]string{
 			batchv1.JobCompletionIndexAnnotation: "0", "batchjob.dev/attempt": "4",
@@ -229,7 +229,7 @@ func TestAttemptsBeyondTheLimit_CLI_04(t *testing.T) {
 }
 
 // PFP-03: an exit code of 0 is never looked at, whatever the rule lists.
-func TestRequirementWithoutZero_PFP_03(t *testing.T) {
+func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 	policy := rules(1)
 	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })))
@@ -239,7 +239,7 @@ func TestRequirementWithoutZero_PFP_03(t *testing.T) {
 }
 
 // CLI-06: what refuses pods says what helps.
-func TestAdviceOnRefusals_CLI_06(t *testing.T) {
+func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	for message, want := range map[string]string{
 		`error looking up service account ns/robot: serviceaccount "robot" not found`: "the controller goes on by itself",
 		`failed calling webhook "guard": connection refused`:                          "the controller goes on by itself",
@@ -254,7 +254,7 @@ func TestAdviceOnRefusals_CLI_06(t *testing.T) {
 }
 
 // CLI-04: the same of a pod that is still there, deleted in the second of the decision.
-func TestDeletionInTheSecondOfTheEnd_CLI_04(t *testing.T) {
+func TestPodDeletedInTheLastSecondIsTheCause_CLI_04(t *testing.T) {
 	deleted := podOf("a", func(p *corev1.Pod) {
 		exits(143, "Error", 9*time.Minute)(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(10*time.Minute-30*time.Second)), ptr.To[int64](30)
@@ -271,7 +271,7 @@ func TestDeletionInTheSecondOfTheEnd_CLI_04(t *testing.T) {
 }
 
 // MGB-12: a huge Job is given more time for its first pods, and no more than for those.
-func TestNeglectedHugeJob_MGB_12(t *testing.T) {
+func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
 	huge := jobWith(func(j *batchv1.Job) {
 		j.Spec.Parallelism, j.Spec.Completions, j.Status = ptr.To[int32](1<<30), ptr.To[int32](1<<30), batchv1.JobStatus{}
 	})

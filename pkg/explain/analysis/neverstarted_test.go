@@ -23,7 +23,7 @@ func unstarted(message string, d time.Duration) func(*corev1.Pod) {
 }
 
 // Issue 5, CLI-04: a start in 1970 is none, so nothing has run since then.
-func TestStartIn1970IsNone_Issue5(t *testing.T) {
+func TestStartIn1970IsNone(t *testing.T) {
 	pod := unstarted("no", time.Minute)
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", pod)))
 	wantSaid(t, r, "container main ended with exit code 128 (StartError): the container could not be started")
@@ -39,7 +39,7 @@ func TestStartIn1970IsNone_Issue5(t *testing.T) {
 }
 
 // Issue 5, CLI-04: what never started has no log to read, and its message says what helps.
-func TestNoLogOfWhatNeverStarted_Issue5(t *testing.T) {
+func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 	for message, want := range map[string]string{
 		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "correct the command of container main, or use an image that has it (image train:1)",
 		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "correct the command of container main",
@@ -63,7 +63,7 @@ func TestNoLogOfWhatNeverStarted_Issue5(t *testing.T) {
 }
 
 // Issue 5, CLI-04: neither has a failed index, if none of its containers started.
-func TestNoLogOfIndexesThatNeverStarted_Issue5(t *testing.T) {
+func TestIndexThatNeverStartedHasNoLog(t *testing.T) {
 	job := indexedJob(1, func(j *batchv1.Job) {
 		j.Status.Failed = 1
 		ended(j, batchv1.JobReasonFailedIndexes, "")
@@ -74,7 +74,7 @@ func TestNoLogOfIndexesThatNeverStarted_Issue5(t *testing.T) {
 }
 
 // Issue 5, CLI-06: the same while the kubelet starts it again and again.
-func TestNoLogOfALoopThatNeverStarts_Issue5(t *testing.T) {
+func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 	loop := func(start metav1.Time) explain.Report {
 		job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure })
 		return report(factsOf(job, podOf("a", func(p *corev1.Pod) {

@@ -15,7 +15,7 @@ import (
 )
 
 // CLI-06: events come in the words of both APIs.
-func TestEventOf_CLI_06(t *testing.T) {
+func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 	about := corev1.ObjectReference{Kind: "Pod", Name: "train-x", UID: "u"}
 	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
 	for name, tc := range map[string]struct {
@@ -58,7 +58,7 @@ func TestEventOf_CLI_06(t *testing.T) {
 }
 
 // What is kept of long messages is text.
-func TestLongMessages_CLI_06(t *testing.T) {
+func TestLongMessagesAreCut_CLI_06(t *testing.T) {
 	long := strings.Repeat("ä€", 2000)
 	e := explain.EventOf(&corev1.Event{Message: long})
 	p := podOf("x", func(p *corev1.Pod) { p.Status.Message = "a" + long })
@@ -69,7 +69,7 @@ func TestLongMessages_CLI_06(t *testing.T) {
 	}
 }
 
-func TestLeaseOf_CLI_06(t *testing.T) {
+func TestLeaseIsRead_CLI_06(t *testing.T) {
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "n"}}
 	if got := explain.LeaseOf(l); got != (explain.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
 		t.Errorf("%+v", got)
@@ -80,7 +80,7 @@ func TestLeaseOf_CLI_06(t *testing.T) {
 	}
 }
 
-func TestNodeTrouble_PRP_23(t *testing.T) {
+func TestNodeThatIsNotReadyIsTrouble_PRP_23(t *testing.T) {
 	for _, tc := range []struct {
 		status corev1.ConditionStatus
 		want   string
@@ -98,7 +98,7 @@ func TestNodeTrouble_PRP_23(t *testing.T) {
 	}
 }
 
-func TestPodOf_CLI_04(t *testing.T) {
+func TestPodIsRead_CLI_04(t *testing.T) {
 	p := podOf("train-0-x", func(p *corev1.Pod) {
 		onIndex(4, 3, exits(137, "OOMKilled", time.Minute))(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-20*time.Second)), ptr.To[int64](30)
@@ -131,7 +131,7 @@ func TestPodOf_CLI_04(t *testing.T) {
 }
 
 // The attempt is what our controller wrote, or follows from what the built-in one did.
-func TestAttempt_BLI_05(t *testing.T) {
+func TestAttemptIsReadOrDerived_BLI_05(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotations map[string]string
 		want        int32

@@ -17,7 +17,7 @@ import (
 )
 
 // Issue 6, point 1: a row of the list has what the Job alone tells.
-func TestOutline_TUI(t *testing.T) {
+func TestOutlineHasWhatTheJobSays(t *testing.T) {
 	job := indexedJob(10, func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Spec.PodFailurePolicy = ptr.To("batchjob.dev/controller"), rules(2)
 		j.Annotations = map[string]string{rulename.Annotation: "1=OutOfMemory"}
@@ -38,7 +38,7 @@ func TestOutline_TUI(t *testing.T) {
 
 // The reason is that of the condition behind the word, and the rule that of the fate, also
 // while another word hides it.
-func TestOutlineReason_TUI(t *testing.T) {
+func TestOutlineReasonIsThatOfItsCondition(t *testing.T) {
 	const byRule = "PodFailurePolicy_1"
 	failing := func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, byRule, "", time.Minute) }
 	for _, tc := range []struct {
@@ -74,7 +74,7 @@ func TestOutlineReason_TUI(t *testing.T) {
 }
 
 // Names that the API server serves win over the annotation (PFN-28).
-func TestOutlineServedRuleNames_TUI_PFN_28(t *testing.T) {
+func TestServedNamesWinInTheOutline_PFN_28(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(2)
 		ended(j, "PodFailurePolicy", "Container main for pod ns/p failed with exit code 2 matching FailJob rule at index 1")
@@ -85,7 +85,7 @@ func TestOutlineServedRuleNames_TUI_PFN_28(t *testing.T) {
 }
 
 // MGB-12: nobody works on the Job; whoever wrote any status does.
-func TestOutlineNeglected_TUI_MGB_12(t *testing.T) {
+func TestOutlineReportsJobsOfNobody_MGB_12(t *testing.T) {
 	blank := jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} })
 	if !analysis.OutlineOf(blank, nil, noon).Neglected {
 		t.Error("an hour without any status")
@@ -108,7 +108,7 @@ func TestOutlineNeglected_TUI_MGB_12(t *testing.T) {
 }
 
 // Whatever a Job is like, its row says what the Report on it says.
-func TestOutlineAgreesWithReport_TUI(t *testing.T) {
+func TestOutlineAgreesWithTheReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := dice{t}.facts()
 		f.PodsRead, f.Pods = false, nil
@@ -138,7 +138,7 @@ func TestOutlineAgreesWithReport_TUI(t *testing.T) {
 }
 
 // Texts of the cluster are as it has them: who shows them makes them safe.
-func TestOutlineKeepsTexts_TUI(t *testing.T) {
+func TestOutlineKeepsTextsAsTheyAre(t *testing.T) {
 	o := analysis.OutlineOf(jobWith(func(j *batchv1.Job) {
 		j.Name, j.Spec.ManagedBy = hostile, ptr.To(hostile)
 		ended(j, hostile, hostile)

@@ -57,7 +57,7 @@ func detailed() *corev1.Pod {
 
 // Issue 6, point 3: the pod's conditions and containers, the run before included; texts are
 // as the cluster has them, but for their length.
-func TestPodDetail_TUI(t *testing.T) {
+func TestPodDetailHasConditionsAndContainers(t *testing.T) {
 	pod := detailed()
 	at := func(d time.Duration) *metav1.Time { return ptr.To(ago(d)) }
 	want := explain.PodDetail{
@@ -84,7 +84,7 @@ func TestPodDetail_TUI(t *testing.T) {
 }
 
 // The container that is meant when none is named, as kubectl has it.
-func TestPodDetailDefaultContainer_TUI(t *testing.T) {
+func TestPodDetailHasKubectlsDefaultContainer(t *testing.T) {
 	for _, tc := range []struct{ annotation, want string }{{"", "main"}, {"side", "side"}, {"fetch", "fetch"}, {"debugger", "debugger"}, {"nobody", "main"}} {
 		pod := detailed()
 		pod.Annotations = map[string]string{"kubectl.kubernetes.io/default-container": tc.annotation}
@@ -105,7 +105,7 @@ func TestPodDetailDefaultContainer_TUI(t *testing.T) {
 
 // Events are in the order of time, and those of other pods, and of an earlier one with the
 // same name, are left out.
-func TestPodDetailEvents_TUI(t *testing.T) {
+func TestPodDetailLeavesOutOtherEvents(t *testing.T) {
 	pod := detailed()
 	about := func(reason string, last time.Duration, change func(*explain.Event)) explain.Event {
 		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Type: "Normal", Reason: reason, First: noon.Add(-time.Hour), Last: noon.Add(-last)}
@@ -135,7 +135,7 @@ func TestPodDetailEvents_TUI(t *testing.T) {
 
 // Whatever a pod is like, its detail agrees with what the Report says of it, is the same in
 // whatever order events came, and survives JSON.
-func TestPodDetailOfAnyPod_TUI(t *testing.T) {
+func TestPodDetailAgreesWithTheReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		pod := d.pod(0)

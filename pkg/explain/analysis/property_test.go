@@ -20,7 +20,7 @@ import (
 
 // Whatever a Job is like, there is a report on it, the same whatever the order in which
 // pods and events were read, and its numbers agree.
-func TestReportOfAnyJob_CLI_01_CLI_04(t *testing.T) {
+func TestNumbersOfAnyReportAgree_CLI_01_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		f, o := d.facts(), d.options()

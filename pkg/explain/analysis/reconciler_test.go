@@ -36,7 +36,7 @@ func lease(holder string, renewed time.Duration) *explain.Lease {
 }
 
 // CLI-06, MGB-12: who runs the Job, and whether that is alive.
-func TestReconciler_CLI_06_MGB_12(t *testing.T) {
+func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 	running := podOf("train-x", nil)
 	unrecorded := podOf("train-y", func(p *corev1.Pod) {
 		exits(1, "Error", 5*time.Minute)(p)
@@ -86,7 +86,7 @@ func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 }
 
 // A Lease that was never renewed has no age.
-func TestLeaseWithoutRenewTime_CLI_06(t *testing.T) {
+func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
 	f.Lease = &explain.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
 	r := report(f)
@@ -96,7 +96,7 @@ func TestLeaseWithoutRenewTime_CLI_06(t *testing.T) {
 }
 
 // MGB-12: nobody has worked on the Job, whose managedBy is a misspelling.
-func TestNeglected_MGB_12(t *testing.T) {
+func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	neglected := func(managedBy string, age time.Duration) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.Status, j.CreationTimestamp = batchv1.JobStatus{}, ago(age)
@@ -133,7 +133,7 @@ func TestNeglected_MGB_12(t *testing.T) {
 }
 
 // CLI-06: who suspended it, by the fields of the spec that it owns.
-func TestSuspendedBy_CLI_06(t *testing.T) {
+func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
 	suspend := `{"f:spec":{"f:suspend":{}}}`
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)

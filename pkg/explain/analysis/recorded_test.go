@@ -63,7 +63,7 @@ func cases(t *testing.T) []recorded.Case {
 
 // CLI-01..06: what status and explain-failure say of every recorded Job, of the built-in
 // controller and of ours: a failure of each reason, each stall, each interim state.
-func TestRecorded_CLI_04_CLI_05_CLI_06(t *testing.T) {
+func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
 	written := map[string]bool{}
 	for _, c := range cases(t) {
 		t.Run(c.Name, func(t *testing.T) {

@@ -113,7 +113,7 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 }
 
 // JOB-16, CLI-04: the same when the pods are gone, and the Job and its events are all there is.
-func TestRestartsOfPodsThatAreGone_JOB_16_CLI_04(t *testing.T) {
+func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 	told := func(f cause.Failure) []explain.Event {
 		e := failedEvent(f, "a", 1, 0)
 		e.First = noon.Add(-10 * time.Minute)
@@ -151,7 +151,7 @@ func TestRestartsOfPodsThatAreGone_JOB_16_CLI_04(t *testing.T) {
 }
 
 // JOB-15, CLI-04: with OnFailure, too, deletions by others and disruptions fail a Job.
-func TestNotTheRestarts_JOB_15_CLI_04(t *testing.T) {
+func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	job := restarting(0, 0)
 	job.Status.Conditions, job.Status.UncountedTerminatedPods.Failed = job.Status.Conditions[:1], []types.UID{"uid-a"}
 	f := factsOf(job, podOf("a", func(p *corev1.Pod) {
@@ -182,7 +182,7 @@ func TestNotTheRestarts_JOB_15_CLI_04(t *testing.T) {
 }
 
 // CLI-04: who ended a container is no question where the controller did, as the Job was ending.
-func TestStoppedByTheController_CLI_04(t *testing.T) {
+func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
 	stoppedPod := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
 	stoppedPod.Containers = stoppedPod.Containers[:1] // It was not restarted.
 	r := report(factsOf(jobWith(func(j *batchv1.Job) {
@@ -194,7 +194,7 @@ func TestStoppedByTheController_CLI_04(t *testing.T) {
 }
 
 // JOB-15, CLI-04: one restart at the end does not make restarts of what drained nodes did.
-func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
+func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 	drained := killed(143)
 	drained.Condition = corev1.DisruptionTarget
 	drainedAfterExit7, last := drained, deletedAfterExit7
@@ -223,7 +223,7 @@ func TestDrainedAndRestarted_JOB_15_CLI_04(t *testing.T) {
 }
 
 // JOB-16, CLI-04: restarts of pods that are gone are not laid on the one that is there.
-func TestRestartsOfSeveralPods_JOB_16_CLI_04(t *testing.T) {
+func TestRestartsOfGonePodsAreNotBlamedOnOthers_JOB_16_CLI_04(t *testing.T) {
 	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
 	wantSaid(t, r, "containers of its pods were restarted at least 6 times, which uses up backoffLimit 6")
 	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")

@@ -25,7 +25,7 @@ func gangJob(managedBy *string) *batchv1.Job {
 
 // JOB-64, CLI-06: a Job that gets no pods because nobody makes its PodGroup says so, also to
 // somebody who may not read pods, and says nothing of pods to come.
-func TestNoPodGroup_JOB_64(t *testing.T) {
+func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 	const sentence = "The Job does not go on: no pods are created, as the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
 	f := factsOf(gangJob(ptr.To(recorded.OurName)))
 	for _, f.PodsRead = range []bool{true, false} {

@@ -14,7 +14,7 @@ import (
 )
 
 // CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.
-func TestCreationRefused_CLI_06(t *testing.T) {
+func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	for _, tc := range []struct{ message, says string }{
 		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota of the namespace is used up"},
 		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota of the namespace wants requests or limits"},
@@ -45,7 +45,7 @@ func TestCreationRefused_CLI_06(t *testing.T) {
 }
 
 // What was refused, and went well later, or long ago, or in a Job that has ended, is over.
-func TestCreationRefusedIsOver_CLI_06(t *testing.T) {
+func TestPastRefusalIsOver_CLI_06(t *testing.T) {
 	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
 	for name, f := range map[string]explain.Input{
 		"created since": {Events: []explain.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
@@ -62,7 +62,7 @@ func TestCreationRefusedIsOver_CLI_06(t *testing.T) {
 }
 
 // CLI-06, PRP-23: a pod that does not end, by what keeps it.
-func TestTerminating_CLI_06_PRP_23(t *testing.T) {
+func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 	deleted := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.DeletionGracePeriodSeconds, p.DeletionTimestamp = ptr.To[int64](30), ptr.To(ago(d-30*time.Second))
@@ -110,7 +110,7 @@ func TestTerminating_CLI_06_PRP_23(t *testing.T) {
 
 // CLI-06: ends of pods that nobody records tell that the controller is gone, without a
 // Lease; in a Job that has ended, that its last finalizers stick.
-func TestFinalizers_CLI_06(t *testing.T) {
+func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
 	held := func(p *corev1.Pod) {
 		exits(1, "Error", 5*time.Minute)(p)
 		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
@@ -136,7 +136,7 @@ func TestFinalizers_CLI_06(t *testing.T) {
 }
 
 // CLI-06: clocks: the deadline, the TTL, and neither once they do not count.
-func TestClocks_CLI_06(t *testing.T) {
+func TestClocksStopWhenTheyDoNotCount_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
 		kind   explain.WaitKind
@@ -175,7 +175,7 @@ func TestClocks_CLI_06(t *testing.T) {
 }
 
 // A failed Job ends with its Failed condition, not now, and not never.
-func TestDuration_CLI_01(t *testing.T) {
+func TestDurationOfAFailedJobEndsWithFailed_CLI_01(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "X", "") })))
 	if !r.Job.Finished.Equal(ptr.To(ago(9*time.Minute))) || *r.Job.DurationSeconds != 51*60 {
 		t.Errorf("%v, %v seconds", r.Job.Finished, *r.Job.DurationSeconds)
@@ -186,7 +186,7 @@ func TestDuration_CLI_01(t *testing.T) {
 }
 
 // PFN-16..22: names that count for nothing are told, each with what is wrong.
-func TestInvalidNames_CLI_05(t *testing.T) {
+func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Spec.ManagedBy = rules(2), ptr.To(recorded.OurName)
 		j.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=Same;1=Same"}

@@ -24,7 +24,7 @@ func tracked(change func(*corev1.Pod)) func(*corev1.Pod) {
 
 // Issue 6: the verdict of a Job that is not finished says the numbers of the pods, which
 // stand beside it, and not the older ones of the status.
-func TestVerdictGoesByThePods_TUI(t *testing.T) {
+func TestVerdictGoesByThePods(t *testing.T) {
 	stale := func(j *batchv1.Job) { j.Status.Active = 5 }
 	f := factsOf(indexedJob(5, stale),
 		podOf("a", onIndex(0, 1, tracked(exits(0, "Completed", time.Second)))), podOf("b", onIndex(1, 1, tracked(exits(0, "Completed", time.Second)))), podOf("c", onIndex(2, 1, nil)))
@@ -49,7 +49,7 @@ func TestVerdictGoesByThePods_TUI(t *testing.T) {
 }
 
 // Issue 6: one sentence has one total of failures, and says how many of them are counted.
-func TestFailuresHaveOneTotal_TUI(t *testing.T) {
+func TestFailuresHaveOneTotal(t *testing.T) {
 	f := factsOf(indexedJob(8, func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 3, ptr.To[int32](99) }))
 	for i := range int32(4) {
 		f.Pods = append(f.Pods, podOf(fmt.Sprint("new-", i), onIndex(i, 1, tracked(exits(1, "Error", time.Second)))))
@@ -74,7 +74,7 @@ func TestFailuresHaveOneTotal_TUI(t *testing.T) {
 }
 
 // BLI-22, issue 6: an index waits for its back-off whether or not there is room for a pod.
-func TestBackoffWithoutRoom_BLI_22(t *testing.T) {
+func TestIndexWaitsForItsBackoffWithoutRoom_BLI_22(t *testing.T) {
 	full := func(j *batchv1.Job) {
 		j.Spec.Parallelism = ptr.To[int32](1)
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{

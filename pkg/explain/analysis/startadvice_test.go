@@ -30,7 +30,7 @@ func podEvent(reason, message string, d time.Duration) explain.Event {
 
 // CLI-06: what to do about a pod that does not start follows from what its kubelet says, in the
 // words of a real one.
-func TestAdviceOnStart_CLI_06(t *testing.T) {
+func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pod    explain.Pod
 		events []explain.Event
@@ -60,7 +60,7 @@ func TestAdviceOnStart_CLI_06(t *testing.T) {
 }
 
 // CLI-04: a warning that a kubelet gives with every pod of a node is no reason for a failure.
-func TestWarningsBeside_CLI_04(t *testing.T) {
+func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Status.Failed = 1
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")

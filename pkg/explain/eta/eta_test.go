@@ -20,7 +20,7 @@ func seen(before time.Duration, done int32) eta.Progress {
 }
 
 // Issue 6, point 2: the time left from throughput, with the method stated.
-func TestEstimate_TUI(t *testing.T) {
+func TestTimeLeftFollowsThroughput(t *testing.T) {
 	hour := noon.Add(-time.Hour)
 	known := func(left time.Duration, perMinute float64, method string) eta.ETA {
 		return eta.ETA{Remaining: left, PerMinute: perMinute, Method: method, Known: true}
@@ -81,7 +81,7 @@ func drawStart(t *rapid.T) time.Time {
 }
 
 // Whatever was seen, the answer is a number, and one that makes sense.
-func TestEstimateOfAnything_TUI(t *testing.T) {
+func TestTimeLeftMakesSenseForAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples, started, total := drawSamples(t), drawStart(t), rapid.OneOf(rapid.Int32Range(-1, 200), rapid.Int32()).Draw(t, "total")
 		before := slices.Clone(samples)
@@ -105,7 +105,7 @@ func TestEstimateOfAnything_TUI(t *testing.T) {
 }
 
 // More to do takes longer, and more that is done takes less, as long as the method stays.
-func TestEstimateIsMonotone_TUI(t *testing.T) {
+func TestMoreToDoTakesLonger(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples, started := drawSamples(t), drawStart(t)
 		total := rapid.Int32Range(0, math.MaxInt32-1).Draw(t, "total")

@@ -26,7 +26,7 @@ func names(f explain.Input) (out []string) {
 }
 
 // CLI-08: with the permissions of a reader nothing is missing, and only GET is sent.
-func TestFacts_CLI_08(t *testing.T) {
+func TestReaderMissesNothing_CLI_08(t *testing.T) {
 	s := &server{
 		pods: []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", nil)},
 		events: []corev1.Event{event("1", "train-a"), {
@@ -59,7 +59,7 @@ func TestFacts_CLI_08(t *testing.T) {
 
 // Pods come in pages; those that another Job controls, or nobody, are left out, though
 // they have the same labels.
-func TestPods_CLI_08(t *testing.T) {
+func TestPodsOfOthersAreLeftOut_CLI_08(t *testing.T) {
 	s := &server{}
 	for i := range 600 {
 		s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
@@ -84,7 +84,7 @@ func TestPods_CLI_08(t *testing.T) {
 }
 
 // A continue token that has expired ends no list: it is read again, as a whole.
-func TestContinueTokenExpires_CLI_08(t *testing.T) {
+func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
 	for _, resource := range []string{"pods", "events"} {
 		s := &server{refuse: func(r *http.Request) (int, metav1.StatusReason) {
 			if r.URL.Query().Get("continue") != "" && strings.HasSuffix(r.URL.Path, "/"+resource) {
@@ -103,7 +103,7 @@ func TestContinueTokenExpires_CLI_08(t *testing.T) {
 }
 
 // Events of pods of other Jobs whose names begin alike are of no concern.
-func TestEventsOfOthers_CLI_04(t *testing.T) {
+func TestEventsOfSimilarNamesAreLeftOut_CLI_04(t *testing.T) {
 	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
 	for _, tc := range []struct {
 		name, about string
@@ -131,7 +131,7 @@ func TestEventsOfOthers_CLI_04(t *testing.T) {
 
 // An event from before the Job is of another of its name; one that has only the newer
 // API's eventTime is not.
-func TestEventTimes_CLI_04(t *testing.T) {
+func TestEventsFromBeforeTheJobAreLeftOut_CLI_04(t *testing.T) {
 	old := event("old", "train-xk2p9")
 	old.LastTimestamp = ago(2 * time.Hour)
 	micro := event("micro", "train-xk2p9")
@@ -143,7 +143,7 @@ func TestEventTimes_CLI_04(t *testing.T) {
 }
 
 // No more than 5,000 events of pods are looked through, and that is said.
-func TestManyEvents_CLI_08(t *testing.T) {
+func TestEventsAreBounded_CLI_08(t *testing.T) {
 	for n, complete := range map[int]bool{5000: true, 5001: false} {
 		s := &server{}
 		for i := range n {
@@ -160,7 +160,7 @@ func TestManyEvents_CLI_08(t *testing.T) {
 }
 
 // CLI-08: each permission that is missing leaves the rest as it is.
-func TestForbidden_CLI_08(t *testing.T) {
+func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
 	late := func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
 	}
@@ -203,7 +203,7 @@ func TestForbidden_CLI_08(t *testing.T) {
 }
 
 // PRP-23: nodes of pods that should have ended are looked at, five at most.
-func TestNodes_PRP_23(t *testing.T) {
+func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 	s := &server{nodes: map[string]corev1.Node{
 		"node-2": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
 		"node-3": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}},
@@ -230,7 +230,7 @@ func TestNodes_PRP_23(t *testing.T) {
 }
 
 // The Lease that was renewed last is the one that counts.
-func TestLease_CLI_06(t *testing.T) {
+func TestLatestLeaseCounts_CLI_06(t *testing.T) {
 	renewed := func(namespace string, d time.Duration) coordinationv1.Lease {
 		return coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "our-lease"}, Spec: coordinationv1.LeaseSpec{RenewTime: ptr.To(metav1.NewMicroTime(noon.Add(-d)))}}
 	}
@@ -246,7 +246,7 @@ func TestLease_CLI_06(t *testing.T) {
 }
 
 // Logs of three containers at most are read, each to its last 64 KiB.
-func TestLogs_CLI_04(t *testing.T) {
+func TestLogsOfFewContainersAreRead_CLI_04(t *testing.T) {
 	s := &server{logs: map[string]string{}}
 	for i := range 5 {
 		name := fmt.Sprint("train-", i)
@@ -270,7 +270,7 @@ func TestLogs_CLI_04(t *testing.T) {
 }
 
 // A server that goes away in the middle, or a user who does, leaves what was read.
-func TestInterrupted_CLI_08(t *testing.T) {
+func TestInterruptKeepsWhatWasRead_CLI_08(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{pods: []corev1.Pod{pod("train-a", "uid-train", failed)}}
 	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
