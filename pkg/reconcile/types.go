@@ -200,11 +200,11 @@ func (p *Plan) changesPods() bool {
 type CreateReason string
 
 const (
-	// CreateNew: nothing has failed or is terminating.
+	// CreateNew means that nothing has failed or is terminating.
 	CreateNew CreateReason = "new"
-	// RecreateFailed: there were failures, and only failed pods are replaced.
+	// RecreateFailed means that there were failures, and only failed pods are replaced.
 	RecreateFailed CreateReason = "recreate_failed"
-	// RecreateTerminatingOrFailed: there were failures or deletions.
+	// RecreateTerminatingOrFailed means that there were failures or deletions.
 	RecreateTerminatingOrFailed CreateReason = "recreate_terminating_or_failed"
 )
 

@@ -62,24 +62,24 @@ type Passed struct {
 type Why uint8
 
 const (
-	// ActionUnavailable: FailIndex, but the feature is disabled or the Job has no
+	// ActionUnavailable means action FailIndex, but the feature is disabled or the Job has no
 	// backoffLimitPerIndex (KEP-3850).
 	ActionUnavailable Why = iota + 1
-	// UnknownAction: an action of a later API version.
+	// UnknownAction means an action of a later API version.
 	UnknownAction
-	// UnknownOperator: an operator of a later API version.
+	// UnknownOperator means an operator of a later API version.
 	UnknownOperator
-	// NoRequirement: neither onExitCodes nor onPodConditions.
+	// NoRequirement means neither onExitCodes nor onPodConditions.
 	NoRequirement
-	// NoFailedContainer: no container ended with an exit code other than 0.
+	// NoFailedContainer means that no container ended with an exit code other than 0.
 	NoFailedContainer
-	// NamedContainerNotFailed: the container that the rule names did not.
+	// NamedContainerNotFailed means that of the container that the rule names.
 	NamedContainerNotFailed
-	// CodeNotListed: operator In, and no failed container's code is among the values.
+	// CodeNotListed means operator In, but no failed container's code is among the values.
 	CodeNotListed
-	// CodesListed: operator NotIn, and every failed container's code is among the values.
+	// CodesListed means operator NotIn, but every failed container's code is among the values.
 	CodesListed
-	// NoCondition: the pod has none of the conditions with the required status.
+	// NoCondition means that the pod has none of the conditions with the required status.
 	NoCondition
 )
 
