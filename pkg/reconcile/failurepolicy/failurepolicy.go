@@ -73,7 +73,7 @@ const (
 	NoRequirement
 	// NoFailedContainer means that no container ended with an exit code other than 0.
 	NoFailedContainer
-	// NamedContainerNotFailed means that of the container that the rule names.
+	// NamedContainerNotFailed means that the container that the rule names did not.
 	NamedContainerNotFailed
 	// CodeNotListed means operator In, but no failed container's code is among the values.
 	CodeNotListed
