@@ -50,7 +50,7 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
 	if config.ReplaceBuiltin {
-		d.cache.OfAnyMaker()
+		d.cache.OrphansOfAll()
 	}
 	if m := config.Metrics; m != nil {
 		m.beginTerm()
