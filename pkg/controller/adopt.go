@@ -12,13 +12,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// mayAdopt says that the Job may still take pods (JOB-37).
+// mayAdopt reports whether the Job may still adopt pods (JOB-37).
 func mayAdopt(job *batchv1.Job) bool {
 	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
 }
 
-// strays are the pods that the Job may adopt. One that is being deleted adopts none, but
-// counts none that it has lost before their finalizer is gone.
+// strays returns the pods that the Job may adopt. A Job that is being deleted adopts none;
+// for it, they are the pods that it no longer controls and that still have its finalizer.
 func (s *jobSync) strays() (pods []*reconcile.Pod) {
 	if reconcile.IsFinished(s.job) {
 		return nil
@@ -32,9 +32,9 @@ func (s *jobSync) strays() (pods []*reconcile.Pod) {
 	return s.cache.Strays(s.job)
 }
 
-// checkExists makes sure, once in a sync, that the Job is still there: pods adopted by
-// a Job that is gone would be taken for its garbage (JOB-35). If it is not, or if that
-// cannot be told, this sync adopts no pods; and while strays wait, Compute creates none.
+// checkExists checks, once per sync, that the Job still exists: pods adopted by a deleted
+// Job would be garbage-collected (JOB-35). If it does not, or if that is unknown, this sync
+// adopts no pods; and while strays wait, Compute creates none.
 func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) bool {
 	if len(adopt) == 0 || s.exists {
 		return s.exists
@@ -54,8 +54,8 @@ func (s *jobSync) checkExists(ctx context.Context, adopt []reconcile.PodRef) boo
 	return true
 }
 
-// carryOut applies a plan, unless another read of the Job, where the plan needs one, shows
-// that it was made for an older spec: then the next stage plans anew.
+// carryOut applies a plan. If the plan needs another read of the Job, and that shows a
+// newer spec, the next stage plans again instead.
 func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 	if current, err := s.confirmRange(context.WithoutCancel(ctx), plan); err != nil || !current {
 		return err
@@ -63,9 +63,9 @@ func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 	return s.apply(ctx, plan)
 }
 
-// confirmRange reads the Job again before pods are let go that are out of its range: an older
-// spec may have no index for a pod that another leader created, and that has succeeded since.
-// If that cannot be told, these pods are left out of the sync.
+// confirmRange reads the Job again before pods out of its range are released: an older spec
+// may have no index for a pod that another leader created, and that has succeeded since. If
+// the read fails, the sync skips these pods.
 func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
 	outOfRange := func(r reconcile.PodRef) bool { return r.OutOfRange }
 	if !slices.ContainsFunc(plan.Release, outOfRange) {
@@ -86,7 +86,7 @@ func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (curre
 	return true, nil
 }
 
-// readLive reads the Job past the cache, and lets the cache know.
+// readLive reads the Job from the API server, and updates the cache.
 func (s *jobSync) readLive(ctx context.Context) (*observe.NamedJob, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {

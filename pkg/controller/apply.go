@@ -18,13 +18,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// apply carries out one stage. Failures of pod operations are kept in s, and the
-// pods left out of this sync's further stages, so that the rest goes on. The
-// error is of the status write, which ends the sync.
+// apply carries out one stage. Errors of pod operations are kept in s, and later
+// stages of this sync skip these pods, so that the others make progress. The returned
+// error is that of the status write, which ends the sync.
 func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
-	// A shutdown waits for the calls that are under way, each of which has a time
-	// limit of its own, and begins no others: the operations of a stage need not
-	// all be carried out.
+	// A shutdown waits for the calls in flight, each of which has a timeout of its
+	// own, and starts no others: the operations of a stage need not all be carried
+	// out.
 	stopping := ctx.Done()
 	stage := &stage{jobSync: s, begun: s.config.Clock.Now(), ramp: s.isRamp(plan)}
 	var operations []func()
@@ -55,28 +55,28 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	stage.left = stage.left || len(create) > 0 || len(plan.Create) == s.config.Limits.MaxPodChanges
 	stage.rememberRamp(batch)
 	stage.remember(plan)
-	stage.tell(plan)
+	stage.emitPodEvents(plan)
 	return stage.statusErr
 }
 
-// stage collects what the operations of one stage bring, from several goroutines.
+// stage collects the results of the operations of one stage, from several goroutines.
 type stage struct {
 	*jobSync
 	begun time.Time
 	ramp  bool
-	// left reports whether creations are left to the next stage, though none was refused.
+	// left reports whether creations are left to the next stage although none failed.
 	left      bool
 	mu        sync.Mutex
 	statusErr error
-	// stored is the status that was written, if it was, and written when.
+	// stored is the status that was written, or nil, and written is when.
 	stored  *batchv1.JobStatus
 	written time.Time
-	// ignored are the failures of released pods that no status will tell of.
+	// ignored are the failures of released pods that no status will record.
 	ignored []time.Time
-	news    podNews
+	news    podEvents
 }
 
-// changes are the operations of a plan on what is there already.
+// changes returns the operations of a plan on existing objects.
 func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations []func()) {
 	if plan.Status != nil {
 		operations = append(operations, func() { s.writeStatus(ctx, plan) })
@@ -98,7 +98,7 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	return operations
 }
 
-// creations are those of one batch. Every stage makes one, however late it is.
+// creations returns those of one batch. Every stage makes at least one, however late it is.
 func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reconcile.NewPod, begins bool) (operations []func()) {
 	for i, pod := range pods {
 		operations = append(operations, func() {
@@ -110,21 +110,22 @@ func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reco
 	return operations
 }
 
-// isRamp reports whether there are more creations than can be under way at once.
+// isRamp reports whether there are more creations than can be in flight at once.
 func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 	return len(plan.Create) > s.config.PodConcurrency
 }
 
-// overdue reports whether the stage has taken so long that the counts are due again: many
-// creations take long at a low rate limit, and few with a slow webhook, which must not hold
-// up startTime. The plan of the next stage has the rest, if they are still wanted.
+// overdue reports whether the stage has taken so long that a status write is due: many
+// creations take long at a low rate limit, few with a slow webhook, and startTime must not
+// wait for them. The next plan has the rest, if they are still needed.
 func (s *stage) overdue() bool {
 	took := s.config.Clock.Since(s.begun)
 	return s.ramp && took >= s.countsPeriod() || s.job.Status.StartTime == nil && took >= s.config.SyncBudget
 }
 
-// countsPeriod is how old counts become while pods are created. A decision takes the longer
-// the more pods there are: from 2,000 on, less often keeps its part of the time small.
+// countsPeriod is how often the counts are written while pods are created. A decision takes
+// longer with more pods: beyond 2,000 they are written less often, to keep its share of the
+// time small.
 func (s *jobSync) countsPeriod() time.Duration {
 	const perPod = 500 * time.Microsecond
 	return max(s.config.BatchPeriod, time.Duration(s.pods)*perPod)
@@ -141,8 +142,8 @@ func (s *stage) leaveToNext() bool {
 	return true
 }
 
-// rememberRamp lets the next stage go on with as many creations at once as this one has
-// come to, if it left some. After a refusal, or when all are made, it begins with one.
+// rememberRamp lets the next stage continue with as many creations at once as this one
+// reached, if it left some. After a failure, or when all are done, it starts with one.
 func (s *stage) rememberRamp(batch int) {
 	if s.held || !s.left {
 		batch = 0
@@ -152,8 +153,8 @@ func (s *stage) rememberRamp(batch int) {
 	}
 }
 
-// remember takes what the stage brought into memory, in an order of its own: which
-// operation was the last does not matter.
+// remember stores the results of the stage in memory, in an order that does not
+// depend on which operation was the last.
 func (s *stage) remember(plan *reconcile.Plan) {
 	if s.stored == nil && len(s.ignored) == 0 {
 		return
@@ -185,12 +186,12 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = errJobGone
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
-		if _, err := s.readLive(ctx); err != nil { // What somebody else wrote before us.
+		if _, err := s.readLive(ctx); err != nil { // Someone else wrote first.
 			s.statusErr = fmt.Errorf("after a conflict: %w", err)
 		}
 	case isRejection(err):
 		s.config.Metrics.statusRejected()
-		s.sayRejected(err)
+		s.emitRejected(err)
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
@@ -198,8 +199,8 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	}
 }
 
-// isRejection reports whether the API server understood a write and will not have it, today
-// or tomorrow: the status is not valid, or a webhook or a policy denies it.
+// isRejection reports whether the API server will reject the write every time: the status
+// is invalid, or a webhook or a policy denies it.
 func isRejection(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
@@ -234,7 +235,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	}
 	s.held = true
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return // Nothing can be created any more, and nobody misses it (JOB-46).
+		return // Nothing can be created anymore, and nothing needs to be (JOB-46).
 	}
 	s.refusal = err
 	s.news.creationFailed(err)
@@ -244,8 +245,8 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	s.errs = append(s.errs, fmt.Errorf("creating a pod: %w", err))
 }
 
-// checkCreated says that a pod came into being without what makes it ours. It will
-// be deleted, or belongs to nobody; to create another at once would never end.
+// checkCreated returns an error if a pod was created without what makes it ours. It
+// will be deleted, or has no owner; creating another one at once would never end.
 func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 	switch {
 	case observe.JobUID(pod) != job.UID:
@@ -258,8 +259,8 @@ func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 	return nil
 }
 
-// isAmbiguous says that the write may have happened all the same: the answer
-// did not come from the API server, or says that it came too late.
+// isAmbiguous reports whether the write may have succeeded anyway: the answer is not
+// from the API server, or is a timeout.
 func isAmbiguous(err error) bool {
 	return apierrors.ReasonForError(err) == "" || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
 }
@@ -298,8 +299,8 @@ func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPat
 	return s.failed(err, ref, verb)
 }
 
-// checkPatched says that a patch was accepted and did not do what it was for; to try
-// again at once would never end.
+// checkPatched returns an error if a patch was accepted without effect; trying again at
+// once would never end.
 func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
 	owned, tracked := observe.JobUID(pod) == job.UID, slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 	if patch == AdoptPod && owned && tracked || patch == DisownPod && !owned && !tracked || patch == ReleasePod && !tracked {
@@ -308,9 +309,9 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
-// isOtherPod reports whether the pod is not the one that a patch was for: the patch would
-// change its UID, or give it a second controller. An admission webhook may call a write
-// invalid too, and need not say why; that does not pass (REG-31).
+// isOtherPod reports whether the pod is not the one that the patch was for: the patch would
+// change its UID, or add a second controller. An admission webhook may reject a write as
+// invalid too, without a cause; that error is permanent (REG-31).
 func isOtherPod(err error) bool {
 	causes := detailsOf(err).Causes
 	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
@@ -318,19 +319,19 @@ func isOtherPod(err error) bool {
 	})
 }
 
-// isMissing reports whether the API server says that it has no object of this name. A
-// webhook or a proxy may answer with the same code, but does not name the object.
+// isMissing reports whether the API server has no object of this name. A webhook or a proxy
+// may answer with the same code, but does not name the object.
 func isMissing(err error, resource, name string) bool {
 	d := detailsOf(err)
 	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name
 }
 
-// failed takes the error of an operation on a pod. It reports whether there is nothing
-// left to do, because the pod is gone. No other answer means that: a conflict may be a
-// webhook's, and if another pod has the name, the watch will tell.
+// failed handles the error of an operation on a pod. It reports whether nothing is left to
+// do, because the pod is gone. No other error means that: a conflict may be a webhook's,
+// and if another pod has the name, the watch will show it.
 func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
 	if isMissing(err, "pods", ref.Name) {
-		// There is nothing left to do for it (TRK-10).
+		// Nothing is left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
 		return true
 	}
@@ -338,8 +339,8 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = true
 	if (apierrors.IsConflict(err) || isOtherPod(err)) && s.countConflict(ref.UID) <= maxConflicts {
-		// It changed since we saw it, or another pod has its name, or somebody else
-		// owns it: that is on its way to us (TRK-36).
+		// It changed since we saw it, or another pod has its name, or it has another
+		// owner: the watch will deliver that (TRK-36).
 		s.retry = true
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// batcher says how long the sync that an event asks for may wait (JOB-53).
+// batcher decides how long the sync after an event may wait (JOB-53).
 type batcher struct {
 	period time.Duration
 
@@ -55,8 +55,8 @@ const (
 	atOnce
 )
 
-// jobUrgency: a new Job, a changed spec (JOB-54: told by the generation) and a
-// deletion do not wait; other changes do.
+// jobUrgency returns atOnce for a new Job, a changed spec (JOB-54: seen by the
+// generation) and a deletion. Other changes wait.
 func jobUrgency(c observe.JobChange) urgency {
 	switch {
 	case c.Old == nil, c.New == nil:
@@ -67,9 +67,9 @@ func jobUrgency(c observe.JobChange) urgency {
 	return batched
 }
 
-// podUrgency: a change that decisions do not depend on is ignored. The end of the
-// last active pod does not wait: the Job stands still until somebody reacts. Where a
-// podFailurePolicy has to know how the pod ended, it has not ended before that is reported.
+// podUrgency ignores changes that decisions do not depend on. The end of the last active
+// pod does not wait: nothing happens in the Job until we react. With a podFailurePolicy, a
+// pod has ended only once its status shows how.
 func podUrgency(c observe.PodChange, policy bool) urgency {
 	if c.Old != nil && c.New != nil && !c.Relabelled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
@@ -80,7 +80,7 @@ func podUrgency(c observe.PodChange, policy bool) urgency {
 	return batched
 }
 
-// isOver reports whether no more news of the pod is needed; nil is one that is gone.
+// isOver reports whether no more changes of the pod are expected; nil is a pod that is gone.
 func isOver(p *reconcile.Pod, policy bool) bool {
 	return p == nil || p.IsTerminal() && (!policy || !p.Unreported)
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// eventPodFailed is the reason of the one event that a cause of failures has, and that
+// eventPodFailed is the reason of the event about a cause of failures: one per cause, which
 // outlives the pods.
 const eventPodFailed = "PodFailed"
 
-// sayCauses counts failed pods by the cause of their failure.
-func (s *jobSync) sayCauses(failed []reconcile.FailedPod, names rulename.Names) {
+// emitCauses counts failed pods by the cause of their failure, in events.
+func (s *jobSync) emitCauses(failed []reconcile.FailedPod, names rulename.Names) {
 	if s.config.Recorder == nil {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *jobSync) sayCauses(failed []reconcile.FailedPod, names rulename.Names) 
 	}
 }
 
-// annotationsOf are those of an event about failed pods; nil for other events.
+// annotationsOf returns the annotations of an event about failed pods; nil for other events.
 func annotationsOf(r *cause.Record) map[string]string {
 	if r == nil {
 		return nil

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	// DefaultManagedBy is the spec.managedBy of the Jobs that this controller
-	// reconciles unless told otherwise.
+	// DefaultManagedBy is the default spec.managedBy of the Jobs that this controller
+	// reconciles.
 	DefaultManagedBy = AnnotationPrefix + "controller"
 	// AnnotationPrefix begins every annotation of this project.
 	AnnotationPrefix = "batchjob.dev/"
 	// AttemptAnnotation is on every pod that this program creates.
 	AttemptAnnotation = observe.AttemptAnnotation
-	// FieldManager tells our writes apart from others' (MGB-13).
+	// FieldManager identifies our writes (MGB-13).
 	FieldManager = "kubectl-batchjob-controller"
 )
 
-// Config is everything that can be set. Zero fields get their default.
+// Config configures a Runtime or an Engine. Zero fields get their default.
 type Config struct {
-	// Client writes and watches; its own rate limits apply. Runtime needs it.
+	// Client reads, writes and watches, with its own rate limits. Runtime requires it.
 	Client kubernetes.Interface
 	// ManagedBy selects the Jobs to reconcile, by spec.managedBy.
 	ManagedBy string
-	// ReplaceBuiltin makes the Jobs ours too that name nobody or the built-in controller,
-	// and frees the pods of every Job that is gone, as that controller does. It must not
-	// run then: kube-controller-manager --controllers=*,-job-controller.
+	// ReplaceBuiltin also reconciles the Jobs without managedBy or with the built-in
+	// controller's, and releases the pods of every deleted Job, as that controller does. It
+	// must not run then: kube-controller-manager --controllers=*,-job-controller.
 	ReplaceBuiltin bool
-	// Namespaces to watch; none means all.
+	// Namespaces are those to watch; none means all.
 	Namespaces []string
-	// Limits are the limits of decisions. Their Features count only without a
-	// FeatureGate, and none of them stands for all.
+	// Limits are the limits for decisions. Limits.Features is used only without a
+	// FeatureGate; its zero value means all features.
 	Limits reconcile.Config
-	// FeatureGate switches features off; NewFeatureGate returns one to start from.
+	// FeatureGate enables and disables features; NewFeatureGate returns one with all enabled.
 	FeatureGate featuregate.FeatureGate
-	// BatchPeriod is the time between two syncs of a Job because of pod events,
-	// and between two status writes that change no condition. Default 1 s.
+	// BatchPeriod is the time between two syncs of a Job because of pod events, and
+	// between two status writes that change no condition. Default 1 s.
 	BatchPeriod time.Duration
 	// SyncBudget is the time after which a sync lets other Jobs go first,
 	// between two stages. Default 1 s.
@@ -58,15 +58,15 @@ type Config struct {
 	Workers int
 	// PodConcurrency is how many API calls one sync makes at once. Default 32.
 	PodConcurrency int
-	// CallTimeout ends an API call that gets no answer. Default 30 s.
+	// CallTimeout is the timeout of an API call. Default 30 s.
 	CallTimeout time.Duration
-	// EventClient writes events. Default Client; one of its own keeps events from using
-	// up the rate limit of what matters more (SCL-03).
+	// EventClient writes events. Default Client; a separate one keeps events from using up
+	// the rate limit of more important calls (SCL-03).
 	EventClient kubernetes.Interface
-	// Recorder takes events; without one there are none. Runtime makes one that writes
-	// with EventClient.
+	// Recorder records events; nil records none. Runtime defaults to one that writes with
+	// EventClient.
 	Recorder record.EventRecorder
-	// Metrics count; nil counts nothing.
+	// Metrics are the metrics to update; nil for none.
 	Metrics *Metrics
 	// Clock is the time; the real one by default.
 	Clock clock.WithTicker
@@ -97,7 +97,7 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// WithDefaults returns the configuration that a Runtime makes of this one.
+// WithDefaults returns the configuration with the defaults of a Runtime filled in.
 func (c Config) WithDefaults() Config {
 	c.setDefaults()
 	return c
@@ -110,8 +110,8 @@ func defaultTo[T comparable](value *T, otherwise T) {
 	}
 }
 
-// Validate says what is wrong with the configuration, in terms that a user of a
-// flag understands. Zero fields stand for their default.
+// Validate checks the configuration. Errors make sense to users of the flags. Zero
+// fields mean their default.
 func (c Config) Validate() error {
 	c.setDefaults()
 	errs := []error{ValidateManagedBy(c.ManagedBy, c.ReplaceBuiltin)}

@@ -13,16 +13,16 @@ import (
 
 // Queue holds the Jobs that wait for a sync. A workqueue is one.
 type Queue interface {
-	// AddAfter asks for a sync after the wait, or an earlier one that was asked for.
+	// AddAfter requests a sync after the wait, unless an earlier one is pending.
 	AddAfter(job types.UID, wait time.Duration)
-	// AddRateLimited asks for a sync after a wait that grows with every call.
+	// AddRateLimited requests a sync after a wait that grows with every call.
 	AddRateLimited(job types.UID)
-	// Forget ends that growth.
+	// Forget resets that wait.
 	Forget(job types.UID)
 }
 
-// Dispatcher decides which change leads to a sync, and when. It listens to the
-// cache, and is told how each sync ended.
+// Dispatcher decides which changes lead to a sync, and when. It listens to the cache
+// and to the result of each sync.
 type Dispatcher struct {
 	config   Config
 	clock    clock.PassiveClock
@@ -34,14 +34,14 @@ type Dispatcher struct {
 	podEnded func(job types.UID)
 }
 
-// OnOwnJob sets what is told of every Job of ours that a watch brings, also of one
-// that is gone. It must be set before the cache is filled.
+// OnOwnJob sets a handler for every event about a Job of ours, including its
+// deletion. It must be set before the cache is filled.
 func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
 
-// OnOthersJob sets what is told, once, of every Job that is another controller's (MGB-12).
+// OnOthersJob sets a handler that is called once for every Job of another controller (MGB-12).
 func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
 
-// OnPodEnded sets what is told of a pod of a Job of ours that ends, or is gone.
+// OnPodEnded sets a handler for pods of our Jobs that end or are gone.
 func (d *Dispatcher) OnPodEnded(tell func(job types.UID)) { d.podEnded = tell }
 
 // NewDispatcher returns a Dispatcher, and the cache that it listens to.
@@ -50,7 +50,7 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
 	if config.ReplaceBuiltin {
-		d.cache.OfAnyMaker()
+		d.cache.OrphansOfAll()
 	}
 	if m := config.Metrics; m != nil {
 		m.beginTerm()
@@ -65,7 +65,7 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	return d, d.cache
 }
 
-// JobChanged is called by the cache.
+// JobChanged implements observe.Listener.
 func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	job := c.New
 	if job == nil {
@@ -86,8 +86,8 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	}
 }
 
-// followForeign: in place of the built-in controller, the pods of every Job are ours to
-// let go once the Job is gone, whoever ran it.
+// followForeign notes Jobs of other controllers if we replace the built-in one: the pods of
+// every deleted Job are ours to release then.
 func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
 	d.own(job)
 	if gone {
@@ -95,8 +95,8 @@ func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
 	}
 }
 
-// PodChanged is called by the cache. Tracked pods of a Job that is gone still
-// matter: it may have been ours, and the Engine knows.
+// PodChanged implements observe.Listener. Tracked pods of a deleted Job still matter:
+// it may have been ours, which the Engine knows.
 func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	job := d.cache.Job(c.Job)
 	ours := job != nil && d.config.owns(job)
@@ -108,10 +108,10 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	}
 }
 
-// hasEnded: nil is a pod that is gone, or, before a change, one that was not there.
+// hasEnded reports whether a pod has ended; nil is a pod that is gone or was not there yet.
 func hasEnded(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() }
 
-// StrayChanged is called by the cache: a pod has become nobody's, and others may adopt it.
+// StrayChanged implements observe.Listener.
 func (d *Dispatcher) StrayChanged(adopters []*batchv1.Job) {
 	for _, job := range adopters {
 		if d.config.owns(job) && mayAdopt(job) {
@@ -129,11 +129,11 @@ func (d *Dispatcher) enqueue(job types.UID, u urgency) {
 	}
 }
 
-// Synced takes what Engine.Sync returned.
+// Synced handles the result of Engine.Sync.
 func (d *Dispatcher) Synced(job types.UID, result Result, err error) {
 	if err != nil {
-		// What failed is tried again after a growing wait; what the Job waits for
-		// besides (a deadline, a back-off) stays on time.
+		// The failed sync is retried after a growing wait; what else the Job waits
+		// for (a deadline, a back-off) stays on time.
 		d.queue.AddRateLimited(job)
 	} else {
 		d.queue.Forget(job)

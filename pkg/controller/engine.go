@@ -16,9 +16,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// JobAPI reads and writes Jobs past the cache.
+// JobAPI reads and writes Jobs in the API server, not in the cache.
 type JobAPI interface {
-	// Get returns a Job with what batchv1.Job has no fields for.
+	// Get returns a Job, including what batchv1.Job has no fields for.
 	Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error)
 	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
 	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
@@ -26,46 +26,46 @@ type JobAPI interface {
 	List(ctx context.Context, namespace string) ([]batchv1.Job, error)
 }
 
-// PodAPI writes pods. Each write but Create names the pod by its UID too.
+// PodAPI writes pods. Every write except Create has the pod's UID as a precondition.
 type PodAPI interface {
 	Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	Delete(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
-	// Patch changes what ties the pod to the Job, in one write.
+	// Patch changes the owner and the finalizer of the pod, in one write.
 	Patch(ctx context.Context, job *batchv1.Job, pod reconcile.PodRef, patch PodPatch) (*corev1.Pod, error)
 }
 
-// PodPatch is a change of what ties a pod to a Job.
+// PodPatch is a change to the owner and the finalizer of a pod.
 type PodPatch uint8
 
 const (
-	// ReleasePod takes the tracking finalizer away.
+	// ReleasePod removes the tracking finalizer.
 	ReleasePod PodPatch = iota + 1
 	// AdoptPod makes the Job the controller of the pod, and adds the tracking finalizer.
 	AdoptPod
-	// DisownPod takes away the Job as an owner, and the tracking finalizer.
+	// DisownPod removes the Job as an owner, and the tracking finalizer.
 	DisownPod
 )
 
-// PodLister reads pods past the cache, those that the Job's selector selects or all
-// of its namespace, and the resourceVersion at which the list is complete.
+// PodLister lists pods from the API server, those that match the Job's selector or
+// all of its namespace, and returns the resourceVersion of the list.
 type PodLister interface {
 	List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error)
 }
 
-// Cluster is all that an Engine needs of one.
+// Cluster is what an Engine needs of a cluster.
 type Cluster struct {
 	Jobs JobAPI
 	Pods PodAPI
 	List PodLister
-	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod does not
-	// have. Without it, Jobs whose template has such fields get no pods.
+	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod lacks. If
+	// it is nil, Jobs whose template has such fields get no pods.
 	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
-	// Parallel calls do(0..n-1), in any order and perhaps at once, and returns
-	// when all calls have.
+	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns
+	// when all calls have returned.
 	Parallel func(n int, do func(i int))
 }
 
-// Engine syncs single Jobs. Different Jobs may be synced at once; the same Job
+// Engine syncs single Jobs. Different Jobs may be synced concurrently; the same Job
 // must not be.
 type Engine struct {
 	config  Config
@@ -74,46 +74,46 @@ type Engine struct {
 	memory  memory
 }
 
-// NewEngine returns an Engine over a cache that somebody else fills.
+// NewEngine returns an Engine that reads from a cache, which the caller fills.
 func NewEngine(config Config, cache *observe.Cache, cluster Cluster) *Engine {
 	config.setDefaults()
 	return &Engine{config: config, cache: cache, cluster: metered(cluster, config.Metrics), memory: newMemory()}
 }
 
-// Result says when to sync the Job again, if no event asks for it sooner.
+// Result is when to sync the Job again, unless an event requires it sooner.
 type Result struct {
-	// After is the wait; 0 for none needed.
+	// After is the wait; 0 if no sync is needed.
 	After time.Duration
-	// Soon asks for another sync as soon as other Jobs had their turn.
+	// Soon requests another sync as soon as other Jobs have had their turn.
 	Soon bool
-	// Done says that nothing will ever be left to do for this Job.
+	// Done reports whether nothing is left to do for this Job, ever.
 	Done bool
 }
 
-// Trust says that the cached pods of the Job are at least as new as its status:
-// both were read when this process began, Jobs first.
+// Trust marks the cached pods of the Job as at least as new as its status: both were
+// read when this process started, Jobs first.
 func (e *Engine) Trust(job *batchv1.Job) {
 	if e.config.owns(job) {
 		e.memory.update(job.UID, func(m *jobMemory) { m.status = job.Status.DeepCopy() })
 	}
 }
 
-// Own notes that the Job is ours, so that its pods can be let go when it is gone,
-// whether or not a sync ever saw it.
+// Own notes that the Job is ours, so that its pods can be released once it is
+// deleted, even if it was never synced.
 func (e *Engine) Own(job *batchv1.Job) {
 	e.memory.update(job.UID, func(m *jobMemory) { m.ours, m.namespace = true, job.Namespace })
 }
 
-// errJobGone ends a sync whose Job is gone. That is no failure: the watch will tell of the
-// deletion, and ask for a sync of its own.
+// errJobGone ends the sync of a deleted Job. It is not a failure: the watch will deliver
+// the deletion, which leads to another sync.
 var errJobGone = errors.New("the Job is gone")
 
-// maxConflicts is how often one sync reads the Job anew because somebody else
-// wrote it meanwhile, and how often in a row a conflict about a pod is no error.
+// maxConflicts is how often one sync reads the Job again after a conflict, and how
+// many conflicts in a row about a pod are no error.
 const maxConflicts = 3
 
-// Sync brings the Job as far as it can be brought now. An error asks for another
-// try after a back-off.
+// Sync reconciles the Job as far as possible now. After an error, retry it with a
+// back-off.
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
 	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{}, begun: e.config.Clock.Now()}
 	result, err := s.run(ctx)
@@ -129,14 +129,15 @@ type jobSync struct {
 	begun time.Time
 
 	job *batchv1.Job
-	// pods is how many the last plan was made for.
+	// pods is the number of pods of the last plan.
 	pods int
-	// template is the Job's, if our types cannot hold it.
+	// template is the Job's pod template in JSON, if our types cannot hold it.
 	template []byte
 	skip     map[types.UID]bool
-	// conflicted are the pods whose writes met a conflict in this sync.
+	// conflicted are the pods whose writes had a conflict in this sync.
 	conflicted map[types.UID]bool
-	// exists says that a live read has shown the Job in this sync, not being deleted.
+	// exists reports whether a live read in this sync has shown the Job, and that it is not
+	// being deleted.
 	exists    bool
 	held      bool
 	retry     bool
@@ -152,8 +153,8 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return s.releaseOrphans(ctx)
 		}
 		if !s.config.owns(s.job) {
-			// Checked on the very object, found by its UID: a Job of the same
-			// name may have been somebody else's (MGB-03).
+			// Checked on the object found by its UID: another Job of the same name
+			// may have had another controller (MGB-03).
 			return Result{}, nil
 		}
 		s.Own(s.job)
@@ -186,7 +187,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 }
 
 func (s *jobSync) done(result Result) (Result, error) {
-	if s.memory.get(s.uid).ramp > 0 { // What was left is not wanted any more.
+	if s.memory.get(s.uid).ramp > 0 { // What was left is no longer needed.
 		s.memory.update(s.uid, func(m *jobMemory) { m.ramp = 0 })
 	}
 	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
@@ -199,11 +200,11 @@ func (s *jobSync) done(result Result) (Result, error) {
 	return result, errors.Join(s.errs...)
 }
 
-// refreshPods makes sure that the cached pods are at least as new as the Job's
-// status. Our own writes show in the cache at once, so that holds as long as we
-// wrote the status. After a status that somebody else wrote, or a creation that
-// may or may not have happened, one list from the API server settles it.
-// A status that counts nothing cannot be ahead of the pods.
+// refreshPods ensures that the cached pods are at least as new as the Job's status.
+// The cache shows our own writes at once, so that is true as long as we wrote the
+// status. After a status written by someone else, or a creation that may have
+// happened, it lists the pods from the API server. A status that counts nothing
+// cannot be newer than the pods.
 func (s *jobSync) refreshPods(ctx context.Context) error {
 	m := s.memory.get(s.uid)
 	foreign := m.status == nil || !equality.Semantic.DeepEqual(*m.status, s.job.Status)
@@ -219,8 +220,8 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	s.config.Metrics.staleSync()
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
 	if err == nil && s.cache.HasMore(s.job, pods) {
-		// A pod that is ours by its owner may have lost the labels that the
-		// selector asks for: that it is not listed does not mean that it is gone.
+		// A pod that the Job owns may have lost the labels of the selector: that it
+		// is not listed does not mean that it is gone.
 		pods, version, err = s.cluster.List.List(ctx, s.job, true)
 	}
 	if err != nil {
@@ -248,13 +249,13 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		HoldCreation:    s.held || !known,
 	}, s.config.Limits)
 	if !reconcile.IsFinished(s.job) {
-		s.sayStanding(&plan.Findings)
+		s.emitFindings(&plan.Findings)
 	}
 	s.logPlan(ctx, &plan, now)
 	return plan
 }
 
-// logPlan writes what is decided, and why.
+// logPlan logs what is decided, and why.
 func (s *jobSync) logPlan(ctx context.Context, plan *reconcile.Plan, now time.Time) {
 	logger := klog.FromContext(ctx).V(5)
 	if !logger.Enabled() {
@@ -267,7 +268,7 @@ func (s *jobSync) logPlan(ctx context.Context, plan *reconcile.Plan, now time.Ti
 	}
 }
 
-// unreportedSince remembers when failed pods whose end is not told were first seen.
+// unreportedSince remembers when failed pods whose end is not reported were first seen.
 func (s *jobSync) unreportedSince(pods []*reconcile.Pod, now time.Time) map[types.UID]time.Time {
 	if s.job.Spec.PodFailurePolicy == nil {
 		return nil
@@ -291,15 +292,15 @@ func (s *jobSync) unreportedSince(pods []*reconcile.Pod, now time.Time) map[type
 	return since
 }
 
-// postponeStatus leaves a status that can wait for a later sync, when one was
-// written less than a batch period ago (JOB-53, REG-18).
+// postponeStatus leaves a status that can wait to a later sync, if one was written
+// less than a batch period ago (JOB-53, REG-18).
 func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	if plan.Status == nil || plan.Urgent {
 		return
 	}
 	m := s.memory.get(s.uid)
 	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
-	// Creations are the next stage's to tell of, unless they go on since the last one, or
+	// The next stage reports creations, unless they have continued since the last one, or
 	// are so many that startTime must not wait for them.
 	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
 	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {

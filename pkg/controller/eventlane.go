@@ -12,18 +12,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// laneKey tells lanes apart.
+// laneKey identifies a lane.
 type laneKey struct {
 	object types.UID
 	reason string
-	// cause is of failed pods.
+	// cause is the cause of failures, for events about failed pods.
 	cause string
 }
 
-// The queues of lanes.
+// Queues of lanes.
 const (
 	urgent = iota
-	// chatter is about pods that come and go as they should.
+	// chatter is for pods that come and go as expected.
 	chatter
 	queues
 )
@@ -35,45 +35,44 @@ func (k laneKey) queue() int {
 	return urgent
 }
 
-// note is something that was said, or several such things that became one.
+// note is one message for an event, or several merged into one.
 type note struct {
-	// message is what to say; of pods the verb only.
+	// message is the text; for pods only the verb.
 	message string
 	// record is the message about failed pods as a value; nil for other messages.
 	record *cause.Record
-	// pods are the first by name of the pods that the note is about, if it tells their names.
+	// pods are the names of the first pods that the note is about, sorted, if it lists names.
 	pods []string
-	// count is how many pods these are, or how often the message was said.
+	// count is the number of pods, or of occurrences of the message.
 	count       int
 	first, last time.Time
 }
 
-// Limits of what one lane holds.
+// Limits of a lane.
 const (
-	// namedPods is how many pods the events about them tell by name. More than those are
-	// one event.
+	// namedPods is how many pods get an event each, with their name. More share one event.
 	namedPods = 5
-	// maxNotes is how many different messages wait; the oldest makes room.
+	// maxNotes is how many different messages may wait; beyond it the oldest is dropped.
 	maxNotes = 10
-	// laneBurst is how many events a lane writes at once, lanePeriod the time to the next.
+	// laneBurst is how many events a lane writes at once, lanePeriod is the time until the next.
 	laneBurst  = 10
 	lanePeriod = time.Minute
 )
 
-// lane is what waits to be said of one object for one reason.
+// lane holds the pending events about one object with one reason.
 type lane struct {
 	laneKey
 	about   corev1.ObjectReference
 	kind    string
 	waiting []note
-	// writing is what was taken to be written, and neither is nor will never be.
+	// writing is the event being written, including retries.
 	writing *outgoing
-	// stored is the event that was written last, as far as it is known.
+	// stored is the last event that was written, if known.
 	stored *storedEvent
-	// open says that all that waits may be written at once.
+	// open reports whether everything pending may be written at once.
 	open   bool
 	budget budget
-	// failures counts the tries in a row that came to nothing; the next is at retryAt.
+	// failures counts the failed tries in a row; the next one is at retryAt.
 	failures int
 	retryAt  time.Time
 	used     time.Time
@@ -81,7 +80,7 @@ type lane struct {
 
 func (l *lane) isIdle() bool { return len(l.waiting) == 0 && l.writing == nil }
 
-// since is when the oldest thing was said that is not written.
+// since is when the oldest unwritten message was added.
 func (l *lane) since() time.Time {
 	if l.writing != nil {
 		return l.writing.first.Time
@@ -89,7 +88,7 @@ func (l *lane) since() time.Time {
 	return l.waiting[0].first
 }
 
-// add puts a note into the lane, where it becomes one with others that say the same.
+// add adds a note to the lane, and merges it with others of the same message.
 func (l *lane) add(n note) {
 	l.used = n.last
 	for i := range l.waiting {
@@ -106,7 +105,7 @@ func (l *lane) add(n note) {
 	l.waiting = append(l.waiting, n)
 }
 
-// take returns the next event to write, or when there may be one; 0 for never.
+// take returns the next event to write, or how long to wait for it; 0 for never.
 func (l *lane) take(now time.Time) (e *outgoing, wait time.Duration) {
 	switch {
 	case l.isIdle():
@@ -123,7 +122,7 @@ func (l *lane) take(now time.Time) (e *outgoing, wait time.Duration) {
 	return l.writing, 0
 }
 
-// next takes one event's worth of what waits. A few pods are told one by one.
+// next removes the notes for one event. A few pods get an event each.
 func (l *lane) next(now time.Time) *outgoing {
 	n := &l.waiting[0]
 	taken := *n
@@ -141,7 +140,7 @@ func (l *lane) next(now time.Time) *outgoing {
 	return newOutgoing(l, taken)
 }
 
-// failed says when to try again what could not be written.
+// failed returns how long to wait before the next try.
 func (l *lane) failed(now time.Time, p retryPolicy) time.Duration {
 	wait := min(p.max, p.min<<min(l.failures, 16))
 	l.failures++
@@ -152,7 +151,7 @@ func (l *lane) failed(now time.Time, p retryPolicy) time.Duration {
 // budget is a token bucket.
 type budget struct {
 	spent int
-	// since is when the oldest of the spent began to come back.
+	// since is when the oldest spent token began to refill.
 	since time.Time
 }
 
@@ -169,13 +168,13 @@ func (b *budget) left(now time.Time) int {
 
 func (b *budget) spend() { b.spent++ }
 
-// wait is the time until more is left.
+// wait is the time until the next token.
 func (b *budget) wait(now time.Time) time.Duration { return b.since.Add(lanePeriod).Sub(now) }
 
-// firstOf returns as many names as an event tells.
+// firstOf returns as many names as an event lists.
 func firstOf(sorted []string) []string { return sorted[:min(len(sorted), namedPods)] }
 
-// podsText names pods, at most three of them if there are more than fit one by one.
+// podsText lists pods, at most three of them if they share an event.
 func podsText(verb string, names []string, count int) string {
 	const shown = 3
 	switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// lanes are all lanes there are.
+// lanes are all lanes.
 type lanes struct {
 	of map[types.UID]*objectLanes
-	// busy is how many lanes have something to write, by queue.
+	// busy is the number of lanes with something to write, by queue.
 	busy  [queues]int
 	swept time.Time
 }
@@ -27,9 +27,9 @@ type objectLanes struct {
 const (
 	// maxBusy is how many lanes of a queue may have something to write.
 	maxBusy = 10_000
-	// maxCauses is how many causes of failures are told of one Job.
+	// maxCauses is how many causes of failures are reported for one Job.
 	maxCauses = 20
-	// keepLane is how long a lane is kept that has nothing to write: its budget is whole again then.
+	// keepLane is how long a lane with nothing to write is kept: until its budget is refilled.
 	keepLane = laneBurst * lanePeriod
 )
 
@@ -42,7 +42,7 @@ func (ls *lanes) get(key laneKey) *lane {
 	return nil
 }
 
-// add puts a note into its lane, and returns which that is. It reports whether there was
+// add adds a note to its lane, and returns the lane's key. It reports whether there was
 // room.
 func (ls *lanes) add(key laneKey, about corev1.ObjectReference, kind string, n note) (laneKey, bool) {
 	ls.sweep(n.last)
@@ -75,8 +75,8 @@ func (ls *lanes) add(key laneKey, about corev1.ObjectReference, kind string, n n
 	return key, true
 }
 
-// wrote takes that what was taken from a lane is written, or never will be. It reports
-// whether the lane has more.
+// wrote marks the event taken from a lane as written or given up. It reports whether the
+// lane has more.
 func (ls *lanes) wrote(l *lane, now time.Time) (more bool) {
 	l.stored, l.writing, l.used = l.writing.stored, nil, now
 	l.failures, l.retryAt = 0, time.Time{}
@@ -88,8 +88,8 @@ func (ls *lanes) wrote(l *lane, now time.Time) (more bool) {
 	return false
 }
 
-// openAll lets all be written at once that an object's lanes hold, or all lanes for "". It
-// returns those lanes, urgent ones first, and then the oldest.
+// openAll opens the lanes of an object, or all lanes for "", so that everything in them may
+// be written at once. It returns their keys, urgent ones first, then the oldest.
 func (ls *lanes) openAll(object types.UID) (opened []laneKey) {
 	var found []*lane
 	for uid, of := range ls.of {
@@ -112,8 +112,8 @@ func (ls *lanes) openAll(object types.UID) (opened []laneKey) {
 	return opened
 }
 
-// sweep now and then forgets lanes that nothing was said in for a while. It reports
-// whether it was time.
+// sweep periodically deletes lanes that have been idle for a while. It reports
+// whether it was due.
 func (ls *lanes) sweep(now time.Time) bool {
 	if now.Sub(ls.swept) < keepLane {
 		return false

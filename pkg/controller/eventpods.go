@@ -24,25 +24,25 @@ const (
 	eventPodNotPatched = "FailedPatch"
 )
 
-// podNews is what the operations of one stage brought that is worth an event. It is told
-// when all of them are over: five hundred pods are one event (SCL-03).
-type podNews struct {
+// podEvents collects the results of the operations of one stage that events report. They
+// are emitted when all operations are done: five hundred pods are one event (SCL-03).
+type podEvents struct {
 	mu               sync.Mutex
 	created, deleted []string
 	notCreated       []error
 	failed           []failedOperation
-	// ignored are failed pods that were let go because a rule ignores the failure.
+	// ignored are failed pods that were released because a rule ignores the failure.
 	ignored map[types.UID]bool
 }
 
-// failedOperation is a write to a pod that the API server did not take.
+// failedOperation is a write to a pod that failed.
 type failedOperation struct {
 	pod  reconcile.PodRef
 	verb podVerb
 	err  error
 }
 
-// podVerb is what was done to a pod, in the middle of a sentence.
+// podVerb is an operation on a pod, for the middle of a sentence.
 type podVerb string
 
 const (
@@ -52,17 +52,17 @@ const (
 	verbDisown  podVerb = "letting go of"
 )
 
-func (n *podNews) podCreated(name string) { n.with(func() { n.created = append(n.created, name) }) }
-func (n *podNews) podDeleted(name string) { n.with(func() { n.deleted = append(n.deleted, name) }) }
-func (n *podNews) creationFailed(err error) {
+func (n *podEvents) podCreated(name string) { n.with(func() { n.created = append(n.created, name) }) }
+func (n *podEvents) podDeleted(name string) { n.with(func() { n.deleted = append(n.deleted, name) }) }
+func (n *podEvents) creationFailed(err error) {
 	n.with(func() { n.notCreated = append(n.notCreated, err) })
 }
 
-func (n *podNews) operationFailed(pod reconcile.PodRef, verb podVerb, err error) {
+func (n *podEvents) operationFailed(pod reconcile.PodRef, verb podVerb, err error) {
 	n.with(func() { n.failed = append(n.failed, failedOperation{pod, verb, err}) })
 }
 
-func (n *podNews) failureIgnored(pod types.UID) {
+func (n *podEvents) failureIgnored(pod types.UID) {
 	n.with(func() {
 		if n.ignored == nil {
 			n.ignored = map[types.UID]bool{}
@@ -71,34 +71,34 @@ func (n *podNews) failureIgnored(pod types.UID) {
 	})
 }
 
-func (n *podNews) with(do func()) {
+func (n *podEvents) with(do func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	do()
 }
 
-// tell says what the operations of the stage brought (JOB-47).
-func (s *stage) tell(plan *reconcile.Plan) {
+// emitPodEvents emits events about the operations of the stage (JOB-47).
+func (s *stage) emitPodEvents(plan *reconcile.Plan) {
 	if s.config.Recorder == nil || s.job.Name == "" {
-		return // A Job that is gone, and not even its name is known.
+		return // The Job is gone, and its name is unknown.
 	}
-	s.sayPods(eventPodCreated, "Created", s.news.created)
-	s.sayPods(eventPodDeleted, "Deleted", s.news.deleted)
+	s.emitPods(eventPodCreated, "Created", s.news.created)
+	s.emitPods(eventPodDeleted, "Deleted", s.news.deleted)
 	if len(s.news.notCreated) > 0 {
-		s.say(event{corev1.EventTypeWarning, eventNotCreated, "Error creating: " + creationError(s.news.notCreated)})
+		s.emit(event{corev1.EventTypeWarning, eventNotCreated, "Error creating: " + creationError(s.news.notCreated)})
 	}
-	s.sayFailed(s.news.failed)
+	s.emitFailed(s.news.failed)
 	var ignored []reconcile.FailedPod
 	for _, p := range plan.Findings.Verdicts {
 		if s.news.ignored[p.Pod.UID] {
 			ignored = append(ignored, p)
 		}
 	}
-	s.sayCauses(ignored, plan.Findings.RuleNames)
+	s.emitCauses(ignored, plan.Findings.RuleNames)
 }
 
-// sayPods tells of pods: of each if they are few, and else of all at once.
-func (s *jobSync) sayPods(reason, verb string, names []string) {
+// emitPods emits an event for each pod if they are few, otherwise one for all.
+func (s *jobSync) emitPods(reason, verb string, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -108,17 +108,17 @@ func (s *jobSync) sayPods(reason, verb string, names []string) {
 		return
 	}
 	if len(names) > namedPods {
-		s.say(event{corev1.EventTypeNormal, reason, podsText(verb, names, len(names))})
+		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, names, len(names))})
 		return
 	}
 	for _, name := range names {
-		s.say(event{corev1.EventTypeNormal, reason, podsText(verb, []string{name}, 1)})
+		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, []string{name}, 1)})
 	}
 }
 
-// creationError is one error of those that stood against the pods of one stage: as a rule
-// they are all the same. The name that the API server made up for a pod that did not come
-// into being is left out: it means nothing, and without it the same error is one event.
+// creationError picks one of the errors of one stage's creations, which are usually all the
+// same. It omits the generated name of the pod that was not created, so that the same error
+// is always the same event.
 func creationError(errs []error) string {
 	texts := make([]string, 0, len(errs))
 	for _, err := range errs {
@@ -127,7 +127,7 @@ func creationError(errs []error) string {
 	return slices.Min(texts)
 }
 
-// withoutName is the text of an error without the name of the object that it is about.
+// withoutName returns the text of an error without the name of the object.
 func withoutName(err error) string {
 	if name := detailsOf(err).Name; name != "" {
 		return strings.ReplaceAll(err.Error(), ` "`+name+`"`, "")
@@ -135,10 +135,10 @@ func withoutName(err error) string {
 	return err.Error()
 }
 
-// sayFailed tells of pods that could not be changed (REG-31): of deletions whenever they
-// fail, of others once for each pod and error of a process, and not of errors that pass by
-// themselves.
-func (s *jobSync) sayFailed(failed []failedOperation) {
+// emitFailed emits events about pods that could not be changed (REG-31): for deletions
+// every time, for other operations once per pod, error and process, and not for transient
+// errors.
+func (s *jobSync) emitFailed(failed []failedOperation) {
 	slices.SortFunc(failed, func(a, b failedOperation) int { return cmp.Compare(a.pod.Name, b.pod.Name) })
 	type sameError struct {
 		verb podVerb
@@ -147,7 +147,7 @@ func (s *jobSync) sayFailed(failed []failedOperation) {
 	groups := map[sameError][]failedOperation{}
 	for _, f := range failed {
 		same := sameError{f.verb, withoutName(f.err)}
-		if f.verb == verbDelete || isWorthTelling(f.err) && s.isUnsaid(string(f.verb)+"\n"+string(f.pod.UID)+"\n"+same.text) {
+		if f.verb == verbDelete || isLasting(f.err) && s.isFirst(string(f.verb)+"\n"+string(f.pod.UID)+"\n"+same.text) {
 			groups[same] = append(groups[same], f)
 		}
 	}
@@ -155,11 +155,11 @@ func (s *jobSync) sayFailed(failed []failedOperation) {
 		return cmp.Or(cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text))
 	})
 	for _, same := range order {
-		s.say(failedEvent(groups[same]))
+		s.emit(failedEvent(groups[same]))
 	}
 }
 
-// failedEvent is about operations of one kind that had the same error.
+// failedEvent returns the event for operations of one kind with the same error.
 func failedEvent(same []failedOperation) event {
 	first, others := same[0], ""
 	if n := len(same) - 1; n > 0 {
@@ -171,8 +171,8 @@ func failedEvent(same []failedOperation) event {
 	return event{corev1.EventTypeWarning, eventPodNotPatched, fmt.Sprintf("Error %s pod %s%s: %v", first.verb, first.pod.Name, others, first.err)}
 }
 
-// isWorthTelling says that an error will not pass by itself. An internal error may, but
-// that is also what a broken webhook looks like; and conflicts only count after several.
-func isWorthTelling(err error) bool {
+// isLasting reports whether an error is not transient. An internal error may be, but a
+// broken webhook looks the same; conflicts get here only after several in a row.
+func isLasting(err error) bool {
 	return !isPassing(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
 }

@@ -218,11 +218,11 @@ func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 func TestSaidIsBounded_SCL_11(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
-	for i := range 2 * maxSaid {
-		s.sayOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
+	for i := range 2 * maxEmitted {
+		s.emitOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
 	}
-	if len(said.texts) != maxSaid || len(f.engine.memory.get("uid").said) != maxSaid {
-		t.Errorf("%d events, %d are remembered", len(said.texts), len(f.engine.memory.get("uid").said))
+	if len(said.texts) != maxEmitted || len(f.engine.memory.get("uid").emitted) != maxEmitted {
+		t.Errorf("%d events, %d are remembered", len(said.texts), len(f.engine.memory.get("uid").emitted))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Reasons of events that no condition has. Those of conditions are the conditions'.
+// Reasons of events; those about conditions use the condition's reason.
 const (
 	eventCompleted           = "Completed"
 	eventSuspended           = "Suspended"
@@ -27,10 +27,10 @@ const (
 	eventRestartsNotPerIndex = "BackoffLimitPerIndexOnFailure"
 )
 
-// event is what the controller says to a Job's user.
+// event is one event about a Job.
 type event struct{ kind, reason, message string }
 
-// storedEvents are those about the conditions that a stored status added or changed.
+// storedEvents returns the events about the conditions that a stored status added or changed.
 func storedEvents(before, after *batchv1.Job, found *reconcile.Findings) (events []event) {
 	for _, c := range after.Status.Conditions {
 		switch t := c.Type; {
@@ -52,8 +52,8 @@ func storedEvents(before, after *batchv1.Job, found *reconcile.Findings) (events
 	return events
 }
 
-// standingEvents are those about what is so as long as the Job is; each is said once.
-func standingEvents(found *reconcile.Findings) (events []event) {
+// findingEvents returns the events about lasting problems of a Job; each is emitted once.
+func findingEvents(found *reconcile.Findings) (events []event) {
 	warn := func(reason, message string) { events = append(events, event{corev1.EventTypeWarning, reason, message}) }
 	if len(found.Violations) > 0 {
 		warn(eventInvalidRuleNames, "annotation "+rulename.Annotation+" is ignored: "+violationsText(found.Violations))
@@ -70,7 +70,7 @@ func standingEvents(found *reconcile.Findings) (events []event) {
 	return events
 }
 
-// maxViolations is how many wrong names a message spells out.
+// maxViolations is how many invalid names a message lists.
 const maxViolations = 3
 
 func violationsText(violations []rulename.Violation) string {
@@ -84,18 +84,18 @@ func violationsText(violations []rulename.Violation) string {
 	return strings.Join(texts, "; ")
 }
 
-// aggregator is a recorder that can tell of many things at once. Without one, each is an
-// event of its own.
+// aggregator is a recorder that can report many things in one event. Without one, each is
+// an event of its own.
 type aggregator interface {
-	// pods tells that pods came, or went; verb says which, and begins the message.
+	// pods reports pods that were created or deleted; the message starts with verb.
 	pods(job *batchv1.Job, reason, verb string, names []string)
 	// failures counts n pods that failed for the same cause.
 	failures(job *batchv1.Job, r cause.Record, n int)
-	// finished says that nothing more is to be expected of the Job.
+	// finished reports that no more events about the Job are expected.
 	finished(job *batchv1.Job)
 }
 
-// maxEventMessage is what the API server takes.
+// maxEventMessage is the API server's limit.
 const maxEventMessage = 1024
 
 func cutMessage(message string) string {
@@ -105,40 +105,40 @@ func cutMessage(message string) string {
 	return strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
 }
 
-func (s *jobSync) say(e event) {
+func (s *jobSync) emit(e event) {
 	if s.config.Recorder != nil {
 		s.config.Recorder.Event(s.job, e.kind, e.reason, cutMessage(e.message))
 	}
 }
 
-// sayOnce says something that does not follow from one write, once for each key and process.
-func (s *jobSync) sayOnce(key string, e event) {
-	if s.isUnsaid(key) {
-		s.say(e)
+// emitOnce emits an event once per key and process.
+func (s *jobSync) emitOnce(key string, e event) {
+	if s.isFirst(key) {
+		s.emit(e)
 	}
 }
 
-// maxSaid bounds what is remembered of one Job.
-const maxSaid = 1000
+// maxEmitted bounds what is remembered of one Job.
+const maxEmitted = 1000
 
-// isUnsaid says that the key is new, and remembers it. Of more keys than can be
-// remembered it takes none for new.
-func (s *jobSync) isUnsaid(key string) (unsaid bool) {
+// isFirst reports whether the key is new, and remembers it. Once too many are
+// remembered, no key counts as new.
+func (s *jobSync) isFirst(key string) (first bool) {
 	s.memory.update(s.uid, func(m *jobMemory) {
-		if m.said == nil {
-			m.said = map[string]bool{}
+		if m.emitted == nil {
+			m.emitted = map[string]bool{}
 		}
-		if unsaid = !m.said[key] && len(m.said) < maxSaid; unsaid {
-			m.said[key] = true
+		if first = !m.emitted[key] && len(m.emitted) < maxEmitted; first {
+			m.emitted[key] = true
 		}
 	})
-	return unsaid
+	return first
 }
 
-// sayStored tells of the conditions that a stored status brought (JOB-47).
-func (s *jobSync) sayStored(before, after *batchv1.Job, found *reconcile.Findings) {
+// emitStored emits events about the conditions of a stored status (JOB-47).
+func (s *jobSync) emitStored(before, after *batchv1.Job, found *reconcile.Findings) {
 	for _, e := range storedEvents(before, after, found) {
-		s.say(e)
+		s.emit(e)
 	}
 	if a, is := s.config.Recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
 		a.finished(after)
@@ -154,24 +154,24 @@ func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
 	return false
 }
 
-// sayStanding tells of what is wrong with the Job as it is.
-func (s *jobSync) sayStanding(found *reconcile.Findings) {
-	for _, e := range standingEvents(found) {
-		s.sayOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
+// emitFindings emits events about lasting problems of the Job.
+func (s *jobSync) emitFindings(found *reconcile.Findings) {
+	for _, e := range findingEvents(found) {
+		s.emitOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
 	}
 }
 
-// sayRejected tells that the API server does not take the status (STV-22). The values that
-// it complains about may change with every try; the fields do not.
-func (s *jobSync) sayRejected(err error) {
+// emitRejected emits an event about a status that the API server rejects (STV-22). The
+// invalid values may change with every try; the fields do not.
+func (s *jobSync) emitRejected(err error) {
 	key := eventStatusRejected
 	for _, c := range detailsOf(err).Causes {
 		key += "\n" + c.Field
 	}
-	s.sayOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
+	s.emitOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
 }
 
-// detailsOf is what the API server says of an error besides its text.
+// detailsOf returns the details of an API error.
 func detailsOf(err error) metav1.StatusDetails {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
 		return *status.Status().Details

@@ -42,7 +42,7 @@ func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 		if got := storedEvents(c.after, c.after, &c.found); len(got) > 0 {
 			t.Errorf("%s: told though the condition is not new: %+v", name, got)
 		}
-		if got := standingEvents(&c.found); len(got) > 0 {
+		if got := findingEvents(&c.found); len(got) > 0 {
 			t.Errorf("%s: told before it is stored: %+v", name, got)
 		}
 	}
@@ -61,10 +61,10 @@ func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 		{"Warning", "BackoffLimitPerIndexOnFailure",
 			"backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count"},
 	}
-	if got := standingEvents(&plan.Findings); !slices.Equal(got, want) {
+	if got := findingEvents(&plan.Findings); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
-	unknown := standingEvents(&reconcile.Findings{UnknownMode: "Weird"})
+	unknown := findingEvents(&reconcile.Findings{UnknownMode: "Weird"})
 	if len(unknown) != 1 || unknown[0].reason != "UnknownCompletionMode" || !strings.Contains(unknown[0].message, "Weird") {
 		t.Errorf("%+v", unknown)
 	}
@@ -76,7 +76,7 @@ func TestEventAboutManyNames_PFN_25(t *testing.T) {
 	for _, problem := range []string{"a", "b", "c", "d", "e"} {
 		found.Violations = append(found.Violations, rulename.Violation{Rule: -1, Problem: problem})
 	}
-	if got, want := standingEvents(found)[0].message, "annotation "+rulename.Annotation+" is ignored: a; b; c; and 2 more"; got != want {
+	if got, want := findingEvents(found)[0].message, "annotation "+rulename.Annotation+" is ignored: a; b; c; and 2 more"; got != want {
 		t.Errorf("%q", got)
 	}
 }

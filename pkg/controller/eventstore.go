@@ -18,7 +18,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// outgoing is one event on its way to the API server.
+// outgoing is one event to be written to the API server.
 type outgoing struct {
 	name                  string
 	about                 corev1.ObjectReference
@@ -26,14 +26,14 @@ type outgoing struct {
 	annotations           map[string]string
 	count                 int
 	first, last           metav1.Time
-	// stored is what is known of the object of that name, if it is there.
+	// stored is what is known of the existing object of that name; nil if none is known.
 	stored *storedEvent
-	// unsure is the count that a write would have stored of which it is not known whether
-	// it came through; 0 if there is none.
+	// unsure is the count of a write that may or may not have been stored; 0 if there is
+	// none.
 	unsure int32
 }
 
-// storedEvent is what a write has to know of an event that is there.
+// storedEvent is what a write needs to know of an existing event.
 type storedEvent struct {
 	name, version, message string
 	annotations            map[string]string
@@ -56,7 +56,7 @@ func newOutgoing(l *lane, n note) *outgoing {
 	return e
 }
 
-// eventName is the same whenever the same is said about the same object.
+// eventName returns the same name for the same message about the same object.
 func eventName(about corev1.ObjectReference, said ...string) string {
 	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + strings.Join(said, "\n")))
 	hash := hex.EncodeToString(sum[:8])
@@ -64,8 +64,8 @@ func eventName(about corev1.ObjectReference, said ...string) string {
 	return strings.TrimRight(name, "-.") + "." + hash
 }
 
-// lapsed takes that the API server has forgotten the event that was known: the next one
-// goes on with its count.
+// lapsed handles that the API server has deleted the event: the next one continues its
+// count.
 func (e *outgoing) lapsed() {
 	e.count += int(e.stored.count)
 	e.first, e.message, e.annotations, e.stored = e.stored.first, e.stored.message, e.stored.annotations, nil
@@ -77,14 +77,14 @@ type eventStore struct {
 	timeout time.Duration
 }
 
-// maxEventTries bounds how often one write begins anew, because the event came into being,
-// changed, or was forgotten meanwhile.
+// maxEventTries bounds how often one write starts over because the event was created,
+// changed, or deleted meanwhile.
 const maxEventTries = 5
 
 var errEventChanges = errors.New("the event changed during every try to write it")
 
-// write makes the event, or raises the count of the one that is there. It reports whether
-// there is nothing left to do: an error then says that the event never will be written.
+// write creates the event, or increases the count of the existing one. It reports whether
+// nothing is left to do: an error then means that the event will never be written.
 func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err error) {
 	for range maxEventTries {
 		if e.stored == nil {
@@ -110,7 +110,7 @@ func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err err
 	return false, errEventChanges
 }
 
-// isPassing says that the same write may succeed later.
+// isPassing reports whether the same write may succeed later.
 func isPassing(err error) bool {
 	return isAmbiguous(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
 }
@@ -134,7 +134,7 @@ func (s *eventStore) create(ctx context.Context, e *outgoing) error {
 	return e.took(stored, count, err)
 }
 
-// raise adds to the count of the event, if that is still as it is known.
+// raise increases the count of the event, if it has not changed since.
 func (s *eventStore) raise(ctx context.Context, e *outgoing) error {
 	count := addCounts(e.stored.count, e.count)
 	stored, err := s.patch(ctx, e, map[string]any{
@@ -145,9 +145,9 @@ func (s *eventStore) raise(ctx context.Context, e *outgoing) error {
 	return e.took(stored, count, err)
 }
 
-// look learns what is there: a patch that changes nothing returns the event, so that the
-// permission to read events is not needed. It reports whether this is what an earlier
-// write stored, whose answer was lost.
+// look reads the existing event with a patch that changes nothing, so that permission to
+// read events is not needed. It reports whether an earlier write whose answer was lost
+// stored it.
 func (s *eventStore) look(ctx context.Context, e *outgoing) (done bool, err error) {
 	unsure := e.unsure
 	stored, err := s.patch(ctx, e, map[string]any{})
@@ -171,7 +171,7 @@ func (s *eventStore) patch(ctx context.Context, e *outgoing, change map[string]a
 	return s.events.Events(e.about.Namespace).Patch(ctx, e.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
 }
 
-// took takes the answer to a write of a count.
+// took handles the answer to a write of a count.
 func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 	switch {
 	case err == nil:
@@ -186,7 +186,7 @@ func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 	return err
 }
 
-// addCounts adds to a count, which may be anything that somebody else has stored.
+// addCounts adds to a stored count, which someone else may have set to anything.
 func addCounts(stored int32, n int) int32 {
 	return int32(min(int64(max(stored, 0))+int64(n), math.MaxInt32))
 }

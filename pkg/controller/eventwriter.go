@@ -23,24 +23,24 @@ import (
 )
 
 // eventWriter writes events in the background. It is a record.EventRecorder that never
-// blocks, and an aggregator. The broadcaster of client-go would not do: it has one budget
-// for all that is said about one object, and one queue that drops what does not fit, so
-// that many created pods cost a Job the event of its end; and it counts one by one.
+// blocks, and an aggregator. The broadcaster of client-go is not enough: it has one budget
+// for all events about one object, and one queue that drops what does not fit, so that many
+// created pods may cost a Job the event about its end; and it counts one by one.
 //
-// What is said waits in lanes: one for each reason of a Job, one for each cause of
-// failures. In a lane things become fewer, not lost: the same text again is a higher
-// count, pods become "500 pods", failures a count. Each lane may write ten events at once
-// and then one a minute, all it holds when the Job finishes, and all it holds at the end
-// of the process. Lanes about pods have a queue of their own: nothing waits behind them.
+// Events wait in lanes: one for each reason of a Job, one for each cause of failures. A
+// lane merges events instead of dropping them: repeated text increases the count, pods
+// become "500 pods", failures a count. Each lane may write ten events at once, then one a
+// minute, and everything when the Job finishes or the process ends. Lanes about pods have a
+// queue of their own: nothing else waits behind them.
 //
-// An event is an object whose name follows from the Job's UID and what is said. So the
-// same thing said again, also by the next process, raises the count of one object.
+// The name of an event is derived from the Job's UID and the message. So the same event
+// again, even from the next process, increases the count of one object.
 //
-// An event is stored at most once: what was said and not stored when a process dies is
-// lost, and nobody repeats it. So pods whose failure was stored just before a crash are
-// missing in the count of its cause; none is counted twice. The API server forgets an
-// event an hour after its last change, and the count begins anew. If it is gone sooner,
-// the process that wrote it goes on with the full count.
+// An event is stored at most once: those not stored when the process dies are lost. So pods
+// whose failure was stored just before a crash are missing from the count of its cause;
+// none are counted twice. The API server deletes an event an hour after its last change,
+// and the count starts over. If it is deleted sooner, the process that wrote it continues
+// with the full count.
 type eventWriter struct {
 	clock  clock.WithTicker
 	store  eventStore
@@ -54,20 +54,20 @@ type eventWriter struct {
 
 	mu    sync.Mutex
 	lanes lanes
-	// complained are the kinds of errors that the log tells of already.
+	// complained are the kinds of errors that were logged recently.
 	complained map[string]bool
 }
 
-// retryPolicy bounds the wait after an event that could not be written.
+// retryPolicy bounds the wait after a failed write.
 type retryPolicy struct{ min, max time.Duration }
 
-// maxDrain is how long the end of a process may wait for its events.
+// maxDrain is how long a shutdown may wait for pending events.
 const maxDrain = 3 * time.Second
 
-// maxEventAge is how long it is tried to write an event. The API server keeps none longer.
+// maxEventAge is how long writing an event is retried. The API server keeps events no longer.
 const maxEventAge = time.Hour
 
-// newEventWriter returns a writer that waits to be started.
+// newEventWriter returns a writer that is not started.
 func newEventWriter(config Config) *eventWriter {
 	w := &eventWriter{
 		clock: config.Clock, retry: retryPolicy{config.RetryMin, config.RetryMax},
@@ -123,9 +123,9 @@ func (w *eventWriter) finished(job *batchv1.Job) {
 func (w *eventWriter) tell(about runtime.Object, kind string, key laneKey, n note) {
 	ref, err := reference.GetReference(scheme.Scheme, about)
 	if err != nil {
-		return // It is of no type that events can be about.
+		return // Events cannot be about this type.
 	}
-	// One event stands for what was said of several versions.
+	// One event covers several versions.
 	ref.ResourceVersion = ""
 	key.object = ref.UID
 	n.first = w.clock.Now()
@@ -140,7 +140,7 @@ func (w *eventWriter) tell(about runtime.Object, kind string, key laneKey, n not
 	w.queues[key.queue()].Add(key)
 }
 
-// start begins to write.
+// start starts writing events.
 func (w *eventWriter) start(ctx context.Context, client kubernetes.Interface) {
 	w.logger = klog.FromContext(ctx)
 	w.store.events = client.CoreV1()
@@ -150,7 +150,7 @@ func (w *eventWriter) start(ctx context.Context, client kubernetes.Interface) {
 	}
 }
 
-// stop writes what is not written yet, as far as it gets in a while.
+// stop writes what is pending, within maxDrain.
 func (w *eventWriter) stop() {
 	for _, q := range w.queues {
 		q.ShutDown()
@@ -174,7 +174,8 @@ func (w *eventWriter) work(q workqueue.TypedDelayingInterface[laneKey]) {
 	}
 }
 
-// writeNext writes one event of a lane, if it may. It says when to come back, if ever.
+// writeNext writes one event of a lane, if the budget allows it. It returns how long to
+// wait for the next, if there is one.
 func (w *eventWriter) writeNext(key laneKey) (wait time.Duration, more bool) {
 	e, wait := w.take(key)
 	if e == nil {
@@ -194,7 +195,7 @@ func (w *eventWriter) take(key laneKey) (e *outgoing, wait time.Duration) {
 	return l.take(w.clock.Now())
 }
 
-// wrote takes what became of an event.
+// wrote handles the result of writing an event.
 func (w *eventWriter) wrote(key laneKey, e *outgoing, done bool, err error) (wait time.Duration, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,7 +209,7 @@ func (w *eventWriter) wrote(key laneKey, e *outgoing, done bool, err error) (wai
 	return 0, w.lanes.wrote(l, now)
 }
 
-// complain logs an error of a kind once in a while. The caller holds the lock.
+// complain logs an error, but not too often for each kind. The caller holds the lock.
 func (w *eventWriter) complain(about string, err error, message string, values ...any) {
 	if w.lanes.sweep(w.clock.Now()) {
 		clear(w.complained)
@@ -219,8 +220,7 @@ func (w *eventWriter) complain(about string, err error, message string, values .
 	}
 }
 
-// drain tries once more to write what is left, the oldest first, and what is not only
-// about pods before the rest.
+// drain tries once more to write what is left: urgent lanes first, then the oldest.
 func (w *eventWriter) drain() {
 	w.mu.Lock()
 	left := w.lanes.openAll("")

@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// The features that --feature-gates switches. They bear the names that Kubernetes gives
-// them; here they decide about our Jobs only, not about what the API server accepts.
+// Features of --feature-gates. They have the names of Kubernetes' own; here they apply to
+// our Jobs only, not to what the API server accepts.
 const (
 	// PodFailurePolicyName: the reason of FailJob names the rule that matched (KEP-4443).
 	PodFailurePolicyName featuregate.Feature = "PodFailurePolicyName"
@@ -20,14 +20,14 @@ const (
 	JobPodReplacementPolicy featuregate.Feature = "JobPodReplacementPolicy"
 	// JobSuccessPolicy: spec.successPolicy, and the reason CompletionsReached (KEP-3998).
 	JobSuccessPolicy featuregate.Feature = "JobSuccessPolicy"
-	// JobManagedBy: spec.managedBy (KEP-4368). Off, it is not looked at, which only makes
-	// sense in place of the built-in controller; and together with JobPodReplacementPolicy,
-	// Jobs finish as they did before SuccessCriteriaMet.
+	// JobManagedBy: spec.managedBy (KEP-4368). If disabled, the field is ignored, which
+	// only makes sense in place of the built-in controller; if JobPodReplacementPolicy is
+	// disabled too, Jobs finish as they did before SuccessCriteriaMet.
 	JobManagedBy featuregate.Feature = "JobManagedBy"
 )
 
-// NewFeatureGate returns a gate with all features on. The stages are ours: Kubernetes has
-// four of these locked to on, and here a cluster that has to go back can switch each off.
+// NewFeatureGate returns a gate with all features enabled. Kubernetes has locked four of
+// these to enabled; here each can be disabled, for clusters that have to roll back.
 func NewFeatureGate() featuregate.MutableFeatureGate {
 	gate := featuregate.NewFeatureGate()
 	err := gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
@@ -38,12 +38,12 @@ func NewFeatureGate() featuregate.MutableFeatureGate {
 		JobManagedBy:            {Default: true, PreRelease: featuregate.Beta},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("feature gates: %v", err)) // Only a name given twice.
+		panic(fmt.Sprintf("feature gates: %v", err)) // Only for a duplicate name.
 	}
 	return gate
 }
 
-// featuresOf is what the decision core takes from the gate.
+// featuresOf converts the gate for the decision core.
 func featuresOf(gate featuregate.FeatureGate) reconcile.Features {
 	return reconcile.Features{
 		RuleNames:            gate.Enabled(PodFailurePolicyName),

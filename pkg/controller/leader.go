@@ -17,29 +17,28 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Election lets one of several processes work (JOB-56), with a Lease. A process that
-// takes the lead starts like one that was restarted: all that has to last is in Jobs and
-// pods, and every status write is conditional, so that even two leaders at once count
-// nothing twice.
+// Election elects one of several processes to work (JOB-56), with a Lease. A new leader
+// starts like a restarted process: all persistent state is in Jobs and pods, and every
+// status write is conditional, so that even two leaders at once count nothing twice.
 type Election struct {
-	// Client reads and writes the Lease. One of its own keeps other calls from delaying it.
+	// Client reads and writes the Lease. A separate one keeps other calls from delaying it.
 	Client kubernetes.Interface
-	// Namespace and Name are the Lease's; LeaseName makes a name.
+	// Namespace and Name are the Lease's; LeaseName returns a suitable name.
 	Namespace, Name string
-	// Identity tells this process from the others.
+	// Identity is the unique identity of this process.
 	Identity string
-	// LeaseDuration is how long the others wait after the last sign of life, RenewDeadline
-	// when a leader gives up that cannot renew, RetryPeriod the time between two tries.
+	// LeaseDuration is how long the others wait after the last renewal, RenewDeadline when
+	// a leader that cannot renew gives up, RetryPeriod the time between two tries.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Watchdog, if set, is told of the elector, and can say whether the lead is stuck.
+	// Watchdog, if set, watches the elector, and reports a stuck leader as unhealthy.
 	Watchdog *leaderelection.HealthzAdaptor
 }
 
-// Validate says what is wrong with the election, in terms of its flags.
+// Validate checks the election. Errors make sense to users of the flags.
 func (e Election) Validate() error {
 	switch {
 	case e.LeaseDuration < time.Second || e.LeaseDuration%time.Second != 0:
-		// A Lease holds seconds: the others would take over sooner than the leader thinks.
+		// A Lease stores whole seconds: the others would take over sooner than the leader expects.
 		return fmt.Errorf("the lease duration must be whole seconds, not %v", e.LeaseDuration)
 	case e.LeaseDuration <= e.RenewDeadline:
 		return fmt.Errorf("the lease duration, %v, must be longer than the renew deadline, %v", e.LeaseDuration, e.RenewDeadline)
@@ -57,9 +56,9 @@ func (e Election) Validate() error {
 	return nil
 }
 
-// LeaseName is the name of the Lease of all controllers of the managedBy value and the
-// namespaces, none for all: another for each, so that controllers of different Jobs do not
-// wait for each other.
+// LeaseName returns the name of the Lease for controllers of a managedBy value and
+// namespaces (none for all), so that controllers of different Jobs do not wait for each
+// other.
 func LeaseName(managedBy string, namespaces ...string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -76,9 +75,10 @@ func LeaseName(managedBy string, namespaces ...string) string {
 	return fmt.Sprintf("%s-%08x", strings.TrimRight(name, "-"), hash.Sum32())
 }
 
-// Run calls lead whenever this process takes the lead, until ctx is done or lead returns
-// an error. lead gets a context that ends with the lead, and has to return soon then; the
-// Lease is given back once it has. A lead that is lost makes the process a candidate again.
+// Run calls lead whenever this process becomes the leader, until ctx is done or lead
+// returns an error. The context of lead is canceled when leadership is lost, and lead must
+// return soon then; the Lease is released once it has. A process that lost its leadership
+// becomes a candidate again.
 func (e Election) Run(ctx context.Context, lead func(context.Context) error) error {
 	for ctx.Err() == nil {
 		if err := e.term(ctx, lead); err != nil {
@@ -88,9 +88,9 @@ func (e Election) Run(ctx context.Context, lead func(context.Context) error) err
 	return nil
 }
 
-// term goes through one candidacy and, if it is won, one lead.
+// term runs one candidacy and, if it is won, one leadership.
 func (e Election) term(ctx context.Context, lead func(context.Context) error) error {
-	// The Lease must outlast the work that it allows, also at the end of ctx.
+	// The Lease must outlast the work that it protects, even when ctx ends.
 	holding, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	t := &term{ctx: ctx, lead: lead, release: release, done: make(chan struct{})}
@@ -106,7 +106,7 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 			klog.FromContext(ctx).Info("Leader", "identity", identity, "self", identity == e.Identity)
 		}},
 		WatchDog: e.Watchdog, Name: e.Name,
-		// The elector would give back a Lease that it cannot renew before it ends the lead.
+		// The elector would release a Lease that it cannot renew before it ends the work.
 		ReleaseOnCancel: false,
 	})
 	if err != nil {
@@ -123,12 +123,12 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 	return err
 }
 
-// giveBack empties the Lease, if it still is ours, so that others need not wait until it
-// expires. If that fails they wait.
+// giveBack releases the Lease, if it is still ours, so that others need not wait until it
+// expires. If that fails, they wait.
 func (e Election) giveBack(ctx context.Context, lock *resourcelock.LeaseLock) {
 	ctx, cancel := context.WithTimeout(ctx, e.RenewDeadline)
 	defer cancel()
-	// A last renewal that nobody waited for may be stored in between.
+	// A last renewal that was not waited for may be stored in between.
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		held, _, err := lock.Get(ctx)
 		if err != nil || held.HolderIdentity != e.Identity {
@@ -140,11 +140,11 @@ func (e Election) giveBack(ctx context.Context, lock *resourcelock.LeaseLock) {
 		})
 	})
 	if err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot give back the Lease: the next leader waits until it expires")
+		klog.FromContext(ctx).Error(err, "Cannot release the Lease, the next leader has to wait until it expires")
 	}
 }
 
-// term is the state of one candidacy and lead.
+// term is the state of one candidacy and leadership.
 type term struct {
 	ctx     context.Context
 	lead    func(context.Context) error
@@ -156,7 +156,7 @@ type term struct {
 	err            error
 }
 
-// stopCandidacy ends an election that has not been won. A lead ends by itself.
+// stopCandidacy ends an election that has not been won. Leadership ends by itself.
 func (t *term) stopCandidacy() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,7 +165,7 @@ func (t *term) stopCandidacy() {
 	}
 }
 
-// work is called, in a goroutine of its own, once the lead is won.
+// work is called, in a goroutine of its own, once this process is the leader.
 func (t *term) work(leading context.Context) {
 	t.mu.Lock()
 	if t.ended || leading.Err() != nil {
@@ -182,7 +182,7 @@ func (t *term) work(leading context.Context) {
 	t.err = t.lead(ctx)
 }
 
-// end waits for the work, which goes on for a moment after a lead is lost.
+// end waits for the work, which continues for a moment after leadership is lost.
 func (t *term) end() error {
 	t.mu.Lock()
 	t.ended = true
@@ -193,7 +193,7 @@ func (t *term) end() error {
 	}
 	<-t.done
 	if t.err == nil && t.ctx.Err() == nil {
-		klog.FromContext(t.ctx).Info("Lost the lead, and will try to get it again")
+		klog.FromContext(t.ctx).Info("Lost leadership, becoming a candidate again")
 	}
 	return t.err
 }

@@ -12,37 +12,36 @@ import (
 )
 
 // jobMemory is what a process knows of a Job beyond what the API server stores.
-// All of it can be lost without a wrong decision, but for a shorter back-off
-// where failed pods were deleted too, and a longer one where succeeded pods were.
+// Losing it leads to no wrong decision, except for a shorter back-off if failed pods
+// were deleted, or a longer one if succeeded pods were.
 type jobMemory struct {
 	ours      bool
 	namespace string
 	backoff   backoff.Record
-	// status is the last one that the cached pods are known to be as new as.
+	// status is the newest status that the cached pods are known to be at least as new as.
 	status *batchv1.JobStatus
-	// listPods asks for a list past the cache before the next decision.
+	// listPods reports whether to list the pods from the API server before the next decision.
 	listPods bool
-	// ramp is how many creations the next stage may begin with (slow start), 0 for one.
+	// ramp is how many creations the next stage may start with (slow start), 0 for one.
 	ramp int
-	// conflicts counts, for each pod, the conflicts in a row that its writes met.
+	// conflicts counts, for each pod, the conflicts in a row of its writes.
 	conflicts map[types.UID]int
-	// unanswered is a status write of which nobody knows whether it was stored.
+	// unanswered is a status write that may or may not have been stored.
 	unanswered *unanswered
 	// written is when this process last wrote the status.
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.
 	lastEnd time.Time
-	// unreportedSince is when this process first saw failed pods whose end was not told.
+	// unreportedSince is when this process first saw failed pods whose end was not reported.
 	unreportedSince map[types.UID]time.Time
-	// said are the events that are said once for each text.
-	said map[string]bool
-	// retired is when there was nothing left to do for the Job.
+	// emitted are the keys of the events that are emitted only once.
+	emitted map[string]bool
+	// retired is when nothing was left to do for the Job.
 	retired time.Time
 }
 
-// keepRetired is how long it is remembered that a Job was ours after there was
-// nothing left to do: a pod of it may still turn up, created by a request that came
-// through late.
+// keepRetired is how long to remember that a Job was ours after nothing was left to
+// do: one of its pods may still show up, created by a late request.
 const keepRetired = 10 * time.Minute
 
 // memory is kept by UID: a Job recreated under the same name starts fresh (JOB-20).
@@ -70,7 +69,7 @@ func (m memory) update(uid types.UID, change func(*jobMemory)) {
 	m.jobs[uid] = j
 }
 
-// countConflict takes a conflict about a pod, and returns how many there were in a row.
+// countConflict counts a conflict about a pod, and returns how many there were in a row.
 func (s *jobSync) countConflict(pod types.UID) (n int) {
 	s.conflicted[pod] = true
 	s.memory.update(s.uid, func(m *jobMemory) {
@@ -83,13 +82,13 @@ func (s *jobSync) countConflict(pod types.UID) (n int) {
 	return n
 }
 
-// settleConflicts ends the series of conflicts of each pod that met none in this sync.
+// settleConflicts resets the conflicts of each pod that had none in this sync.
 func (s *jobSync) settleConflicts() {
 	m := s.memory.get(s.uid)
 	switch {
 	case m.conflicts == nil:
 	case !m.ours && len(s.conflicted) == 0:
-		s.memory.forget(s.uid) // The pods of a Job that is gone, or of none that is known.
+		s.memory.forget(s.uid) // The Job is gone, or was never known.
 	default:
 		s.memory.update(s.uid, func(m *jobMemory) {
 			maps.DeleteFunc(m.conflicts, func(pod types.UID, _ int) bool { return !s.conflicted[pod] })
@@ -106,7 +105,7 @@ func (m memory) forget(uid types.UID) {
 	delete(m.jobs, uid)
 }
 
-// retire keeps only that the Job was ours, and that for a while.
+// retire forgets everything except that the Job was ours, for keepRetired.
 func (m memory) retire(uid types.UID, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 // metricsSubsystem is the built-in controller's, so that its dashboards fit (JOB-52).
 const metricsSubsystem = "job_controller"
 
-// Metrics counts what a controller does to its Jobs. The names, labels and meanings of
-// the built-in controller's metrics are kept (D-19); see ownMetrics for those it has not.
-// Everything is counted at most once: what a write brought whose answer was lost, or
-// whose process ended with it, is not counted. A nil *Metrics counts nothing.
+// Metrics counts what a controller does to its Jobs. It has the names, labels and meanings
+// of the built-in controller's metrics (D-19); additionalMetrics has more. Everything is counted
+// at most once: a write whose answer was lost, or whose process ended with it, is not
+// counted. A nil *Metrics counts nothing.
 type Metrics struct {
 	jobsFinished      *metrics.CounterVec
 	podsFinished      *metrics.CounterVec
@@ -34,10 +34,10 @@ type Metrics struct {
 	syncDuration      *metrics.HistogramVec
 	staleSyncs        *metrics.CounterVec
 	jobsOfOthers      *metrics.CounterVec
-	ownMetrics
+	additionalMetrics
 }
 
-// NewMetrics returns metrics that the registry serves. The clock tells the age of pods
+// NewMetrics returns metrics registered with the registry. The clock is for the age of pods
 // that wait to be counted.
 func NewMetrics(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
 	r := registrar{registry}
@@ -62,16 +62,16 @@ func NewMetrics(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics 
 			"Syncs that could not go on with what the watches had delivered, because writes might be newer: they read the objects anew.", "group", "resource"),
 		jobsOfOthers: r.counter("jobs_by_external_controller_total",
 			"Jobs that another controller reconciles, by its name in spec.managedBy. Counted in place of the built-in controller only.", "controller_name"),
-		ownMetrics: newOwnMetrics(r, now),
+		additionalMetrics: newAdditionalMetrics(r, now),
 	}
 }
 
 var syncLabels = []string{"completion_mode", "result", "action"}
 
-// reactionBuckets are 4 ms to 65 s, each twice the one before.
+// reactionBuckets are 4 ms to 65 s, each twice the previous.
 var reactionBuckets = metrics.ExponentialBuckets(0.004, 2, 15)
 
-// registrar makes metrics of the subsystem.
+// registrar creates metrics of the subsystem.
 type registrar struct{ registry metrics.KubeRegistry }
 
 func (r registrar) counter(name, help string, labels ...string) *metrics.CounterVec {
@@ -96,23 +96,23 @@ func (r registrar) gauge(name, help string, value func() float64) {
 	r.registry.RawMustRegister(metrics.NewGaugeFunc(&metrics.GaugeOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, value))
 }
 
-// gauges serves one gauge for each value of a label.
+// gauges registers one gauge for each value of a label.
 func (r registrar) gauges(name, help, label string, values func() map[string]float64) {
 	r.registry.RawMustRegister(&labelledGauges{
 		prometheus.NewDesc(prometheus.BuildFQName("", metricsSubsystem, name), "[ALPHA] "+help, []string{label}, nil), values,
 	})
 }
 
-// labelledGauges are gauges whose values are worked out at a scrape.
+// labelledGauges are gauges whose values are computed at a scrape.
 type labelledGauges struct {
 	description *prometheus.Desc
 	values      func() map[string]float64
 }
 
-// Describe is of a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (g *labelledGauges) Describe(to chan<- *prometheus.Desc) { to <- g.description }
 
-// Collect is of a prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (g *labelledGauges) Collect(to chan<- prometheus.Metric) {
 	for label, value := range g.values() {
 		to <- prometheus.MustNewConstMetric(g.description, prometheus.GaugeValue, value, label)
@@ -123,8 +123,8 @@ func completionMode(job *batchv1.Job) string {
 	return string(jobspec.CompletionMode(&job.Spec))
 }
 
-// statusStored counts what a stored status says beyond the one before it (JOB-50,
-// TRK-30, BLI-32, PFP-13).
+// statusStored counts the changes from one stored status to the next (JOB-50, TRK-30,
+// BLI-32, PFP-13).
 func (m *Metrics) statusStored(before, after *batchv1.Job, failed []reconcile.FailedPod) {
 	if m == nil {
 		return
@@ -156,7 +156,7 @@ func boundedReason(reason string) string {
 
 func (m *Metrics) podsCounted(before, after *batchv1.Job) {
 	mode := completionMode(after)
-	// Both counts may be corrected downwards (elastic Jobs), a metric may not.
+	// Both counts may decrease (elastic Jobs), a metric may not.
 	m.podsFinished.WithLabelValues(mode, "failed").Add(float64(max(0, after.Status.Failed-before.Status.Failed)))
 	succeeded := int(after.Status.Succeeded - before.Status.Succeeded)
 	if mode == string(batchv1.IndexedCompletion) {
@@ -177,7 +177,7 @@ func (m *Metrics) indexesEnded(before, after *batchv1.Job) {
 	m.indexesFinished.WithLabelValues("failed", limit).Add(float64(added(after, ptr.Deref(before.Status.FailedIndexes, ""), ptr.Deref(after.Status.FailedIndexes, ""))))
 }
 
-// added is how many indexes in range a list gained.
+// added returns how many indexes in range a list gained.
 func added(job *batchv1.Job, before, after string) int {
 	if before == after {
 		return 0
@@ -200,15 +200,15 @@ func (m *Metrics) podCreated(reason reconcile.CreateReason, err error) {
 	m.podsCreated.WithLabelValues(string(reason), status).Inc()
 }
 
-// failureIgnored counts a failed pod that was let go because a rule ignores its failure.
+// failureIgnored counts a failed pod that was released because a rule ignores its failure.
 func (m *Metrics) failureIgnored() {
 	if m != nil {
 		m.failuresHandled.WithLabelValues(string(batchv1.PodFailurePolicyActionIgnore)).Inc()
 	}
 }
 
-// finalizerHeld counts finished pods that come to hold the tracking finalizer, and that
-// no longer do (TRK-30).
+// finalizerHeld counts finished pods that have the tracking finalizer, and that no longer
+// do (TRK-30).
 func (m *Metrics) finalizerHeld(pod *reconcile.Pod, held bool) {
 	event := "delete"
 	if held {
@@ -231,14 +231,14 @@ func (m *Metrics) synced(job *batchv1.Job, took time.Duration, action syncAction
 	m.syncDuration.WithLabelValues(completionMode(job), result, string(action)).Observe(took.Seconds())
 }
 
-// jobOfOthers counts a Job of another external controller when it is seen first (MGB-12).
+// jobOfOthers counts a Job of another external controller when it is first seen (MGB-12).
 func (m *Metrics) jobOfOthers(name string) {
 	if m != nil {
 		m.jobsOfOthers.WithLabelValues(name).Inc()
 	}
 }
 
-// staleSync counts a sync that has to read the Job's pods past the watches (JOB-51).
+// staleSync counts a sync that has to list the Job's pods from the API server (JOB-51).
 func (m *Metrics) staleSync() {
 	if m != nil {
 		m.staleSyncs.WithLabelValues("", "pods").Inc()

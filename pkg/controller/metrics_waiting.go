@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// uncountedPods are the finished pods that hold the tracking finalizer.
+// uncountedPods are the finished pods that have the tracking finalizer.
 type uncountedPods struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
 	pods  map[types.UID]uncountedPod
-	// delayed are the pods, by Job, that rightly hold the finalizer until their index
-	// has a new pod (BLI-06): that may take as long as a back-off, or a suspension.
+	// delayed are the pods, by Job, that keep the finalizer until their index has a new pod
+	// (BLI-06): for as long as a back-off or a suspension.
 	delayed map[types.UID][]types.UID
 }
 
@@ -42,7 +42,7 @@ func (u *uncountedPods) set(pod *reconcile.Pod, held bool) {
 	}
 }
 
-// setDelayed takes the pods of the Job that are delayed now.
+// setDelayed sets the delayed pods of the Job.
 func (u *uncountedPods) setDelayed(job types.UID, pods []types.UID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -64,7 +64,7 @@ func (u *uncountedPods) mark(pods []types.UID, delayed bool) {
 	}
 }
 
-// clear forgets all, and says how many pods there were.
+// clear removes all pods, and returns how many there were.
 func (u *uncountedPods) clear() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -74,8 +74,8 @@ func (u *uncountedPods) clear() int {
 	return n
 }
 
-// oldest is an age in seconds. It goes through all, at each scrape: there are many only
-// while something is wrong, or while many indexes wait for a new pod.
+// oldest returns an age in seconds. It iterates over all pods at each scrape: there are
+// many only while something is wrong, or while many indexes wait for a new pod.
 func (u *uncountedPods) oldest() float64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -88,7 +88,7 @@ func (u *uncountedPods) oldest() float64 {
 	return age.Seconds()
 }
 
-// waitingJobs are Jobs that wait for something, why, and since when.
+// waitingJobs are Jobs that wait for something, with the reason and the start of the wait.
 type waitingJobs struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
@@ -110,8 +110,8 @@ func (w *waitingJobs) set(job types.UID, wait jobWait) {
 	w.jobs[job] = wait
 }
 
-// extend gives a wait another reason, or begins one now. A Job that got somewhere
-// meanwhile waits anew.
+// extend sets the reason of a wait, or starts one now. anew restarts it, after
+// progress.
 func (w *waitingJobs) extend(job types.UID, reason string, anew bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *waitingJobs) clear() {
 	clear(w.jobs)
 }
 
-// each goes through the Jobs that wait, at each scrape.
+// each calls do for every Job that waits, at each scrape.
 func (w *waitingJobs) each(do func(reason string, age float64)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,18 +161,18 @@ func (w *waitingJobs) ages() map[string]float64 {
 	return oldest
 }
 
-// refusedByQuota is the reason that callResult does not know.
+// refusedByQuota is a reason in addition to those of callResult.
 const refusedByQuota = "quota"
 
-// noRefusals has every reason, so that graphs show 0 and no gap.
+// noRefusals has every reason, so that graphs show 0 instead of a gap.
 func noRefusals() map[string]float64 {
 	return map[string]float64{
 		refusedByQuota: 0, "forbidden": 0, "invalid": 0, "throttled": 0, "timeout": 0, "no_answer": 0, "error": 0, "conflict": 0, "not_found": 0,
 	}
 }
 
-// refusalReason is why a pod could not be created. A quota that is used up answers Forbidden
-// like much else; its words are all that tells it apart.
+// refusalReason returns why a pod could not be created. An exceeded quota is a Forbidden
+// like others, recognizable only by its text.
 func refusalReason(err error) string {
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") {
 		return refusedByQuota
@@ -180,7 +180,7 @@ func refusalReason(err error) string {
 	return callResult(err)
 }
 
-// reportWaits tells what the Job waits for after the sync.
+// reportWaits updates what the Job waits for after the sync.
 func (s *jobSync) reportWaits(result Result, err error) {
 	m, job := s.config.Metrics, s.cache.Job(s.uid)
 	if job == nil || !s.config.owns(job) || reconcile.IsFinished(job) || job.DeletionTimestamp != nil {
@@ -200,19 +200,19 @@ func (s *jobSync) reportWaits(result Result, err error) {
 	switch {
 	case s.refusal != nil:
 		m.refused.extend(s.uid, refusalReason(s.refusal), s.created)
-	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // Then it has what it wants.
+	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // It no longer waits.
 		m.refused.remove(s.uid)
 	}
 }
 
-// wantsNoPods says that the sync wanted to create none, or that nobody misses those that
-// could not be (JOB-46). Then other calls that fail, perhaps for ever, do not prolong a
-// wait. A sync that ended before it had a plan says neither.
+// wantsNoPods reports whether the sync had no pods to create, or none that are needed
+// (JOB-46), so that other calls that keep failing do not prolong a wait. It is false for a
+// sync that ended before it had a plan.
 func (s *jobSync) wantsNoPods() bool {
 	return s.planned && (!s.create || s.held && s.refusal == nil)
 }
 
-// boundSince is when the Job became bound to end, or zero.
+// boundSince returns when the Job became bound to end, or zero.
 func boundSince(job *batchv1.Job) time.Time {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		if c := reconcile.TrueCondition(job, t); c != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// namedJobs reads Jobs in JSON, which keeps what the typed client does not know: the names
-// of pod failure policy rules (PFN-28), and fields of pod templates. Everything else, errors, retries
-// and rate limits included, is client-go's.
+// namedJobs reads Jobs as JSON, which keeps fields that the typed client drops: the names of pod
+// failure policy rules (PFN-28), and fields of pod templates. Everything else, including errors,
+// retries and rate limits, is client-go's.
 type namedJobs struct{ client rest.Interface }
 
-// newNamedJobs makes a client with the transport of the typed one, or nil if that has
-// none of its own, as in tests with a fake clientset.
+// newNamedJobs returns a client with the transport of the typed one, or nil if that has
+// none, as in tests with a fake clientset.
 func newNamedJobs(client kubernetes.Interface) (*namedJobs, error) {
 	typed, ok := client.BatchV1().RESTClient().(*rest.RESTClient)
 	if !ok || typed == nil {
@@ -42,7 +42,7 @@ func newNamedJobs(client kubernetes.Interface) (*namedJobs, error) {
 		Negotiator:         runtime.NewClientNegotiator(serializer.NewCodecFactory(s).WithoutConversion(), batchv1.SchemeGroupVersion),
 	}, typed.GetRateLimiter(), typed.Client)
 	if err != nil {
-		return nil, fmt.Errorf("making a client that reads rule names: %w", err)
+		return nil, fmt.Errorf("creating a client that reads rule names: %w", err)
 	}
 	return &namedJobs{named}, nil
 }

@@ -201,7 +201,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 	held.Status.Phase = corev1.PodFailed
 	r.addPods(held)
 	r.engine.memory.update("uid", func(m *jobMemory) {
-		m.backoff, m.said = backoff.Record{Failures: 3, LastFailure: testTime}, map[string]bool{"something": true}
+		m.backoff, m.emitted = backoff.Record{Failures: 3, LastFailure: testTime}, map[string]bool{"something": true}
 	})
 	r.fail = func(reconcile.PodRef) error { return errors.New("timeout") }
 	if result, err := r.sync(); err == nil || result.Done || r.engine.memory.get("uid").backoff.Failures != 3 {
@@ -209,7 +209,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 	}
 	r.fail = func(reconcile.PodRef) error { return nil }
 	result, err := r.sync()
-	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff.Failures != 0 || m.said != nil {
+	if m := r.engine.memory.get("uid"); err != nil || !result.Done || !m.ours || m.backoff.Failures != 0 || m.emitted != nil {
 		t.Errorf("%+v, %v, remembered %+v", result, err, m)
 	}
 }

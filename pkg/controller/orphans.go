@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// releaseLost frees the pods that the Job has lost, and will not adopt: they are not
-// counted any more, and nobody else would let them go.
+// releaseLost releases pods that the Job no longer controls and will not adopt: they no
+// longer count, and nothing else would release them.
 func (s *jobSync) releaseLost(plan *reconcile.Plan) {
 	for _, o := range s.cache.Orphans(s.uid) {
 		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
@@ -27,19 +27,20 @@ func (s *jobSync) releaseLost(plan *reconcile.Plan) {
 	}
 }
 
-// lostJob is a Job that is not in the cache, and its pods that still hold the tracking
+// lostJob is a Job that is not in the cache, and its pods that still have the tracking
 // finalizer.
 type lostJob struct {
 	lostName
 	release []reconcile.PodRef
 }
 
-// lostName is where a Job was; the name is not known, nor needed, of a Job of ours.
+// lostName is the namespace and name of a deleted Job; for a Job of ours the name is
+// unknown and not needed.
 type lostName struct{ namespace, name string }
 
-// releaseOrphans frees the pods of a Job that is gone, if it was ours: this process
-// saw it, or this program created the pods (TRK-20, TRK-22). Others' pods are not ours
-// to touch (TRK-23).
+// releaseOrphans releases the pods of a deleted Job that was ours: this process saw it, or
+// this program created the pods (TRK-20, TRK-22). Pods of others must not be touched
+// (TRK-23).
 func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if namespace, is := observe.IsUnknownJob(s.uid); is {
 		return s.releaseUnclaimed(ctx, namespace)
@@ -64,9 +65,9 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// freeOrphans are pods that no Job may adopt: as many as fit into a stage, since a Job of
-// 10^5 pods must not hold up others (TRK-33). It reports whether there are more of them,
-// and whether pods are left to a Job that may adopt them.
+// freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job
+// of 10^5 pods must not hold up others (TRK-33). It reports whether there are more, and
+// whether pods are left to a Job that may adopt them.
 func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
@@ -80,16 +81,16 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 // isAdoptable reports whether the cache holds a Job that may adopt the pod.
 func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
 
-// releaseOf frees the pods of a Job that is gone.
+// releaseOf releases the pods of a deleted Job.
 func (s *jobSync) releaseOf(ctx context.Context, lost lostJob) {
 	s.job = &batchv1.Job{}
 	s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
-	// Without a status to write there is no error but those in s.errs.
+	// Without a status to write, the only errors are those in s.errs.
 	_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
 }
 
-// orphansAgain says when to look at orphans again: at once, if there are more to be freed; a
-// while later, if some are left to a Job that may adopt them.
+// orphansAgain returns when to check orphans again: at once if more are to be released,
+// later if some are left to a Job that may adopt them.
 func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	switch {
 	case len(s.errs) > 0:
@@ -104,8 +105,8 @@ func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	return Result{Done: true}, nil
 }
 
-// lostJobs sorts orphans by what they say of their Job. They say the same of one UID,
-// unless somebody wrote labels or owners by hand.
+// lostJobs groups orphans by the Job that they name. Those with the same UID name the same
+// Job, unless labels or owners were edited by hand.
 func lostJobs(m jobMemory, orphans []observe.Orphan) (lost []lostJob) {
 	places := map[lostName]int{}
 	for _, o := range orphans {
@@ -127,7 +128,8 @@ func lostJobs(m jobMemory, orphans []observe.Orphan) (lost []lostJob) {
 	return lost
 }
 
-// orphanRef: another Job may be about to adopt a stray, which needs the finalizer then.
+// orphanRef returns a reference to an orphan. A stray must be unchanged: another Job may be
+// about to adopt it, and needs the finalizer then.
 func orphanRef(o observe.Orphan) reconcile.PodRef {
 	ref := reconcile.PodRef{Name: o.Pod.Name, UID: o.Pod.UID}
 	if o.Stray {
@@ -136,15 +138,15 @@ func orphanRef(o observe.Orphan) reconcile.PodRef {
 	return ref
 }
 
-// isGone asks the API server whether a Job that the cache does not hold is gone. If it
-// is there, the watch will tell of it, and nothing is to be done here.
+// isGone asks the API server whether a Job that is not in the cache is gone. If it exists,
+// the watch will deliver it, and nothing is to be done here.
 func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
 	live, err := s.cluster.Jobs.Get(ctx, lost.namespace, lost.name)
 	if err != nil && !isMissing(err, "jobs", lost.name) {
-		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods hold the finalizer: %w", lost.namespace, lost.name, err))
+		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods have the finalizer: %w", lost.namespace, lost.name, err))
 		return false
 	}
 	gone := err != nil || live.UID != s.uid
-	klog.FromContext(ctx).V(2).Info("Looked for the Job of pods that hold the finalizer", "job", klog.KRef(lost.namespace, lost.name), "gone", gone, "pods", len(lost.release))
+	klog.FromContext(ctx).V(2).Info("Checked whether the Job of pods with the finalizer exists", "job", klog.KRef(lost.namespace, lost.name), "gone", gone, "pods", len(lost.release))
 	return gone
 }

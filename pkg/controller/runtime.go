@@ -27,14 +27,14 @@ type Runtime struct {
 	engine     *Engine
 	queue      workqueue.TypedRateLimitingInterface[types.UID]
 	dispatcher *Dispatcher
-	// events is nil if somebody else takes the events.
+	// events is nil if Config.Recorder was set.
 	events *eventWriter
 	// named reads Jobs with their rule names; nil if Config.Client is a fake.
 	named *namedJobs
 	ready atomic.Bool
 }
 
-// Ready says that all that was there at the beginning is known, and that Jobs are worked on.
+// Ready reports whether the cache is filled and Jobs are being synced.
 func (r *Runtime) Ready() bool { return r.ready.Load() }
 
 // New returns a Runtime; Run starts it.
@@ -66,8 +66,8 @@ func New(config Config) (*Runtime, error) {
 	return r, nil
 }
 
-// Run reconciles Jobs until ctx is done. It then finishes the API calls that are
-// under way, starts no others, and returns nil.
+// Run reconciles Jobs until ctx is done. It then finishes the API calls in flight,
+// starts no others, and returns nil.
 func (r *Runtime) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "managedBy", r.config.ManagedBy, "namespaces", r.config.Namespaces, "workers", r.config.Workers)
@@ -76,7 +76,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 			logger.V(2).Info("Job is managed by another controller", "job", klog.KObj(job), "managedBy", *by)
 		}
 	})
-	// The last to end are the events: those of the last writes are among them.
+	// Events end last: they include those of the last writes.
 	defer r.startEvents(ctx)()
 	defer r.config.Metrics.endTerm() // When the watches have ended.
 	var wg sync.WaitGroup
@@ -84,7 +84,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	defer r.queue.ShutDown()
 	if !r.startWatches(ctx, &wg) {
 		r.queue.ShutDown()
-		r.work(ctx) // Takes out what is queued, so that the queue's metrics know.
+		r.work(ctx) // Empties the queue, so that its metrics are correct.
 		return nil
 	}
 	logger.Info("Watching", "jobs", len(r.cache.Jobs()))
@@ -93,11 +93,11 @@ func (r *Runtime) Run(ctx context.Context) error {
 		wg.Go(func() { r.work(ctx) })
 	}
 	<-ctx.Done()
-	logger.Info("Stopping: finishing the calls that are under way")
+	logger.Info("Stopping: waiting for API calls in flight")
 	return nil
 }
 
-// startEvents begins to write events, and returns what ends that.
+// startEvents starts writing events, and returns a function that stops it.
 func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	if r.events == nil {
 		return func() {}
@@ -110,9 +110,9 @@ func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	return r.events.stop
 }
 
-// startWatches fills the cache, Jobs before pods: then every pod that a Job's
-// status speaks of is there, and at least as new as that status. It reports
-// whether that was reached before ctx ended.
+// startWatches fills the cache, Jobs before pods: then every pod that a Job's status
+// counts is there, and at least as new as that status. It reports whether that
+// happened before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
 	jobs := r.eachNamespace(func(namespace string) observe.Store {
@@ -172,8 +172,8 @@ func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, ex
 	wg.Go(func() { reflector.RunWithContext(ctx) })
 }
 
-// listWatch lists with quorum reads only: a list that is allowed to be old (which
-// resourceVersion 0 is) may be older than what the last process did.
+// listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
+// than the writes of the last process.
 func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -212,7 +212,7 @@ func (r *Runtime) logSync(ctx context.Context, uid types.UID, took time.Duration
 		logger = logger.WithValues("job", klog.KObj(job))
 	}
 	if err != nil {
-		logger.Error(err, "Sync failed, and will be tried again", "retries", r.queue.NumRequeues(uid))
+		logger.Error(err, "Sync failed, will retry", "retries", r.queue.NumRequeues(uid))
 		return
 	}
 	logger.V(3).Info("Synced", "took", took)

@@ -13,18 +13,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// readTemplate takes what the API server stores as the pod template, if an API server newer
-// than this program stores more than our types can hold. It says whether that is known of
-// this version of the Job: no pod is created without it, or it would lack those fields.
+// readTemplate reads the stored pod template as JSON, if a newer API server stores fields
+// that our types lack. It reports whether the template of this version of the Job is known:
+// without it no pods are created, as they might lack those fields.
 func (s *jobSync) readTemplate() (known bool) {
 	s.template, known = s.cache.Template(s.uid, s.job.Generation)
 	if !known && !reconcile.IsFinished(s.job) {
-		s.retry = true // The watch is about to bring it.
+		s.retry = true // The watch will deliver it.
 	}
 	return known
 }
 
-// create creates a pod with all that the Job's template holds, or not at all.
+// create creates a pod with all fields of the Job's template, or not at all.
 func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, error) {
 	pod := podFor(s.job, n)
 	if s.template == nil {
@@ -40,9 +40,9 @@ func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, er
 	return s.cluster.CreateJSON(ctx, pod.Namespace, body)
 }
 
-// withTemplate is the JSON of a pod that was made from a template, with the fields of its
-// spec that only the JSON of the template has. Of a template's metadata, labels, annotations
-// and finalizers are for the pod; nobody can tell where fields belong that are not known.
+// withTemplate returns the JSON of a pod made from a template, with the fields of its spec
+// that only the JSON of the template has. Of the template's metadata, labels, annotations
+// and finalizers are for the pod; where unknown fields belong is unclear.
 func withTemplate(pod *corev1.Pod, template []byte) ([]byte, error) {
 	var stored struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -69,8 +69,8 @@ func withTemplate(pod *corev1.Pod, template []byte) ([]byte, error) {
 	return json.Marshal(made)
 }
 
-// addMissing adds to JSON whatever other JSON has at the same place, and it has not. What is
-// in both stays as it is: a list may have got longer, and a value may have changed.
+// addMissing adds to JSON what it lacks and other JSON has at the same place. What both have
+// stays: a list may be longer now, or a value different.
 func addMissing(to, from json.RawMessage, path string) (json.RawMessage, error) {
 	var objects [2]map[string]json.RawMessage
 	var lists [2][]json.RawMessage
@@ -115,7 +115,7 @@ func unmarshalBoth[T any](a, b json.RawMessage, intoA, intoB *T) error {
 	return json.Unmarshal(b, intoB)
 }
 
-// isJSON says whether all texts begin as an object or a list does.
+// isJSON reports whether all texts begin with the character, as an object or a list does.
 func isJSON(begin byte, texts ...json.RawMessage) bool {
 	for _, text := range texts {
 		if len(text) == 0 || text[0] != begin {
@@ -125,7 +125,7 @@ func isJSON(begin byte, texts ...json.RawMessage) bool {
 	return true
 }
 
-// nameIn is the name of a container, a variable or a volume; "" for other things.
+// nameIn returns the name of a container, a variable or a volume; "" for anything else.
 func nameIn(item json.RawMessage) string {
 	var named struct {
 		Name any `json:"name"`

@@ -18,17 +18,17 @@ const (
 	actionDeleted     syncAction = "pods_deleted"
 )
 
-// syncReport is what the metrics tell of one sync.
+// syncReport is what metrics report about one sync.
 type syncReport struct {
-	// job is the Job as the sync found it; nil for one that is finished or gone.
+	// job is the Job as the sync found it; nil if it is finished or gone.
 	job                        *batchv1.Job
 	stages                     int
 	finishing, deleted, create bool
-	// planned says that a plan was made, and delayed are the pods of the last one whose
+	// planned reports whether a plan was made; delayed are the pods of the last one whose
 	// failure is not counted before their index has a new pod.
 	planned bool
 	delayed []types.UID
-	// created says that a pod was, refusal why one was not.
+	// created reports whether a pod was created, refusal is why one was not.
 	created bool
 	refusal error
 }
@@ -40,7 +40,7 @@ func (r *syncReport) begin(job *batchv1.Job) {
 	}
 }
 
-// note takes a plan. A creation that waits for a back-off counts as one.
+// note adds a plan. A creation that waits for a back-off counts as one.
 func (r *syncReport) note(plan *reconcile.Plan) {
 	f := &plan.Findings
 	r.finishing = r.finishing || f.Outcome != nil
@@ -64,7 +64,7 @@ func (r *syncReport) action() syncAction {
 	return actionTracking
 }
 
-// report tells the metrics of a sync that has ended.
+// report updates the metrics after a sync.
 func (s *jobSync) report(result Result, err error) {
 	m, r := s.config.Metrics, s.syncReport
 	if m == nil {
@@ -84,8 +84,9 @@ func (e *Engine) PodEnded(job types.UID) {
 	e.memory.update(job, func(m *jobMemory) { m.lastEnd = now })
 }
 
-// reportFinish tells how long after the last pod's end the terminal condition was stored.
-// Nobody knows of a Job whose last pod ended before this process ran, or that had none.
+// reportFinish records how long after the end of the last pod the terminal condition was
+// stored. That is unknown if the last pod ended before this process started, or if there
+// was none.
 func (s *jobSync) reportFinish(stored *batchv1.Job) {
 	last := s.memory.get(s.uid).lastEnd
 	if s.config.Metrics == nil || last.IsZero() || !reconcile.IsFinished(stored) {

@@ -13,14 +13,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// maxGeneratePrefix is what a generated name leaves for its prefix: 63 characters
-// of a hostname less the five random ones (JOB-39).
+// maxGeneratePrefix is the longest prefix of a generated name: 63 characters of a
+// hostname minus five random ones (JOB-39).
 const maxGeneratePrefix = 58
 
 const completionIndexEnv = "JOB_COMPLETION_INDEX"
 
-// podFor builds a pod of the Job from its template (JOB-39..44, TRK-01). The Job
-// is not changed, and no two pods share anything that could be.
+// podFor builds a pod of the Job from its template (JOB-39..44, TRK-01). The Job is
+// not changed, and pods share no mutable data.
 func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 	template := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{
@@ -50,8 +50,8 @@ func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 	return pod
 }
 
-// setFailures tells how often the index has failed before (KEP-3850). The count of
-// ignored failures is left out as long as there are none (BLI-04).
+// setFailures adds how often the index has failed before (KEP-3850). The count of
+// ignored failures is omitted if it is 0 (BLI-04).
 func setFailures(pod *corev1.Pod, n reconcile.NewPod) {
 	pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(n.Failures))
 	delete(pod.Annotations, batchv1.JobIndexIgnoredFailureCountAnnotation)
@@ -60,7 +60,7 @@ func setFailures(pod *corev1.Pod, n reconcile.NewPod) {
 	}
 }
 
-// jobReference makes the Job the controller of an object.
+// jobReference returns a reference to the Job as the controller of an object.
 func jobReference(job *batchv1.Job) *metav1.OwnerReference {
 	return metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
@@ -76,7 +76,7 @@ func generateName(job string, index int32) string {
 	return job[:min(len(job), maxGeneratePrefix-len(suffix))] + suffix
 }
 
-// setIndex makes the pod the one of a completion index (KEP-2214, KEP-4017).
+// setIndex sets the completion index of the pod (KEP-2214, KEP-4017).
 func setIndex(pod *corev1.Pod, job string, index int32) {
 	text := strconv.Itoa(int(index))
 	if pod.Labels == nil {
@@ -92,8 +92,8 @@ func setIndex(pod *corev1.Pod, job string, index int32) {
 	}
 }
 
-// addIndexEnv offers the index as a variable, unless the container has one of
-// that name (JOB-42, D-25).
+// addIndexEnv adds the index as an environment variable, unless the container has one
+// of that name (JOB-42, D-25).
 func addIndexEnv(c *corev1.Container) {
 	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == completionIndexEnv }) {
 		return

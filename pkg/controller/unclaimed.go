@@ -12,11 +12,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// releaseUnclaimed frees, in place of the built-in controller, the pods of a namespace that
-// hold the tracking finalizer, that nobody controls, and that do not say which Job was
-// theirs: those of a Job with manualSelector that was deleted with --cascade=orphan while no
-// controller ran (TRK-20, TRK-22). A pod that a Job may still adopt, whoever runs it, is left
-// to that Job, and looked at again later.
+// releaseUnclaimed releases, in place of the built-in controller, the pods of a namespace
+// that have the tracking finalizer but no controller, and do not name their Job: those of a
+// Job with manualSelector that was deleted with --cascade=orphan while no controller ran
+// (TRK-20, TRK-22). A pod that a Job of any controller may still adopt is left to that Job,
+// and checked again later.
 func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Result, error) {
 	free, rest, left := s.freeOrphans()
 	release, err := s.unadoptable(ctx, namespace, free)
@@ -24,13 +24,13 @@ func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Resul
 		return Result{}, err
 	}
 	s.releaseOf(ctx, lostJob{lostName{namespace: namespace}, release})
-	s.retry = s.retry || len(release) < len(free) // The watch is about to bring their adopter.
+	s.retry = s.retry || len(release) < len(free) // The watch will deliver their adopter.
 	return s.orphansAgain(rest, left)
 }
 
-// unadoptable are the pods that none of the Jobs selects that there are now, in the API
-// server: the cache may not hold the newest. Who creates a Job later, or adopts a pod at this
-// moment, changes the pod, or finds it without the finalizer and adds it again.
+// unadoptable returns the pods that no Job in the API server selects now: the cache may lack
+// the newest Jobs. A Job that adopts a pod at this moment, or is created later, changes the
+// pod, or finds it without the finalizer and adds it again.
 func (s *jobSync) unadoptable(ctx context.Context, namespace string, orphans []observe.Orphan) (release []reconcile.PodRef, err error) {
 	if len(orphans) == 0 {
 		return nil, nil
@@ -50,6 +50,6 @@ func (s *jobSync) unadoptable(ctx context.Context, namespace string, orphans []o
 			release = append(release, orphanRef(o))
 		}
 	}
-	klog.FromContext(ctx).V(2).Info("Looked for Jobs that may adopt pods that hold the finalizer", "namespace", namespace, "jobs", len(adopters), "pods", len(orphans), "free", len(release))
+	klog.FromContext(ctx).V(2).Info("Checked which Jobs may adopt pods with the finalizer", "namespace", namespace, "jobs", len(adopters), "pods", len(orphans), "free", len(release))
 	return release, nil
 }

@@ -33,7 +33,7 @@ func unclaimedPod(name string) *corev1.Pod {
 
 func replaceBuiltin(f *fakeCluster) {
 	f.engine.config.ReplaceBuiltin = true
-	f.cache.OfAnyMaker()
+	f.cache.OrphansOfAll()
 }
 
 // TRK-20, TRK-22: in place of the built-in controller, a pod that nobody controls and that

@@ -11,37 +11,38 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// PodChange tells of a pod of a Job that a watch changed. Own writes are not told.
+// PodChange is a change of a Job's pod that a watch delivered. The caller's own
+// writes are not reported.
 type PodChange struct {
 	Job types.UID
 	// Old is nil for a pod that is new, New for one that is gone.
 	Old, New *reconcile.Pod
-	// Active is how many active pods the Job has now.
+	// Active is the number of active pods of the Job now.
 	Active int
-	// Relabelled says that labels changed, and that the Job's selector may no longer
-	// select the pod, or do so again.
+	// Relabelled reports whether labels changed, so that the Job's selector may no longer
+	// match the pod, or match it again.
 	Relabelled bool
 }
 
-// JobChange tells of a Job that a watch changed. Own writes are not told.
+// JobChange is a change of a Job that a watch delivered. The caller's own writes are not reported.
 type JobChange struct {
 	// Old is nil for a Job that is new, New for one that is gone.
 	Old, New *batchv1.Job
 }
 
-// Listener is told of what the watches bring. Calls come one at a time for each
-// watch, without any lock of the Cache held.
+// Listener receives the changes that the watches deliver. Calls come one at a time
+// for each watch, without any lock of the Cache held.
 type Listener interface {
 	PodChanged(PodChange)
 	JobChanged(JobChange)
-	// StrayChanged tells of a pod that nobody controls, and that is new as such, or has
-	// other labels; adopters are the Jobs whose selector selects it, at least one.
-	// This is told after own writes too: they concern other Jobs.
+	// StrayChanged reports a pod that has just lost its controller, or has none and has new
+	// labels; adopters are the Jobs whose selector matches it, at least one. It is also
+	// called after the caller's own writes, which concern other Jobs.
 	StrayChanged(adopters []*batchv1.Job)
 }
 
-// Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all
-// pods that nobody controls. It is safe for concurrent use.
+// Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all pods
+// without a controller. It is safe for concurrent use.
 type Cache struct {
 	namespaces []string
 	listener   Listener
@@ -49,33 +50,34 @@ type Cache struct {
 	mu   sync.RWMutex
 	jobs table[*batchv1.Job]
 	pods table[podRow]
-	// byJob are each Job's pods, and those that were.
+	// byJob has each Job's pods, present and former.
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
-	// manual are the Jobs, by namespace, whose selector is not the generated one.
+	// manual has the Jobs, by namespace, whose selector is not generated.
 	manual map[string]map[types.UID]bool
-	// beyond is what was last read of each Job that batchv1.Job has no fields for.
-	beyond map[types.UID]beyondJob
-	// onHeld is told of each finished pod that comes to hold the tracking finalizer
-	// (held, with its Job; it says whether the pod is of interest), and of each such pod
-	// that no longer does, or is gone.
+	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
+	extra map[types.UID]extraFields
+	// onHeld is called for each finished pod that has the tracking finalizer (held is true;
+	// the result reports whether the pod is of interest), and for each such pod that no
+	// longer has it, or is gone.
 	onHeld func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)
-	// anyMaker: the pods of a Job that is gone are of interest whoever created them.
-	anyMaker bool
+	// orphansOfAll reports whether pods of a deleted Job are of interest even if others
+	// created them.
+	orphansOfAll bool
 }
 
-// OnHeld sets what is told of finished pods that hold the tracking finalizer. It must be
-// set before the cache is filled, and must not call back.
+// OnHeld sets a handler for finished pods that have the tracking finalizer. It must be set
+// before the cache is filled, and must not call the Cache.
 func (c *Cache) OnHeld(tell func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)) {
 	c.onHeld = tell
 }
 
-// OfAnyMaker lets Orphans name the Job of all pods, not only of those that this program
+// OrphansOfAll makes Orphans return pods of all Jobs, not only those that this program
 // created. It must be called before the cache is filled.
-func (c *Cache) OfAnyMaker() { c.anyMaker = true }
+func (c *Cache) OrphansOfAll() { c.orphansOfAll = true }
 
-// NewCache returns an empty cache that is filled by watches of the namespaces
-// given, or by one watch of all namespaces if none is given.
+// NewCache returns an empty cache, to be filled by watches of the given namespaces,
+// or by one watch of all namespaces if none is given.
 func NewCache(namespaces []string, listener Listener) *Cache {
 	return &Cache{
 		namespaces: namespaces,
@@ -85,11 +87,11 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
 		manual:     map[string]map[types.UID]bool{},
-		beyond:     map[types.UID]beyondJob{},
+		extra:      map[types.UID]extraFields{},
 	}
 }
 
-// streamOf is the name of the watch that delivers a namespace.
+// streamOf returns the name of the watch that delivers a namespace.
 func (c *Cache) streamOf(namespace string) string {
 	if len(c.namespaces) == 0 {
 		return ""
@@ -120,52 +122,51 @@ func (c *Cache) Jobs() []*batchv1.Job {
 }
 
 // RuleNames returns the names that the API server serves for the rules of the Job's
-// podFailurePolicy, by rule, or nil. They must not be changed. (A Job that a write
-// returned has none: the policy is immutable, and so the watch's hold.)
+// podFailurePolicy, by rule, or nil. They must not be changed. (The Job that a write
+// returns has none, but the policy is immutable: those of the watch stay valid.)
 func (c *Cache) RuleNames(uid types.UID) []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.beyond[uid].ruleNames
+	return c.extra[uid].ruleNames
 }
 
-// beyondJob is what a Job has that batchv1.Job has no fields for.
-type beyondJob struct {
+// extraFields are the fields of a Job that batchv1.Job lacks.
+type extraFields struct {
 	ruleNames []string
 	template  []byte
-	// generation is that of the Job: another one may have another template.
+	// generation is the Job's: the template may change with it.
 	generation int64
 }
 
-// noteBeyond takes what a watch or a read brought of a Job, unless that is of another
-// generation than the cache shows. Names stay: the policy is immutable.
-func (c *Cache) noteBeyond(job *batchv1.Job, b beyondJob) {
+// storeExtra stores the extra fields that a watch or a read returned, unless they are of
+// another generation than the cached Job. Names are kept: the policy is immutable.
+func (c *Cache) storeExtra(job *batchv1.Job, b extraFields) {
 	if known := c.job(job.UID); known == nil || known.Generation != b.generation {
 		return
 	}
 	if len(b.ruleNames) == 0 {
-		b.ruleNames = c.beyond[job.UID].ruleNames
+		b.ruleNames = c.extra[job.UID].ruleNames
 	}
-	c.beyond[job.UID] = b
+	c.extra[job.UID] = b
 }
 
 // Template returns the pod template of a generation of the Job in JSON, if it has fields that
-// corev1.PodTemplateSpec does not have, and else nil. It must not be changed. known says that
-// a watch or a read has shown that generation: what a write returned does not tell of such
-// fields.
+// corev1.PodTemplateSpec lacks, otherwise nil. It must not be changed. known reports whether
+// a watch or a read has delivered that generation: the response to a write lacks such fields.
 func (c *Cache) Template(uid types.UID, generation int64) (template []byte, known bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	b, there := c.beyond[uid]
+	b, there := c.extra[uid]
 	if !there || b.generation != generation {
 		return nil, false
 	}
 	return b.template, true
 }
 
-// Pods returns the newest known versions of all pods that the Job controls, in
-// no order, with Unselected as the Job's selector says. (A pod of another namespace
-// that names the Job as its controller is none of them.) The slice is the caller's,
-// the pods must not be changed.
+// Pods returns the newest known versions of all pods that the Job controls, in no
+// order, with Unselected set by the Job's selector. (A pod of another namespace that
+// names the Job as its controller is not included.) The caller owns the slice, but
+// must not change the pods.
 func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -193,22 +194,22 @@ func (c *Cache) Pods(job types.UID) []*reconcile.Pod {
 	return out
 }
 
-// ReadJob takes the Job that a read past the cache returned.
+// ReadJob stores a Job that the caller read from the API server.
 func (c *Cache) ReadJob(job *NamedJob) {
 	c.WroteJob(&job.Job)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.noteBeyond(&job.Job, job.beyond())
+	c.storeExtra(&job.Job, job.beyond())
 }
 
-// WroteJob takes the Job that a write of the caller returned.
+// WroteJob stores the Job that a write of the caller returned.
 func (c *Cache) WroteJob(job *batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.jobs.written(c.jobs.stream(c.streamOf(job.Namespace)), job.UID, job.ResourceVersion, job)
 }
 
-// WrotePod takes the pod that a write of the caller returned.
+// WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
 	if adopters := c.wrotePod(pod); len(adopters) > 0 {
 		c.listener.StrayChanged(adopters)
@@ -225,14 +226,14 @@ func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
 		return nil
 	}
 	old := c.pods.value(pod.UID)
-	row := c.settle(old, p)
+	row := c.newRow(old, p)
 	if !row.isKept() || !c.put(pod.UID, row, func() bool { return c.pods.written(s, pod.UID, pod.ResourceVersion, row) }) {
 		return nil
 	}
 	return c.newAdopters(old, row)
 }
 
-// PodMissing takes the answer that a pod no longer exists.
+// PodMissing removes a pod that the API server reported as not found.
 func (c *Cache) PodMissing(namespace string, uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -241,7 +242,7 @@ func (c *Cache) PodMissing(namespace string, uid types.UID) {
 	}
 }
 
-// HasMore says that the cache holds pods of the Job that are not in the list.
+// HasMore reports whether the cache has pods of the Job that are not in the list.
 func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 	listed := uidsOf(pods)
 	for _, p := range c.Pods(job.UID) {
@@ -252,10 +253,10 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 	return false
 }
 
-// ListedPods takes a complete list of one Job's pods, read past the cache at the
-// given resourceVersion: what is not in it, and is not newer, is gone. A pod in it that the
-// Job does not control any more is no longer one of its pods: as the Job's it could be
-// counted again. (Other pods in it are left to the watch.)
+// ListedPods stores a complete list of one Job's pods, read from the API server at the
+// given resourceVersion: pods that are not in it, and not newer, are gone. A pod in it that
+// the Job no longer controls is removed from the Job's pods, so that it cannot be counted
+// again. (Other pods in it are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
 	changes, adopters := c.listedPods(job, pods, version)
 	for _, change := range changes {
@@ -266,8 +267,8 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	}
 }
 
-// listedPods returns the changes that nobody knows of but the watch, which will not report
-// them again: those of pods that the Job has lost.
+// listedPods returns the changes that the watch will not report again: those of pods that
+// the Job no longer controls.
 func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, adopters []*batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,7 +278,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		if lost && (old.job != job.UID || old.isStray()) {
 			continue
 		}
-		row := c.settle(old, c.slim(&pods[i]))
+		row := c.newRow(old, c.slim(&pods[i]))
 		news := c.put(uid, row, func() bool { return c.pods.written(s, uid, pods[i].ResourceVersion, row) })
 		if lost && news {
 			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)
@@ -286,12 +287,12 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			c.remove(uid, func() { c.pods.removed(s, uid, pods[i].ResourceVersion) })
 		}
 	}
-	c.settleUnlisted(job, pods, version)
+	c.removeUnlisted(job, pods, version)
 	return changes, adopters
 }
 
-// settleUnlisted removes the pods of the Job that a list does not have, unless they are newer.
-func (c *Cache) settleUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
+// removeUnlisted removes the pods of the Job that are not in a list, unless they are newer.
+func (c *Cache) removeUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
 	listed := uidsOf(pods)
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !newer(r.version, version) {

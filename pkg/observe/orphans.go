@@ -10,44 +10,44 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Orphan is a pod that holds the tracking finalizer of a Job, and that the Job does not
-// control: because the pod is a stray, or because the cache does not hold the Job, which
-// is gone or not yet known.
+// Orphan is a pod with the tracking finalizer of a Job that does not control it: because
+// the pod is a stray, or because the Job is not in the cache, that is, gone or not yet
+// known.
 type Orphan struct {
 	Pod *reconcile.Pod
-	// Stray says that nobody controls the pod any more, so that another Job may adopt it.
+	// Stray reports whether the pod has no controller, so that another Job may adopt it.
 	Stray bool
-	// Selected says that the Job may adopt it: the cache holds the Job, its selector
-	// selects the stray, and that is not being deleted.
+	// Selected reports whether the Job may adopt it: the Job is in the cache, its selector
+	// matches the stray, and the stray is not being deleted.
 	Selected bool
-	// Namespace is the pod's, if the cache has not held the pod together with its Job.
+	// Namespace is the pod's, if the pod and its Job were never in the cache together.
 	Namespace string
-	// JobName is the Job's, if besides this program created the pod (or that does not matter, OfAnyMaker).
+	// JobName is the Job's, if in addition this program created the pod (or with OrphansOfAll).
 	JobName string
-	// Labels are a stray's. They must not be changed.
+	// Labels are those of a stray. They must not be changed.
 	Labels map[string]string
-	// Adopters are the Jobs in the cache whose selector selects the stray, unless it is being
-	// deleted, if the cache does not hold its own. They must not be changed.
+	// Adopters are the Jobs in the cache whose selector matches the stray, if its own Job is
+	// not in the cache and the stray is not being deleted. They must not be changed.
 	Adopters []*batchv1.Job
 }
 
-// unknownJob cannot be in the UID of any object.
+// unknownJob cannot occur in the UID of an object.
 const unknownJob = "unknown-job/"
 
-// UnknownJob stands for the Job of those pods of a namespace that hold the tracking
-// finalizer, that nobody controls, and that do not say which Job was theirs, as pods of a
-// Job with a selector of its own do not. Orphans takes it, if OfAnyMaker was called.
+// UnknownJob returns a UID for the unknown Job of those pods of a namespace that have the
+// tracking finalizer but no controller, and do not name their Job, such as pods of a Job
+// with manualSelector. Orphans accepts it, after OrphansOfAll.
 func UnknownJob(namespace string) types.UID { return unknownJob + types.UID(namespace) }
 
-// IsUnknownJob says whether a UID is that of an UnknownJob, and of which namespace.
+// IsUnknownJob reports whether a UID is from UnknownJob, and for which namespace.
 func IsUnknownJob(uid types.UID) (namespace string, is bool) {
 	return strings.CutPrefix(string(uid), unknownJob)
 }
 
-// formerJob is what a stray says of the Job that it belonged to.
+// formerJob returns the Job that a stray names as its former controller.
 func (c *Cache) formerJob(pod *corev1.Pod) (uid types.UID, name string) {
 	uid, name = types.UID(pod.Labels[batchv1.ControllerUidLabel]), pod.Labels[batchv1.JobNameLabel]
-	if c.anyMaker && (uid == "" || name == "") {
+	if c.orphansOfAll && (uid == "" || name == "") {
 		return UnknownJob(pod.Namespace), ""
 	}
 	return uid, name

@@ -15,13 +15,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// AttemptAnnotation on a pod is the 1-based attempt that the pod is, of its completion
-// index, or of a NonIndexed Job (reconcile.NewPod). All pods that this program created or
-// adopted have it (ADR 0003).
+// AttemptAnnotation on a pod is its 1-based attempt, for its completion index or for a
+// NonIndexed Job (reconcile.NewPod). All pods that this program created or adopted have it
+// (ADR 0003).
 const AttemptAnnotation = "batchjob.dev/attempt"
 
-// JobUID returns the UID of the batch/v1 Job that controls the object, or "" if
-// none does. A controller of kind Job from another API group is none.
+// JobUID returns the UID of the batch/v1 Job that controls the object, or "" if none
+// does. A Job of another API group does not count.
 func JobUID(object metav1.Object) types.UID {
 	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
@@ -30,8 +30,7 @@ func JobUID(object metav1.Object) types.UID {
 	return owner.UID
 }
 
-// Pod returns what decisions need of a pod. Nothing of the pod is shared but
-// strings.
+// Pod returns what decisions need of a pod. It shares only strings with it.
 func Pod(pod *corev1.Pod) reconcile.Pod {
 	p := reconcile.Pod{
 		UID:             pod.UID,
@@ -63,13 +62,13 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
 		p.Unreported = slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), isUnreported)
 	case p.Phase != corev1.PodSucceeded:
-		// A rule may ignore the failure that it counts as if the Job fails now (PRP-16).
+		// If the Job fails now, it counts as failed, unless a rule ignores that (PRP-16).
 		p.Terminated, p.Conditions = failedSoFar(pod), conditions(pod)
 	}
 	return p
 }
 
-// failedSoFar are the containers that ended badly in a pod that has not ended.
+// failedSoFar returns the containers that failed in a pod that has not ended.
 func failedSoFar(pod *corev1.Pod) []failurepolicy.Container {
 	return slices.DeleteFunc(terminated(pod), func(c failurepolicy.Container) bool { return c.ExitCode == 0 })
 }
@@ -81,8 +80,8 @@ func phase(p corev1.PodPhase) corev1.PodPhase {
 	return constant(p, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown)
 }
 
-// constant returns the constant that equals the decoded string, which then need not
-// be kept for every pod.
+// constant returns the constant equal to the decoded string, so that no pod keeps its
+// own copy.
 func constant[S ~string](s S, known ...S) S {
 	if i := slices.Index(known, s); i >= 0 {
 		return known[i]
@@ -90,7 +89,7 @@ func constant[S ~string](s S, known ...S) S {
 	return s
 }
 
-// count reads a number of failures; what is none is 0 (BLI-05).
+// count reads a number of failures; anything else is 0 (BLI-05).
 func count(pod *corev1.Pod, annotation string) int32 {
 	n, err := strconv.ParseInt(pod.Annotations[annotation], 10, 32)
 	if err != nil || n < 0 {
@@ -99,9 +98,8 @@ func count(pod *corev1.Pod, annotation string) int32 {
 	return int32(n)
 }
 
-// Attempt returns the 1-based attempt that the pod is: what our controller writes, or what
-// follows from the failures that the built-in one counts for Jobs with backoffLimitPerIndex;
-// 0 without either.
+// Attempt returns the 1-based attempt of the pod: from our annotation, or from the failures
+// that the built-in controller counts for Jobs with backoffLimitPerIndex; 0 without either.
 func Attempt(pod *corev1.Pod) int32 {
 	if n := count(pod, AttemptAnnotation); n > 0 {
 		return n
@@ -166,15 +164,16 @@ func terminated(pod *corev1.Pod) []failurepolicy.Container {
 	return out
 }
 
-// isUnreported reports whether the end of a container of a failed pod is yet to be told: it is
-// said to run, or to wait to run again. Nothing more comes of one that never ran.
+// isUnreported reports whether the end of a container of a failed pod is not reported yet: it
+// is still reported as running, or as waiting to run again. For one that never ran nothing
+// more will be reported.
 func isUnreported(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated == nil && s.LastTerminationState.Terminated != nil
 }
 
-// restarted is how the first container that failed before its last restart did, or else how
-// the first that was restarted ended. Where a kubelet has lost that end, and counts a restart
-// for the loss, the one that it reports instead stands for it.
+// restarted returns how the first container that failed before its last restart ended,
+// otherwise how the first that was restarted did. If the kubelet has lost that state and
+// counted a restart for it, the state that it reports instead is used.
 func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	var first *failurepolicy.Container
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
@@ -195,9 +194,9 @@ func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	return first
 }
 
-// finishTime is the first that is known of: when the last container ended, when
-// the pod stopped being ready, when its deletion was asked for, when it was
-// created (KEP-3850, BLI-26). It is never the present: a pod seen late did not
+// finishTime returns the first of these that is known: when the last container ended,
+// when the pod stopped being ready, when its deletion was requested, when it was
+// created (KEP-3850, BLI-26). It is never the current time: a pod seen late did not
 // finish late.
 func finishTime(pod *corev1.Pod) time.Time {
 	if t := containersEnded(pod); !t.IsZero() {
@@ -216,9 +215,8 @@ func finishTime(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// containersEnded is the latest end of a container, if all have ended. Restartable
-// init containers (sidecars) are containers here, other init containers are not
-// (D-17).
+// containersEnded returns the latest end of a container, if all have ended.
+// Restartable init containers (sidecars) count, other init containers do not (D-17).
 func containersEnded(pod *corev1.Pod) time.Time {
 	var latest time.Time
 	ended := func(status *corev1.ContainerStatus) bool {
@@ -255,7 +253,7 @@ func isSidecar(pod *corev1.Pod, name string) bool {
 	return false
 }
 
-// IsGone says that the object which a write returned no longer exists: the write
+// IsGone reports whether the object that a write returned no longer exists: the write
 // was the last thing its deletion waited for.
 func IsGone(object metav1.Object) bool {
 	grace := object.GetDeletionGracePeriodSeconds()

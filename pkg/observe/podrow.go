@@ -11,39 +11,39 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// podRow is a pod in the cache: one that a Job controls, or one that nobody controls
-// (a stray).
+// podRow is a pod in the cache: one that a Job controls, or one without a controller (a
+// stray).
 type podRow struct {
-	// job controls the pod. Of a stray that still holds the tracking finalizer it is
-	// the Job that did, and has to take it away if nobody adopts the pod (TRK-20).
+	// job controls the pod. For a stray that still has the tracking finalizer, it is the
+	// Job that did, and has to remove it if no Job adopts the pod (TRK-20).
 	job types.UID
 	pod *reconcile.Pod
-	// at is the pod's place in jobPods.rows.
+	// at is the pod's position in jobPods.rows.
 	at int32
-	// held says that the pod was reported to Cache.onHeld, and holds its finalizer still.
+	// held reports whether the pod was reported to Cache.onHeld and still has its finalizer.
 	held bool
-	// more is what only few pods need; nil for the others.
+	// more is what only few pods need; nil for others.
 	more *podMore
 }
 
-// podMore costs as much as a pod. It changes with its row only.
+// podMore takes as much memory as a pod. It changes only with its row.
 type podMore struct {
-	// namespace is kept of strays, and of pods whose Job the cache does not hold there.
+	// namespace is kept for strays, and for pods whose Job is not in the cache.
 	namespace string
-	// labels are kept of strays, and of controlled pods that do not have the label
-	// that generated selectors ask for.
+	// labels are kept for strays, and for controlled pods without the label of
+	// generated selectors.
 	labels map[string]string
 	stray  bool
-	// jobName is the name of a Job that the cache does not hold, where the pod is
-	// needed to find out what has become of the Job.
+	// jobName is the name of a Job that is not in the cache, if it is needed to find
+	// out whether that Job exists.
 	jobName string
-	// strayAt is the pod's place in the strayIndex.
+	// strayAt is the pod's position in the strayIndex.
 	strayAt int
 }
 
 func (r podRow) isStray() bool { return r.more != nil && r.more.stray }
 
-// isKept says that the pod is of interest: somebody else's pods are not.
+// isKept reports whether the pod is of interest: pods with another controller are not.
 func (r podRow) isKept() bool { return r.job != "" || r.isStray() }
 
 func (r podRow) labels() map[string]string {
@@ -53,7 +53,7 @@ func (r podRow) labels() map[string]string {
 	return r.more.labels
 }
 
-// sameLabels tells labels that are not kept from none.
+// sameLabels distinguishes labels that are not kept from no labels.
 func sameLabels(a, b podRow) bool {
 	return (a.labels() == nil) == (b.labels() == nil) && maps.Equal(a.labels(), b.labels())
 }
@@ -65,25 +65,25 @@ func (r podRow) jobName() string {
 	return r.more.jobName
 }
 
-// isElsewhere says that the pod is not in the namespace of the Job that it names.
+// isElsewhere reports whether the pod is not in the namespace of the Job that it names.
 func (r podRow) isElsewhere(job *batchv1.Job) bool {
 	return job != nil && r.more != nil && r.more.namespace != "" && r.more.namespace != job.Namespace
 }
 
-// slimPod is a pod between the watch and the store: the reflector wants to read a
-// name from it while it gathers a first list.
+// slimPod is a pod between the watch and the store. The reflector reads its name
+// while it collects a first list.
 type slimPod struct {
 	namespace string
 	version   string
 	row       podRow
-	// former is the Job that a stray names as its own, jobName the name of the Job of
-	// any pod that this program made (or whoever did, if that does not matter) and that
-	// holds the tracking finalizer.
+	// former is the Job that a stray names as its own. jobName is the name of the Job of
+	// any pod that this program created (or anyone, with orphansOfAll) and that has the
+	// tracking finalizer.
 	former  types.UID
 	jobName string
 }
 
-// GetObjectMeta makes slimPod readable for the reflector's temporary store.
+// GetObjectMeta implements metav1.ObjectMetaAccessor, for the reflector's temporary store.
 func (s *slimPod) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
 }
@@ -93,7 +93,7 @@ func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
 	owner := metav1.GetControllerOfNoCopy(pod)
 	_, made := pod.Annotations[AttemptAnnotation]
-	made = made || c.anyMaker
+	made = made || c.orphansOfAll
 	switch {
 	case owner == nil:
 		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true}
@@ -111,7 +111,7 @@ func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	return s
 }
 
-// orEmpty tells no labels from labels that are not kept.
+// orEmpty returns non-nil labels: nil means that they are not kept.
 func orEmpty(labels map[string]string) map[string]string {
 	if labels == nil {
 		return map[string]string{}
@@ -119,12 +119,12 @@ func orEmpty(labels map[string]string) map[string]string {
 	return labels
 }
 
-// settle makes the row of a pod, which depends on what is known of it and of its Job.
-// The caller holds the lock.
-func (c *Cache) settle(old podRow, s *slimPod) podRow {
+// newRow returns the row of a pod, given what is known of it and of its Job. The caller
+// holds the lock.
+func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 	r := s.row
 	if old.pod != nil {
-		// Each version is decoded with strings of its own; one of each is enough.
+		// Each version is decoded into new strings; one of each is enough.
 		r.pod.UID, r.pod.Name = old.pod.UID, old.pod.Name
 	}
 	if r.isStray() && r.pod.Finalizer {
@@ -136,7 +136,7 @@ func (c *Cache) settle(old podRow, s *slimPod) podRow {
 		return r
 	}
 	if job := c.job(r.job); job != nil && job.Namespace == s.namespace {
-		// All pods of a Job share its string, instead of one each from decoding.
+		// All pods of a Job share its string, instead of a decoded one each.
 		r.job = job.UID
 		return r
 	}
@@ -144,16 +144,15 @@ func (c *Cache) settle(old podRow, s *slimPod) podRow {
 		r.more = &podMore{}
 	}
 	r.more.namespace = s.namespace
-	// A pod that was seen together with its Job needs no name: who saw the Job knows
-	// whether it was theirs.
+	// A pod that was seen together with its Job needs no name: whether the Job was ours is
+	// known.
 	if old.pod == nil || old.jobName() != "" {
 		r.more.jobName = s.jobName
 	}
 	return r
 }
 
-// changes is what to tell after a pod went from one state, and perhaps one Job,
-// to another.
+// changes returns what to report after a pod changed its state, and perhaps its Job.
 func (c *Cache) changes(old, now podRow) []PodChange {
 	var out []PodChange
 	before, after := c.shown(old), c.shown(now)
@@ -170,7 +169,7 @@ func (c *Cache) changes(old, now podRow) []PodChange {
 	return out
 }
 
-// shown is the pod as its Job sees it: nothing of a stray, unless the Job is gone.
+// shown returns the pod as its Job sees it: nil for a stray, unless the Job is gone.
 func (c *Cache) shown(r podRow) *reconcile.Pod {
 	if r.job == "" || r.isStray() && c.hasJob(r.job) {
 		return nil

@@ -10,19 +10,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// JobStore is where the watch of the Jobs of a namespace writes to ("" for all
+// JobStore returns the store for the watch of a namespace's Jobs ("" for all
 // namespaces).
 func (c *Cache) JobStore(namespace string) Store {
 	return &jobStore{c, namespace, newSynced()}
 }
 
-// PodStore is where the watch of the pods of a namespace writes to ("" for all
-// namespaces). Pods that are controlled by something other than a Job are dropped.
+// PodStore returns the store for the watch of a namespace's pods ("" for all
+// namespaces). Pods controlled by anything other than a Job are dropped.
 func (c *Cache) PodStore(namespace string) Store {
 	return &podStore{c, namespace, newSynced()}
 }
 
-// Store takes what one watch delivers.
+// Store stores what one watch delivers.
 type Store interface {
 	cache.ReflectorStore
 	// Synced is closed once the store has a first complete list.
@@ -53,15 +53,15 @@ func (s *jobStore) Bookmark(v string) error {
 	return nil
 }
 
-// asJob takes a Job with or without what batchv1.Job has no fields for.
-func asJob(object any) (*batchv1.Job, beyondJob, error) {
+// asJob converts an object from a watch, with or without extra fields.
+func asJob(object any) (*batchv1.Job, extraFields, error) {
 	switch o := object.(type) {
 	case *NamedJob:
 		return &o.Job, o.beyond(), nil
 	case *batchv1.Job:
-		return o, beyondJob{generation: o.Generation}, nil
+		return o, extraFields{generation: o.Generation}, nil
 	}
-	return nil, beyondJob{}, fmt.Errorf("job store: unexpected %T", object)
+	return nil, extraFields{}, fmt.Errorf("job store: unexpected %T", object)
 }
 
 func (s *jobStore) Update(object any) error {
@@ -74,7 +74,7 @@ func (s *jobStore) Update(object any) error {
 	old := c.job(job.UID)
 	news := c.jobs.delivered(c.jobs.stream(s.stream), job.UID, job.ResourceVersion, job)
 	c.noteManual(job)
-	c.noteBeyond(job, beyond)
+	c.storeExtra(job, beyond)
 	c.mu.Unlock()
 	if news {
 		c.listener.JobChanged(JobChange{Old: old, New: job})
@@ -96,7 +96,7 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	c.mu.Lock()
 	old := c.job(uid)
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
-	delete(c.beyond, uid)
+	delete(c.extra, uid)
 	if old != nil {
 		c.forgetManual(old)
 	}
@@ -151,7 +151,7 @@ func (s *podStore) slimmed(object any) (*slimPod, error) {
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }
 
-// Transformer lets the reflector hold a first list in the small form.
+// Transformer lets the reflector hold a first list as slimPods.
 func (s *podStore) Transformer() cache.TransformFunc {
 	return func(object any) (any, error) { return s.slimmed(object) }
 }
@@ -180,13 +180,13 @@ func (s *podStore) Update(object any) error {
 	return nil
 }
 
-// take stores a pod, and returns whom to tell.
+// take stores a pod, and returns the changes and the adopters to report.
 func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	c, uid := s.cache, pod.row.pod.UID
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from, old := c.pods.stream(s.stream), c.pods.value(uid)
-	row := c.settle(old, pod)
+	row := c.newRow(old, pod)
 	switch {
 	case !row.isKept():
 		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
@@ -199,8 +199,8 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	return c.changes(old, row), c.newAdopters(old, row)
 }
 
-// outdated says that a complete list of the Job's pods was newer than this event
-// and did not have the pod.
+// outdated reports whether a complete list of the Job's pods was newer than this
+// event and did not have the pod.
 func (c *Cache) outdated(r podRow, version string) bool {
 	of := c.byJob[r.job]
 	return !r.isStray() && of != nil && of.listed != "" && !newer(version, of.listed)

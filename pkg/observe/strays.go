@@ -13,9 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// strayIndex holds the strays by namespace, and by their label of the
-// controlling Job ("" for none): selectors ask for that label, unless they were
-// written by hand.
+// strayIndex holds the strays by namespace, and by their label with the UID of the
+// controlling Job ("" for none): generated selectors match that label.
 type strayIndex map[string]map[types.UID][]*row[podRow]
 
 func (x strayIndex) add(entry *row[podRow]) {
@@ -33,7 +32,7 @@ func (x strayIndex) add(entry *row[podRow]) {
 	byLabel[label] = append(byLabel[label], entry)
 }
 
-// remove takes a stray out; the last one takes its place.
+// remove removes a stray; the last one takes its position.
 func (x strayIndex) remove(r podRow) {
 	if !r.isStray() {
 		return
@@ -58,8 +57,8 @@ func (r podRow) controllerLabel() types.UID {
 	return types.UID(r.labels()[batchv1.ControllerUidLabel])
 }
 
-// Strays returns the pods of the Job's namespace that nobody controls, that are not
-// being deleted, and that the Job's selector selects. They must not be changed.
+// Strays returns the pods of the Job's namespace that match its selector, have no
+// controller, and are not being deleted. They must not be changed.
 func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -90,8 +89,8 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	return out
 }
 
-// newAdopters returns the Jobs that would adopt a pod which has just become a stray,
-// or has other labels than before. The caller holds the lock.
+// newAdopters returns the Jobs that may adopt a pod that has just become a stray, or has
+// new labels. The caller holds the lock.
 func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
 	if !now.isStray() || old.isStray() && maps.Equal(old.labels(), now.labels()) {
 		return nil
@@ -99,7 +98,7 @@ func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
 	return c.adopters(now)
 }
 
-// adopters are the Jobs whose selector selects a stray, unless that is being deleted. The
+// adopters returns the Jobs whose selector matches a stray, unless it is being deleted. The
 // caller holds the lock.
 func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
 	if now.pod.Deleting {
@@ -119,8 +118,8 @@ func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
 	return adopters
 }
 
-// noteManual keeps apart the Jobs whose selector is not on the label with their own
-// UID: their strays are found by their selector only.
+// noteManual keeps track of the Jobs whose selector does not match their own UID's
+// label: their strays can be found only by evaluating it.
 func (c *Cache) noteManual(job *batchv1.Job) {
 	if s := job.Spec.Selector; s == nil || s.MatchLabels[batchv1.ControllerUidLabel] == string(job.UID) {
 		return
@@ -137,11 +136,11 @@ func (c *Cache) forgetManual(job *batchv1.Job) {
 	}
 }
 
-// Selects reports whether the Job's selector selects an object with these labels, as far as
-// the Job has one that can be read.
+// Selects reports whether the Job's selector matches these labels. A missing or invalid
+// selector matches nothing.
 func Selects(job *batchv1.Job, labels map[string]string) bool {
 	if job != nil && job.Spec.Selector != nil {
-		// Most selectors were generated: this is quick where many Jobs are asked about one pod.
+		// Most selectors are generated: this is fast when many Jobs are checked for one pod.
 		uid, generated := job.Spec.Selector.MatchLabels[batchv1.ControllerUidLabel]
 		if generated && uid != labels[batchv1.ControllerUidLabel] {
 			return false
@@ -150,8 +149,8 @@ func Selects(job *batchv1.Job, labels map[string]string) bool {
 	return !selectorOf(job).rejects(labels)
 }
 
-// selector is a Job's. It knows nothing for no Job, and for one without a selector or
-// with one that cannot be read: API servers store none such.
+// selector is a Job's parsed selector. Without a Job, or with a missing or invalid
+// selector, which API servers do not store, it neither selects nor rejects anything.
 type selector struct{ known labels.Selector }
 
 func selectorOf(job *batchv1.Job) selector {

@@ -258,7 +258,7 @@ func TestStraysLeaveNothingBehind_SCL_11(t *testing.T) {
 	}
 	_ = store.Replace(nil, "20")
 	_ = jobs.Replace(nil, "20")
-	if len(c.strays)+len(c.byJob)+len(c.manual)+len(c.beyond)+len(c.pods.rows) > 0 {
-		t.Errorf("left: %v %v %v %v %v", c.strays, c.byJob, c.manual, c.beyond, maps.Collect(maps.All(c.pods.rows)))
+	if len(c.strays)+len(c.byJob)+len(c.manual)+len(c.extra)+len(c.pods.rows) > 0 {
+		t.Errorf("left: %v %v %v %v %v", c.strays, c.byJob, c.manual, c.extra, maps.Collect(maps.All(c.pods.rows)))
 	}
 }

@@ -8,39 +8,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// table holds the newest known version of each object of one resource. Streams
-// are watches of single namespaces, or one of all; each delivers in the order of
+// table holds the newest known version of each object of one resource. Streams are
+// watches, of single namespaces or of all; each delivers in the order of
 // resourceVersions, and no object is in two of them.
 type table[T any] struct {
 	rows map[types.UID]*row[T]
-	// gone are objects that the caller deleted and the stream has not yet.
-	gone    map[types.UID]departed
+	// gone are objects that the caller deleted, but whose deletion the stream has not
+	// delivered yet.
+	gone    map[types.UID]goneObject
 	streams map[string]*stream
 }
 
-// row is what is known of one object. As long as the object is there it stays where it
-// is, so that an index can point to it.
+// row is what is known of one object. It does not move while the object exists, so that an
+// index can point to it.
 type row[T any] struct {
 	version string
 	stream  *stream
 	value   T
 }
 
-type departed struct {
+type goneObject struct {
 	version string
 	stream  *stream
 }
 
-// stream is how far one watch has come.
+// stream is the progress of one watch.
 type stream struct {
-	// seen is the resourceVersion up to which it has delivered all.
+	// seen is the resourceVersion up to which it has delivered everything.
 	seen string
-	// listing says that it delivers a complete list, which is in no order.
+	// listing reports whether it is delivering a complete list, which is in no order.
 	listing bool
 }
 
 func newTable[T any]() table[T] {
-	return table[T]{rows: map[types.UID]*row[T]{}, gone: map[types.UID]departed{}, streams: map[string]*stream{}}
+	return table[T]{rows: map[types.UID]*row[T]{}, gone: map[types.UID]goneObject{}, streams: map[string]*stream{}}
 }
 
 func (t *table[T]) stream(name string) *stream {
@@ -52,7 +53,7 @@ func (t *table[T]) stream(name string) *stream {
 	return s
 }
 
-// value is the zero value for an object that is not there.
+// value returns an object, or the zero value if there is none.
 func (t *table[T]) value(uid types.UID) (v T) {
 	if r := t.rows[uid]; r != nil {
 		v = r.value
@@ -60,7 +61,7 @@ func (t *table[T]) value(uid types.UID) (v T) {
 	return v
 }
 
-// newer says that version a is later than b; every version is later than none.
+// newer reports whether version a is later than b; every version is later than "".
 func newer(a, b string) bool {
 	if b == "" || b == "0" {
 		return true
@@ -70,8 +71,8 @@ func newer(a, b string) bool {
 	}
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
-		// Every supported API server has comparable versions: the cache has no
-		// second way to know what is current.
+		// All supported API servers have comparable versions, and the cache has no
+		// other way to know what is current.
 		panic(fmt.Sprintf("comparing resourceVersions: %v", err))
 	}
 	return order > 0
@@ -83,14 +84,14 @@ func (s *stream) advance(version string) {
 	}
 }
 
-// bookmark notes that everything up to a version has been delivered.
+// bookmark records that everything up to a version has been delivered.
 func (s *stream) bookmark(version string) {
 	if newer(version, s.seen) {
 		s.seen = version
 	}
 }
 
-// delivered takes an object from a stream; it reports whether that was news.
+// delivered stores an object from a stream; it reports whether it was newer.
 func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) bool {
 	s.advance(version)
 	if _, gone := t.gone[uid]; gone {
@@ -99,7 +100,7 @@ func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) 
 	return t.store(s, uid, version, value)
 }
 
-// store keeps a version that is newer than what is known.
+// store stores a version if it is newer than the known one.
 func (t *table[T]) store(s *stream, uid types.UID, version string, value T) bool {
 	r := t.rows[uid]
 	switch {
@@ -113,38 +114,38 @@ func (t *table[T]) store(s *stream, uid types.UID, version string, value T) bool
 	return true
 }
 
-// deleted takes the end of an object from a stream.
+// deleted handles the deletion of an object by a stream.
 func (t *table[T]) deleted(s *stream, uid types.UID, version string) {
 	s.advance(version)
 	delete(t.gone, uid)
 	delete(t.rows, uid)
 }
 
-// written takes the object that the caller's own write returned; it reports
-// whether it is now what the table shows.
+// written stores the object that the caller's own write returned; it reports whether
+// the table now has it.
 func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bool {
 	if _, gone := t.gone[uid]; gone {
 		return false
 	}
 	if t.rows[uid] == nil && !newer(version, s.seen) {
-		// The stream has passed this version and knows no such object: it came
-		// and went before the call returned.
+		// The stream has passed this version without the object: it was created and
+		// deleted before the call returned.
 		return false
 	}
 	return t.store(s, uid, version, value)
 }
 
-// removed takes the caller's own write after which the object is gone.
+// removed handles a write of the caller after which the object is gone.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
-	// As long as there is a row, the stream still has to tell of the end.
+	// As long as there is a row, the stream has yet to deliver the deletion.
 	if t.rows[uid] != nil || newer(version, s.seen) {
-		t.gone[uid] = departed{version, s}
+		t.gone[uid] = goneObject{version, s}
 	}
 	delete(t.rows, uid)
 }
 
-// stale returns the objects of a stream that a complete list of the given version
-// does not hold, and that are not newer than it.
+// stale returns the objects of a stream that are not in a complete list of the given
+// version, and not newer than it.
 func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) []types.UID {
 	var out []types.UID
 	for uid, r := range t.rows {
@@ -156,9 +157,9 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 	return out
 }
 
-// list says that a stream begins to deliver a complete list of the given version.
-// One that is older than what the stream has delivered means that the API server's
-// store was put back (an etcd restore): then nothing that is known is newer.
+// list starts a complete list of the given version. A list older than what the stream
+// has delivered means that the API server's store was restored from a backup: then
+// nothing that is known is newer.
 func (t *table[T]) list(s *stream, version string) {
 	if newer(s.seen, version) {
 		for _, r := range t.rows {
@@ -176,7 +177,7 @@ func (t *table[T]) list(s *stream, version string) {
 	s.listing = true
 }
 
-// listed says that the list is complete.
+// listed ends the list.
 func (t *table[T]) listed(s *stream, version string) {
 	s.listing = false
 	s.advance(version)

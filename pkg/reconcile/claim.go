@@ -2,9 +2,8 @@ package reconcile
 
 import "slices"
 
-// claimPods settles which pods are the Job's: strays that its selector selects
-// become so, and pods that it no longer selects are let go (KEP-2307, TRK-25). A Job
-// that is being deleted changes nothing about that (JOB-37).
+// claimPods adopts strays that the Job's selector matches, and disowns pods that it no
+// longer matches (KEP-2307, TRK-25). A Job that is being deleted does neither (JOB-37).
 func (s *state) claimPods() {
 	for _, p := range s.Strays {
 		s.noteRecorded(p)
@@ -14,11 +13,11 @@ func (s *state) claimPods() {
 	}
 	for _, p := range s.Strays {
 		if p.IsTerminal() && !p.Finalizer {
-			continue // It has been counted, or nobody asked for that (TRK-12).
+			continue // It has been counted, or was never tracked (TRK-12).
 		}
-		s.moving = true
+		s.claimsPending = true
 		if !s.Skip[p.UID] {
-			// It may be deleted, or taken by another, at this moment (JOB-37).
+			// It may be about to be deleted, or to get another owner (JOB-37).
 			s.plan.Adopt = append(s.plan.Adopt, ref(p, ifUnchanged))
 		}
 	}
@@ -35,7 +34,7 @@ func (s *state) claimPods() {
 	}
 	slices.SortFunc(unselected, compareFailures)
 	for _, p := range unselected {
-		s.moving = true
+		s.claimsPending = true
 		s.noteRecorded(p)
 		if !s.Skip[p.UID] {
 			s.plan.Disown = append(s.plan.Disown, ref(p, unconditional))
@@ -44,8 +43,8 @@ func (s *state) claimPods() {
 	s.Pods = selected
 }
 
-// noteRecorded keeps the record of a pod that is not among the Job's at the moment, as
-// long as it holds the finalizer: it may come back, and must not be counted twice.
+// noteRecorded keeps the record of a pod that the Job does not control at the moment, as
+// long as it has the finalizer: it may come back, and must not be counted twice.
 func (s *state) noteRecorded(p *Pod) {
 	if _, recorded := s.uncounted[p.UID]; recorded && p.Finalizer {
 		s.seen[p.UID] = true

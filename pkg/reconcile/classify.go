@@ -6,8 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// classify sorts the pods into what they mean for the Job. It decides nothing
-// that depends on other pods.
+// classify sorts the pods by what they mean for the Job, each on its own.
 func (s *state) classify() {
 	defer s.sortClassified()
 	for _, p := range s.Pods {
@@ -18,7 +17,7 @@ func (s *state) classify() {
 			s.attempts[p.Index]++
 		}
 		if p.Finalizer {
-			s.holders++
+			s.tracked++
 			s.classifyTracked(p)
 			continue
 		}
@@ -27,8 +26,8 @@ func (s *state) classify() {
 			s.untracked = append(s.untracked, p)
 		case !s.inRange(p):
 		case p.Deleting:
-			// One without finalizer that is being deleted may have been removed by
-			// us, or have failed by its deletion: its end says nothing more (PRP-05).
+			// Without the finalizer, it may have been removed by us, or have failed because
+			// it was deleted: how it ended means nothing (PRP-05).
 		case p.Phase == corev1.PodFailed:
 			s.history.Failure(p.FinishedAt, false)
 		case p.Phase == corev1.PodSucceeded:
@@ -75,7 +74,7 @@ func (s *state) classifyFailed(p *Pod) {
 // kubelet may report the phase first; a verdict without exit codes would be final (ADR 0012).
 func (s *state) awaitsReport(p *Pod) bool {
 	since, known := s.UnreportedSince[p.UID]
-	if !p.Unreported || !known || s.job.Spec.PodFailurePolicy == nil || s.deleting || s.fate.stored {
+	if !p.Unreported || !known || s.job.Spec.PodFailurePolicy == nil || s.deleting || s.outcome.stored {
 		return false
 	}
 	until := since.Add(s.cfg.ReportWait)
@@ -88,10 +87,10 @@ func (s *state) awaitsReport(p *Pod) bool {
 
 func (s *state) classifySucceeded(p *Pod) {
 	switch {
-	case s.indexed && s.completed.Contains(p.Index):
+	case s.indexed && s.completedIndexes.Contains(p.Index):
 		s.release(p, unconditional)
-	case s.lost.Contains(p.Index):
-		// Stored is stored: the index cannot succeed any more (BLI-12).
+	case s.failedIndexes.Contains(p.Index):
+		// The failure is stored: the index can no longer succeed (BLI-12).
 		s.tooLate = append(s.tooLate, p)
 		s.release(p, unconditional)
 	default:
@@ -99,8 +98,8 @@ func (s *state) classifySucceeded(p *Pod) {
 	}
 }
 
-// classifyRecorded handles a pod whose result is stored: its finalizer has done
-// its work as soon as the pod cannot run on.
+// classifyRecorded handles a pod whose result is stored: its finalizer can go once it
+// has stopped running.
 func (s *state) classifyRecorded(p *Pod, r result) {
 	if r == resultFailed {
 		s.history.Failure(p.FinishedAt, false)
@@ -114,27 +113,27 @@ func (s *state) classifyRecorded(p *Pod, r result) {
 	s.release(p, unconditional)
 }
 
-// classifyOutOfRange handles a pod that stands for no index of the Job: it never
-// counts (TRK-29).
+// classifyOutOfRange handles a pod without an index of the Job, which never counts
+// (TRK-29).
 func (s *state) classifyOutOfRange(p *Pod) {
 	if p.IsActive() {
 		s.active = append(s.active, p)
 		return
 	}
-	s.outside = append(s.outside, p)
+	s.outOfRange = append(s.outOfRange, p)
 	s.releaseOutOfRange(p, unconditional)
 }
 
-// sortClassified makes what follows independent of the order of the pods, evidence
-// included. The lists that are long in a healthy Job need no order.
+// sortClassified makes decisions and findings independent of the order of the pods.
+// The lists that are long in a healthy Job need no sorting.
 func (s *state) sortClassified() {
-	for _, list := range [][]*Pod{s.failed, s.unreported, s.untracked, s.outside, s.tooLate, s.dropped} {
+	for _, list := range [][]*Pod{s.failed, s.unreported, s.untracked, s.outOfRange, s.tooLate, s.dropped} {
 		slices.SortFunc(list, compareFailures)
 	}
 	for _, p := range s.unreported {
 		s.plan.Findings.Unreported = append(s.plan.Findings.Unreported, Unreported{p, s.UnreportedSince[p.UID].Add(s.cfg.ReportWait)})
 	}
-	for _, p := range s.outside {
+	for _, p := range s.outOfRange {
 		s.notCounted(p, OutOfRange)
 	}
 	for _, p := range s.tooLate {
@@ -155,12 +154,12 @@ func (s *state) classifyTerminating(p *Pod) {
 	}
 }
 
-// hasSucceeded says that SuccessCriteriaMet is stored, and with it every failure of a
-// pod that was being deleted then (fitsFleeting).
-func (s *state) hasSucceeded() bool { return s.fate.stored && s.fate.succeeding() }
+// hasSucceeded reports whether SuccessCriteriaMet is stored, and with it the failures of
+// all pods that were being deleted at that time (canRecordDeleting).
+func (s *state) hasSucceeded() bool { return s.outcome.stored && s.outcome.succeeding() }
 
-// dropDeleted lets go of a pod that was deleted because the Job has succeeded: its end is
-// neither a failure nor a success (SUC-14).
+// dropDeleted releases a pod that was deleted because the Job has succeeded: it counts
+// neither as a failure nor as a success (SUC-14).
 func (s *state) dropDeleted(p *Pod, when precondition) {
 	s.dropped = append(s.dropped, p)
 	s.release(p, when)

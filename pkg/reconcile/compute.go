@@ -17,15 +17,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Compute says what to write next for a Job, and why. See the package comment
-// for the duties of the caller.
+// Compute decides what to write next for a Job, and why. See the package comment for
+// what the caller must do.
 func Compute(o Observation, c Config) Plan {
 	s := newState(o, c)
 	s.decide()
 	return s.plan
 }
 
-// decide makes the plan.
+// decide fills in the plan.
 func (s *state) decide() {
 	switch {
 	case IsFinished(s.job):
@@ -38,12 +38,12 @@ func (s *state) decide() {
 		s.plan.Findings.UnknownMode = *s.job.Spec.CompletionMode
 		return
 	}
-	s.takeFate()
+	s.loadOutcome()
 	s.claimPods()
 	s.classify()
-	s.judgeFailures()
-	s.settleIndexes()
-	s.decideFate()
+	s.applyFailurePolicy()
+	s.findEndedIndexes()
+	s.decideOutcome()
 	s.delayFailures()
 	s.releaseIgnored()
 	s.managePods()
@@ -54,8 +54,8 @@ func (s *state) decide() {
 	s.writeStatus(s.record())
 }
 
-// state is the scratch pad of one Compute: what the observation says, sorted for
-// the decisions, and the plan as far as it is made.
+// state is the working state of one Compute: the observation, sorted for the
+// decisions, and the plan so far.
 type state struct {
 	Observation
 	cfg  Config
@@ -65,7 +65,7 @@ type state struct {
 	indexed bool
 	// perIndex: failures are limited, and delayed, for each index (KEP-3850).
 	perIndex bool
-	// completions is spec.completions; noCompletions says that it is nil.
+	// completions is spec.completions; noCompletions reports whether it is nil.
 	completions   int32
 	noCompletions bool
 	parallelism   int32
@@ -75,11 +75,10 @@ type state struct {
 	// its phase says so (KEP-3939, PRP-02).
 	replaceFailedOnly bool
 
-	// completed is the stored status.completedIndexes; fresh the indexes that
-	// succeeded since. lost and freshLost are the same for status.failedIndexes. None
-	// of them has an index in common with another.
-	completed, fresh indexset.Set
-	lost, freshLost  indexset.Set
+	// completedIndexes and failedIndexes are those of the stored status, the new ones those
+	// that ended since. The four sets are disjoint.
+	completedIndexes, newCompletedIndexes indexset.Set
+	failedIndexes, newFailedIndexes       indexset.Set
 	// uncounted maps the UIDs of status.uncountedTerminatedPods to their result.
 	uncounted map[types.UID]result
 	// seen are the uncounted UIDs whose pod still holds the finalizer.
@@ -91,15 +90,15 @@ type state struct {
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
 	remaining   []*Pod // not ended, and to be recorded as failed because the Job fails
-	unreported  []*Pod // in phase Failed, and how they ended is waited for
+	unreported  []*Pod // in phase Failed, but not yet reported how they ended
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
-	outside     []*Pod // ended, and of no index of the Job
-	tooLate     []*Pod // succeeded, and of an index that is stored as failed
+	outOfRange  []*Pod // ended, without an index of the Job
+	tooLate     []*Pod // succeeded after their index was stored as failed
 	dropped     []*Pod // deleted because the Job has succeeded
-	// ungrouped says that the Job asks for a PodGroup, and nobody makes one.
-	ungrouped bool
-	// moving says that pods are to join the Job or to leave it, or could not.
-	moving bool
+	// needsPodGroup reports whether the Job asks for a PodGroup, which nobody creates.
+	needsPodGroup bool
+	// claimsPending reports whether pods are yet to be adopted or disowned.
+	claimsPending bool
 	// matches are the verdicts of the podFailurePolicy on failed and ignored pods.
 	matches map[types.UID]*failurepolicy.Match
 	// predecessors are the failed pods that wait for the next pod of their index.
@@ -108,14 +107,14 @@ type state struct {
 	attempts map[int32]int32
 	// unrecorded counts the finished pods that did not fit into this status.
 	unrecorded int32
-	// holders is the number of pods with the tracking finalizer.
-	holders int
+	// tracked is the number of pods with the tracking finalizer.
+	tracked int
 
-	fate fate
-	// met says that a rule of the successPolicy is met. Nothing new begins then, though
-	// the status may have to record failures before it can say so.
-	met     bool
-	history backoff.History
+	outcome outcome
+	// successMet reports whether a rule of the successPolicy is met. Nothing new starts then,
+	// even if the status must record failures before it can have the condition.
+	successMet bool
+	history    backoff.History
 }
 
 type result uint8
@@ -143,12 +142,12 @@ func newState(o Observation, c Config) *state {
 	}
 	s.perIndex = s.indexed && c.Features.BackoffLimitPerIndex && spec.BackoffLimitPerIndex != nil
 	if s.indexed {
-		s.completed = s.storedIndexes(o.Job.Status.CompletedIndexes)
+		s.completedIndexes = s.storedIndexes(o.Job.Status.CompletedIndexes)
 	}
 	if s.perIndex {
-		s.lost = s.storedIndexes(ptr.Deref(o.Job.Status.FailedIndexes, "")).Difference(s.completed)
+		s.failedIndexes = s.storedIndexes(ptr.Deref(o.Job.Status.FailedIndexes, "")).Difference(s.completedIndexes)
 	}
-	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = s.completed, s.lost
+	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = s.completedIndexes, s.failedIndexes
 	s.uncounted = uncountedOf(o.Job)
 	if c.Features.RuleNames {
 		s.plan.Findings.RuleNames, s.plan.Findings.Violations = RuleNames(o.Job, o.RuleNames)
@@ -157,8 +156,8 @@ func newState(o Observation, c Config) *state {
 	return s
 }
 
-// storedIndexes reads a list of indexes of the stored status, as far as it can be
-// read and is in range (JOB-09, BLI-11).
+// storedIndexes parses a list of indexes of the stored status, and skips what cannot
+// be read or is out of range (JOB-09, BLI-11).
 func (s *state) storedIndexes(text string) indexset.Set {
 	set, skipped := indexset.ParseTolerant(text, s.completions)
 	s.plan.Findings.DamagedIndexes += int32(skipped)
@@ -184,8 +183,8 @@ func (s *state) knownMode() bool {
 	return mode == batchv1.NonIndexedCompletion || mode == batchv1.IndexedCompletion
 }
 
-// releaseLeftovers frees what a finished Job still holds; nothing else is ever
-// done for it (MGB-11).
+// releaseLeftovers releases the pods of a finished Job; nothing else is ever done for
+// it (MGB-11).
 func (s *state) releaseLeftovers() {
 	for _, p := range s.Pods {
 		if p.Finalizer {
@@ -195,8 +194,8 @@ func (s *state) releaseLeftovers() {
 	s.limitChanges()
 }
 
-// limitChanges keeps a plan to what can be carried out in a while, so that a Job of
-// 10^5 pods does not hold up others (TRK-33); the rest follows in the next stage.
+// limitChanges bounds a plan, so that a Job of 10^5 pods does not hold up others
+// (TRK-33); the rest follows in the next stage.
 func (s *state) limitChanges() {
 	for _, list := range []*[]PodRef{&s.plan.Delete, &s.plan.Release, &s.plan.Adopt, &s.plan.Disown} {
 		if len(*list) > s.cfg.MaxPodChanges {
@@ -216,16 +215,16 @@ func FinishedCondition(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// IsFinished says that the Job has its terminal condition.
+// IsFinished reports whether the Job has a terminal condition.
 func IsFinished(job *batchv1.Job) bool { return FinishedCondition(job) != "" }
 
 type precondition bool
 
 const (
-	// unconditional: a stored record stands for the pod, whatever it does now.
+	// unconditional: what the pod does now does not matter.
 	unconditional precondition = false
-	// ifUnchanged: the pod may finish at this moment, and must not lose its
-	// finalizer then (TRK-36).
+	// ifUnchanged: the pod may have just finished, and must keep its finalizer then
+	// (TRK-36).
 	ifUnchanged precondition = true
 )
 
@@ -264,7 +263,7 @@ func (s *state) requeue(wait time.Duration) {
 	}
 }
 
-// count32 is len as the API counts: no list here can be longer than 2^31.
+// count32 returns the length of a list as an int32, the type of the API's counters.
 func count32[T any](list []T) int32 {
 	if len(list) > 1<<31-1 {
 		panic(fmt.Sprintf("%d entries", len(list)))

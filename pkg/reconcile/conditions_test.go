@@ -103,7 +103,7 @@ func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
 	}
 }
 
-// JOB-29: neither a finished Job nor one whose fate is decided is suspended, or resumed;
+// JOB-29: neither a finished Job nor one whose outcome is decided is suspended, or resumed;
 // it ends as it would.
 func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 	type change = func(*batchv1.Job)
@@ -136,7 +136,7 @@ func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 			}
 		}
 	}
-	// A fate that is found in the very sync that would suspend comes first, too.
+	// An outcome that is found in the very sync that would suspend comes first, too.
 	plan := observeJob(suspend, backoffLimit(0)).with("f", failedPod(1, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f] FailureTarget=True/BackoffLimitExceeded`)
 	if plan.Status.StartTime == nil {

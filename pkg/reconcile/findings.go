@@ -11,29 +11,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// Findings are the reasons behind a plan, with their evidence. What was not found is zero. Pods
-// are those of the Observation, and must not be changed.
+// Findings are the reasons behind a plan, with their evidence; fields without a finding are
+// zero. The pods are those of the Observation, and must not be changed.
 type Findings struct {
 	// RuleNames are the names of the rules of the podFailurePolicy. Violations are what is
-	// wrong with those of the annotation, which then counts for nothing (PFN-25).
+	// wrong with the annotation, which is ignored then (PFN-25).
 	RuleNames  rulename.Names
 	Violations []rulename.Violation
-	// UnknownMode is a completionMode that this version does not know. Nothing is decided.
+	// UnknownMode is a completionMode that this version does not know. The plan is empty then.
 	UnknownMode batchv1.CompletionMode
-	// UnsupportedScheduling is what the Job asks for that takes a PodGroup. None is made, and
-	// no pod is created (JOB-64).
+	// UnsupportedScheduling names the fields of the Job that require a PodGroup, which is not
+	// supported. No pods are created then (JOB-64).
 	UnsupportedScheduling string
-	// RestartsNotPerIndex reports whether containers are restarted in their pods, which
+	// RestartsNotPerIndex reports whether containers restart in place, which
 	// backoffLimitPerIndex does not count (D-16).
 	RestartsNotPerIndex bool
 	// DamagedIndexes counts the fragments of stored index lists that cannot be read.
 	DamagedIndexes int32
 	CountKept      *CountKept
 
-	// Verdicts are those of the podFailurePolicy on the pods in phase Failed that no status
-	// has recorded; of Review on all that are in phase Failed.
+	// Verdicts are those of the podFailurePolicy on the pods in phase Failed: on those not
+	// yet recorded, or, from Review, on all.
 	Verdicts []FailedPod
-	// Unreported are failed pods about which the podFailurePolicy is not asked yet.
+	// Unreported are failed pods to which the podFailurePolicy is not applied yet.
 	Unreported []Unreported
 	// NotCounted are finished pods that no status will count.
 	NotCounted []NotCounted
@@ -47,8 +47,8 @@ type Findings struct {
 	CompletedIndexes, FailedIndexes indexset.Set
 
 	// BackoffLimit, Deadline, MaxFailedIndexes and SuccessRules are how far the Job is from
-	// the ends that its spec provides for, as far as they were looked at: the first end that
-	// applies counts. Deadline is when activeDeadlineSeconds are over.
+	// its limits and from success. The first that applies ends the Job, and later ones are
+	// not evaluated. Deadline is when activeDeadlineSeconds is over.
 	BackoffLimit     *BackoffLimit
 	Deadline         time.Time
 	MaxFailedIndexes *MaxFailedIndexes
@@ -58,31 +58,31 @@ type Findings struct {
 	WaitFinish       *WaitFinish
 	TooManySucceeded *TooManySucceeded
 
-	// Excess are pods that are removed because more run than are wanted; Misfits because their
-	// index is missing, out of range, finished, or another pod has it; Untracked because they
-	// run without the tracking finalizer.
+	// Excess are pods to remove because more run than are wanted; Misfits because their index
+	// is missing, out of range, finished, or taken by another pod; Untracked because they run
+	// without the tracking finalizer.
 	Excess, Misfits, Untracked []*Pod
-	// Backoff holds back all creation, WaitTerminating that of a replacement for each of so
-	// many terminating pods (podReplacementPolicy Failed, KEP-3939).
+	// Backoff delays all creation. WaitTerminating is how many terminating pods are not
+	// replaced before they have ended (podReplacementPolicy Failed, KEP-3939).
 	Backoff         *Backoff
 	WaitTerminating int32
 	// AwaitReplacement are the failed pods that are not counted before their index has its
 	// next pod, in the order of the indexes (KEP-3850).
 	AwaitReplacement []AwaitsReplacement
-	// RetryHeld reports whether an index in back-off would get its next pod now: there is
-	// room for one.
+	// RetryHeld reports whether only the back-off keeps an index from getting its next pod
+	// now.
 	RetryHeld bool
 }
 
 // FailedPod is a pod that failed, or that counts as failed.
 type FailedPod struct {
 	Pod *Pod
-	// Match is the verdict of the podFailurePolicy; nil if it was not asked.
+	// Match is the verdict of the podFailurePolicy; nil if it was not applied.
 	Match *failurepolicy.Match
 }
 
-// Unreported is a failed pod of which it is waited until then to be told how it ended
-// (ADR 0012).
+// Unreported is a failed pod whose status does not show yet how it ended, and how long to
+// wait for that (ADR 0012).
 type Unreported struct {
 	Pod   *Pod
 	Until time.Time
@@ -98,9 +98,9 @@ type NotCounted struct {
 type NotCountedReason string
 
 const (
-	// OutOfRange is for pods that stand for no index of the Job (TRK-29).
+	// OutOfRange is for pods without an index of the Job (TRK-29).
 	OutOfRange NotCountedReason = "its completion index is missing or out of range"
-	// IndexFailedBefore is for a success that comes too late (BLI-12).
+	// IndexFailedBefore is for a pod that succeeded too late (BLI-12).
 	IndexFailedBefore NotCountedReason = "its index has failed before"
 	// DeletedAfterSuccess is for pods that the controller deleted (SUC-14).
 	DeletedAfterSuccess NotCountedReason = "it was deleted because the Job has succeeded"
@@ -108,32 +108,32 @@ const (
 	IgnoredByRule NotCountedReason = "a rule of the podFailurePolicy ignores the failure"
 )
 
-// AwaitsReplacement is a failed pod that tells the next one of its index how often the index
-// has failed. The index is in back-off, after so many failures in a row, until then.
+// AwaitsReplacement is a failed pod whose failure count passes to the next pod of its index.
+// After Failures in a row, the index is in back-off until Until.
 type AwaitsReplacement struct {
 	FailedPod
 	Failures int32
 	Until    time.Time
 }
 
-// Backoff is how long no pod is created, after so many failures in a row.
+// Backoff is how long no pods are created, after so many failures in a row.
 type Backoff struct {
 	Failures int32
 	Until    time.Time
 }
 
-// BackoffLimit holds the failures, with restartPolicy OnFailure and container restarts, against
-// spec.backoffLimit.
+// BackoffLimit compares the failures (with restartPolicy OnFailure also the container restarts)
+// with spec.backoffLimit.
 type BackoffLimit struct{ Failures, Limit int32 }
 
-// MaxFailedIndexes holds the failed indexes against spec.maxFailedIndexes.
+// MaxFailedIndexes compares the failed indexes with spec.maxFailedIndexes.
 type MaxFailedIndexes struct{ Failed, Limit int32 }
 
-// CountKept is a status.succeeded that stays though fewer indexes are complete, as the API
-// server takes no smaller count (STV-18).
+// CountKept is a status.succeeded that is kept although fewer indexes are complete, because
+// the API server rejects a smaller count (STV-18).
 type CountKept struct{ Succeeded, Completed int32 }
 
-// TooManySucceeded is about a NonIndexed Job that is complete with more successes than
+// TooManySucceeded is a NonIndexed Job that completed with more successes than
 // spec.completions (JOB-14).
 type TooManySucceeded struct{ Succeeded, Completions int32 }
 
@@ -143,13 +143,13 @@ type Outcome struct {
 	Reason, Message string
 }
 
-// WaitFinish counts what the terminal condition waits for. Ended pods hold the tracking
-// finalizer, and Uncounted are on record.
+// WaitFinish counts the pods that the terminal condition waits for. Ended pods still have
+// the tracking finalizer, Uncounted ones are recorded but not yet counted.
 type WaitFinish struct{ Active, Terminating, Ended, Uncounted int32 }
 
 func (s *state) notCounted(p *Pod, why NotCountedReason) {
 	s.plan.Findings.NotCounted = append(s.plan.Findings.NotCounted, NotCounted{p, why})
 }
 
-// failedPod is a pod with the verdict of the podFailurePolicy on it, if it was asked.
+// failedPod returns a pod with the verdict of the podFailurePolicy, if it was applied.
 func (s *state) failedPod(p *Pod) FailedPod { return FailedPod{p, s.matches[p.UID]} }

@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// Lines are the findings for a log, one a line, with times from now.
+// Lines returns the findings for a log, one per line, with times relative to now.
 func (f *Findings) Lines(now time.Time) []string {
 	t := &findingsText{now: now}
 	t.addJob(f)
@@ -31,7 +31,7 @@ func (t *findingsText) until(at time.Time) string {
 	return fmt.Sprintf("%+.0fs", at.Sub(t.now).Seconds())
 }
 
-// addJob adds what is wrong with the spec and the stored status.
+// addJob adds the problems of the spec and the stored status.
 func (t *findingsText) addJob(f *Findings) {
 	for _, v := range f.Violations {
 		t.add("InvalidRuleNames %s", v)
@@ -125,7 +125,7 @@ func (t *findingsText) addFailed(kind string, pods []FailedPod) {
 	}
 }
 
-// matchText is a verdict with its evidence, and the rules that were passed over.
+// matchText formats a verdict with its evidence and the rules that were passed over.
 func matchText(m *failurepolicy.Match) string {
 	if m == nil {
 		return ""

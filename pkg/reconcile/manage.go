@@ -11,11 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// releaseDeleted lets go of the pods of a Job that is being deleted, those that run
-// included, which then count for nothing (TRK-24). If the Job ends meanwhile, it ends like
-// any other: somebody's finalizer may hold it until then.
+// releaseDeleted releases the pods of a Job that is being deleted, including those that
+// run, which never count then (TRK-24). A Job that a finalizer keeps until it ends, ends
+// like any other.
 func (s *state) releaseDeleted() {
-	if !s.deleting || s.fate.decided() {
+	if !s.deleting || s.outcome.decided() {
 		return
 	}
 	for _, p := range slices.Concat(s.active, s.terminating) {
@@ -29,12 +29,12 @@ func (s *state) releaseDeleted() {
 // managePods removes pods that should not run and creates those that should. A
 // plan that removes creates nothing (JOB-08).
 func (s *state) managePods() {
-	if s.fate.decided() || s.met || s.deleting {
+	if s.outcome.decided() || s.successMet || s.deleting {
 		return
 	}
-	s.ungrouped = s.noteScheduling()
+	s.needsPodGroup = s.checkScheduling()
 	fit, misfits := s.fitPods()
-	wanted := s.wanted(len(fit))
+	wantActive := s.wantActive(len(fit))
 	for _, p := range s.untracked {
 		s.delete(p)
 	}
@@ -47,11 +47,11 @@ func (s *state) managePods() {
 			s.releaseOutOfRange(p, ifUnchanged)
 		}
 	}
-	if excess := len(fit) - wanted; excess > 0 {
+	if excess := len(fit) - wantActive; excess > 0 {
 		s.removeExcess(fit, excess)
 		return
 	}
-	// Pods that are to go, and cannot be removed in this sync, only take room.
+	// Pods that cannot be removed in this sync only take up room.
 	stuck := 0
 	for _, p := range slices.Concat(s.untracked, misfits) {
 		if !s.Skip[p.UID] {
@@ -59,7 +59,7 @@ func (s *state) managePods() {
 		}
 		stuck++
 	}
-	s.createPods(wanted-len(fit)-stuck, wanted)
+	s.createPods(wantActive-len(fit)-stuck, wantActive)
 }
 
 func indexesOf(pods []*Pod) indexset.Set {
@@ -70,32 +70,34 @@ func indexesOf(pods []*Pod) indexset.Set {
 	return indexset.Of(indexes...)
 }
 
-// completedNow is every index that has succeeded, recorded or not.
-func (s *state) completedNow() indexset.Set { return s.completed.Union(s.fresh) }
+// allCompletedIndexes returns every index that has succeeded, recorded or not.
+func (s *state) allCompletedIndexes() indexset.Set {
+	return s.completedIndexes.Union(s.newCompletedIndexes)
+}
 
-// wanted is how many pods should be active (JOB-02, JOB-03), where fit are.
-func (s *state) wanted(fit int) int {
+// wantActive is how many pods should be active (JOB-02, JOB-03); fit is how many are and may be.
+func (s *state) wantActive(fit int) int {
 	if s.suspended {
 		return 0
 	}
 	succeeded := s.succeededCount()
 	if s.noCompletions {
 		if succeeded > 0 {
-			return fit // What runs may end its work, whatever parallelism says now.
+			return fit // Running pods may finish, whatever the parallelism is now.
 		}
 		return int(s.parallelism)
 	}
-	return int(max(0, min(s.parallelism, s.completions-succeeded-int32(s.lostNow().Len()))))
+	return int(max(0, min(s.parallelism, s.completions-succeeded-int32(s.allFailedIndexes().Len()))))
 }
 
-// fitPods tells the active pods that should run from those that should not: pods
-// that stand for no index that still has to run, and all but the most advanced pod
-// of each index (JOB-08).
+// fitPods separates the active pods that should run from those that should not: pods
+// of no index that still has to run, and all but the most advanced pod of each index
+// (JOB-08).
 func (s *state) fitPods() (fit, misfits []*Pod) {
 	if !s.indexed {
 		return s.active, nil
 	}
-	done := s.endedNow()
+	done := s.endedIndexes()
 	fit = make([]*Pod, 0, len(s.active))
 	for _, p := range s.active {
 		if !s.inRange(p) || done.Contains(p.Index) {
@@ -104,22 +106,22 @@ func (s *state) fitPods() (fit, misfits []*Pod) {
 			fit = append(fit, p)
 		}
 	}
-	if eachOfItsOwn(fit) {
+	if strictlyIncreasing(fit) {
 		return fit, misfits
 	}
 	return mostAdvanced(fit, misfits)
 }
 
-// mostAdvanced keeps one pod of each index, and adds the others to the misfits.
+// mostAdvanced keeps the most advanced pod of each index, and adds the others to the misfits.
 func mostAdvanced(pods, misfits []*Pod) (fit, _ []*Pod) {
 	best := make(map[int32]*Pod, len(pods))
 	for _, p := range pods {
-		switch rival := best[p.Index]; {
-		case rival == nil:
+		switch other := best[p.Index]; {
+		case other == nil:
 			best[p.Index] = p
-		case compareForRemoval(p, rival) > 0:
+		case compareForRemoval(p, other) > 0:
 			best[p.Index] = p
-			misfits = append(misfits, rival)
+			misfits = append(misfits, other)
 		default:
 			misfits = append(misfits, p)
 		}
@@ -132,9 +134,8 @@ func mostAdvanced(pods, misfits []*Pod) (fit, _ []*Pod) {
 	return fit, misfits
 }
 
-// eachOfItsOwn says that the pods come by index, and that no two of them share one: then
-// there is nothing to choose between.
-func eachOfItsOwn(pods []*Pod) bool {
+// strictlyIncreasing reports whether the pods are sorted by index, and no two share one.
+func strictlyIncreasing(pods []*Pod) bool {
 	for i := 1; i < len(pods); i++ {
 		if pods[i-1].Index >= pods[i].Index {
 			return false
@@ -143,8 +144,8 @@ func eachOfItsOwn(pods []*Pod) bool {
 	return true
 }
 
-// removeExcess takes away n of the pods, the least advanced first (JOB-12). Only
-// the finalizer goes now: without it the pod is deleted next, and never counts.
+// removeExcess removes n of the pods, the least advanced first (JOB-12). This stage
+// removes the finalizer only: the next one deletes the pods, which then never count.
 func (s *state) removeExcess(pods []*Pod, n int) {
 	victims := slices.Clone(pods)
 	slices.SortFunc(victims, compareForRemoval)
@@ -191,12 +192,12 @@ func phaseRank(p corev1.PodPhase) int {
 	return 2
 }
 
-// createPods plans up to room new pods, unless something holds them back.
-func (s *state) createPods(room, wanted int) {
+// createPods plans up to room new pods, unless they have to wait.
+func (s *state) createPods(room, wantActive int) {
 	if s.replaceFailedOnly && len(s.terminating) > 0 && room > 0 {
 		s.plan.Findings.WaitTerminating = count32(s.terminating)
 		// Indexes that have failed leave room for pods that terminate (PRP-07).
-		spare := min(s.lostNow().Len(), int(s.parallelism)-wanted)
+		spare := min(s.allFailedIndexes().Len(), int(s.parallelism)-wantActive)
 		room -= max(0, len(s.terminating)-spare)
 	}
 	room -= len(s.unreported)
@@ -229,14 +230,14 @@ func (s *state) createReason() CreateReason {
 	return CreateNew
 }
 
-// held says that nothing is created in this stage: a creation failed, pods join or leave
-// the Job first, or the pods would lack the group that the Job asks for.
-func (s *state) held() bool { return s.HoldCreation || s.moving || s.ungrouped }
+// held reports whether nothing is created in this stage: a creation failed, pods have to be
+// adopted or disowned first, or the Job asks for a PodGroup.
+func (s *state) held() bool { return s.HoldCreation || s.claimsPending || s.needsPodGroup }
 
-// createIndexes plans a pod for each of the n lowest indexes that may start now: one
-// that is in back-off holds up no other (BLI-24, D-14).
+// createIndexes plans a pod for each of the n lowest indexes that may start now: an index
+// in back-off does not delay others (BLI-24, D-14).
 func (s *state) createIndexes(n int) {
-	taken := s.endedNow().Union(indexesOf(s.active)).Union(indexesOf(s.untracked)).Union(indexesOf(s.unreported))
+	taken := s.endedIndexes().Union(indexesOf(s.active)).Union(indexesOf(s.untracked)).Union(indexesOf(s.unreported))
 	if s.replaceFailedOnly {
 		taken = taken.Union(indexesOf(s.terminating))
 	}
@@ -254,7 +255,7 @@ func (s *state) createIndexes(n int) {
 	}
 }
 
-// backingOff says that failures hold back all creation (JOB-19).
+// backingOff reports whether failures delay all creation (JOB-19).
 func (s *state) backingOff() bool {
 	h := s.history.Clone()
 	for _, p := range slices.Concat(s.failed, s.ignored, s.unreported) {
@@ -271,7 +272,7 @@ func (s *state) backingOff() bool {
 }
 
 // backoffRecord is what to remember once the failures in recorded are stored. Ignored
-// failures (PFP-06) are added when they are let go (PodRef.IgnoredFailure).
+// failures (PFP-06) are added when their pods are released (PodRef.IgnoredFailure).
 func (s *state) backoffRecord(recorded map[types.UID]bool) backoff.Record {
 	h := s.history.Clone()
 	for _, p := range s.failed {

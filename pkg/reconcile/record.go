@@ -9,37 +9,37 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// ledger is the accounting part of the next status: what is recorded, what is
-// counted (KEP-2307).
+// ledger is what the next status records and counts (KEP-2307).
 type ledger struct {
-	completed, lost  indexset.Set
+	completedIndexes indexset.Set
+	failedIndexes    indexset.Set
 	uncountedSuccess []types.UID
 	uncountedFailure []types.UID
 	countedSuccess   int32
 	countedFailure   int32
-	// recordedNow are the failed pods that this status records first; records says
-	// that it records any pod first.
+	// recordedNow are the failed pods that this status is the first to record;
+	// records reports whether it is the first to record any pod.
 	recordedNow map[types.UID]bool
 	records     bool
 }
 
-// record moves recorded pods whose finalizer is gone into the counters, and
-// records the pods that finished since, as many as one status may hold.
+// record moves recorded pods whose finalizer is gone into the counters, and records
+// pods that finished since then, as many as one status may hold.
 func (s *state) record() ledger {
 	l := ledger{
-		completed:      s.completed,
-		lost:           s.lostNow(),
-		countedSuccess: s.job.Status.Succeeded,
-		countedFailure: s.job.Status.Failed,
-		recordedNow:    map[types.UID]bool{},
+		completedIndexes: s.completedIndexes,
+		failedIndexes:    s.allFailedIndexes(),
+		countedSuccess:   s.job.Status.Succeeded,
+		countedFailure:   s.job.Status.Failed,
+		recordedNow:      map[types.UID]bool{},
 	}
 	s.settle(&l)
 	room := s.room()
-	// What has ended comes first: it may be the evidence of the Job's end.
+	// Pods that have ended come first: they may be the reason why the Job ends.
 	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
 	order := compareForRecord
-	if s.fate.succeeding() {
-		order = compareFleeting
+	if s.outcome.succeeding() {
+		order = compareDeletingFirst
 	}
 	s.recordFailed(&l, countable, order, &room)
 	s.recordSucceeded(&l, &room)
@@ -70,15 +70,15 @@ func (s *state) recordSucceeded(l *ledger, room *int) {
 		}
 	}
 	if s.indexed {
-		l.completed = s.completed.Union(indexset.Of(indexes...))
-		l.countedSuccess = s.completedCount(l.completed)
+		l.completedIndexes = s.completedIndexes.Union(indexset.Of(indexes...))
+		l.countedSuccess = s.completedCount(l.completedIndexes)
 	}
 }
 
-// completedCount is status.succeeded of an Indexed Job. It may fall only while
-// completions and parallelism are equal. If somebody lowers both and then one of
-// them before we see it, the API server takes no smaller count any more: the old
-// one stays, rather than that the Job never gets another status (STV-18).
+// completedCount is status.succeeded of an Indexed Job. The API server lets it
+// decrease only while completions and parallelism are equal. If both are lowered and
+// then one of them again before we see it, the old count is kept: otherwise no status
+// would ever be accepted again (STV-18).
 func (s *state) completedCount(completed indexset.Set) int32 {
 	n := int32(completed.Len())
 	if n < s.job.Status.Succeeded && s.parallelism != s.completions {
@@ -88,8 +88,8 @@ func (s *state) completedCount(completed indexset.Set) int32 {
 	return n
 }
 
-// settle keeps the recorded UIDs whose pod still holds its finalizer, in their
-// order, and counts the others (TRK-05).
+// settle keeps the recorded UIDs whose pod still has its finalizer, in their order,
+// and counts the others (TRK-05).
 func (s *state) settle(l *ledger) {
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Succeeded {
@@ -111,10 +111,10 @@ func (s *state) settle(l *ledger) {
 	}
 }
 
-// room is how many pods a status can record beside those that it has recorded.
+// room is how many more pods the status can record.
 func (s *state) room() int { return max(0, s.cfg.MaxUncounted-len(s.seen)) }
 
-// take returns the pods that fit into the room that is left, and counts the rest.
+// take returns the pods that fit into the remaining room, and counts the rest.
 func (s *state) take(pods []*Pod, room *int) []*Pod {
 	n := max(0, min(*room, len(pods)))
 	*room -= n
@@ -122,13 +122,13 @@ func (s *state) take(pods []*Pod, room *int) []*Pod {
 	return pods[:n]
 }
 
-// compareFleeting puts those first that are being deleted (fitsFleeting).
-func compareFleeting(a, b *Pod) int {
+// compareDeletingFirst orders pods that are being deleted first (canRecordDeleting).
+func compareDeletingFirst(a, b *Pod) int {
 	return cmp.Or(compareBool(b.Deleting, a.Deleting), compareForRecord(a, b))
 }
 
-// compareForRecord orders pods independently of the cache's order; those that have
-// ended come before those that only count as failed.
+// compareForRecord orders pods independently of the cache; those that have ended come
+// before those that only count as failed.
 func compareForRecord(a, b *Pod) int {
 	return cmp.Or(compareBool(b.IsTerminal(), a.IsTerminal()), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }

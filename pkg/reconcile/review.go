@@ -5,9 +5,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Review is Compute with the Findings that explanations need beyond those of decisions: the
-// verdict of the podFailurePolicy on every failed pod, counted or not, and the progress of the
-// successPolicy, of finished Jobs too. Its plan has the same operations.
+// Review is Compute with more Findings, for explanations: the verdict of the podFailurePolicy
+// on every failed pod, counted or not, and the progress of the successPolicy, also of finished
+// Jobs. Its plan has the same operations.
 func Review(o Observation, c Config) Plan {
 	s := newState(o, c)
 	if !o.PodsUnknown {
@@ -17,14 +17,14 @@ func Review(o Observation, c Config) Plan {
 	if s.job.Spec.PodFailurePolicy != nil {
 		f.Verdicts = s.verdicts(o.Pods)
 	}
-	if f.SuccessRules == nil && s.asksForSuccess() {
+	if f.SuccessRules == nil && s.hasSuccessPolicy() {
 		_, f.SuccessRules = s.evaluateSuccess(f.CompletedIndexes, f.FailedIndexes)
 	}
 	return s.plan
 }
 
-// verdicts are those on the pods in phase Failed, the only ones that the podFailurePolicy is
-// asked about (PFP-01).
+// verdicts returns those on the pods in phase Failed, the only ones that the
+// podFailurePolicy applies to (PFP-01).
 func (s *state) verdicts(pods []*Pod) (verdicts []FailedPod) {
 	for _, p := range pods {
 		if p.Phase != corev1.PodFailed {

@@ -7,17 +7,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// groupTemplateAnnotation on a Job with a controlling owner asks whoever runs the Job to make
-// a PodGroup from that template of the owner's Workload, for the Job's pods to join.
+// groupTemplateAnnotation, on a Job with a controlling owner, asks the Job controller to
+// create a PodGroup for the Job's pods from that template of the owner's Workload.
 const groupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
 // ReasonSchedulingNotSupported is the reason of the event about such a Job.
 const ReasonSchedulingNotSupported = "SchedulingNotSupported"
 
-// UnsupportedScheduling names what the Job asks for that takes a PodGroup, which this
-// controller does not make; "" if there is nothing. Pods that come with a group of their own
-// need none (JOB-64), and a scheduling configuration that amounts to one pod at a time is
-// what any pod gets.
+// UnsupportedScheduling names what the Job asks for that requires a PodGroup, which this
+// controller does not create; "" if nothing does. Pods whose template names a group need no
+// other (JOB-64), and neither does a configuration that schedules pods one at a time.
 func UnsupportedScheduling(job *batchv1.Job) string {
 	if job.Spec.Template.Spec.SchedulingGroup != nil {
 		return ""
@@ -32,8 +31,8 @@ func UnsupportedScheduling(job *batchv1.Job) string {
 	return strings.Join(asked, ", ")
 }
 
-// schedulingFields are the fields that ask for more than pods that are scheduled, and
-// disrupted, one by one.
+// schedulingFields returns the fields that ask for more than scheduling and disrupting pods
+// one by one.
 func schedulingFields(s *batchv1.JobSchedulingConfiguration) []string {
 	var fields []string
 	if s.SchedulingPolicy != nil && s.SchedulingPolicy.Gang != nil {
@@ -51,9 +50,10 @@ func schedulingFields(s *batchv1.JobSchedulingConfiguration) []string {
 	return fields
 }
 
-// noteScheduling reports whether the Job's pods would lose what it asks for, and says so.
-// It then gets none: pods of a gang that start one by one may hold what the others wait for.
-func (s *state) noteScheduling() bool {
+// checkScheduling reports whether the Job asks for scheduling that is not supported. It gets
+// no pods then: pods of a gang that start one by one may hold resources that the others wait
+// for.
+func (s *state) checkScheduling() bool {
 	if s.cfg.SchedulingDone {
 		return false
 	}

@@ -18,10 +18,10 @@ const (
 	messageResumed   = "Job resumed"
 )
 
-// writeStatus plans the status that the decisions lead to, if it differs from
-// the stored one and is worth a write now.
+// writeStatus plans the next status, if it differs from the stored one and is worth a
+// write now.
 func (s *state) writeStatus(l ledger) {
-	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = l.completed, l.lost
+	s.plan.Findings.CompletedIndexes, s.plan.Findings.FailedIndexes = l.completedIndexes, l.failedIndexes
 	next := s.job.Status.DeepCopy()
 	s.setCounts(next, l)
 	s.setGauges(next)
@@ -32,8 +32,8 @@ func (s *state) writeStatus(l ledger) {
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
 	if s.plan.changesPods() && !s.plan.Urgent && !l.records {
-		// The next stage will see what these changes led to: one write for both. Only
-		// creations may take long enough for the counts to be due before.
+		// The next stage will see the result of these changes: one write for both. Only
+		// creations may take so long that the counts are due before.
 		if len(s.plan.Create) == 0 {
 			return
 		}
@@ -45,10 +45,10 @@ func (s *state) writeStatus(l ledger) {
 
 func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
 	next.Succeeded, next.Failed = l.countedSuccess, l.countedFailure
-	next.CompletedIndexes = l.completed.String()
+	next.CompletedIndexes = l.completedIndexes.String()
 	next.FailedIndexes = nil
 	if s.perIndex {
-		next.FailedIndexes = ptr.To(l.lost.String())
+		next.FailedIndexes = ptr.To(l.failedIndexes.String())
 	}
 	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
 }
@@ -58,7 +58,7 @@ func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {
 // the rest is deleted, they count as deleted. Pods that are yet to be created do not
 // count: who waits for active pods must find them.
 func (s *state) setGauges(next *batchv1.JobStatus) {
-	ending := s.fate.decided() && !s.fate.stored
+	ending := s.outcome.decided() && !s.outcome.stored
 	deleted := make(map[types.UID]bool, len(s.plan.Delete))
 	for _, r := range s.plan.Delete {
 		deleted[r.UID] = true
@@ -84,15 +84,15 @@ func (s *state) setGauges(next *batchv1.JobStatus) {
 
 func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	switch {
-	case s.fate.stored, s.fate.direct:
+	case s.outcome.stored, s.outcome.direct:
 		s.finish(next, l)
-	case s.fate.decided():
-		s.setCondition(next, s.fate.condition, corev1.ConditionTrue, s.fate.reason, s.fate.message)
+	case s.outcome.decided():
+		s.setCondition(next, s.outcome.condition, corev1.ConditionTrue, s.outcome.reason, s.outcome.message)
 	case s.deleting:
 	case s.suspended:
-		// KEP-2232: suspended means that nothing is active any more (D-23).
-		// One whose ends are not all recorded may turn out to be complete (JOB-65).
-		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 && !s.moving {
+		// KEP-2232: suspended means that nothing is active anymore (D-23). A Job with
+		// unrecorded pods may turn out to be complete (JOB-65).
+		if next.Active == 0 && !s.plan.changesPods() && s.unrecorded == 0 && !s.claimsPending {
 			s.setCondition(next, batchv1.JobSuspended, corev1.ConditionTrue, reasonSuspended, messageSuspended)
 		}
 	case TrueCondition(s.job, batchv1.JobSuspended) != nil:
@@ -100,16 +100,15 @@ func (s *state) setConditions(next *batchv1.JobStatus, l ledger) {
 	}
 }
 
-// finish adds the terminal condition once the interim one is stored and nothing
-// is left: no pod that runs or terminates, none uncounted, none that holds the
-// finalizer (MGB-09, MGB-10).
+// finish adds the terminal condition once the interim one is stored, and no pod runs,
+// terminates, is uncounted, or has the finalizer (MGB-09, MGB-10).
 func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 	running := count32(s.active) + count32(s.untracked)
 	if s.cfg.Features.delaysTerminal() {
 		running += count32(s.terminating)
 	}
 	uncounted := count32(l.uncountedSuccess) + count32(l.uncountedFailure)
-	if running > 0 || uncounted > 0 || s.unrecorded > 0 || s.holders > 0 || s.moving || s.plan.changesPods() {
+	if running > 0 || uncounted > 0 || s.unrecorded > 0 || s.tracked > 0 || s.claimsPending || s.plan.changesPods() {
 		s.plan.Findings.WaitFinish = &WaitFinish{
 			Active: count32(s.active) + count32(s.untracked), Terminating: count32(s.terminating), Ended: s.endedHolders(), Uncounted: uncounted,
 		}
@@ -117,20 +116,20 @@ func (s *state) finish(next *batchv1.JobStatus, l ledger) {
 	}
 	terminal := batchv1.JobFailed
 	if start := next.StartTime; start != nil && s.Now.Before(start.Time) {
-		// A clock that went back must not make the write illegal (STV-10).
+		// A clock that went back must not make the write invalid (STV-10).
 		s.Now = start.Time
 	}
-	if s.fate.succeeding() {
+	if s.outcome.succeeding() {
 		terminal = batchv1.JobComplete
 		next.CompletionTime = &metav1.Time{Time: s.Now}
 	}
-	s.setCondition(next, terminal, corev1.ConditionTrue, s.fate.reason, s.fate.message)
+	s.setCondition(next, terminal, corev1.ConditionTrue, s.outcome.reason, s.outcome.message)
 	if terminal == batchv1.JobComplete {
 		s.findSurplus(next.Succeeded)
 	}
 }
 
-// endedHolders counts the pods that have ended, and hold the tracking finalizer.
+// endedHolders counts the pods that have ended and still have the tracking finalizer.
 func (s *state) endedHolders() (n int32) {
 	for _, p := range s.Pods {
 		if p.Finalizer && p.IsTerminal() {
@@ -140,9 +139,9 @@ func (s *state) endedHolders() (n int32) {
 	return n
 }
 
-// findSurplus notes that a NonIndexed Job is complete with more successes than it asks for
-// (JOB-14): a pod too many ended well before it could be taken away. Only the final count is
-// told, so that there is one event.
+// findSurplus finds a NonIndexed Job that completed with more successes than it asks for
+// (JOB-14): an excess pod succeeded before it could be removed. Only the final count is
+// reported, so that there is one event.
 func (s *state) findSurplus(succeeded int32) {
 	if !s.indexed && !s.noCompletions && succeeded > s.completions {
 		s.plan.Findings.TooManySucceeded = &TooManySucceeded{succeeded, s.completions}
@@ -159,9 +158,9 @@ func (s *state) setStartTime(next *batchv1.JobStatus) {
 		next.StartTime = nil
 	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
 		next.StartTime = &now
-	case next.StartTime == nil && (!s.suspended || s.fate.decided()):
-		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39). That
-		// one without completions needs none is known to the newest API servers only.
+	case next.StartTime == nil && (!s.suspended || s.outcome.decided()):
+		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39). Only
+		// the newest API servers accept a Job with 0 completions that has none.
 		next.StartTime = &now
 	}
 }
@@ -175,8 +174,8 @@ func conditionStatus(conditions []batchv1.JobCondition) corev1.ConditionStatus {
 	return ""
 }
 
-// setCondition adds a condition or changes it in place; one that is as it should
-// be is left alone, its times included (JOB-34).
+// setCondition adds a condition or changes it in place; one that is up to date keeps
+// its times (JOB-34).
 func (s *state) setCondition(next *batchv1.JobStatus, t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
 	now := metav1.NewTime(s.Now)
 	c := batchv1.JobCondition{Type: t, Status: status, Reason: reason, Message: message, LastProbeTime: now, LastTransitionTime: now}
@@ -195,8 +194,8 @@ func (s *state) setCondition(next *batchv1.JobStatus, t batchv1.JobConditionType
 	*old = c
 }
 
-// TrueCondition returns the condition of the type if its status is True: one
-// that somebody set to False means nothing (SUC-13).
+// TrueCondition returns the condition of the type if its status is True: a condition
+// set to False means nothing (SUC-13).
 func TrueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {

@@ -137,7 +137,7 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 	observeJob(suspend, active).with("p").skip("p").want(t, "")
 	observeJob(suspend, active).with("p", untracked).skip("p").want(t, "")
 	observeJob(suspend, beingDeleted).want(t, "")
-	// A fate that is found on resume leaves Suspended alone, and sets the time once.
+	// An outcome that is found on resume leaves Suspended alone, and sets the time once.
 	plan := observeJob(noStart, suspended(corev1.ConditionTrue), backoffLimit(-1)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended FailureTarget=True/BackoffLimitExceeded`)
 	if !plan.Status.StartTime.Equal(&later) {

@@ -111,7 +111,7 @@ func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 			plan := test.o.compute()
 			equal(t, "failures", plan.Findings.BackoffLimit.Failures, test.failed)
 			if _, reason, _ := fateOf(plan); (reason == "BackoffLimitExceeded") != (test.failed > 0) {
-				t.Errorf("fate %s", reason)
+				t.Errorf("outcome %s", reason)
 			}
 			// Without a limit, the successes decide how many pods are wanted.
 			test.o.Job.Spec.BackoffLimit, test.o.Job.Spec.PodReplacementPolicy = nil, nil
@@ -120,8 +120,8 @@ func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 				sized(9, 9)(test.o.Job)
 			}
 			test.o.Now = now.Add(time.Hour)
-			wanted := min(*test.o.Job.Spec.Completions, *test.o.Job.Spec.Parallelism) - test.succeeded
-			equal(t, "created", int32(len(test.o.compute().Create)), wanted)
+			wantActive := min(*test.o.Job.Spec.Completions, *test.o.Job.Spec.Parallelism) - test.succeeded
+			equal(t, "created", int32(len(test.o.compute().Create)), wantActive)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func TestOnePodCannotBeFreed_REG_31_JOB_57(t *testing.T) {
 	if age := m.gauge("oldest_uncounted_pod_age_seconds"); age <= 0 {
 		t.Errorf("the oldest uncounted pod has an age of %v s", age)
 	}
-	if log := p.log.String(); !strings.Contains(log, `"Sync failed, and will be tried again"`) || !strings.Contains(log, stuck.Name) || !strings.Contains(log, "not today") {
+	if log := p.log.String(); !strings.Contains(log, `"Sync failed, will retry"`) || !strings.Contains(log, stuck.Name) || !strings.Contains(log, "not today") {
 		t.Errorf("the log does not say what is wrong")
 	}
 	if e := f.untilEvent("a", "FailedPatch"); !strings.Contains(e.Message, stuck.Name) || !strings.Contains(e.Message, "not today") {

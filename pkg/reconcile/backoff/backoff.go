@@ -1,8 +1,7 @@
-// Package backoff says how long a Job waits after a failure before it creates
-// pods again: 10 s, 20 s, 40 s … and at most 10 min (KEP-3850, "Exponential
-// backoff"; JOB-18). The wait runs from the time the last failed pod finished,
-// never from the time somebody looked, so a restart neither shortens nor
-// lengthens it.
+// Package backoff computes how long a Job waits after a failure before it creates
+// pods again: 10 s, 20 s, 40 s … and at most 10 min (KEP-3850, "Exponential backoff";
+// JOB-18). The wait starts when the last failed pod finished, not when it was
+// observed, so a restart neither shortens nor lengthens it.
 package backoff
 
 import (
@@ -16,8 +15,8 @@ type Policy struct {
 	Max  time.Duration
 }
 
-// Delay is the wait after n failures in a row: Base·2^(n-1), at most Max, and
-// none without a failure.
+// Delay is the wait after n failures in a row: Base·2^(n-1), at most Max; 0 without a
+// failure.
 func (p Policy) Delay(failures int32) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -32,23 +31,22 @@ func (p Policy) Delay(failures int32) time.Duration {
 	return min(delay, p.Max)
 }
 
-// Record is what has to be known of the past: the failures since the last
-// success, and when the latest of them and that success finished. The zero Record
-// knows of none.
+// Record is what to remember of the past: the failures since the last success, and
+// when the latest of them and that success finished. The zero Record has neither.
 type Record struct {
 	Failures    int32
 	LastFailure time.Time
 	LastSuccess time.Time
-	// times are when the latest of the failures finished, at most maxTimes of them, in
-	// order: a success that is observed late may lie between them. Never changed in place.
+	// times are the finish times of the latest failures, at most maxTimes, in order: a
+	// success that is observed late may lie between them. Never changed in place.
 	times []time.Time
 }
 
-// maxTimes is more failures than any wait grows with: 10 s doubled six times is beyond 10 min.
+// maxTimes is more failures than it takes to reach the longest wait: 10 s doubled six times is
+// beyond 10 min.
 const maxTimes = 16
 
-// Until is when pods may be created again; the zero time if they may be now and
-// always could.
+// Until is when pods may be created again; the zero time if there was no failure.
 func (r Record) Until(p Policy) time.Time {
 	if r.Failures == 0 {
 		return time.Time{}
@@ -56,7 +54,7 @@ func (r Record) Until(p Policy) time.Time {
 	return r.LastFailure.Add(p.Delay(r.Failures))
 }
 
-// History is what the pods that still exist say about failures and successes.
+// History is the failures and successes of the pods that still exist.
 type History struct {
 	// LastSuccess is when the latest succeeded pod finished.
 	LastSuccess time.Time
@@ -64,7 +62,7 @@ type History struct {
 	fresh       []time.Time
 }
 
-// Clone returns a copy that can be added to on its own.
+// Clone returns a copy that shares no memory with h.
 func (h *History) Clone() History {
 	return History{LastSuccess: h.LastSuccess, failures: slices.Clone(h.failures), fresh: slices.Clone(h.fresh)}
 }
@@ -76,8 +74,8 @@ func (h *History) Success(finished time.Time) {
 	}
 }
 
-// Failure adds the finish time of a failed pod. fresh says that no Record can
-// know of it yet: the Job's status does not count it so far.
+// Failure adds the finish time of a failed pod. fresh reports whether no Record can
+// include it yet, because the Job's status does not.
 func (h *History) Failure(finished time.Time, fresh bool) {
 	h.failures = append(h.failures, finished)
 	if fresh {
@@ -85,13 +83,12 @@ func (h *History) Failure(finished time.Time, fresh bool) {
 	}
 }
 
-// After returns the Record that follows r once h has been seen.
+// After returns r updated with what h shows.
 //
-// Pods are the better witnesses, and after a restart the only ones; but they may
-// be deleted while the Job runs, and then only r still knows them. So the larger
-// of the two counts holds, and the later of the two successes. A success that
-// finished at or after all failures ends the series (JOB-21: at the same time is
-// not after).
+// Pods are the better evidence, and after a restart the only one; but they may be
+// deleted while the Job runs, and then only r includes them. So the larger of the two
+// counts wins, and the later of the two successes. A success that finished at or
+// after all failures ends the series (JOB-21: at the same time is not after).
 func (r Record) After(h History) Record {
 	success := latest(r.LastSuccess, h.LastSuccess)
 	remembered := r.since(success).Failed(since(h.fresh, success)...)
@@ -103,8 +100,8 @@ func (r Record) After(h History) Record {
 	return seen
 }
 
-// since leaves out the failures that finished before a success, as far as it is
-// known when they did.
+// since drops the failures that finished before a success, as far as their times are
+// known.
 func (r Record) since(success time.Time) Record {
 	left := Record{LastSuccess: success}
 	if !r.LastFailure.After(success) {
@@ -114,13 +111,13 @@ func (r Record) since(success time.Time) Record {
 	left.times = since(r.times, success)
 	left.Failures = r.Failures
 	if len(left.times) < len(r.times) {
-		// What is older than one that is left out is before the success, too.
+		// Failures older than one that is dropped are before the success, too.
 		left.Failures = int32(len(left.times)) //nolint:gosec // At most maxTimes.
 	}
 	return left
 }
 
-// Failed returns the Record after more failures that finished at the times given.
+// Failed returns the Record with more failures, which finished at the given times.
 func (r Record) Failed(finished ...time.Time) Record {
 	if len(finished) == 0 {
 		return r

@@ -1,9 +1,9 @@
 // Package failurepolicy evaluates spec.podFailurePolicy on a failed pod: which rule
 // matches first, on what evidence, and which rules were passed over (KEP-3329).
 //
-// The caller decides when a pod is evaluated (in phase Failed only, PFP-01) and what
-// an action means for the Job. Nothing here keeps state or returns an error: a rule
-// that makes no sense is passed over, and Match says so.
+// The caller decides when a pod is evaluated (in phase Failed only, PFP-01) and what an
+// action means for the Job. Nothing here keeps state or returns an error: an invalid rule
+// is passed over, and Match has the reason.
 package failurepolicy
 
 import (
@@ -27,8 +27,8 @@ type Condition struct {
 	Status corev1.ConditionStatus
 }
 
-// Pod is what rules look at of a pod in phase Failed: the containers that terminated,
-// app containers before init containers, and the conditions.
+// Pod is the part of a pod in phase Failed that rules evaluate: the containers that
+// terminated, app containers before init containers, and the conditions.
 type Pod struct {
 	Containers []Container
 	Conditions []Condition
@@ -39,14 +39,14 @@ const NoRule int32 = -1
 
 // Match is the outcome of an evaluation, with its evidence.
 type Match struct {
-	// Rule is the index of the first rule that matches, or NoRule, and Action what
-	// it asks for, or "".
+	// Rule is the index of the first rule that matches, or NoRule, and Action is its
+	// action, or "".
 	Rule   int32
 	Action batchv1.PodFailurePolicyAction
-	// Container and ExitCode are the evidence of a rule with onExitCodes.
+	// Container and ExitCode are what matched a rule with onExitCodes.
 	Container string
 	ExitCode  int32
-	// Condition is the evidence of a rule with onPodConditions.
+	// Condition is what matched a rule with onPodConditions.
 	Condition corev1.PodConditionType
 	// Passed are the rules before the one that matched, or all if none did.
 	Passed []Passed
@@ -58,28 +58,28 @@ type Passed struct {
 	Why  Why
 }
 
-// Why says why a rule did not match. The zero Why is not a reason.
+// Why is why a rule did not match. The zero Why means that it did.
 type Why uint8
 
 const (
-	// ActionUnavailable says: FailIndex, and the feature is off or the Job has no
+	// ActionUnavailable means action FailIndex, but the feature is disabled or the Job has no
 	// backoffLimitPerIndex (KEP-3850).
 	ActionUnavailable Why = iota + 1
-	// UnknownAction says: a later API version knows more actions than we do.
+	// UnknownAction means an action of a later API version.
 	UnknownAction
-	// UnknownOperator says the same of operators.
+	// UnknownOperator means an operator of a later API version.
 	UnknownOperator
-	// NoRequirement says: neither onExitCodes nor onPodConditions.
+	// NoRequirement means neither onExitCodes nor onPodConditions.
 	NoRequirement
-	// NoFailedContainer says: no container ended with an exit code other than 0.
+	// NoFailedContainer means that no container ended with an exit code other than 0.
 	NoFailedContainer
-	// NamedContainerNotFailed says: the same of the one container that the rule names.
+	// NamedContainerNotFailed means that the container that the rule names did not.
 	NamedContainerNotFailed
-	// CodeNotListed says: operator In, and no failed container's code is among the values.
+	// CodeNotListed means operator In, but no failed container's code is among the values.
 	CodeNotListed
-	// CodesListed says: operator NotIn, and every failed container's code is among the values.
+	// CodesListed means operator NotIn, but every failed container's code is among the values.
 	CodesListed
-	// NoCondition says: the pod has none of the conditions in the status asked for.
+	// NoCondition means that the pod has none of the conditions with the required status.
 	NoCondition
 )
 
@@ -95,8 +95,8 @@ var whyTexts = [...]string{
 	NoCondition:             "the pod has none of its conditions in the status asked for",
 }
 
-// String is the rest of a sentence about the rule, in which "it" is the rule:
-// "rule 3 was passed over: it requires nothing".
+// String completes a sentence in which "it" is the rule: "rule 3 was passed over: it
+// requires nothing".
 func (w Why) String() string {
 	if int(w) < len(whyTexts) && whyTexts[w] != "" {
 		return whyTexts[w]
@@ -104,12 +104,12 @@ func (w Why) String() string {
 	return fmt.Sprintf("Why(%d)", uint8(w))
 }
 
-// Matched says that a rule matched, so that Rule and Action mean something.
+// Matched reports whether a rule matched, so that Rule and Action are set.
 func (m *Match) Matched() bool { return m.Rule != NoRule }
 
-// Message tells the evidence in the words of the built-in controller's conditions
-// (PFP-10): rules are numbered from 0, and a rule's name never appears (PFN-08).
-// It is "" if no rule matched.
+// Message describes what matched in the words of the built-in controller's conditions
+// (PFP-10): rules are numbered from 0, and a rule's name never appears (PFN-08). It
+// is "" if no rule matched.
 func (m *Match) Message(namespace, pod string) string {
 	switch {
 	case !m.Matched():
@@ -124,12 +124,12 @@ func (m *Match) Message(namespace, pod string) string {
 }
 
 // Evaluate finds the first rule that matches a failed pod (KEP-3329, PFP-02); a nil
-// policy has none. failIndex says that action FailIndex can be carried out: the
-// feature is on and the Job has backoffLimitPerIndex; otherwise rules that ask for
-// it are passed over (BLI-34).
+// policy has none. failIndex reports whether action FailIndex is available: the
+// feature is enabled and the Job has backoffLimitPerIndex. Otherwise rules with that
+// action are passed over (BLI-34).
 //
 // It costs O(rules × (containers × values + conditions × patterns)), and allocates
-// Match.Passed only, and that only if the first rule does not match.
+// nothing but Match.Passed, if the first rule does not match.
 func Evaluate(policy *batchv1.PodFailurePolicy, pod Pod, failIndex bool) Match {
 	m := Match{Rule: NoRule}
 	if policy == nil {
@@ -153,8 +153,8 @@ func Evaluate(policy *batchv1.PodFailurePolicy, pod Pod, failIndex bool) Match {
 	return m
 }
 
-// unusable says why no pod whatsoever could match the rule, or 0. It comes before
-// the evidence, so that the same rule is passed over for the same reason each time.
+// unusable returns why no pod could ever match the rule, or 0. It is checked before
+// the pod, so that the same rule is passed over for the same reason each time.
 func unusable(rule *batchv1.PodFailurePolicyRule, failIndex bool) Why {
 	switch rule.Action {
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
@@ -179,8 +179,9 @@ func unusable(rule *batchv1.PodFailurePolicyRule, failIndex bool) Why {
 	}
 }
 
-// match tests the rule's requirement and keeps the evidence, or says why not. A rule
-// has one requirement; were there two, the built-in controller looks at exit codes.
+// match tests the rule's requirement, and keeps what matched or returns why nothing did. A
+// rule has one requirement; if it had two, the built-in controller would use the exit
+// codes.
 func (m *Match) match(rule *batchv1.PodFailurePolicyRule, pod *Pod) Why {
 	if rule.OnExitCodes != nil {
 		c, why := matchExitCodes(rule.OnExitCodes, pod.Containers)
@@ -194,8 +195,8 @@ func (m *Match) match(rule *batchv1.PodFailurePolicyRule, pod *Pod) Why {
 	return why
 }
 
-// matchExitCodes finds the first failed container whose code the requirement wants
-// (PFP-03). A container that ended with 0 did not fail: NotIn does not want it either.
+// matchExitCodes finds the first failed container whose code meets the requirement
+// (PFP-03). A container that ended with 0 did not fail: NotIn does not match it either.
 func matchExitCodes(req *batchv1.PodFailurePolicyOnExitCodesRequirement, containers []Container) (Container, Why) {
 	in := req.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn
 	anyFailed := false

@@ -17,7 +17,7 @@ import (
 // Interval is the run of indexes First..Last, both included.
 type Interval struct{ First, Last int32 }
 
-// Len is how many indexes the interval holds.
+// Len is the number of indexes in the interval.
 func (iv Interval) Len() int { return int(iv.Last) - int(iv.First) + 1 }
 
 // Set is a set of indexes in 0..MaxInt32.
@@ -28,7 +28,7 @@ type Set struct {
 }
 
 // Of returns the set of the given indexes, in any order and with repetitions.
-// Negative indexes do not exist and are left out.
+// Negative indexes are left out.
 func Of(indexes ...int32) Set {
 	if !slices.IsSorted(indexes) {
 		indexes = slices.Clone(indexes)
@@ -51,7 +51,7 @@ func OfIntervals(intervals ...Interval) Set {
 	}))
 }
 
-// join returns the union of legal intervals, which it may overwrite.
+// join returns the union of valid intervals, which it may overwrite.
 func join(intervals []Interval) Set {
 	order := func(a, b Interval) int { return cmp.Compare(a.First, b.First) }
 	if !slices.IsSortedFunc(intervals, order) {
@@ -72,8 +72,9 @@ func Below(limit int32) Set {
 	return Set{runs: []Interval{{0, limit - 1}}}
 }
 
-// append adds an interval that begins at or after the first index of the last run.
-// It may write to the slice's spare room, so only constructors use it, on their own.
+// append adds an interval that begins at or after the first index of the last run. It may
+// write to the slice's spare capacity, so only constructors may use it, on slices of their
+// own.
 func (s *Set) append(iv Interval) {
 	if n := len(s.runs); n > 0 && int64(iv.First) <= int64(s.runs[n-1].Last)+1 {
 		s.runs[n-1].Last = max(s.runs[n-1].Last, iv.Last)
@@ -207,8 +208,8 @@ func (s Set) without(t Set) iter.Seq[Interval] {
 	}
 }
 
-// FirstMissing returns the n lowest indexes below limit that are not in the set,
-// or fewer where fewer are missing.
+// FirstMissing returns the n lowest indexes below limit that are not in the set, or
+// fewer if fewer are missing.
 func (s Set) FirstMissing(n int, limit int32) []int32 {
 	if n <= 0 {
 		return nil

@@ -16,7 +16,7 @@ func (s Set) String() string {
 	if s.IsEmpty() {
 		return ""
 	}
-	text := make([]byte, 0, len(s.runs)*8) // It grows if that was too little.
+	text := make([]byte, 0, len(s.runs)*8) // It grows if needed.
 	for n, iv := range s.runs {
 		if n > 0 {
 			text = append(text, ',')
@@ -35,14 +35,14 @@ func (s Set) String() string {
 	return string(text)
 }
 
-// ErrOrder says that the intervals of a text are not increasing, or overlap.
+// ErrOrder means that the intervals of a text are not increasing, or overlap.
 var ErrOrder = errors.New("indexes must increase and not overlap")
 
 var errNotIndex = errors.New("not a completion index")
 
-// Parse reads the format that String prints. It also takes what the API server
-// takes in succeededIndexes: runs that are not joined, such as "1,2,3" (D-05).
-// The error names the first fragment that is wrong.
+// Parse reads the format that String prints. Like the API server in succeededIndexes,
+// it also accepts runs that are not joined, such as "1,2,3" (D-05). The error names
+// the first invalid fragment.
 func Parse(text string) (Set, error) {
 	var s Set
 	for iv, err := range Scan(text) {
@@ -56,8 +56,8 @@ func Parse(text string) (Set, error) {
 
 // Scan yields the intervals of a text as Parse reads it, without keeping them: in
 // increasing order, none overlapping another, though neighbours may touch. At the
-// first fragment that is wrong it yields Parse's error, and ends; so what came
-// before means nothing until the whole text was read. Only an error is allocated.
+// first invalid fragment it yields Parse's error and ends; so do not use the
+// intervals before the whole text was read. Only an error is allocated.
 func Scan(text string) iter.Seq2[Interval, error] {
 	return func(yield func(Interval, error) bool) { scan(text, yield) }
 }
@@ -83,8 +83,8 @@ func scan(text string, yield func(Interval, error) bool) {
 	}
 }
 
-// fragment is what stands before the next comma, shortened: a text of 64 KiB may
-// have no comma at all, and nobody reads an error of that length.
+// fragment returns the text before the next comma, shortened: 64 KiB of text without
+// a comma would make a useless error.
 func fragment(text string) string {
 	const enough = 40
 	text, _, _ = strings.Cut(text, ",")
@@ -94,8 +94,8 @@ func fragment(text string) string {
 	return text
 }
 
-// Cursor walks up a set once, next to intervals that come one by one, as from Scan,
-// so that both together cost O(intervals of the set + intervals that come).
+// Cursor walks through a set once, in step with increasing intervals, as from Scan,
+// so that together they cost O(intervals of the set + intervals given).
 type Cursor struct {
 	runs []Interval
 	at   int
@@ -104,8 +104,8 @@ type Cursor struct {
 // Cursor returns one at the lowest index of the set.
 func (s Set) Cursor() Cursor { return Cursor{runs: s.runs} }
 
-// Count is how many indexes of the interval are in the set. Each interval must begin
-// after the one before it ended: what the cursor has passed is not looked at again.
+// Count returns how many indexes of the interval are in the set. Each interval must begin
+// after the previous one ended: the cursor does not go back.
 func (c *Cursor) Count(iv Interval) int {
 	n, at := 0, c.at
 	for ; at < len(c.runs) && c.runs[at].First <= iv.Last; at++ {
@@ -121,10 +121,10 @@ func (c *Cursor) Count(iv Interval) int {
 	return n
 }
 
-// ParseTolerant reads a stored list that may be damaged, as JOB-09 asks: a
-// fragment that cannot be read is skipped, order does not matter, intervals
-// that touch are joined, and only indexes below limit stay. The second result
-// counts the fragments that were skipped.
+// ParseTolerant reads a stored list that may be damaged, as JOB-09 asks: invalid
+// fragments are skipped, the order does not matter, adjacent intervals are joined,
+// and indexes at or above limit are dropped. The second result counts the fragments
+// that were skipped.
 func ParseTolerant(text string, limit int32) (Set, int) {
 	if text == "" || limit <= 0 {
 		return Set{}, 0
@@ -148,8 +148,8 @@ func ParseTolerant(text string, limit int32) (Set, int) {
 	return join(intervals), skipped
 }
 
-// CountTolerant is how many indexes the set of ParseTolerant has; of a list that is not
-// damaged it makes no set.
+// CountTolerant returns how many indexes the set of ParseTolerant has. It makes no set of
+// an undamaged list.
 func CountTolerant(text string, limit int32) int {
 	n := 0
 	for iv, err := range Scan(text) {
@@ -164,8 +164,8 @@ func CountTolerant(text string, limit int32) int {
 	return n
 }
 
-// cutInterval reads the "7" or "3-7" that the text begins with. The rest is empty or
-// begins with the comma.
+// cutInterval reads the "7" or "3-7" at the start of the text. The rest is empty or begins
+// with the comma.
 func cutInterval(text string) (iv Interval, rest string, err error) {
 	first, rest, ok := cutIndex(text)
 	last := first
@@ -181,7 +181,7 @@ func cutInterval(text string) (iv Interval, rest string, err error) {
 	return Interval{first, last}, rest, nil
 }
 
-// cutIndex reads the decimal that the text begins with, without sign or spaces.
+// cutIndex reads the decimal at the start of the text, without sign or spaces.
 func cutIndex(text string) (index int32, rest string, ok bool) {
 	value, n := int64(0), 0
 	for ; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {

@@ -12,19 +12,19 @@ import (
 // IsIndexed reports whether each pod of the Job has a completion index.
 func IsIndexed(spec *batchv1.JobSpec) bool { return CompletionMode(spec) == batchv1.IndexedCompletion }
 
-// CompletionMode is spec.completionMode.
+// CompletionMode returns spec.completionMode.
 func CompletionMode(spec *batchv1.JobSpec) batchv1.CompletionMode {
 	return ptr.Deref(spec.CompletionMode, batchv1.NonIndexedCompletion)
 }
 
-// Parallelism is spec.parallelism.
+// Parallelism returns spec.parallelism.
 func Parallelism(spec *batchv1.JobSpec) int32 { return ptr.Deref(spec.Parallelism, 1) }
 
-// IsSuspended is spec.suspend.
+// IsSuspended returns spec.suspend.
 func IsSuspended(spec *batchv1.JobSpec) bool { return ptr.Deref(spec.Suspend, false) }
 
-// BackoffLimit is spec.backoffLimit, which does not limit a Job with limits for its indexes
-// unless it is set.
+// BackoffLimit returns spec.backoffLimit, which has no limit by default if
+// backoffLimitPerIndex is set.
 func BackoffLimit(spec *batchv1.JobSpec) int32 {
 	if spec.BackoffLimitPerIndex != nil {
 		return ptr.Deref(spec.BackoffLimit, math.MaxInt32)
@@ -32,7 +32,7 @@ func BackoffLimit(spec *batchv1.JobSpec) int32 {
 	return ptr.Deref(spec.BackoffLimit, 6)
 }
 
-// PodReplacementPolicy is the policy in force: a podFailurePolicy allows for no other than
+// PodReplacementPolicy returns the policy in force: with a podFailurePolicy it is always
 // Failed (PRP-02).
 func PodReplacementPolicy(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
 	if spec.PodFailurePolicy != nil {

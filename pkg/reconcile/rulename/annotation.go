@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Parse reads the value of the annotation of a Job with so many rules. It returns a
-// name for each rule, nil if none is named; or else what is wrong, first with the
-// entries, and only if those can be read, with the names (see Validate).
+// Parse reads the value of the annotation of a Job with the given number of rules. It
+// returns a name for each rule, or nil if none is named. If the value is invalid, it
+// returns what is wrong with the entries, or, if those can be parsed, with the names
+// (see Validate).
 func Parse(value string, rules int) (Names, []Violation) {
 	if value == "" {
 		return nil, nil
@@ -28,8 +29,8 @@ func Parse(value string, rules int) (Names, []Violation) {
 	return names, nil
 }
 
-// tooMuch rejects what no legal value can be, before anybody spends time or memory on
-// it, and so that the number of violations is bounded (PFN-29).
+// tooMuch rejects values that are too large to be valid, to save time and memory, and to
+// bound the number of violations (PFN-29).
 func tooMuch(value string) string {
 	if len(value) > MaxSize {
 		return fmt.Sprintf("%d bytes long, at most %d are allowed", len(value), MaxSize)
@@ -40,7 +41,7 @@ func tooMuch(value string) string {
 	return ""
 }
 
-// split reads the entries, and looks at the indexes only.
+// split parses the entries, and checks their indexes only.
 func split(value string, rules int) (Names, []Violation) {
 	names := make(Names, max(rules, 0))
 	given := make([]bool, len(names))
@@ -68,27 +69,27 @@ func splitEntry(entry string, rules int) (rule int, name string, err error) {
 	if !isCanonical(index) {
 		return 0, "", fmt.Errorf("%s is not an index: digits, without leading zeros", quote(index))
 	}
-	// The error says that the number is larger than any index.
+	// An error means that the number is larger than any index.
 	if rule, err = strconv.Atoi(index); err != nil || rule >= rules {
 		return 0, "", fmt.Errorf("no such rule, the Job has %d", rules)
 	}
 	return rule, name, nil
 }
 
-// isCanonical says that the text is a number as strconv.Itoa prints it, so that a rule
-// has one index only.
+// isCanonical reports whether the text is a number as strconv.Itoa prints it, so that each
+// rule has only one index.
 func isCanonical(index string) bool {
 	return isNumber(index) && (index == "0" || index[0] != '0')
 }
 
-// isNumber says that the text is ASCII digits, at least one.
+// isNumber reports whether the text is one or more ASCII digits.
 func isNumber(text string) bool {
 	notDigit := func(c rune) bool { return c < '0' || c > '9' }
 	return text != "" && !strings.ContainsFunc(text, notDigit)
 }
 
-// Format returns the value of the annotation with these names, "" if there are none.
-// Parse reads it back, if the names are legal and of at most MaxRules rules.
+// Format returns the value of the annotation with these names, "" if there are none. Parse
+// reads it back, if the names are valid and there are at most MaxRules rules.
 func Format(names Names) string {
 	var b strings.Builder
 	for rule, name := range names {
@@ -105,14 +106,14 @@ func Format(names Names) string {
 	return b.String()
 }
 
-// Resolve returns the names of a Job with so many rules, by rule; those that the API
-// server serves in the rules itself win over those of the annotation (PFN-28). If the
-// annotation is not legal, by itself or together with the native names, none of its
-// names is used, and the violations say why. Native names are not checked: the API
+// Resolve returns the names of a Job with the given number of rules, by rule. Native names,
+// which the API server serves in the rules themselves, win over those of the annotation
+// (PFN-28). If the annotation is invalid, by itself or together with the native names, none
+// of its names are used, and the violations say why. Native names are not checked: the API
 // server has done that.
 //
-// Without rules there is nothing to name, and nothing wrong (PFN-12). Without an
-// annotation, Resolve allocates nothing.
+// Without rules there are no names and no violations (PFN-12). Without an annotation,
+// Resolve allocates nothing.
 func Resolve(native []string, annotation string, rules int) (Names, []Violation) {
 	if rules <= 0 {
 		return nil, nil
@@ -137,8 +138,8 @@ func Resolve(native []string, annotation string, rules int) (Names, []Violation)
 	return names, nil
 }
 
-// merge puts the native names over those of the annotation, and returns what is wrong
-// with the whole that is not wrong with the native names alone.
+// merge overrides the names of the annotation with the native ones, and returns the
+// violations that the native names alone do not have.
 func merge(names, own Names) []Violation {
 	alone := make(Names, len(names))
 	copy(alone, own)

@@ -9,22 +9,22 @@ import (
 const (
 	// Annotation is the key of the Job's annotation that holds the names.
 	Annotation = "batchjob.dev/pod-failure-policy-rule-names"
-	// ReasonPrefix is what the condition reason of a rule starts with.
+	// ReasonPrefix starts the condition reason of a rule.
 	ReasonPrefix = batchv1.JobReasonPodFailurePolicy + "_"
-	// MaxRules is how many rules the API server takes in one podFailurePolicy.
+	// MaxRules is how many rules the API server allows in one podFailurePolicy.
 	MaxRules = 20
 	// MaxLen is the length of the longest name, in bytes. It leaves room for the
 	// prefix in the 128 characters of a condition reason (KEP-4443, Validation; its
-	// section Scalability says 128, which forgets the prefix: D-31).
+	// section Scalability says 128, without the prefix: D-31).
 	MaxLen = 128 - len(ReasonPrefix)
-	// MaxSize is the size in bytes that no legal annotation value exceeds: MaxRules
+	// MaxSize is the size in bytes of the longest valid annotation value: MaxRules
 	// entries, each of two digits, "=" and a name, and ";" in between.
 	MaxSize = MaxRules*(3+MaxLen) + MaxRules - 1
 )
 
-// Names are the names of the rules of one Job, by rule; "" is a rule without a name.
-// It may be shorter than the list of rules. Names are to be read only: they may share
-// memory with what they were made of.
+// Names are the names of the rules of one Job, by rule; "" is a rule without a name. It may
+// be shorter than the list of rules. Do not modify Names: they may share memory with their
+// source.
 type Names []string
 
 // Name returns the name of a rule, or "" if it has none or if there is no such rule.
@@ -44,14 +44,14 @@ func Reason(name string, rule int32) string {
 	return ReasonPrefix + name
 }
 
-// Violation is one way in which names are not legal.
+// Violation is one way in which names are invalid.
 type Violation struct {
 	// Rule is the index of an existing rule, or -1 if the violation concerns the
 	// annotation as a whole, or an entry that addresses no rule.
 	Rule int
 	// Name is the name given to the rule, as it was written; "" if Rule is -1.
 	Name string
-	// Problem says what is wrong, in printable ASCII.
+	// Problem is what is wrong, in printable ASCII.
 	Problem string
 }
 
@@ -67,8 +67,8 @@ func (v Violation) String() string {
 	return "rule " + strconv.Itoa(v.Rule) + " " + quote(v.Name) + ": " + v.Problem
 }
 
-// quote makes any text safe to print, and short. A legal name is shown in full. A
-// letter that only looks like an ASCII one is escaped, as it is what is wrong.
+// quote makes any text safe to print, and short. Valid names are shown in full.
+// Letters that only look like ASCII are escaped, since they are the problem.
 func quote(text string) string {
 	if len(text) > MaxLen {
 		return strconv.QuoteToASCII(text[:40]) + "..."

@@ -9,9 +9,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Validate returns all that is wrong with the names of a Job's rules, one for each
-// rule, "" for a rule without a name (KEP-4443, Validation). Violations are in the
-// order of the rules, and those of one rule always in the same order.
+// Validate returns everything wrong with the names of a Job's rules, one name per
+// rule, "" for a rule without one (KEP-4443, Validation). Violations are in the order
+// of the rules, and those of one rule always in the same order.
 func Validate(names []string) []Violation {
 	var violations []Violation
 	for rule, name := range names {
@@ -41,9 +41,9 @@ func duplicate(names []string, rule int) string {
 	return ""
 }
 
-// otherIndex keeps a name from being taken for a rule without one, whose reason has
-// its index. It goes by value, "01" is 1: stricter than the reasons need, as the KEP
-// says "integer values" (PFN-17).
+// otherIndex rejects a name that looks like the index of another rule, whose reason has
+// that index if it is unnamed. It compares values, so "01" is 1: stricter than necessary,
+// as the KEP says "integer values" (PFN-17).
 func otherIndex(name string, rule, rules int) string {
 	if !isNumber(name) {
 		return ""
@@ -55,7 +55,7 @@ func otherIndex(name string, rule, rules int) string {
 	return ""
 }
 
-// badCharacter holds the reason against the pattern of metav1.Condition.reason,
+// badCharacter checks the name against the pattern of metav1.Condition.reason,
 // ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$. The prefix takes care of the first
 // letter, so a name may start with any character that it may contain (PFN-18).
 func badCharacter(name string) string {
@@ -81,9 +81,9 @@ func tooLong(name string) string {
 	return ""
 }
 
-// internal rejects reasons that Job controllers give themselves. The generated reason
-// has a prefix that none of them has today, so the name itself is compared, too: what
-// else could the KEP mean (D-33, PFN-20)?
+// internal rejects reasons that Job controllers use themselves. None of them has the prefix
+// of generated reasons today, so the name itself is compared, too: the KEP can mean nothing
+// else (D-33, PFN-20).
 func internal(name string) string {
 	for _, reason := range internalReasons() {
 		if name == reason || ReasonPrefix+name == reason {
@@ -110,8 +110,8 @@ func internalReasons() [9]string {
 	}
 }
 
-// Lint returns a warning if a name is not CamelCase, and else "". The KEP asks for
-// CamelCase and for a pattern that admits more; only the pattern is enforced (D-32).
+// Lint returns a warning if a name is not CamelCase, otherwise "". The KEP asks for
+// CamelCase, but its pattern allows more; only the pattern is enforced (D-32).
 func Lint(name string) string {
 	if name == "" || 'A' <= name[0] && name[0] <= 'Z' && !strings.ContainsFunc(name, func(c rune) bool { return !isAlnum(c) }) {
 		return ""

@@ -1,9 +1,10 @@
 // Package successpolicy evaluates spec.successPolicy on the indexes that have
 // succeeded: which rule is met first, and how far each rule is (KEP-3998).
 //
-// The caller gives the success set of SUC-08, which has no index at or above
-// spec.completions. Nothing here keeps state or returns an error: a rule that cannot
-// be read is inert. Cost follows intervals and bytes of text, never indexes (SUC-22).
+// The caller passes the success set of SUC-08, which has no index at or above
+// spec.completions. Nothing here keeps state or returns an error: a rule that cannot be
+// parsed is inert. The cost depends on intervals and bytes of text, never on indexes
+// (SUC-22).
 package successpolicy
 
 import (
@@ -18,28 +19,28 @@ import (
 // NoRule is what Evaluate returns if no rule is met.
 const NoRule = -1
 
-// Progress says how far a rule is, in indexes.
+// Progress is how close a rule is to being met, in indexes.
 type Progress struct {
-	// Have is how many indexes have succeeded, of those that succeededIndexes lists
-	// if the rule has it. Need is how many make the rule met: succeededCount, or all
-	// that are listed, the smaller of the two if the rule has both. A succeededCount of
-	// 0 alone needs the first success (D-03); next to a list it needs none of the
-	// listed, but still one success anywhere.
+	// Have is how many indexes have succeeded, of those in succeededIndexes if the rule has
+	// it. Need is how many it takes: succeededCount, or all of succeededIndexes, or the
+	// smaller of the two. A succeededCount of 0 alone needs the first success (D-03);
+	// together with a list it needs none of the listed indexes, but still one success
+	// anywhere.
 	Have, Need int32
-	// Met reports whether the rule is met. OutOfReach says that so many of its indexes have
-	// failed, or are not indexes of the Job any more, that the others are not enough.
+	// Met reports whether the rule is met, OutOfReach whether it can no longer be: too many
+	// of its indexes have failed, or are out of range.
 	Met, OutOfReach bool
-	// Inert says that no success will ever meet the rule: succeededIndexes is empty
-	// or cannot be read, or the rule has no field at all. Have and Need are then 0.
+	// Inert reports whether no success can ever meet the rule: succeededIndexes is
+	// empty or cannot be parsed, or the rule has no fields. Have and Need are then 0.
 	Inert bool
 }
 
 // Evaluate finds the first rule that the succeeded indexes meet, or NoRule, and the
-// progress of every rule, also of those after it. While nothing has succeeded no rule
-// is met (SUC-07). A nil policy has no rules. Failed indexes, and those at or above
-// completions, can succeed no more.
+// progress of every rule, including those after it. No rule is met before the first success
+// (SUC-07). A nil policy has no rules. Failed indexes, and those at or above completions,
+// can no longer succeed.
 //
-// Only the progress is allocated, and an error for each list that cannot be read.
+// It allocates only the progress, and an error for each list that cannot be parsed.
 func Evaluate(policy *batchv1.SuccessPolicy, succeeded, failed indexset.Set, completions int32) (rule int, progress []Progress) {
 	if policy == nil {
 		return NoRule, nil
@@ -55,7 +56,7 @@ func Evaluate(policy *batchv1.SuccessPolicy, succeeded, failed indexset.Set, com
 	return rule, progress
 }
 
-// ended is what the indexes of a Job have come to.
+// ended is which indexes of a Job have ended, and how.
 type ended struct {
 	succeeded, failed indexset.Set
 	completions       int32
@@ -63,7 +64,7 @@ type ended struct {
 	have, open int
 }
 
-// measure is the progress of one rule.
+// measure returns the progress of one rule.
 func (e *ended) measure(rule *batchv1.SuccessPolicyRule) Progress {
 	if rule.SucceededIndexes == nil {
 		if rule.SucceededCount == nil {
@@ -77,15 +78,15 @@ func (e *ended) measure(rule *batchv1.SuccessPolicyRule) Progress {
 	}
 	need := clamp(listed)
 	if rule.SucceededCount != nil {
-		// The API server takes no count above the number of listed indexes; the
-		// built-in controller would be content with all of them.
+		// The API server rejects a count above the number of listed indexes; the
+		// built-in controller would accept all of them.
 		need = min(need, *rule.SucceededCount)
 	}
 	return e.progress(have, open, need)
 }
 
-// progress is that of a rule of whose indexes so many have succeeded, and so many have or
-// still can.
+// progress returns that of a rule: have of its indexes have succeeded, open have or still
+// can.
 func (e *ended) progress(have, open int, need int32) Progress {
 	p := Progress{Have: clamp(have), Need: need}
 	p.Met = e.have > 0 && p.Have >= p.Need
@@ -94,7 +95,7 @@ func (e *ended) progress(have, open int, need int32) Progress {
 }
 
 // count counts the indexes in the list, those of them that have succeeded, and those that
-// have or still can. All are 0 if the list cannot be read, or is empty.
+// have or still can. All are 0 if the list is empty or cannot be parsed.
 func (e *ended) count(list string) (have, open, listed int) {
 	succeeded, failed := e.succeeded.Cursor(), e.failed.Cursor()
 	for iv, err := range indexset.Scan(list) {
@@ -109,10 +110,10 @@ func (e *ended) count(list string) (have, open, listed int) {
 	return have, open, listed
 }
 
-// clamp leaves out the one index too many of the list "0-2147483647": completions is
-// an int32 too, so no Job has the index 2147483647.
+// clamp limits the list "0-2147483647" to an int32: completions is one too, so no Job has
+// the index 2147483647.
 func clamp(n int) int32 { return int32(min(n, math.MaxInt32)) }
 
-// Message is that of the condition SuccessCriteriaMet for a rule, counted from 0, in
-// the built-in controller's words (SUC-03).
+// Message returns the message of the condition SuccessCriteriaMet, in the built-in
+// controller's words (SUC-03). Rules are counted from 0.
 func Message(rule int) string { return fmt.Sprintf("Matched rules at index %d", rule) }

@@ -6,8 +6,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// ownMetrics are those that the built-in controller has not.
-type ownMetrics struct {
+// additionalMetrics are those that the built-in controller does not have.
+type additionalMetrics struct {
 	rejectedStatuses   *metrics.Counter
 	statusWriteRetries *metrics.Counter
 	foreignStatuses    *metrics.Counter
@@ -19,7 +19,7 @@ type ownMetrics struct {
 	refused            *waitingJobs
 }
 
-func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
+func newAdditionalMetrics(r registrar, now clock.PassiveClock) additionalMetrics {
 	uncounted := newUncountedPods(now)
 	r.gauge("oldest_uncounted_pod_age_seconds",
 		"How long ago the oldest pod finished that is not counted yet and still holds the Job tracking finalizer; 0 without any. Pods that hold it until their index has a new pod are left out.", uncounted.oldest)
@@ -30,7 +30,7 @@ func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
 		"Jobs that want pods and cannot create them, by the reason of the last refusal (quota, forbidden, invalid, throttled, timeout, no_answer, error, conflict, not_found).", "reason", refused.counts)
 	r.gauges("oldest_refused_job_age_seconds",
 		"For how long the Job that waits longest could create no pod at all, though it wants some, by the reason of the last refusal; 0 without any.", "reason", refused.ages)
-	return ownMetrics{
+	return additionalMetrics{
 		rejectedStatuses: r.single("status_writes_rejected_total",
 			"Job statuses that the API server refused for good: as invalid, which is a bug or the work of somebody who wrote the status too, or because a webhook or a policy denied them."),
 		statusWriteRetries: r.single("status_write_conflicts_total",
@@ -47,12 +47,12 @@ func newOwnMetrics(r registrar, now clock.PassiveClock) ownMetrics {
 	}
 }
 
-// beginTerm is called when a controller begins with an empty cache: what an earlier one of
-// this process knew is seen anew.
+// beginTerm is called when a controller starts with an empty cache: what an earlier one of
+// this process knew is seen again.
 func (m *Metrics) beginTerm() { m.endTerm() }
 
-// endTerm is called when a controller has ended: a process that waits for the lead knows
-// of no Jobs and no pods, and their age must not grow there.
+// endTerm is called when a controller has ended: a process that waits to become the leader
+// knows no Jobs and pods, and their age must not grow.
 func (m *Metrics) endTerm() {
 	if m == nil {
 		return
@@ -85,7 +85,7 @@ func (m *Metrics) apiCall(verb, resource string, err error) {
 	m.apiCalls.WithLabelValues(verb, resource, callResult(err)).Inc()
 }
 
-// callResult is an error in a word.
+// callResult returns the label value for an error.
 func callResult(err error) string {
 	switch {
 	case err == nil:

@@ -259,7 +259,7 @@ func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
 		with("other", failedPod(42, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [other] FailureTarget=True/PodFailurePolicy_1`)
 	if _, reason, m := fateOf(plan); reason != "PodFailurePolicy_1" || m != message {
-		t.Errorf("fate %s: %s", reason, m)
+		t.Errorf("outcome %s: %s", reason, m)
 	}
 	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Ended: 1, Uncounted: 1})
 }
@@ -272,11 +272,11 @@ func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 	o.skip("p", "q")
 	plan := o.want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [p q r] FailureTarget=True/PodFailurePolicy_0`)
 	o.carryOut(t, plan)
-	// q could not be deleted, and the pod that decided is gone: the fate stays.
+	// q could not be deleted, and the pod that decided is gone: the outcome stays.
 	o.Pods = o.Pods[1:]
 	plan = o.want(t, `delete r`)
 	if _, reason, message := fateOf(plan); reason != "PodFailurePolicy_0" || !strings.Contains(message, "pod ns/p ") {
-		t.Errorf("fate %s: %s", reason, message)
+		t.Errorf("outcome %s: %s", reason, message)
 	}
 	plan = o.carryOut(t, plan).want(t, `release r`)
 	o.carryOut(t, plan)
@@ -322,7 +322,7 @@ func TestReasonEndsWithTheRule_PFN_02(t *testing.T) {
 		plan := observeJob(failurePolicy(rules...), ruleNames(test.names)).with("p", failedPod(test.exit, time.Minute)).
 			want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/`+test.want)
 		if conditionType, reason, _ := fateOf(plan); conditionType != "FailureTarget" || reason != test.want {
-			t.Errorf("fate %s %s", conditionType, reason)
+			t.Errorf("outcome %s %s", conditionType, reason)
 		}
 	}
 }

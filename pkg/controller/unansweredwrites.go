@@ -10,17 +10,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// unanswered are status writes to one version of a Job, of which one may have been stored:
-// no answer came. Each try has times of its own, so each is kept.
+// unanswered are status writes to one version of a Job that got no answer: one of them may
+// have been stored. Each try has its own timestamps, so each is kept.
 type unanswered struct {
 	before *batchv1.Job
 	plans  []*reconcile.Plan
 }
 
-// maxUnanswered is more than are tried before the watch of a Job is back.
+// maxUnanswered is more than the number of tries before a Job's watch recovers.
 const maxUnanswered = 16
 
-// mayBeStored remembers a write without an answer, unless it cannot have reached anybody.
+// mayBeStored remembers a write without an answer, unless it cannot have reached the API server.
 func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 	if !isAmbiguous(err) || utilnet.IsConnectionRefused(err) {
 		return
@@ -36,19 +36,19 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 	})
 }
 
-// storedStatus tells metrics and events what a status of ours brought, once that is known
-// to be stored.
+// storedStatus updates metrics and emits events once a status of ours is known to be
+// stored.
 func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
 	s.config.Metrics.statusStored(before, stored, found.RecordedFailed)
 	s.reportFinish(stored)
-	s.sayCauses(found.RecordedFailed, found.RuleNames)
-	s.sayStored(before, stored, found)
+	s.emitCauses(found.RecordedFailed, found.RuleNames)
+	s.emitStored(before, stored, found)
 }
 
-// settleUnanswered finds out what became of a write without an answer, from what the
-// watch or a read has shown since: it was stored, and then it is told of as if the answer
-// had come (JOB-50); or somebody else wrote first, and then it was not. Until the Job has
-// changed, the write may still come through, and a new one competes with it.
+// settleUnanswered finds out what happened to a write without an answer, from what the
+// watch or a read has shown since: it was stored, and is then reported like any other
+// (JOB-50); or someone else wrote first, and it was not. Until the Job has changed, the
+// write may still arrive, and a new one competes with it.
 func (s *jobSync) settleUnanswered() {
 	u := s.memory.get(s.uid).unanswered
 	if u == nil || s.job.ResourceVersion == u.before.ResourceVersion {
@@ -66,7 +66,7 @@ func (s *jobSync) settleUnanswered() {
 	}
 }
 
-// sameAsStored compares a status with a stored one, whose times have no fractions of a second.
+// sameAsStored compares a status with a stored one, whose times are in whole seconds.
 func sameAsStored(sent, stored batchv1.JobStatus) bool {
 	a, errA := json.Marshal(sent)
 	b, errB := json.Marshal(stored)

@@ -14,23 +14,23 @@ import (
 // eventForeignStatus is the reason of the event about a foreign status write.
 const eventForeignStatus = "StatusWrittenByOthers"
 
-// noteForeignStatus tells that somebody else wrote the status of a Job of ours since we
-// did: a user who edits it, or a second controller, as on a cluster that does not know
-// spec.managedBy (MGB-16). Writes on condition of the resourceVersion keep the counts
-// right, but two controllers would go on undoing each other's work.
+// noteForeignStatus reports that someone else wrote the status of one of our Jobs since we
+// did: a user who edited it, or a second controller, as on a cluster without spec.managedBy
+// (MGB-16). Conditional writes keep the counts correct, but two controllers would keep
+// undoing each other's work.
 func (s *jobSync) noteForeignStatus(ctx context.Context) {
 	s.config.Metrics.foreignStatus()
 	others := otherManagers(s.job)
 	by := strings.Join(others, ", ")
 	klog.FromContext(ctx).Info("Somebody else wrote the status of a Job of ours", "job", klog.KObj(s.job), "managers", by)
 	if len(others) == 0 {
-		return // An earlier leader, whose last write came through late.
+		return // An earlier leader, whose last write arrived late.
 	}
-	s.sayOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
+	s.emitOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
 		"Somebody else than this controller wrote the status of this Job (%s); if that was a second controller, both undo each other's work", by)})
 }
 
-// otherManagers are the field managers of the status but this program.
+// otherManagers returns the field managers of the status other than this program.
 func otherManagers(job *batchv1.Job) (names []string) {
 	for _, f := range job.ManagedFields {
 		if f.Subresource == "status" && f.Manager != FieldManager && !slices.Contains(names, f.Manager) {

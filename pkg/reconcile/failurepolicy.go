@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// judgeFailures asks spec.podFailurePolicy about each pod that has failed and is not
-// recorded: only in phase Failed, never while it merely terminates (PFP-01). Failures
-// that a rule ignores leave s.failed.
-func (s *state) judgeFailures() {
+// applyFailurePolicy evaluates spec.podFailurePolicy on each failed pod that is not
+// recorded yet: only in phase Failed, never while it merely terminates (PFP-01). Failures
+// that a rule ignores move to s.ignored.
+func (s *state) applyFailurePolicy() {
 	if s.job.Spec.PodFailurePolicy == nil {
 		return
 	}
@@ -38,35 +38,35 @@ func (s *state) judgeFailures() {
 	s.failed = counted
 }
 
-// evaluate asks the podFailurePolicy about a pod.
+// evaluate evaluates the podFailurePolicy on a pod.
 func (s *state) evaluate(p *Pod) failurepolicy.Match {
 	return failurepolicy.Evaluate(s.job.Spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
 }
 
-// ignoresRemaining reports whether a rule ignores the failure that a pod counts as which has
-// not ended when the Job fails (PRP-16).
+// ignoresRemaining reports whether a rule ignores a pod that would count as failed because
+// the Job fails while it runs (PRP-16).
 func (s *state) ignoresRemaining(p *Pod) bool {
 	if s.job.Spec.PodFailurePolicy == nil {
 		return false
 	}
 	m := s.evaluate(p)
 	if m.Action != batchv1.PodFailurePolicyActionIgnore {
-		return false // No other rule is asked about a pod that has not failed (PFP-01).
+		return false // No other action applies to a pod that has not failed (PFP-01).
 	}
 	s.matches[p.UID] = &m
 	return true
 }
 
-// ignoreRemaining lets go of such a pod once it is deleted for a stored reason: it may
-// not run on without the finalizer.
+// ignoreRemaining releases such a pod once it is being deleted for a stored reason: it must
+// not keep running without the finalizer.
 func (s *state) ignoreRemaining(p *Pod) {
 	s.notCounted(p, IgnoredByRule)
-	if s.fate.stored && p.Deleting {
+	if s.outcome.stored && p.Deleting {
 		s.release(p, ifUnchanged) // It may yet succeed.
 	}
 }
 
-// action is what the podFailurePolicy asks for after the failure of a pod, or "".
+// action is the action of the podFailurePolicy for a failed pod, or "".
 func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
 	if m := s.matches[p.UID]; m != nil {
 		return m.Action
@@ -74,8 +74,8 @@ func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
 	return ""
 }
 
-// failJob looks for a failure that a rule with action FailJob matches. Of several the
-// earliest decides, so that the reason does not depend on the order of the cache (PFN-05).
+// failJob looks for a failure that a rule with action FailJob matches. The earliest one
+// decides, so that the reason does not depend on the order of the cache (PFN-05).
 func (s *state) failJob() bool {
 	var first *Pod
 	for _, p := range s.failed {
@@ -87,7 +87,7 @@ func (s *state) failJob() bool {
 		return false
 	}
 	m := s.matches[first.UID]
-	s.setFate(fate{condition: batchv1.JobFailureTarget, reason: s.ruleReason(m.Rule), message: m.Message(s.job.Namespace, first.Name)})
+	s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: s.ruleReason(m.Rule), message: m.Message(s.job.Namespace, first.Name)})
 	return true
 }
 
@@ -103,22 +103,22 @@ func (s *state) ruleReason(rule int32) string {
 	return rulename.Reason(s.plan.Findings.RuleNames.Name(rule), rule)
 }
 
-// RuleNames are the names of the rules of the podFailurePolicy, and what is wrong with those of
-// the annotation (KEP-4443). served are as in Observation.RuleNames.
-func RuleNames(job *batchv1.Job, served []string) (rulename.Names, []rulename.Violation) {
+// RuleNames returns the names of the rules of the podFailurePolicy, and what is wrong with the
+// annotation (KEP-4443). native is Observation.RuleNames.
+func RuleNames(job *batchv1.Job, native []string) (rulename.Names, []rulename.Violation) {
 	if job.Spec.PodFailurePolicy == nil {
 		return nil, nil
 	}
-	return rulename.Resolve(served, job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
+	return rulename.Resolve(native, job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
 }
 
-// releaseIgnored lets go of pods whose failure does not count: no record stands for
-// them (PFP-05), unless the next pod of their index has to know of them (BLI-04).
+// releaseIgnored releases pods whose failure does not count. They are not recorded
+// (PFP-05), but kept while the next pod of their index needs their count (BLI-04).
 func (s *state) releaseIgnored() {
 	for _, p := range s.ignored {
-		if s.isDelayed(p) || s.perIndex && s.fate.decided() && !s.fate.stored {
-			// Nothing but the pod itself tells of the failure; if the interim condition
-			// cannot be stored, its index may go on.
+		if s.isDelayed(p) || s.perIndex && s.outcome.decided() && !s.outcome.stored {
+			// The pod is the only trace of the failure; if the interim condition cannot be
+			// stored, its index may continue.
 			continue
 		}
 		s.notCounted(p, IgnoredByRule)

@@ -6,20 +6,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// jobPods are the pods of one Job, and the strays that were and hold its finalizer.
+// jobPods are the pods of one Job, and its former pods that still have its finalizer.
 type jobPods struct {
-	// rows are in an order that follows from the changes alone, so that the same
-	// changes always lead to the same decisions in the same order. They are pointers
-	// into the table: to look 10^5 pods up by their UIDs, for each decision, costs more
-	// than the decision.
+	// rows are in an order that depends on the changes alone, so that the same changes
+	// always lead to the same decisions in the same order. They are pointers into the
+	// table: looking up 10^5 pods by UID for each decision would cost more than the
+	// decision.
 	rows []*row[podRow]
-	// pods are those of the rows, and odd is how many rows say more than that.
+	// pods are those of the rows. odd is the number of rows that are more than a plain pod.
 	pods []*reconcile.Pod
 	odd  int
-	// active counts the active pods that the Job controls, strays those that it does not.
+	// active counts the active pods that the Job controls, strays the pods that it does not
+	// control.
 	active, strays int
-	// listed is the version of the last complete list of just this Job's pods:
-	// events older than it say nothing new of a pod that is not there.
+	// listed is the version of the last complete list of this Job's pods: older
+	// events about a pod that was not in it are outdated.
 	listed string
 }
 
@@ -32,8 +33,8 @@ func (c *Cache) podsOf(job types.UID) *jobPods {
 	return of
 }
 
-// put stores a pod through write, which says whether it took it, and keeps the
-// indexes right.
+// put stores a pod through write, which reports whether it did, and updates the
+// indexes.
 func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 	old := c.pods.value(uid)
 	existed := old.pod != nil
@@ -61,8 +62,8 @@ func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 	return true
 }
 
-// reportHeld tells of a finished pod that comes to hold the tracking finalizer, or no
-// longer does, whether a watch brought that or an own write.
+// reportHeld calls onHeld for a finished pod that has the tracking finalizer, or no longer
+// does, by a watch event or an own write.
 func (c *Cache) reportHeld(entry *row[podRow], before bool) {
 	now := entry.value
 	held := now.pod.IsTerminal() && now.pod.Finalizer
@@ -77,7 +78,7 @@ func (c *Cache) reportHeld(entry *row[podRow], before bool) {
 	entry.value.held = held
 }
 
-// remove takes a pod away through write, and out of the indexes.
+// remove removes a pod through write, and from the indexes.
 func (c *Cache) remove(uid types.UID, write func()) {
 	old := c.pods.value(uid)
 	write()
@@ -101,14 +102,14 @@ func (c *Cache) link(entry *row[podRow]) {
 	of.rows, of.pods = append(of.rows, entry), append(of.pods, entry.value.pod)
 }
 
-// relink keeps a pod, in a newer version, in its place.
+// relink keeps a newer version of a pod at its position.
 func (c *Cache) relink(entry *row[podRow], at int) {
 	if of := c.byJob[entry.value.job]; of != nil {
 		entry.value.at, of.pods[at] = int32(at), entry.value.pod
 	}
 }
 
-// unlink takes a pod out of the index by Job; the last one takes its place.
+// unlink removes a pod from the index by Job; the last one takes its position.
 func (c *Cache) unlink(r podRow) {
 	if r.job == "" {
 		return
@@ -124,8 +125,8 @@ func (c *Cache) unlink(r podRow) {
 	c.dropEmpty(r.job, of)
 }
 
-// dropEmpty forgets what says nothing any more: without pods, a list matters as long as
-// the Job is there.
+// dropEmpty deletes the entry of a Job without pods, unless the version of its last list
+// still matters because the Job exists.
 func (c *Cache) dropEmpty(job types.UID, of *jobPods) {
 	if len(of.rows) == 0 && (of.listed == "" || !c.hasJob(job)) {
 		delete(c.byJob, job)

@@ -12,8 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Reasons and messages that the built-in controller writes and the API names
-// only in part.
+// Messages of the built-in controller, for which the API has no constants.
 const (
 	messageBackoffLimit     = "Job has reached the specified backoff limit"
 	messageDeadline         = "Job was active longer than specified deadline"
@@ -22,36 +21,36 @@ const (
 	messageMaxFailedIndexes = "Job has exceeded the specified maximal number of failed indexes"
 )
 
-// fate is what is known of the end of a Job, before its terminal condition.
-type fate struct {
+// outcome is how a Job ends, decided before its terminal condition is written.
+type outcome struct {
 	// condition is JobFailureTarget or JobSuccessCriteriaMet; empty while undecided.
 	condition batchv1.JobConditionType
 	reason    string
 	message   string
-	// stored says that the interim condition is in the observed status.
+	// stored reports whether the interim condition is in the observed status.
 	stored bool
-	// direct reports whether there is none, and the terminal one follows at once.
+	// direct reports whether the terminal condition is written without an interim one.
 	direct bool
 }
 
-func (f fate) decided() bool    { return f.condition != "" }
-func (f fate) failing() bool    { return f.condition == batchv1.JobFailureTarget }
-func (f fate) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
+func (f outcome) decided() bool    { return f.condition != "" }
+func (f outcome) failing() bool    { return f.condition == batchv1.JobFailureTarget }
+func (f outcome) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
-// takeFate takes over a stored fate, which never changes (KEP-3998, SUC-11, SUC-12).
-func (s *state) takeFate() {
+// loadOutcome reads the stored outcome, which never changes (KEP-3998, SUC-11, SUC-12).
+func (s *state) loadOutcome() {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := TrueCondition(s.job, t); c != nil {
-			s.setFate(fate{condition: t, reason: c.Reason, message: c.Message, stored: true})
+			s.setOutcome(outcome{condition: t, reason: c.Reason, message: c.Message, stored: true})
 			return
 		}
 	}
 }
 
-// decideFate looks for a reason to end the Job, in the order of JOB-01: every reason
-// to fail comes before the successPolicy (SUC-09). The first one found counts.
-func (s *state) decideFate() {
-	if s.fate.decided() {
+// decideOutcome looks for a reason to end the Job, in the order of JOB-01: every reason to
+// fail comes before the successPolicy (SUC-09). The first one found wins.
+func (s *state) decideOutcome() {
+	if s.outcome.decided() {
 		return
 	}
 	for _, decide := range []func() bool{
@@ -63,8 +62,8 @@ func (s *state) decideFate() {
 	}
 }
 
-func (s *state) setFate(f fate) {
-	s.fate = f
+func (s *state) setOutcome(f outcome) {
+	s.outcome = f
 	s.plan.Findings.Outcome = &Outcome{f.condition, f.reason, f.message}
 }
 
@@ -79,7 +78,7 @@ func (s *state) failures() int32 {
 	return n
 }
 
-// pastBackoffLimit is JOB-15, and JOB-16 for restartPolicy OnFailure.
+// pastBackoffLimit fails the Job by spec.backoffLimit (JOB-15; JOB-16 for restartPolicy OnFailure).
 func (s *state) pastBackoffLimit() bool {
 	limit := jobspec.BackoffLimit(&s.job.Spec)
 	f := &BackoffLimit{s.failures(), limit}
@@ -91,12 +90,12 @@ func (s *state) pastBackoffLimit() bool {
 		f.Failures += restarts
 	}
 	if past {
-		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
+		s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
 	}
 	return past
 }
 
-// restarts sums the container restarts of the pods that run, or are about to.
+// restarts sums the container restarts of pending and running pods.
 func (s *state) restarts() int32 {
 	n := int32(0)
 	for i := range s.Pods {
@@ -107,8 +106,8 @@ func (s *state) restarts() int32 {
 	return n
 }
 
-// pastDeadline is JOB-23: activeDeadlineSeconds runs from startTime, and not
-// while the Job is suspended.
+// pastDeadline fails the Job by spec.activeDeadlineSeconds, which runs from
+// startTime, and not while the Job is suspended (JOB-23).
 func (s *state) pastDeadline() bool {
 	seconds, start := s.job.Spec.ActiveDeadlineSeconds, s.job.Status.StartTime
 	if seconds == nil || s.suspended {
@@ -123,18 +122,18 @@ func (s *state) pastDeadline() bool {
 	until := begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
 	s.plan.Findings.Deadline = until
 	if !s.Now.Before(until) {
-		s.setFate(fate{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
+		s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
 		return true
 	}
 	s.requeue(until.Sub(s.Now))
 	return false
 }
 
-// succeededCount is the number of successes that decisions count with: those in
-// the status, those recorded, and those to be recorded now (TRK-04, JOB-06).
+// succeededCount is the number of successes: counted in the status, recorded, and to
+// be recorded now (TRK-04, JOB-06).
 func (s *state) succeededCount() int32 {
 	if s.indexed {
-		return int32(s.completedNow().Len())
+		return int32(s.allCompletedIndexes().Len())
 	}
 	n := s.job.Status.Succeeded + count32(s.succeeded)
 	for _, r := range s.uncounted {
@@ -145,10 +144,10 @@ func (s *state) succeededCount() int32 {
 	return n
 }
 
-// decideCompletions is the end by spec.completions (JOB-02, JOB-03, JOB-05): enough
-// succeeded, and nothing is active, after what this plan changes.
+// decideCompletions completes the Job by spec.completions (JOB-02, JOB-03, JOB-05):
+// enough pods succeeded, and none will be active after this plan.
 func (s *state) decideCompletions() {
-	if s.fate.decided() || s.moving || len(s.active)+len(s.untracked)+len(s.unreported)+len(s.plan.Create) > 0 {
+	if s.outcome.decided() || s.claimsPending || len(s.active)+len(s.untracked)+len(s.unreported)+len(s.plan.Create) > 0 {
 		return
 	}
 	if s.room() < len(s.failed)+len(s.succeeded) {
@@ -162,33 +161,33 @@ func (s *state) decideCompletions() {
 	if !enough {
 		return
 	}
-	f := fate{condition: batchv1.JobSuccessCriteriaMet, direct: !s.cfg.Features.delaysTerminal()}
+	f := outcome{condition: batchv1.JobSuccessCriteriaMet, direct: !s.cfg.Features.delaysTerminal()}
 	if s.cfg.Features.SuccessPolicy {
-		// Nobody gave a reason before KEP-3998.
+		// The condition had no reason before KEP-3998.
 		f.reason, f.message = batchv1.JobReasonCompletionsReached, messageCompletions
 	}
-	s.setFate(f)
+	s.setOutcome(f)
 }
 
-// endPods ends what still runs. In a Job that fails, everything that has not finished
-// counts as failed, whatever the podReplacementPolicy (PRP-16). Pods are deleted, with
-// the finalizer on, only once the interim condition is stored: how a deleted pod ends
-// must not be evidence for another fate, nor of a failed index (SUC-14, BLI-19).
+// endPods deletes the pods that still run once the outcome is decided. In a Job that fails
+// they count as failed, whatever the podReplacementPolicy (PRP-16). They are deleted with
+// the finalizer on, and only once the interim condition is stored: how a deleted pod ends
+// must not lead to another outcome, or fail an index (SUC-14, BLI-19).
 func (s *state) endPods() {
-	if !s.fate.decided() {
+	if !s.outcome.decided() {
 		return
 	}
-	if s.fate.failing() {
+	if s.outcome.failing() {
 		s.failRemaining()
 	}
-	if s.fate.stored {
+	if s.outcome.stored {
 		for _, p := range slices.Concat(s.active, s.untracked) {
 			s.delete(p)
 		}
 	}
 }
 
-// failRemaining counts every tracked pod as failed that is not counted yet, unless a rule
+// failRemaining counts every tracked pod that is not counted yet as failed, unless a rule
 // ignores the failure (PRP-16).
 func (s *state) failRemaining() {
 	known := map[types.UID]bool{}
@@ -209,8 +208,8 @@ func (s *state) failRemaining() {
 	}
 }
 
-// inRange says that the pod can count for the Job: in an Indexed Job it needs an
-// index below completions.
+// inRange reports whether the pod can count for the Job: in an Indexed Job it needs
+// an index below completions.
 func (s *state) inRange(p *Pod) bool {
 	return !s.indexed || p.Index >= 0 && p.Index < s.completions
 }

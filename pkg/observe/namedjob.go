@@ -13,29 +13,29 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// NamedJob is a Job as JSON has it, with what batchv1.Job has no fields for: the names of
-// its pod failure policy rules, which the API serves from 1.38 on (KEP-4443, PFN-28), and
-// whatever else a newer API server may store in its pod template. It is for reading only:
-// what is encoded again is the Job without them.
+// NamedJob is a Job decoded from JSON with fields that batchv1.Job lacks: the names of its
+// pod failure policy rules, which the API serves since 1.38 (KEP-4443, PFN-28), and unknown
+// fields of its pod template, which a newer API server may store. It is for reading only:
+// encoding it again loses these fields.
 type NamedJob struct {
 	batchv1.Job `json:",inline"`
 	// RuleNames are by rule, "" for a rule without a name; nil if no rule has one.
 	RuleNames []string `json:"-"`
 	// Template is the pod template in JSON, if it has fields that corev1.PodTemplateSpec
-	// does not have; else nil. It must not be changed.
+	// lacks, otherwise nil. It must not be changed.
 	Template []byte `json:"-"`
 }
 
-func (j *NamedJob) beyond() beyondJob { return beyondJob{j.RuleNames, j.Template, j.Generation} }
+func (j *NamedJob) beyond() extraFields { return extraFields{j.RuleNames, j.Template, j.Generation} }
 
-// NamedJobList is a list of Jobs as JSON has it.
+// NamedJobList is a list of NamedJobs.
 type NamedJobList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []NamedJob `json:"items"`
 }
 
-// UnmarshalJSON reads a Job twice if it has rules, and keeps nothing of the data.
+// UnmarshalJSON decodes a Job, twice if it has rules. It does not retain data.
 func (j *NamedJob) UnmarshalJSON(data []byte) error {
 	j.Job, j.RuleNames, j.Template = batchv1.Job{}, nil, nil
 	unknown, err := strictjson.UnmarshalStrict(data, &j.Job, strictjson.DisallowUnknownFields)
@@ -53,10 +53,10 @@ func (j *NamedJob) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// manyUnknown is how many unknown fields the decoder tells of; there may be more.
+// manyUnknown is how many unknown fields the decoder reports at most; there may be more.
 const manyUnknown = 100
 
-// isInTemplate says that an unknown field is in the pod template, or is so that nobody knows.
+// isInTemplate reports whether an unknown field is in the pod template, or may be.
 func isInTemplate(unknown error) bool {
 	field, is := unknown.(strictjson.FieldError) //nolint:errorlint // UnmarshalStrict promises to return these, not wrapped.
 	return !is || strings.HasPrefix(field.FieldPath(), "spec.template.")
@@ -75,8 +75,8 @@ func templateOf(data []byte) ([]byte, error) {
 	return bytes.Clone(job.Spec.Template), nil
 }
 
-// ruleNames reads what could be names. Names that are none of text are no reason to
-// lose the Job.
+// ruleNames reads the names of rules. Names that are not strings must not make the
+// Job unreadable.
 func ruleNames(data []byte) []string {
 	var job struct {
 		Spec struct {
@@ -102,14 +102,14 @@ func ruleNames(data []byte) []string {
 	return names
 }
 
-// DeepCopyObject makes a NamedJob an API object.
+// DeepCopyObject implements runtime.Object.
 func (j *NamedJob) DeepCopyObject() runtime.Object {
 	out := &NamedJob{RuleNames: slices.Clone(j.RuleNames), Template: j.Template}
 	j.DeepCopyInto(&out.Job)
 	return out
 }
 
-// DeepCopyObject makes a NamedJobList an API object.
+// DeepCopyObject implements runtime.Object.
 func (l *NamedJobList) DeepCopyObject() runtime.Object {
 	out := &NamedJobList{TypeMeta: l.TypeMeta, Items: make([]NamedJob, len(l.Items))}
 	l.DeepCopyInto(&out.ListMeta)

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// live is the Cluster of a real API server.
+// live implements Cluster on a real API server.
 type live struct {
 	client kubernetes.Interface
 	// named reads Jobs as they are stored; nil if the client is a fake.
@@ -36,7 +36,7 @@ func (l live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, l.timeout)
 }
 
-// List is a quorum read.
+// List implements quorum reads.
 func (l live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
 	selector := labels.Everything()
 	if !all {
@@ -75,7 +75,7 @@ func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.
 	return l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
 }
 
-// List is a quorum read.
+// List implements quorum reads.
 func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
@@ -94,8 +94,8 @@ func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, err
 	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
 }
 
-// createJSON creates a pod that the typed client could not write: it drops fields that
-// corev1.Pod does not have.
+// createJSON creates a pod with fields that corev1.Pod lacks, which the typed client would
+// drop.
 func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
@@ -106,8 +106,8 @@ func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) 
 	return created, err
 }
 
-// Delete asks for the deletion and returns the pod as the answer shows it. (The
-// typed client drops that answer, so this goes one level lower.)
+// Delete deletes a pod and returns it as in the response, which the typed client
+// would drop.
 func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
@@ -117,8 +117,8 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 	return pod, err
 }
 
-// Patch touches only what the patch is about, so that other finalizers and owners,
-// and concurrent edits, survive (TRK-11, TRK-25).
+// Patch changes nothing else, so that other finalizers and owners, and concurrent
+// edits, survive (TRK-11, TRK-25).
 func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
 	body, err := patchBody(job, ref, patch)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.Pod
 	return l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
 }
 
-// patchBody is a strategic merge patch: lists of finalizers and owners merge.
+// patchBody returns a strategic merge patch, in which lists of finalizers and owners are merged.
 func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, error) {
 	type removedOwner struct {
 		Patch string    `json:"$patch"`
@@ -147,7 +147,7 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	tracking := []string{batchv1.JobTrackingFinalizer}
 	switch patch {
 	case AdoptPod:
-		// The mark tells the next process whose finalizer this is (TRK-22).
+		// The annotation shows the next process whose finalizer this is (TRK-22).
 		m.Annotations = map[string]string{AttemptAnnotation: "1"}
 		m.OwnerReferences, m.Add = []any{jobReference(job)}, tracking
 	case DisownPod:
@@ -158,7 +158,7 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	return json.Marshal(map[string]metadata{"metadata": m})
 }
 
-// boundedParallel runs calls in at most n goroutines, the caller's included.
+// boundedParallel runs calls in at most limit goroutines, including the caller's.
 func boundedParallel(limit int) func(n int, do func(i int)) {
 	return func(n int, do func(i int)) {
 		var wg sync.WaitGroup
