@@ -140,7 +140,7 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	for _, heading := range regexp.MustCompile(`(?m)^## (BatchJob[A-Za-z]*)$`).FindAllStringSubmatchIndex(page, -1) {
 		got = append(got, page[heading[2]:heading[3]])
 		section, _, _ := strings.Cut(page[heading[1]:], "\n## ")
-		for _, part := range []string{"**What it means.**", "**What users feel.**", "**Look.**", "**Likely causes.**", "**Do.**", "**It resolves**"} {
+		for _, part := range []string{"**What it means.**", "**What users notice.**", "**Look.**", "**Likely causes.**", "**Do.**", "**It resolves**"} {
 			if !strings.Contains(section, part) {
 				t.Errorf("the runbook of %s has no %s", got[len(got)-1], part)
 			}
