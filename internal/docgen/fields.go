@@ -24,12 +24,15 @@ as the cluster has it, also where a terminal would obey it.
 
 `
 
-// Fields describes the JSON of the type root, and of all struct and string types of its
-// package that it leads to, from the Go files in folder.
-func Fields(folder string, roots ...string) (string, error) {
-	s, err := readSource(folder)
-	if err != nil {
-		return "", err
+// Fields describes the JSON of the root types, and of all struct and string types that they
+// lead to, from the Go files in the folders. Of types with the same name, that of the first
+// folder counts.
+func Fields(folders []string, roots ...string) (string, error) {
+	s := &source{types: map[string]*ast.TypeSpec{}, docs: map[string]string{}, values: map[string][][2]string{}}
+	for _, folder := range folders {
+		if err := s.read(folder); err != nil {
+			return "", err
+		}
 	}
 	var b strings.Builder
 	b.WriteString(fieldsIntro)
@@ -37,7 +40,7 @@ func Fields(folder string, roots ...string) (string, error) {
 		name := queue[0]
 		spec := s.types[name]
 		if spec == nil {
-			return "", fmt.Errorf("type %s is not in %s", name, folder)
+			return "", fmt.Errorf("type %s is not in %s", name, strings.Join(folders, " or "))
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, sentence(s.docs[name], name))
 		structure, isStruct := spec.Type.(*ast.StructType)
@@ -54,30 +57,29 @@ func Fields(folder string, roots ...string) (string, error) {
 	return strings.TrimRight(b.String(), "\n") + "\n", nil
 }
 
-// source is what is declared in a package.
+// source is what is declared in packages.
 type source struct {
 	types  map[string]*ast.TypeSpec
 	docs   map[string]string
 	values map[string][][2]string // of a string type: value and comment
 }
 
-func readSource(folder string) (*source, error) {
+func (s *source) read(folder string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &source{types: map[string]*ast.TypeSpec{}, docs: map[string]string{}, values: map[string][][2]string{}}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, data, parser.ParseComments)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range parsed.Decls {
 			if general, ok := d.(*ast.GenDecl); ok {
@@ -85,14 +87,16 @@ func readSource(folder string) (*source, error) {
 			}
 		}
 	}
-	return s, nil
+	return nil
 }
 
 func (s *source) add(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			s.types[spec.Name.Name], s.docs[spec.Name.Name] = spec, d.Doc.Text()
+			if s.types[spec.Name.Name] == nil {
+				s.types[spec.Name.Name], s.docs[spec.Name.Name] = spec, d.Doc.Text()
+			}
 		case *ast.ValueSpec:
 			kind, isNamed := spec.Type.(*ast.Ident)
 			if d.Tok != token.CONST || !isNamed || len(spec.Values) != 1 {
@@ -120,10 +124,27 @@ func (s *source) writeValues(b *strings.Builder, name string) {
 // writeFields writes a table, and returns the types of the package that the fields have.
 func (s *source) writeFields(b *strings.Builder, structure *ast.StructType) (used []string) {
 	b.WriteString("| field | type | |\n|---|---|---|\n")
+	used = s.writeRows(b, structure)
+	b.WriteString("\n")
+	return used
+}
+
+// embedded writes the fields of an embedded type, as JSON has them.
+func (s *source) embedded(b *strings.Builder, t ast.Expr) (used []string) {
+	if name, ok := t.(*ast.Ident); ok && s.types[name.Name] != nil {
+		if structure, ok := s.types[name.Name].Type.(*ast.StructType); ok {
+			return s.writeRows(b, structure)
+		}
+	}
+	b.WriteString("| `apiVersion`, `kind` | string | |\n")
+	return nil
+}
+
+func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used []string) {
 	comment := ""
 	for _, f := range structure.Fields.List {
 		if len(f.Names) == 0 {
-			b.WriteString("| `apiVersion`, `kind` | string | |\n")
+			used = append(used, s.embedded(b, f.Type)...)
 			continue
 		}
 		// A comment is also that of the fields below it without one.
@@ -137,7 +158,7 @@ func (s *source) writeFields(b *strings.Builder, structure *ast.StructType) (use
 			unquoted, _ := strconv.Unquote(f.Tag.Value)
 			tag, _, _ = strings.Cut(reflect.StructTag(unquoted).Get("json"), ",")
 		}
-		if tag == "" {
+		if tag == "" || tag == "-" {
 			continue
 		}
 		text, named := s.typeText(f.Type)
@@ -146,7 +167,6 @@ func (s *source) writeFields(b *strings.Builder, structure *ast.StructType) (use
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", tag, text, cell(sentence(comment, "")))
 	}
-	b.WriteString("\n")
 	return used
 }
 
@@ -162,6 +182,9 @@ func (s *source) typeText(t ast.Expr) (text, named string) {
 		text, named = s.typeText(t.Elt)
 		return "list of " + text, named
 	case *ast.SelectorExpr:
+		if s.types[t.Sel.Name] != nil {
+			return s.typeText(t.Sel)
+		}
 		return strings.ToLower(t.Sel.Name), ""
 	case *ast.Ident:
 		if s.types[t.Name] != nil {

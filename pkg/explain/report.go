@@ -383,7 +383,8 @@ type Reconciler struct {
 	LeaseHolder  string       `json:"leaseHolder,omitempty"`
 	LeaseRenewed *metav1.Time `json:"leaseRenewed,omitempty"`
 	// Lease is namespace/name of the Lease.
-	Lease        string       `json:"lease,omitempty"`
+	Lease string `json:"lease,omitempty"`
+	// Overdue is how many ended pods should have been recorded, since OverdueSince.
 	Overdue      int32        `json:"overdue,omitempty"`
 	OverdueSince *metav1.Time `json:"overdueSince,omitempty"`
 }
@@ -418,9 +419,10 @@ type Moment struct {
 	Warning bool   `json:"warning,omitempty"`
 	Text    string `json:"text"`
 	// PodCount is how many pods it happened to; Pod is the name of a single one.
-	PodCount int32          `json:"podCount,omitempty"`
-	Pod      string         `json:"pod,omitempty"`
-	Failure  *cause.Failure `json:"failure,omitempty"`
+	PodCount int32  `json:"podCount,omitempty"`
+	Pod      string `json:"pod,omitempty"`
+	// Failure is how the pods failed.
+	Failure *cause.Failure `json:"failure,omitempty"`
 	// Condition, Status and Reason are those of a condition; Reason and Message of an event.
 	Condition string `json:"condition,omitempty"`
 	Status    string `json:"status,omitempty"`
@@ -459,12 +461,14 @@ type Step struct {
 	At   *metav1.Time `json:"at,omitempty"`
 	Text string       `json:"text"`
 	// Wait is the clock that leads to it, nil if there is none. It is one of Report.Waits.
-	Wait  *Wait  `json:"-"`
-	Count int32  `json:"count,omitempty"`
-	Limit int32  `json:"limit,omitempty"`
-	Rule  *int32 `json:"rule,omitempty"`
-	// Progress is the Text of a SuccessRule.
-	Progress  string `json:"progress,omitempty"`
+	Wait *Wait `json:"-"`
+	// Count and Limit are of pods, indexes, failures, or successes, as the Kind says.
+	Count int32 `json:"count,omitempty"`
+	Limit int32 `json:"limit,omitempty"`
+	// Rule is the index of a rule of the successPolicy, and Progress the Text of its SuccessRule.
+	Rule     *int32 `json:"rule,omitempty"`
+	Progress string `json:"progress,omitempty"`
+	// Condition is the terminal condition that follows.
 	Condition string `json:"condition,omitempty"`
 }
 
