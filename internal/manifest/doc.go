@@ -1,17 +1,16 @@
-// Package manifest reads Kubernetes manifests from files, folders, globs and standard input, as kubectl's -f does, and
-// remembers where each field stands in its file.
+// Package manifest reads Kubernetes manifests from files, directories, globs and standard input, as kubectl's -f does,
+// and remembers the position of each field.
 //
 //	files ─► documents ─► objects, lists taken apart ─► Job templates ─► names into the annotation
 //
-// A document is parsed twice. What it means comes from sigs.k8s.io/yaml, as in kubectl, so that the API server gets from
-// us what it would get from kubectl (yes is a boolean there, and 0777 is octal). Where a field stands comes from the
-// nodes of go.yaml.in/yaml/v3, the maintained successor of the YAML library that kubectl has; they are never decoded. Those
-// of JSON are made of its tokens: not all JSON is YAML for that library.
+// A document is parsed twice: the content by sigs.k8s.io/yaml, as in kubectl, so that the API server gets what it would get
+// from kubectl (yes is a boolean, and 0777 is octal); the positions by go.yaml.in/yaml/v3, the maintained successor of
+// kubectl's YAML library, whose nodes are never decoded. Nodes of JSON are built from its tokens: that library does not
+// parse all JSON as YAML.
 //
-// It promises: objects in the order of the input; fields that this program does not know survive; every error says where,
-// on one line; memory is bounded, whatever the input (MaxSize, maxAliased). A document that cannot be read does not
-// keep others from being read.
+// It promises: objects are in the order of the input; unknown fields are kept; every error has a position and is on one
+// line; memory is bounded for any input (MaxSize, maxAliased). An invalid document does not affect others.
 //
-// It never talks to a cluster, and never writes to a terminal: errors quote the input, so make them safe before showing
-// them (internal/sanitize).
+// It never talks to a cluster or writes to a terminal. Errors quote the input: sanitize them before printing
+// (internal/sanitize).
 package manifest

@@ -13,15 +13,15 @@ import (
 type document struct {
 	file string
 	text []byte
-	// line and column are where text begins in the file.
+	// line and column are where text starts in the file.
 	line, column int
 	json         bool
-	// root is nil if there is nothing in it.
+	// root is nil if the document is empty.
 	root *yaml.Node
 }
 
-// split takes a file apart into documents. What begins with "{" is JSON, one object after the other, unless it cannot
-// be: YAML can begin like that, too.
+// split splits a file into documents. If it starts with "{", it is JSON, one object after the other, unless that does
+// not parse: YAML can start like that, too.
 func split(file string, data []byte) []*document {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
@@ -54,8 +54,8 @@ func splitJSON(file string, data []byte) []*document {
 	}
 }
 
-// splitYAML cuts before each line "---", which stays with what follows, so that the parser sees what is written behind
-// it; and at each line "...".
+// splitYAML splits before each line "---", which stays with the document, so that the parser sees the rest of that
+// line; and at each line "...".
 func splitYAML(file string, data []byte) []*document {
 	var documents []*document
 	begin, line, number := 0, 1, 0
@@ -84,7 +84,7 @@ func splitYAML(file string, data []byte) []*document {
 	return documents
 }
 
-// isMarker says that the line is a marker between documents: no scalar can hold one at the begin of a line.
+// isMarker reports whether the line separates documents: no scalar can contain one at the start of a line.
 func isMarker(line []byte, marker string) bool {
 	rest, found := bytes.CutPrefix(line, []byte(marker))
 	return found && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)

@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// jsonNodes makes of JSON the nodes that the YAML parser would, with lines and columns. That parser does not know all
-// escapes of JSON, such as \/ and pairs of \u.
+// jsonNodes builds the nodes that the YAML parser would, with lines and columns, from JSON. That parser does not
+// support all escapes of JSON, such as \/ and pairs of \u.
 func jsonNodes(text []byte) (*yaml.Node, error) {
 	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, column: 1}
 	r.decoder.UseNumber()
 	return r.value()
 }
 
-// jsonReader goes through a text once.
+// jsonReader reads a text once.
 type jsonReader struct {
 	text    []byte
 	decoder *json.Decoder
@@ -25,7 +25,8 @@ type jsonReader struct {
 	at, line, column int
 }
 
-// value reads the next value. Its depth is bounded, as encoding/json has read the text before.
+// value reads the next value. Its depth is bounded, because encoding/json has parsed the text
+// before.
 func (r *jsonReader) value() (*yaml.Node, error) {
 	line, column := r.next()
 	token, err := r.decoder.Token()
@@ -46,7 +47,7 @@ func (r *jsonReader) value() (*yaml.Node, error) {
 	return node, nil
 }
 
-// inside reads an object or a list up to its end: keys are values like all others.
+// inside reads an object or a list up to its end; keys are read like other values.
 func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
 	node.Kind, node.Tag = yaml.MappingNode, "!!map"
 	if opened == '[' {
@@ -63,7 +64,7 @@ func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
 	return err
 }
 
-// next is where the next token begins: behind what separates it from the last.
+// next skips separators to the start of the next token.
 func (r *jsonReader) next() (line, column int) {
 	end := int(r.decoder.InputOffset())
 	for end < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:"), r.text[end]) >= 0 {

@@ -11,24 +11,24 @@ import (
 
 const (
 	rulesPath = "spec.podFailurePolicy.rules"
-	// AnnotationPath is where the names of rules are in a Job.
+	// AnnotationPath is the path of the names of rules in a Job.
 	AnnotationPath = "metadata.annotations[" + rulename.Annotation + "]"
 )
 
-// NamePath is where KEP-4443 has the name of a rule, in a Job.
+// NamePath returns the path of the name of a rule in a Job, as in KEP-4443.
 func NamePath(rule int) string { return fmt.Sprintf("%s[%d].name", rulesPath, rule) }
 
-// Problem is something wrong with a field of a Job.
+// Problem is a problem with a field of a Job.
 type Problem struct {
 	Path string // in the Job, see Job.At
 	Text string
-	// Unquoted is set for a scalar that would be text in quotes.
+	// Unquoted reports whether the value would be a string in quotes.
 	Unquoted bool
 }
 
 // TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before
-// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; and which of
-// them are not text, for which it returns "". Whether names are legal is for rulename.Validate.
+// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; and the
+// names that are not strings, for which it returns "". rulename.Validate checks whether names are valid.
 func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	rules := j.rules()
 	names := make(rulename.Names, len(rules))
@@ -54,7 +54,7 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	return names, problems
 }
 
-// notText says of a value that it should be text, and quotes it as it is written.
+// notText returns the problem that a value is not a string, and quotes it as written.
 func (j *Job) notText(what, path string, value any) Problem {
 	switch value.(type) {
 	case map[string]any:
@@ -74,13 +74,13 @@ func (j *Job) rules() []any {
 	return rules
 }
 
-// Annotation is the annotation with the names; "" if it is not there, or not text.
+// Annotation returns the annotation with the names; "" if it is missing or not a string.
 func (j *Job) Annotation() string {
 	return text(fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation])
 }
 
-// MoveNames moves the names of rules into the annotation. They must be legal (PFN-16 to PFN-22), and so must an
-// annotation that is there already: if both are given, they must be the same.
+// MoveNames moves the names of rules into the annotation. They must be valid (PFN-16 to PFN-22), and so must an
+// existing annotation: if both are given, they must be the same.
 func (j *Job) MoveNames() []error {
 	names, problems := j.TakeNames()
 	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
@@ -96,10 +96,10 @@ func (j *Job) MoveNames() []error {
 	return all
 }
 
-// checkNames says what is wrong with the names taken out of the rules, with the annotation, and, if the names are all
-// that were given, with both together. Without podFailurePolicy there is nothing to name, and nothing wrong (PFN-12).
+// checkNames checks the names taken from the rules, the annotation, and, if the names are complete, both together.
+// Without podFailurePolicy there are no rules, and no problems (PFN-12).
 func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
-	if len(names) > rulename.MaxRules { // looking at each would take for ever
+	if len(names) > rulename.MaxRules { // checking each could take forever
 		return []Problem{{Path: rulesPath, Text: fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)}}
 	}
 	var problems []Problem
@@ -122,7 +122,8 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	return problems
 }
 
-// CheckAnnotation says that the annotation with the names is not text: it would be passed on, or be overwritten.
+// CheckAnnotation checks that the annotation with the names is a string: otherwise it would be passed on, or
+// overwritten.
 func (j *Job) CheckAnnotation() []Problem {
 	value := fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation]
 	if _, isText := value.(string); isText || value == nil {
@@ -144,7 +145,7 @@ func (j *Job) annotate(value string) error {
 	return nil
 }
 
-// SetManagedBy sets spec.managedBy. A value that is there stays, unless it is to be replaced.
+// SetManagedBy sets spec.managedBy. An existing value is kept, unless replace is set.
 func (j *Job) SetManagedBy(value string, replace bool) error {
 	spec, ok := object(j.Content, "spec")
 	if !ok {
@@ -156,7 +157,8 @@ func (j *Job) SetManagedBy(value string, replace bool) error {
 	return nil
 }
 
-// object returns the object in a field, which it makes if it is not there, and false if something else is.
+// object returns the object in a field, which it creates if it is missing, and false if the field is not
+// an object.
 func object(parent map[string]any, name string) (map[string]any, bool) {
 	if parent[name] == nil {
 		parent[name] = map[string]any{}

@@ -11,28 +11,29 @@ import (
 
 // Object is one Kubernetes object of the input.
 type Object struct {
-	// Content is the object as an API server would read it; only the JSON types, with int64 and float64 for numbers.
+	// Content is the object as an API server would decode it, of JSON types only, with int64 and float64 for
+	// numbers.
 	Content map[string]any
 
 	document *document
 	node     *yaml.Node
 }
 
-// Kind is the object's kind, such as Job.
+// Kind returns the object's kind, such as Job.
 func (o *Object) Kind() string { return text(o.Content["kind"]) }
 
-// APIVersion is the object's API group and version, such as batch/v1.
+// APIVersion returns the object's API group and version, such as batch/v1.
 func (o *Object) APIVersion() string { return text(o.Content["apiVersion"]) }
 
-// Name is metadata.name; "" if it is not there.
+// Name returns metadata.name; "" if it is missing.
 func (o *Object) Name() string { return text(o.metadata()["name"]) }
 
-// Namespace is metadata.namespace; "" if it is not there.
+// Namespace returns metadata.namespace; "" if it is missing.
 func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
 
 func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
 
-// Errorf is an *Error about the field with this path, see Position.
+// Errorf returns an *Error about the field with this path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
 	return &Error{o.Position(path), fmt.Sprintf(format, args...)}
 }
@@ -48,7 +49,7 @@ func fields(value any) map[string]any {
 	return m
 }
 
-// flatten takes lists apart: v1 List, JobList, and every other kind that ends in List and has items.
+// flatten expands lists: v1 List, JobList, and every other kind that ends in List and has items.
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if text(o.Content[name]) == "" {
@@ -69,7 +70,7 @@ func flatten(o *Object) ([]*Object, []error) {
 			problems = append(problems, o.Errorf(path, "not a Kubernetes object"))
 			continue
 		}
-		// An API server leaves these out in its lists, but for List itself.
+		// An API server omits these in its lists, except for List itself.
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
@@ -87,11 +88,11 @@ func (o *Object) item(i int) *yaml.Node {
 	return o.node
 }
 
-// Job is the Job in an object, or the template of Jobs: fields metadata and spec, as in a Job.
+// Job is the Job in an object, or a template of Jobs: fields metadata and spec, as in a Job.
 type Job struct {
-	// Content is part of the object's: what changes here changes there.
+	// Content is part of the object's: changes here change the object.
 	Content map[string]any
-	// Path is where it is in the object: "" for a Job, "spec.jobTemplate" for a CronJob.
+	// Path is its path in the object: "" for a Job, "spec.jobTemplate" for a CronJob.
 	Path string
 
 	object *Object
@@ -114,7 +115,7 @@ func (o *Object) Job() *Job {
 	return nil
 }
 
-// At is the path in the object of a field of the Job.
+// At returns the path in the object of a field of the Job.
 func (j *Job) At(path string) string {
 	if j.Path == "" || path == "" {
 		return j.Path + path

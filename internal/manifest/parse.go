@@ -12,7 +12,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// maxAliased is by how many bytes aliases may make a file longer than it is. A few lines can stand for terabytes.
+// maxAliased is how many bytes aliases may add to a file. A few lines can expand to terabytes.
 const maxAliased = 4 << 20
 
 // Parse returns the objects of one file, in order, and an *Error for each document that is not one.
@@ -37,7 +37,7 @@ func Parse(file string, data []byte) ([]*Object, []error) {
 	return objects, problems
 }
 
-// parse reads the document, nil if there is nothing in it.
+// parse parses the document, and returns nil if it is empty.
 func (d *document) parse() (map[string]any, error) {
 	if err := d.locate(); err != nil {
 		return nil, err
@@ -48,7 +48,8 @@ func (d *document) parse() (map[string]any, error) {
 	text := d.text
 	if !d.json {
 		var err error
-		// Not strict: that takes a field that overrides one of "<<" for there twice. checkKeys has looked.
+		// Not strict: that would take a field that overrides one of "<<" for a duplicate. checkKeys has
+		// checked for those.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
 			return nil, d.yamlError(err)
 		}
@@ -64,7 +65,7 @@ func (d *document) parse() (map[string]any, error) {
 	return content, nil
 }
 
-// locate parses the document into nodes, and checks those.
+// locate parses the document into nodes, and checks them.
 func (d *document) locate() error {
 	root, err := d.nodes()
 	if err != nil || root == nil || isNull(root) {
@@ -77,7 +78,7 @@ func (d *document) locate() error {
 	return d.checkKeys(d.root)
 }
 
-// nodes returns nil if there is nothing in the document.
+// nodes returns nil if the document is empty.
 func (d *document) nodes() (*yaml.Node, error) {
 	if d.json {
 		root, err := jsonNodes(d.text)
@@ -98,7 +99,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
-// yamlProblem takes the line out of what the YAML parsers say.
+// yamlProblem separates the line from an error of the YAML parsers.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
 func (d *document) yamlError(err error) error {
@@ -113,7 +114,7 @@ func (d *document) yamlError(err error) error {
 	return &Error{position, "not readable as YAML: " + text}
 }
 
-// checkSize bounds what the document is with all its aliases in place, before anybody writes it out.
+// checkSize bounds the size of the document with all its aliases expanded, before that is done.
 func (d *document) checkSize() error {
 	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
 	if _, err := s.size(d.root); err != nil {
@@ -122,11 +123,11 @@ func (d *document) checkSize() error {
 	return nil
 }
 
-// sizer computes how long nodes are in bytes, each only once.
+// sizer computes the size of nodes in bytes, each only once.
 type sizer struct {
 	limit int64
 	known map[*yaml.Node]int64 // of aliases' targets
-	open  map[*yaml.Node]bool  // that the node at hand is in
+	open  map[*yaml.Node]bool  // that contain the current node
 	at    *yaml.Node           // where it failed
 }
 
@@ -163,7 +164,7 @@ func (s *sizer) target(alias *yaml.Node) (int64, error) {
 	return size, err
 }
 
-// checkKeys reports a field that is there twice: only one of them would count.
+// checkKeys reports duplicate fields: only one of them would count.
 func (d *document) checkKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		lines := make(map[string]int, len(n.Content)/2)

@@ -7,14 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a place in the input. Lines and columns count from 1, columns in characters; 0 is not known.
+// Position is a position in the input. Lines and columns count from 1, columns in characters; 0 is
+// unknown.
 type Position struct {
 	File   string // as it was given, or Stdin
 	Line   int
 	Column int
 }
 
-// String is file:line:column, as compilers write it, without what is not known.
+// String returns file:line:column, like compilers, without unknown parts.
 func (p Position) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -28,16 +29,16 @@ func (p Position) String() string {
 	return b.String()
 }
 
-// Error is a problem of the input.
+// Error is a problem in the input.
 type Error struct {
 	Position Position
 	Problem  string
 }
 
-// Error is the position and the problem.
+// Error implements error.
 func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
 
-// place turns the line and column of a node of this document into those of the file.
+// place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
 	p := Position{File: d.file, Line: d.line}
 	if n == nil || n.Line == 0 {
@@ -50,9 +51,9 @@ func (d *document) place(n *yaml.Node) Position {
 	return p
 }
 
-// Position is where the field with this path stands, such as spec.podFailurePolicy.rules[0].action or
-// metadata.annotations[example.com/key]: its value, or its name if the value has fields or items of its own. Of a field
-// that is not there, it is the nearest one around it that is.
+// Position returns the position of the field with this path, such as spec.podFailurePolicy.rules[0].action or
+// metadata.annotations[example.com/key]: that of its value, or of its name if the value has fields or items of its own.
+// For a missing field, it is the position of its nearest existing parent.
 func (o *Object) Position(path string) Position {
 	at, node := o.node, o.node
 	for _, step := range steps(path) {
@@ -68,7 +69,7 @@ func (o *Object) Position(path string) Position {
 	return o.document.place(at)
 }
 
-// find is the value of the field with this path, nil if it is not there.
+// find returns the value of the field with this path, nil if it is missing.
 func (o *Object) find(path string) *yaml.Node {
 	node := resolve(o.node)
 	for _, step := range steps(path) {
@@ -81,7 +82,7 @@ func (o *Object) find(path string) *yaml.Node {
 	return node
 }
 
-// steps takes a path apart. Text in brackets is one step, whatever it holds.
+// steps splits a path. Text in brackets is one step, whatever it contains.
 func steps(path string) []string {
 	var all []string
 	for path != "" {
@@ -103,7 +104,7 @@ func steps(path string) []string {
 	return all
 }
 
-// child is the field or item of a node, with the key of a field; nil if there is none.
+// child returns the field or item of a node, with the key of a field; nil if there is none.
 func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 	if node = resolve(node); node == nil {
 		return nil, nil
@@ -141,7 +142,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// sources are the mappings that a merge key names: one, or a list of them.
+// sources returns the mappings of a merge key: one, or a list of them.
 func sources(node *yaml.Node) []*yaml.Node {
 	if node = resolve(node); node != nil && node.Kind == yaml.SequenceNode {
 		return node.Content

@@ -16,18 +16,19 @@ import (
 const (
 	// Stdin is the name of standard input in positions.
 	Stdin = "<stdin>"
-	// MaxSize is how large one file may be. The API server takes objects of about a tenth of that.
+	// MaxSize is the maximum size of a file. The API server accepts objects of about a tenth of
+	// that.
 	MaxSize = 16 << 20
 )
 
-// Options say what to read.
+// Options configure Read.
 type Options struct {
-	// Files are paths of files and folders, globs, or "-" for Stdin, in the order to be read.
+	// Files are paths of files and directories, globs, or "-" for Stdin, in the order to be read.
 	Files []string
-	// Recursive goes into the folders of folders, too.
+	// Recursive reads subdirectories, too.
 	Recursive bool
 	Stdin     io.Reader
-	// Verb is the command that reads, for hints, such as lint.
+	// Verb is the command, such as lint, for hints in errors.
 	Verb string
 }
 
@@ -58,7 +59,7 @@ func Read(ctx context.Context, o Options) ([]*Object, []error) {
 	return objects, problems
 }
 
-// expand returns the files that an argument stands for, in a stable order.
+// expand returns the files that an argument matches, in a stable order.
 func (o Options) expand(name string) ([]string, error) {
 	switch {
 	case name == "-":
@@ -91,7 +92,7 @@ func glob(pattern string) ([]string, error) {
 	return matches, nil
 }
 
-// folder returns the manifests in a folder; those of its folders only if Recursive.
+// folder returns the manifests in a directory; those of subdirectories only if Recursive.
 func (o Options) folder(root string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -114,7 +115,7 @@ func (o Options) folder(root string) ([]string, error) {
 	return paths, nil
 }
 
-// load reads one file. A pipe or a terminal may keep it waiting, so it ends with ctx.
+// load reads one file. A pipe or a terminal may block, so it ends with ctx.
 func (o Options) load(ctx context.Context, path string) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -153,7 +154,7 @@ func (o Options) readAll(path string) ([]byte, error) {
 	return data, nil
 }
 
-// readError leaves out the name of the system call and of the file: we have said it.
+// readError omits the names of the system call and of the file, which the message already has.
 func readError(path string, err error) error {
 	var known *fs.PathError
 	if errors.As(err, &known) {
@@ -165,7 +166,7 @@ func readError(path string, err error) error {
 	return fmt.Errorf("cannot read %s: %w", path, err)
 }
 
-// isText says that the data can be a manifest at all: text, in UTF-8.
+// isText reports whether the data can be a manifest at all: text, in UTF-8.
 func isText(data []byte) bool {
 	return utf8.Valid(data) && !slices.Contains(data, 0)
 }

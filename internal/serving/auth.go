@@ -14,17 +14,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Limits on requests whose token is not known yet: anybody who reaches the address may
+// Limits on requests whose token is not known yet: anyone who can reach the address may
 // send them.
 const (
 	maxReviews = 20
 	reviewTime = 10 * time.Second
 )
 
-// Reviewed lets through who has a bearer token that the API server knows (TokenReview)
-// and that may get the path (SubjectAccessReview of the non-resource URL). The client
-// limits how many are asked about: k8s.io/apiserver's filters do the same and more, for
-// 13 MB of binary (docs/adr/0006).
+// Reviewed allows requests with a bearer token that the API server authenticates
+// (TokenReview) and authorizes to get the path (SubjectAccessReview of the non-resource
+// URL). The client limits the rate of reviews. k8s.io/apiserver's filters do the same and
+// more, for 13 MB of binary (docs/adr/0006).
 func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 	slots := make(chan struct{}, maxReviews)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 	})
 }
 
-// whoIs returns nil for a token that is not valid.
+// whoIs returns the user of a token, nil if it is invalid.
 func whoIs(ctx context.Context, client kubernetes.Interface, token string) (*authenticationv1.UserInfo, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})

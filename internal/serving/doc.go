@@ -1,4 +1,4 @@
-// Package serving is what the controller serves over HTTP: metrics and its effective
-// configuration, with TLS and the API server's word on who may read them, and health
-// probes, in the clear.
+// Package serving is the controller's HTTP servers: metrics and the effective
+// configuration, with TLS and authorization by the API server, and health probes over plain
+// HTTP.
 package serving

@@ -11,7 +11,7 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// Metrics serves /metrics of the gatherer, and /configz: the configuration as JSON.
+// Metrics serves /metrics with the gatherer, and /configz with the configuration as JSON.
 func Metrics(gatherer metrics.Gatherer, configuration any) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.HandlerFor(gatherer, metrics.HandlerOpts{ErrorHandling: metrics.ContinueOnError}))
@@ -24,11 +24,11 @@ func Metrics(gatherer metrics.Gatherer, configuration any) http.Handler {
 	return mux
 }
 
-// Check says what is wrong, or nil.
+// Check returns what is wrong, or nil.
 type Check func() error
 
-// Probes serves /healthz and /readyz, each with its checks by name: 200 if nothing is
-// wrong, otherwise 503 and what is.
+// Probes serves /healthz and /readyz, each with its checks by name: 200 if all pass,
+// otherwise 503 with the failures.
 func Probes(healthz, readyz map[string]Check) http.Handler {
 	mux := http.NewServeMux()
 	for path, checks := range map[string]map[string]Check{"/healthz": healthz, "/readyz": readyz} {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Server answers on one address. The zero Server answers nowhere.
+// Server serves one address. The zero Server serves nothing.
 type Server struct {
 	name     string
 	listener net.Listener
@@ -20,11 +20,11 @@ type Server struct {
 	tls      *tls.Config
 }
 
-// Off is the address that switches a server off.
+// Off is the address that disables a server.
 const Off = "0"
 
-// Listen opens the address, HOST:PORT or :PORT, and answers nothing before Run. With
-// config it speaks TLS. The name is for the log.
+// Listen opens the address, HOST:PORT or :PORT. Requests are not answered before Run. With
+// config it uses TLS. The name is for the log.
 func Listen(name, address string, handler http.Handler, config *tls.Config) (*Server, error) {
 	if address == Off || address == "" {
 		return &Server{}, nil
@@ -36,7 +36,7 @@ func Listen(name, address string, handler http.Handler, config *tls.Config) (*Se
 	return &Server{name: name, listener: listener, handler: handler, tls: config}, nil
 }
 
-// Address is where the server listens, or nil.
+// Address returns where the server listens, or nil.
 func (s *Server) Address() net.Addr {
 	if s.listener == nil {
 		return nil
@@ -44,7 +44,7 @@ func (s *Server) Address() net.Addr {
 	return s.listener.Addr()
 }
 
-// URL is the beginning of the server's addresses, "" if it is off.
+// URL returns the server's base URL, "" if it is off.
 func (s *Server) URL() string {
 	switch {
 	case s.listener == nil:
@@ -55,7 +55,7 @@ func (s *Server) URL() string {
 	return "http://" + s.listener.Addr().String()
 }
 
-// Limits on clients: nobody may keep a connection busy without reading or writing.
+// Limits on clients, which must not keep a connection open without reading or writing.
 const (
 	headerTimeout = 10 * time.Second
 	answerTimeout = time.Minute
@@ -64,7 +64,7 @@ const (
 	shutdownTime  = 3 * time.Second
 )
 
-// Run answers until ctx is done, and a while longer the requests that are under way.
+// Run serves until ctx is done, and then waits a while for requests in flight.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		return nil
@@ -89,7 +89,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	err := server.Serve(listener)
 	if !stop() {
-		<-ended // Serve does not wait for the requests.
+		<-ended // Serve does not wait for requests.
 	}
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s on %s: %w", s.name, s.listener.Addr(), err)
@@ -97,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close ends a server that does not run.
+// Close closes a server that does not run.
 func (s *Server) Close() {
 	if s.listener != nil {
 		_ = s.listener.Close()

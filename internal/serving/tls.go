@@ -10,15 +10,14 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// NewTLS returns a configuration with the key pair in the two files, read anew when
-// either changes; or, if both are "", with a certificate of its own for the host names,
-// which nobody can check.
+// NewTLS returns a configuration with the key pair in the two files, reloaded when either
+// changes; or, if both are "", with a self-signed certificate for the host names.
 func NewTLS(certFile, keyFile string, hosts ...string) (*tls.Config, error) {
 	source, err := newKeyPair(certFile, keyFile, hosts)
 	if err != nil {
 		return nil, err
 	}
-	// HTTP/2 is left out: a scrape needs none of it, and it has been attacked often.
+	// No HTTP/2: scrapes do not need it, and it has had many vulnerabilities.
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: source.certificate}, nil
 }
 
@@ -48,8 +47,8 @@ func newKeyPair(certFile, keyFile string, hosts []string) (*keyPair, error) {
 	return k, nil
 }
 
-// certificate is asked at each handshake. If the files cannot be read, or are being
-// changed, the last good pair stands.
+// certificate is called for each handshake. If the files cannot be read, or are being
+// changed, it returns the last good pair.
 func (k *keyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +68,7 @@ func (k *keyPair) load() error {
 	return nil
 }
 
-// modified is when the files last changed. A mounted secret changes its link's target,
+// modified returns when the files last changed. A mounted secret changes its link's target,
 // which Stat follows.
 func (k *keyPair) modified() (at [2]time.Time) {
 	for i, file := range []string{k.certFile, k.keyFile} {

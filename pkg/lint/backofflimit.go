@@ -2,7 +2,7 @@ package lint
 
 import corev1 "k8s.io/api/core/v1"
 
-// checkBackoffLimits looks at both limits together: backoffLimit counts the failures of all indexes, and is looked at
+// checkBackoffLimits checks both limits together: backoffLimit counts the failures of all indexes, and is checked
 // first (KEP-3850).
 func checkBackoffLimits(r *review) {
 	total, perIndex := r.spec.BackoffLimit, r.spec.BackoffLimitPerIndex
@@ -27,7 +27,7 @@ func checkBackoffLimitPerIndex(r *review) {
 	if !r.indexed() {
 		r.reject("limit-per-index-without-indexes", path, "set completionMode: Indexed, or use backoffLimit", "backoffLimitPerIndex needs an Indexed Job")
 	}
-	// D-16: the KEP excludes it, API servers take it.
+	// D-16: the KEP excludes it, API servers accept it.
 	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		r.add(Warning, "limit-per-index-on-failure", path, "set restartPolicy: Never",
 			"with restartPolicy OnFailure, containers restart within their pod, and those failures do not count for the index")

@@ -3,20 +3,20 @@ package lint
 import (
 	"strings"
 	"time"
-	_ "time/tzdata" // findings do not depend on which time zones the machine has
+	_ "time/tzdata" // findings do not depend on the machine's time zones
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkCronJob looks at what a CronJob has around the Job.
+// checkCronJob checks the fields of a CronJob around its Job.
 func checkCronJob(r *review) {
 	if r.cronJob == nil {
 		return
 	}
 	spec, path := &r.cronJob.Spec, field.NewPath("spec")
-	if policy := spec.ConcurrencyPolicy; policy != "" { // the API server puts Allow
+	if policy := spec.ConcurrencyPolicy; policy != "" { // the API server defaults it to Allow
 		r.oneOf("concurrency-policy-unknown", path.Child("concurrencyPolicy"), string(policy),
 			string(batchv1.AllowConcurrent), string(batchv1.ForbidConcurrent), string(batchv1.ReplaceConcurrent))
 	}
@@ -50,7 +50,7 @@ func checkSchedule(r *review) {
 		r.reject("schedule-invalid", path, "use the field timeZone", "a schedule cannot have a time zone")
 		return
 	}
-	// The parser is the API server's. With a time zone it may panic.
+	// The parser is the API server's. It may panic on a time zone.
 	if _, err := cron.ParseStandard(text); err != nil {
 		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q cannot be read: %v", shorten(text), err)
 	}

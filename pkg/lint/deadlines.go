@@ -1,6 +1,7 @@
 package lint
 
-// checkActiveDeadline: API servers take 0, which is over as soon as the Job starts (D-35).
+// checkActiveDeadline finds a deadline of 0, which API servers accept, and which expires as
+// soon as the Job starts (D-35).
 func checkActiveDeadline(r *review) {
 	if deadline := r.spec.ActiveDeadlineSeconds; deadline != nil && *deadline == 0 {
 		r.add(Error, "deadline-zero", r.specPath("activeDeadlineSeconds"), "use 1 or more, or remove it", "with activeDeadlineSeconds 0 the Job fails as soon as it starts")

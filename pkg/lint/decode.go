@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// decode reads the object strictly, as an API server does for kubectl. It is false if there is nothing to look at.
+// decode decodes the object strictly, as an API server does for kubectl. It returns false if there is nothing to
+// check.
 func (r *review) decode(content map[string]any) bool {
 	data, err := json.Marshal(content)
 	if err != nil {
@@ -49,7 +50,7 @@ func (r *review) take(object runtime.Object) bool {
 	return true
 }
 
-// unknownField reports what the strict decoder said, which quotes the path of a field that is not known.
+// unknownField reports an error of the strict decoder, which quotes the path of an unknown field.
 func (r *review) unknownField(problem string) {
 	if quoted, found := strings.CutPrefix(problem, "unknown field "); found {
 		if name, err := strconv.Unquote(quoted); err == nil {
@@ -61,7 +62,7 @@ func (r *review) unknownField(problem string) {
 	r.reject("not-readable", nil, "correct it", "%s", problem)
 }
 
-// lastOf is the last name in a path.
+// lastOf returns the last name in a path.
 func lastOf(path *field.Path) string {
 	text := path.String()
 	return text[strings.LastIndexByte(text, '.')+1:]

@@ -10,9 +10,9 @@ const (
 	exitTerminated = 143 // by SIGTERM
 )
 
-// checkDisruptions finds rules on exit codes that match pods of which the rule for disruptions should have had its say: a
-// pod that is preempted, evicted or drained has the condition DisruptionTarget, and its containers end with the exit
-// code of the signal that stopped them (KEP-3329).
+// checkDisruptions finds rules on exit codes that match pods before the rule for disruptions can: a pod that is
+// preempted, evicted or drained has the condition DisruptionTarget, and its containers end with the exit code of the
+// signal that stopped them (KEP-3329).
 func checkDisruptions(r *review) {
 	rules := r.rules()
 	disruptions := -1 // the first rule for them
@@ -59,7 +59,8 @@ func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
 	return false
 }
 
-// matchesSignals says that the rule is the first to match one of both exit codes, of any container.
+// matchesSignals reports whether the rule is the first to match one of the two exit codes, of any
+// container.
 func (r *review) matchesSignals(i int) bool {
 	on := r.rules()[i].OnExitCodes
 	if on == nil || !validExitCodes(on) {

@@ -1,18 +1,18 @@
-// Package lint says about a Job, or about the Jobs that a CronJob makes, what a careful reviewer would: what the API
-// server will reject, what can never work, and what is probably not what was meant.
+// Package lint checks a Job, or the Jobs of a CronJob, as a careful reviewer would: it finds what the API server
+// will reject, what can never work, and what is probably a mistake.
 //
 //	object as written, names of rules ─► Check ─► Findings, each with a field, a severity and a fix
 //
-// It is pure, and takes any object. One API field, one file: each has small checks, which are listed in table.go. A
-// finding's ID is stable; messages are not.
+// It is pure, and accepts any object. There is one file per API field, with small checks, which are listed in
+// table.go. A finding's ID is stable; messages are not.
 //
 // # Severities
 //
-// Error: the API server rejects it (Rejected), or it can never work. Warning: it works, but hardly as meant. Info: good
-// to know. Rejected goes by Kubernetes 1.37; a test holds it against a real API server. Not everything that an API
-// server checks is checked here: of the pod template only what Jobs depend on.
+// Error: the API server rejects it (Rejected), or it can never work. Warning: it works, but probably not as intended.
+// Info: good to know. Rejected is for Kubernetes 1.37; a test compares it with a real API server. Not everything that
+// an API server validates is checked here: of the pod template only what matters to Jobs.
 //
 // # What it leaves to the caller
 //
-// Where a field stands in a file, and making texts safe for a terminal: they quote the object.
+// Finding fields in a file, and making messages safe for a terminal: they quote the object.
 package lint

@@ -25,7 +25,7 @@ func codesOf(on *batchv1.PodFailurePolicyOnExitCodesRequirement) codeSet {
 
 func (s codeSet) has(code int32) bool { return s.codes[code] != s.allBut }
 
-// minus returns what is not in t.
+// minus returns the codes that are not in t.
 func (s codeSet) minus(t codeSet) codeSet {
 	left := codeSet{allBut: s.allBut && !t.allBut, codes: map[int32]bool{}}
 	for _, list := range []map[int32]bool{s.codes, t.codes} {
@@ -40,8 +40,8 @@ func (s codeSet) minus(t codeSet) codeSet {
 
 func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
 
-// checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules leave nothing for. A pod matches if any
-// of its containers does, so a rule without containerName is for each of them.
+// checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
+// any of its containers does, so a rule without containerName is for each of them.
 func checkExitCodesCovered(r *review) {
 	rules := r.rules()
 	for i := range rules {
@@ -62,7 +62,7 @@ func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
 	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
 
-// codesLeft returns, for each container that rule i is about, which of its codes no earlier rule matches.
+// codesLeft returns, for each container of rule i, which of the rule's codes no earlier rule matches.
 func (r *review) codesLeft(i int) []codeSet {
 	var all []codeSet
 	for _, container := range r.containers() {
@@ -78,7 +78,7 @@ func (r *review) codesLeft(i int) []codeSet {
 	return all
 }
 
-// earlier are the rules before rule i that look at the exit codes of a container.
+// earlier returns the rules before rule i on the exit codes of a container.
 func (r *review) earlier(i int, container string) []int {
 	var list []int
 	for j := range r.rules()[:i] {
@@ -100,7 +100,7 @@ func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesReq
 	}
 	if covered {
 		if !codesOf(on).empty() { // In [0] is rejected
-			r.neverMatches(i, r.whoCovers(i))
+			r.neverMatches(i, r.coveredBy(i))
 		}
 		return
 	}
@@ -119,8 +119,8 @@ func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesReq
 	}
 }
 
-// whoCovers names the earlier rules that take part: those with a code in common.
-func (r *review) whoCovers(i int) string {
+// coveredBy names the earlier rules that have a code in common.
+func (r *review) coveredBy(i int) string {
 	var names []string
 	wanted := codesOf(r.rules()[i].OnExitCodes)
 	for j := range r.rules()[:i] {

@@ -14,41 +14,43 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Severity is how bad a finding is.
+// Severity is how serious a finding is.
 type Severity string
 
 const (
-	// Error is rejected by the API server, or can never work.
+	// Error means that the API server rejects it, or that it can never work.
 	Error Severity = "error"
-	// Warning works, but hardly as meant.
+	// Warning means that it works, but probably not as intended.
 	Warning Severity = "warning"
-	// Info is good to know.
+	// Info is for what is good to know.
 	Info Severity = "info"
 )
 
-// Finding is one remark about one field.
+// Finding is one problem with one field.
 type Finding struct {
-	// ID says what kind of finding it is, such as rule-never-matches. It is stable.
+	// ID is the kind of finding, such as rule-never-matches. It is stable.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
-	// Rejected says that the API server will not take the object.
+	// Rejected reports whether the API server will reject the object.
 	Rejected bool `json:"rejected"`
-	// Field is the path in the object, such as spec.podFailurePolicy.rules[0].onExitCodes.values[1]. A field that is
-	// missing has a path, too. "" is the object itself.
+	// Field is the path in the object, such as spec.podFailurePolicy.rules[0].onExitCodes.values[1]. Missing fields
+	// have a path, too. "" is the object itself.
 	Field string `json:"field"`
-	// Message says what is wrong, on one line.
+	// Message is what is wrong, on one line.
 	Message string `json:"message"`
-	// Fix says what to do, on one line.
+	// Fix is what to do about it, on one line.
 	Fix string `json:"fix"`
 }
 
-// Input is what to look at.
+// Input is what to check.
 type Input struct {
-	// Object is a batch/v1 Job or CronJob, as in JSON; without rules[].name, which no API server takes (KEP-4443).
+	// Object is a batch/v1 Job or CronJob decoded from JSON, without rules[].name, which no API server accepts
+	// (KEP-4443).
 	Object map[string]any
 	// Names are the names that the rules had, nil if none had one.
 	Names rulename.Names
-	// Incomplete says that some rules had names that are not in Names, as they could not be read.
+	// Incomplete reports whether some rules had names that are not in Names because they could
+	// not be read.
 	Incomplete bool
 }
 
@@ -74,13 +76,13 @@ func (r *review) run(list []check) {
 	}
 }
 
-// review is one look at one Job.
+// review is the check of one Job.
 type review struct {
-	// meta and spec are those of the Job, or of the template of a CronJob; cronJob is nil for a Job.
+	// meta and spec are the Job's, or those of a CronJob's template; cronJob is nil for a Job.
 	meta    *metav1.ObjectMeta
 	spec    *batchv1.JobSpec
 	cronJob *batchv1.CronJob
-	// path is that of the Job in the object; nil for a Job.
+	// path is the Job's path in the object; nil for a Job.
 	path  *field.Path
 	names rulename.Names
 	// incomplete is Input.Incomplete.
@@ -89,7 +91,7 @@ type review struct {
 	findings []Finding
 }
 
-// specPath is the path of a field of the Job's spec.
+// specPath returns the path of a field of the Job's spec.
 func (r *review) specPath(name string, more ...string) *field.Path {
 	if r.path == nil {
 		return field.NewPath("spec", append([]string{name}, more...)...)
@@ -104,7 +106,7 @@ func (r *review) metaPath(name string) *field.Path {
 	return r.path.Child("metadata", name)
 }
 
-// add adds a finding that the API server does not mind.
+// add adds a finding for which the API server does not reject the object.
 func (r *review) add(severity Severity, id string, path *field.Path, fix, message string, args ...any) {
 	finding := Finding{ID: id, Severity: severity, Message: fmt.Sprintf(message, args...), Fix: fix}
 	if path != nil {
@@ -113,13 +115,13 @@ func (r *review) add(severity Severity, id string, path *field.Path, fix, messag
 	r.findings = append(r.findings, finding)
 }
 
-// reject adds an error of which the API server thinks the same.
+// reject adds an error for which the API server rejects the object.
 func (r *review) reject(id string, path *field.Path, fix, message string, args ...any) {
 	r.add(Error, id, path, fix, message, args...)
 	r.findings[len(r.findings)-1].Rejected = true
 }
 
-// oneOf rejects a value that is not one of those allowed.
+// oneOf rejects a value that is not allowed.
 func (r *review) oneOf(id string, path *field.Path, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
 		fix := "use " + orList(allowed)
@@ -131,7 +133,7 @@ func (r *review) oneOf(id string, path *field.Path, value string, allowed ...str
 	}
 }
 
-// orList is "A", "A or B", "A, B or C".
+// orList returns "A", "A or B", "A, B or C".
 func orList(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -140,10 +142,10 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// indexed says that the Job has indexes.
+// indexed reports whether the Job has indexes.
 func (r *review) indexed() bool { return jobspec.IsIndexed(r.spec) }
 
-// completions is how many indexes there are; false if that is not known, or makes no sense.
+// completions returns the number of indexes; false if it is unknown or invalid.
 func (r *review) completions() (int32, bool) {
 	completions := r.spec.Completions
 	switch {
@@ -155,13 +157,13 @@ func (r *review) completions() (int32, bool) {
 	return *completions, *completions >= 0
 }
 
-// countsAreSet says that the API server sets completions and parallelism to 1, as a Job has neither. It does not do that
-// in templates.
+// countsAreSet reports whether the API server sets completions and parallelism to 1, because a Job has neither. It does
+// not do that in templates.
 func (r *review) countsAreSet() bool {
 	return r.cronJob == nil && r.spec.Completions == nil && r.spec.Parallelism == nil
 }
 
-// rules are the rules of podFailurePolicy.
+// rules returns the rules of podFailurePolicy.
 func (r *review) rules() []batchv1.PodFailurePolicyRule {
 	if r.spec.PodFailurePolicy == nil {
 		return nil
@@ -173,7 +175,7 @@ func (r *review) rulePath(i int) *field.Path {
 	return r.specPath("podFailurePolicy", "rules").Index(i)
 }
 
-// containers are the names that onExitCodes.containerName may have.
+// containers returns the names that onExitCodes.containerName may have.
 func (r *review) containers() []string {
 	var names []string
 	for _, list := range [][]corev1.Container{r.spec.Template.Spec.Containers, r.spec.Template.Spec.InitContainers} {

@@ -21,7 +21,7 @@ func checkManagedBy(r *review) {
 	}
 }
 
-// managedByBuiltin says that the Job names the built-in controller.
+// managedByBuiltin reports whether the Job names the built-in controller.
 func (r *review) managedByBuiltin() bool {
 	return r.spec.ManagedBy != nil && *r.spec.ManagedBy == batchv1.JobControllerName
 }

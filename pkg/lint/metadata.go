@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// maxCronJobName leaves room for what the CronJob controller appends to it.
+	// maxCronJobName leaves room for the suffix that the CronJob controller adds.
 	maxCronJobName = 52
-	// maxLabel is how long the value of a label may be: the API server puts a Job's name into one of its pods.
+	// maxLabel is the maximum length of a label value: the API server adds a label with the Job's name to its
+	// pods.
 	maxLabel = 63
 )
 
-// checkName looks at the name of the object itself: a template needs none.
+// checkName checks the name of the object itself: a template needs none.
 func checkName(r *review) {
 	meta, path := r.meta, field.NewPath("metadata", "name")
 	if r.cronJob != nil {
@@ -39,7 +40,7 @@ func checkName(r *review) {
 	r.checkHostname(meta.Name, path)
 }
 
-// checkHostname looks at the host names of an Indexed Job's pods, the longest of which is that of the last index.
+// checkHostname checks the host names of an Indexed Job's pods, of which that of the last index is the longest.
 func (r *review) checkHostname(name string, path *field.Path) {
 	completions, known := r.completions()
 	if r.cronJob != nil || !known || completions == 0 {

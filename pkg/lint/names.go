@@ -13,7 +13,7 @@ const annotation = rulename.Annotation
 
 func (r *review) annotationPath() *field.Path { return r.metaPath("annotations").Key(annotation) }
 
-// checkNames looks at the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
+// checkNames checks the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
 func checkNames(r *review) {
 	for _, v := range rulename.Validate(r.names) {
 		r.add(Error, "rule-name-invalid", r.rulePath(v.Rule).Child("name"), fixOf(v), "%s", v)
@@ -37,7 +37,7 @@ func checkNames(r *review) {
 	}
 }
 
-// fixOf is what to do about an illegal name.
+// fixOf returns what to do about an invalid name.
 func fixOf(v rulename.Violation) string {
 	for _, c := range [...]struct{ part, fix string }{
 		{"has the same name", "give each rule a name of its own"},
@@ -53,7 +53,8 @@ func fixOf(v rulename.Violation) string {
 	return "use letters and digits in CamelCase, such as OutOfMemory"
 }
 
-// checkNamesUsed looks at legal names: by convention, and whether the controller knows names at all.
+// checkNamesUsed checks valid names: whether they follow the convention, and whether the controller
+// supports names at all.
 func checkNamesUsed(r *review) {
 	rules := r.rules()
 	names, path := r.names, func(i int) *field.Path { return r.rulePath(i).Child("name") }
@@ -61,7 +62,7 @@ func checkNamesUsed(r *review) {
 		names, _ = rulename.Parse(r.meta.Annotations[annotation], len(rules))
 		path = func(int) *field.Path { return r.annotationPath() }
 	}
-	illegal := map[int]bool{} // of which something worse is said
+	illegal := map[int]bool{} // reported already
 	for _, v := range rulename.Validate(names) {
 		illegal[v.Rule] = true
 	}

@@ -22,7 +22,7 @@ func checkOnPodConditions(r *review) {
 				r.reject("condition-type-invalid", path.Index(j).Child("type"), "use the type of a pod condition, such as DisruptionTarget",
 					"the condition type %q is not allowed: %s", p.Type, problems[0])
 			}
-			if p.Status != "" { // the API server puts True
+			if p.Status != "" { // the API server defaults it to True
 				r.oneOf("condition-status-unknown", path.Index(j).Child("status"), string(p.Status),
 					string(corev1.ConditionTrue), string(corev1.ConditionFalse), string(corev1.ConditionUnknown))
 			}
@@ -30,7 +30,7 @@ func checkOnPodConditions(r *review) {
 	}
 }
 
-// checkConditionsCovered finds conditions that an earlier rule, or the same one, has already.
+// checkConditionsCovered finds conditions that an earlier rule, or the same one, already has.
 func checkConditionsCovered(r *review) {
 	type pattern struct{ kind, status string }
 	first := map[pattern]int{}

@@ -44,9 +44,9 @@ func (r *review) checkAction(i int) {
 	}
 }
 
-// checkIgnoreForEver: a failure that is ignored counts for no limit, so that only a deadline ends a Job whose pods always
-// fail like that. Disruptions end by themselves.
-func checkIgnoreForEver(r *review) {
+// checkIgnoreForever finds rules that may ignore failures forever: they count toward no limit, so that only a deadline
+// ends a Job whose pods always fail like that. Disruptions end by themselves.
+func checkIgnoreForever(r *review) {
 	if r.spec.ActiveDeadlineSeconds != nil {
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// ourName is the managedBy of this project's controller, unless it runs under another name.
+// ourName is the default managedBy of this project's controller.
 const ourName = "batchjob.dev/controller"
 
-// checkScheduling looks at spec.scheduling, which is alpha, and which only the built-in
-// controller does anything about (JOB-64).
+// checkScheduling checks spec.scheduling, which is alpha, and which only the built-in
+// controller supports (JOB-64).
 func checkScheduling(r *review) {
 	if r.spec.Scheduling == nil {
 		return

@@ -6,13 +6,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// goal is what a success rule waits for: so many of these indexes.
+// goal is what a success rule waits for: a number of successes among indexes.
 type goal struct {
 	of   indexset.Set
 	need int
 }
 
-// goalOf returns false for a rule that is never met, or not legal.
+// goalOf returns false for a rule that is invalid or can never be met.
 func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
 	g := goal{of: indexset.Below(completions)}
 	if rule.SucceededIndexes != nil {
@@ -31,12 +31,13 @@ func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
 	return g, g.need > 0 && g.need <= g.of.Len()
 }
 
-// implies says that whenever g is met, so is h: as few as possible of the successes that g needs are among h's.
+// implies reports whether h is met whenever g is, even if as few as possible of the successes that g needs are
+// among h's.
 func (g goal) implies(h goal) bool {
 	return g.need-g.of.Difference(h.of).Len() >= h.need
 }
 
-// checkSuccessRulesCovered finds rules that are never the one that is met, as an earlier one always is met by then.
+// checkSuccessRulesCovered finds rules that never end the Job, because an earlier one is always met first.
 func checkSuccessRulesCovered(r *review) {
 	completions, known := r.completions()
 	if !known {

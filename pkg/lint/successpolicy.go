@@ -89,7 +89,8 @@ func (r *review) checkSucceededCount(i int, rule *batchv1.SuccessPolicyRule, com
 	}
 }
 
-// readIndexes reads succeededIndexes as the API server does, which takes +3 and 03 for 3. The problem names the fragment.
+// readIndexes reads succeededIndexes as the API server does, which accepts +3 and 03 as 3. The problem names the
+// fragment.
 func readIndexes(text string, completions int32) (indexset.Set, string) {
 	var intervals []indexset.Interval
 	last := int32(-1)

@@ -1,10 +1,9 @@
 package lint
 
-// check looks at one thing. Fields that another check rejects may have any value.
+// check checks one thing. Fields that another check rejects may have any value.
 type check func(*review)
 
-// checks are all that do not look at each rule, in the order of what they look at: metadata, counts, limits, policies,
-// pods.
+// checks are all checks that are not for each rule, in the order of fields: metadata, counts, limits, policies, pods.
 func checks() []check {
 	return []check{
 		checkName, checkCronJob, checkSchedule, checkTimeZone,
@@ -16,11 +15,12 @@ func checks() []check {
 	}
 }
 
-// ruleChecks look at each rule of podFailurePolicy, some at each pair of rules: not if there are more than allowed.
+// ruleChecks are for each rule of podFailurePolicy, some for each pair of rules: skipped if there are more rules
+// than allowed.
 func ruleChecks() []check {
 	return []check{
 		checkRules, checkOnExitCodes, checkExitCodeValues, checkOnPodConditions,
-		checkExitCodesCovered, checkConditionsCovered, checkIgnoreForEver, checkDisruptions,
+		checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions,
 		checkNames, checkNamesUsed,
 	}
 }

@@ -24,7 +24,7 @@ func checkRestartPolicy(r *review) {
 	}
 }
 
-// checkContainers: init containers and containers share their names.
+// checkContainers checks the names of containers, which init containers must not repeat.
 func checkContainers(r *review) {
 	pod := &r.spec.Template.Spec
 	if len(pod.Containers) == 0 {
@@ -60,7 +60,8 @@ func (r *review) checkContainerName(name string, path *field.Path, seen map[stri
 	seen[name] = true
 }
 
-// checkTemplateLabels: the API server puts labels of the Job on the template, and takes no other values there.
+// checkTemplateLabels finds labels that the API server sets on the template, and rejects there with other
+// values.
 func checkTemplateLabels(r *review) {
 	if r.manualSelector() {
 		return
@@ -85,7 +86,7 @@ func checkTemplateLabels(r *review) {
 
 const selectorFix = "remove selector and manualSelector: the API server makes a selector that no other Job has"
 
-// checkSelector: the API server makes the selector, unless manualSelector says otherwise.
+// checkSelector finds a selector without manualSelector: the API server generates it then.
 func checkSelector(r *review) {
 	selector, path := r.spec.Selector, r.specPath("selector")
 	switch {
@@ -121,8 +122,8 @@ func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field
 	}
 }
 
-// generated says that the selector is empty, or the one that the API server made for this very Job: a manifest of a
-// Job that exists, as kubectl get prints it, has that.
+// generated reports whether the selector is empty, or the one that the API server generated for this very Job, as
+// in the output of kubectl get.
 func (r *review) generated(selector *metav1.LabelSelector) bool {
 	if len(selector.MatchExpressions) > 0 {
 		return false

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// restSkipped ends the message of a finding after which nothing else can be looked at.
+// restSkipped ends the message of a finding after which nothing else can be checked.
 const restSkipped = "; the rest of the object was not checked"
 
-// notDecoded reports a value of the wrong type, with its field if the decoder says which.
+// notDecoded reports a value of the wrong type, with its field if the decoder names it.
 func (r *review) notDecoded(content map[string]any, err error) {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || wrong.Field == "" {
@@ -33,8 +33,8 @@ func (r *review) notDecoded(content map[string]any, err error) {
 	r.reject("wrong-type", path, fix, "%s is %s here, where the API has %s"+restSkipped, wrong.Field, value, wanted)
 }
 
-// wrongEntry returns the first key of a map of texts, such as labels, with another value: of a map, the decoder says
-// only where the map is.
+// wrongEntry returns the first key of a string map, such as labels, whose value is not a string: the decoder names
+// only the map.
 func wrongEntry(content map[string]any, wrong *json.UnmarshalTypeError) (string, bool) {
 	if wrong.Type.Kind() != reflect.String {
 		return "", false
@@ -47,7 +47,7 @@ func wrongEntry(content map[string]any, wrong *json.UnmarshalTypeError) (string,
 	entries, _ := value.(map[string]any)
 	switch lastOf(field.NewPath(wrong.Field)) {
 	case "labels", "annotations", "matchLabels", "nodeSelector":
-	default: // an object where the API has text
+	default: // an object where the API has a string
 		return "", false
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
@@ -58,7 +58,7 @@ func wrongEntry(content map[string]any, wrong *json.UnmarshalTypeError) (string,
 	return "", false
 }
 
-// typeName is a type of the API, as users would say it.
+// typeName returns a type of the API as users would call it.
 func typeName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -78,7 +78,7 @@ func typeName(t reflect.Type) string {
 	return "text"
 }
 
-// valueName is JSON's name of a value, as users would say it.
+// valueName returns the JSON type of a value as users would call it.
 func valueName(value string) string {
 	kind, literal, _ := strings.Cut(value, " ")
 	switch kind {

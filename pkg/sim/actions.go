@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// Play creates a Job as a user would; of it name, annotations and spec count. A managedBy, a
-// container and a restart policy are added where the spec has none.
+// Play creates a Job as a user would, with the name, annotations and spec of job. It adds a
+// managedBy, a container and a restart policy if the spec has none.
 func (w *World) Play(job *batchv1.Job, script Script) error {
 	w.kubelet.scripts[job.Name] = script
 	return w.createJob(job)
@@ -30,11 +30,11 @@ func (w *World) createJob(job *batchv1.Job) error {
 	return err
 }
 
-// Finished says that the Job of that name is finished.
+// Finished reports whether the Job of that name is finished.
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]
 	return job != nil && Finished(job)
 }
 
-// Finished says that the Job has a terminal condition.
+// Finished reports whether the Job has a terminal condition.
 func Finished(job *batchv1.Job) bool { return view(job).finished() }

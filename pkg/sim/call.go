@@ -18,9 +18,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// call carries out an API call: time passes before and after the write, other
-// things happen meanwhile, and a fault may strike. A process that was replaced
-// while it waited never gets an answer.
+// call makes an API call: time passes before and after the write, other things happen
+// meanwhile, and a fault may be injected. A process that was replaced while it waited
+// never gets an answer.
 func call[T any](p *process, verb, object string, write func() (T, error)) (T, error) {
 	var none T
 	w := p.world
@@ -57,8 +57,8 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	return out, err
 }
 
-// ask brings a call to the API server, and settles what goes wrong with it there. As
-// long as it is told to come back later, it does.
+// ask sends a call to the API server, and decides which fault it has there. It retries as
+// long as it is throttled.
 func (p *process) ask(verb, object string) (Call, Fault) {
 	w, waited := p.world, time.Duration(0)
 	for attempt := 0; ; attempt++ {
@@ -93,7 +93,7 @@ func (p *process) pass(c Call, d time.Duration) {
 	}
 }
 
-// throttled is how long the client's rate limit holds up a call that is made now.
+// throttled is how long the client's rate limit delays a call made now.
 func (p *process) throttled() time.Duration {
 	if p.world.QPS == 0 {
 		return 0
@@ -107,8 +107,8 @@ func (p *process) throttled() time.Duration {
 	return wait
 }
 
-// carryOut makes the write of a call in the name of a process, which need not be alive;
-// asked is when it made the call, if it does not wait for it.
+// carryOut makes the write of a call on behalf of a process, which need not be alive; asked
+// is when it made the call, if it no longer waits for it.
 func carryOut[T any](p *process, c Call, asked time.Time, write func() (T, error)) (T, error) {
 	w := p.world
 	w.Store.by, w.Store.asked = p.number, asked
@@ -123,11 +123,11 @@ func carryOut[T any](p *process, c Call, asked time.Time, write func() (T, error
 const (
 	verbGet  = "get job"
 	verbList = "list pods of"
-	// verbListJobs is about all Jobs of the namespace.
+	// verbListJobs lists all Jobs of the namespace.
 	verbListJobs = "list jobs of"
 )
 
-// List reads pods past the cache.
+// List implements controller.PodLister.
 func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	must(err)
@@ -201,7 +201,7 @@ func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef,
 	})
 }
 
-// tie changes what ties a pod to a Job.
+// tie changes the owner and the finalizer of a pod.
 func tie(pod *corev1.Pod, job *batchv1.Job, patch controller.PodPatch) {
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 	switch patch {

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// collectorLatency is how far the garbage collector is behind.
+	// collectorLatency is the delay of the garbage collector.
 	collectorLatency = 50 * time.Millisecond
-	// podGCPeriod is how long a pod that was deleted without a node stays as it is.
+	// podGCPeriod is how long a deleted pod without a node is left alone.
 	podGCPeriod = 20 * time.Second
 )
 
-// collector plays the garbage collector and the pod garbage collector of the control
+// collector simulates the garbage collector and the pod garbage collector of the control
 // plane.
 type collector struct{ world *World }
 
@@ -35,7 +35,7 @@ func (g *collector) committed(c Commit) {
 	}
 }
 
-// ownership reacts to a pod that came, went, or changed its owner.
+// ownership reacts to a pod that was created, deleted, or got another owner.
 func (g *collector) ownership(c Commit) {
 	was, is := ownerReference(c.OldPod), ownerReference(c.NewPod)
 	if was.UID == is.UID && (c.OldPod == nil) == (c.NewPod == nil) {
@@ -59,7 +59,7 @@ func ownerReference(pod *corev1.Pod) metav1.OwnerReference {
 	return ptr.Deref(metav1.GetControllerOfNoCopy(pod), metav1.OwnerReference{})
 }
 
-// deletePods deletes the pods of a Job that is gone, or waits for them.
+// deletePods deletes the pods of a Job that is gone, or that waits for their deletion.
 func (g *collector) deletePods(job types.UID) {
 	for _, pod := range g.world.Store.PodsOf(job) {
 		if _, err := g.world.Store.DeletePod(pod.Name, pod.UID); err != nil {
@@ -68,7 +68,7 @@ func (g *collector) deletePods(job types.UID) {
 	}
 }
 
-// process brings a Job that waits for the collector one step closer to its end.
+// process takes the next step in the deletion of a Job that waits for the collector.
 func (g *collector) process(name string, uid types.UID) {
 	job := g.world.Store.jobOf(name, uid)
 	switch {
@@ -97,7 +97,7 @@ func (g *collector) blocked(job *batchv1.Job) bool {
 	})
 }
 
-// unscheduled fails a pod that was deleted before it had a node: no kubelet ever will.
+// unscheduled fails a pod that was deleted before it had a node, since no kubelet will.
 func (g *collector) unscheduled(c Commit) {
 	if c.NewPod == nil || c.NewPod.DeletionTimestamp == nil || c.NewPod.Spec.NodeName != "" || isTerminal(c.NewPod) ||
 		c.OldPod == nil || c.OldPod.DeletionTimestamp != nil {
@@ -111,17 +111,17 @@ func (g *collector) unscheduled(c Commit) {
 	})
 }
 
-// namespacePeriod is how often the namespace controller looks what is left.
+// namespacePeriod is how often the namespace controller checks what is left.
 const namespacePeriod = 5 * time.Second
 
-// TerminateNamespace deletes the namespace: nothing can be created any more, and
+// TerminateNamespace deletes the namespace: nothing can be created anymore, and
 // everything in it is deleted, Jobs and pods in any order.
 func (w *World) TerminateNamespace() {
 	w.Store.terminating = true
 	w.empty()
 }
 
-// empty deletes what is left in the namespace, as long as there is something.
+// empty deletes what is left in the namespace, until nothing is.
 func (g *collector) empty() {
 	store := g.world.Store
 	g.world.after(g.world.random(collectorLatency), func() {

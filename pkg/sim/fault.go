@@ -19,14 +19,14 @@ type Call struct {
 
 func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
 
-// reads says that the call changes nothing.
+// reads reports whether the call changes nothing.
 func (c Call) reads() bool { return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs }
 
-// Fault is what goes wrong with a call; the zero Fault is nothing.
+// Fault is what goes wrong with a call; the zero Fault is no fault.
 type Fault struct {
 	Kind FaultKind
-	// Wait is the Retry-After of Throttle, and how much later than the call ends the
-	// write of Late and Timeout is made.
+	// Wait is the Retry-After of Throttle, and how long after the call the write of Late
+	// and Timeout is made.
 	Wait time.Duration
 }
 
@@ -34,7 +34,7 @@ type Fault struct {
 type FaultKind uint8
 
 const (
-	// NoFault lets the call through.
+	// NoFault lets the call succeed.
 	NoFault FaultKind = iota
 	// CrashBefore ends the controller process before the write.
 	CrashBefore
@@ -44,13 +44,13 @@ const (
 	LoseResponse
 	// Fail answers with an internal error, and writes nothing.
 	Fail
-	// Throttle answers 429 with a Retry-After. The client waits for that long and calls
-	// again, as client-go does, ten times at most and no longer than a call may take.
+	// Throttle answers 429 with a Retry-After. The client waits that long and retries, as
+	// client-go does, at most ten times and within the timeout of the call.
 	Throttle
-	// Late ends the process before the write, which is on its way: it is made when
-	// another process is at work.
+	// Late ends the process before the write, which is in flight: it is made when
+	// another process is running.
 	Late
-	// Timeout gives up on the call, which is on its way: the write is made later.
+	// Timeout gives up on the call, which is in flight: the write is made later.
 	Timeout
 	// Conflict answers 409, as a webhook or a quota can, and writes nothing.
 	Conflict
@@ -58,11 +58,11 @@ const (
 	Reject
 	// Malformed answers 422 without causes, as a webhook can, and writes nothing.
 	Malformed
-	// timedOut gives up on a call that the API server never took.
+	// timedOut gives up on a call that never reached the API server.
 	timedOut
 )
 
-// String is what a trace says of a call that is turned down so.
+// String returns the text for a trace.
 func (k FaultKind) String() string {
 	switch k {
 	case Fail:
@@ -82,15 +82,15 @@ func (k FaultKind) String() string {
 }
 
 const (
-	// maxThrottled is how often client-go calls again after a Retry-After.
+	// maxThrottled is how often client-go retries after a Retry-After.
 	maxThrottled = 10
-	// callTimeout is how long a call may take, controller.Config.CallTimeout.
+	// callTimeout is the timeout of a call, as controller.Config.CallTimeout.
 	callTimeout = 30 * time.Second
 )
 
 var errNetwork = errors.New("connection reset by the simulated network")
 
-// answer is the error of a call that is turned down, or nil for the other kinds.
+// answer returns the error of a rejected call, or nil for other kinds of faults.
 func (f Fault) answer(object string) error {
 	resource := schema.GroupResource{}
 	switch f.Kind {
@@ -110,8 +110,8 @@ func (f Fault) answer(object string) error {
 	return nil
 }
 
-// Outage takes the API server away from all controller processes for a while: calls
-// fail, and watches are silent. Then each lists anew.
+// Outage makes the API server unreachable for all controller processes for a while:
+// calls fail, and watches are silent. Then each process lists again.
 func (w *World) Outage(d time.Duration) {
 	w.awayUntil = w.Now().Add(d)
 	w.notify(watchesBlind{w.Now(), w.awayUntil})
@@ -122,5 +122,5 @@ func (w *World) Outage(d time.Duration) {
 	}
 }
 
-// isAway says that no call comes through.
+// isAway reports whether the API server is unreachable.
 func (w *World) isAway() bool { return w.Now().Before(w.awayUntil) }

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// journal holds every commit, so that lists can show what was stored before. It is kept in
-// a World that is observed; the lists of others show what is stored now.
+// journal holds every commit, so that lists can be old. Only a World with an observer keeps
+// one; in others lists are current.
 type journal struct {
 	kept    bool
 	commits []Commit
@@ -25,7 +25,7 @@ func (j *journal) add(c Commit, at time.Time) {
 	}
 }
 
-// versionAt is the version of the store at a time.
+// versionAt returns the version of the store at a time.
 func (w *World) versionAt(t time.Time) int64 {
 	if !w.journal.kept || !t.Before(w.Now()) {
 		return w.Store.version
@@ -37,7 +37,7 @@ func (w *World) versionAt(t time.Time) int64 {
 	return w.journal.commits[n-1].Version
 }
 
-// age is how long ago the first write was made that a version does not show.
+// age returns how long ago the first write after a version was made.
 func (w *World) age(version int64) time.Duration {
 	if n := len(w.journal.at) - len(w.since(version)); n < len(w.journal.at) {
 		return w.Now().Sub(w.journal.at[n]).Round(time.Millisecond)
@@ -45,13 +45,13 @@ func (w *World) age(version int64) time.Duration {
 	return 0
 }
 
-// since are the commits after a version.
+// since returns the commits after a version.
 func (w *World) since(version int64) []Commit {
 	n := sort.Search(len(w.journal.commits), func(i int) bool { return w.journal.commits[i].Version > version })
 	return w.journal.commits[n:]
 }
 
-// listAt is what was stored at a version, by name.
+// listAt returns what was stored at a version, by name.
 func (w *World) listAt(version int64, of resource) (objects []any) {
 	jobs, pods := w.Store.jobs, w.Store.pods
 	if version < w.Store.version {

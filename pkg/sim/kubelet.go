@@ -18,20 +18,20 @@ import (
 const Forever time.Duration = -1
 
 // Act is what a pod does: how long it runs, how it ends, and how long it takes to
-// end when it is deleted.
+// terminate.
 type Act struct {
 	Run time.Duration
-	// Exit is the exit code of the container of that name, of all containers if it is
-	// "". OtherExit is that of the others.
+	// Exit is the exit code of the named container, or of all if the name is "". OtherExit
+	// is that of the others.
 	Exit, OtherExit int32
 	Container       string
-	// InitExit, if not 0, is how the first init container ends, before any container
-	// has started.
+	// InitExit, if not 0, is the exit code of the first init container, so that no
+	// container starts.
 	InitExit int32
 	// Conditions are set when the pod ends.
 	Conditions []corev1.PodCondition
-	// Terminate is how long the pod goes on after a deletion, at most its grace
-	// period, and TerminateExit how all its containers end then.
+	// Terminate is how long the pod runs after a deletion, at most its grace period,
+	// and TerminateExit the exit code of all its containers then.
 	Terminate     time.Duration
 	TerminateExit int32
 	// Restarts is how often the first container has been restarted once the pod has run
@@ -40,13 +40,13 @@ type Act struct {
 	RestartsAfter time.Duration
 	// Unscheduled pods get no node and stay Pending.
 	Unscheduled bool
-	// NodeGone: once the pod is deleted, nothing is heard of it.
+	// NodeGone pods have an unreachable node once they are deleted.
 	NodeGone bool
 }
 
-// Scene gives an Act to pods of an index (any, if negative) and an attempt (any,
-// if zero). Nth, if not zero, is the place of the pod among those that were created for
-// its index, or for a Job that has none, whatever the controller takes it for.
+// Scene assigns an Act to pods of an index (any, if negative) and an attempt (any, if
+// zero). Nth, if not zero, counts the pods created for the index, or for a NonIndexed Job,
+// independently of the controller's count.
 type Scene struct {
 	Index   int32
 	Attempt int
@@ -54,7 +54,7 @@ type Scene struct {
 	Act     Act
 }
 
-// Script is what the pods of a Job do: the last scene that fits a pod counts. A
+// Script is what the pods of a Job do: the last scene that matches a pod applies. A
 // pod without a scene succeeds at once.
 type Script []Scene
 
@@ -69,26 +69,26 @@ func (s Script) act(index int32, attempt, nth int) *Act {
 	return act
 }
 
-// kubelet plays all nodes and the scheduler.
+// kubelet simulates all nodes and the scheduler.
 type kubelet struct {
 	world *World
-	// scripts are by the name of the Job, jobs the names by the pod: a pod that loses
-	// its owner goes on. places are the places in the order of creation, by the pod, and
-	// made how many pods there were.
+	// scripts are by the name of the Job, jobs has the names by pod: a pod that loses its
+	// owner continues. places are the positions in the order of creation, by pod, and made
+	// is how many pods were created.
 	scripts map[string]Script
 	jobs    map[types.UID]string
 	places  map[types.UID]int
 	made    map[madeFor]int
 }
 
-// madeFor is what a pod was created for; the index is -1 in a Job that has none.
+// madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
 type madeFor struct {
 	job   string
 	index int32
 }
 
 // startLatency is the time between a pod's creation and its start, exitKilled the
-// code of a container that did not end in its grace period.
+// exit code of a container that exceeds its grace period.
 const (
 	startLatency = 5 * time.Millisecond
 	exitKilled   = 137
@@ -146,7 +146,7 @@ func (k *kubelet) start(name string, uid types.UID) {
 	}
 }
 
-// restart says that the first container of a pod that runs was restarted n times.
+// restart sets the restart count of a running pod's first container.
 func (k *kubelet) restart(name string, uid types.UID, n int32) {
 	pod := k.world.Store.pods[name]
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
@@ -157,7 +157,7 @@ func (k *kubelet) restart(name string, uid types.UID, n int32) {
 	})
 }
 
-// terminate ends a pod that is being deleted, unless nothing is heard of its node.
+// terminate ends a pod that is being deleted, unless its node is unreachable.
 func (k *kubelet) terminate(pod *corev1.Pod) {
 	if k.act(pod).NodeGone {
 		return
@@ -165,7 +165,7 @@ func (k *kubelet) terminate(pod *corev1.Pod) {
 	k.back(pod)
 }
 
-// back ends a pod that is being deleted, when it is ready to or its time is up.
+// back ends a pod that is being deleted, when it exits or its grace period is over.
 func (k *kubelet) back(pod *corev1.Pod) {
 	if pod.DeletionTimestamp == nil {
 		return
@@ -181,15 +181,15 @@ func (k *kubelet) back(pod *corev1.Pod) {
 	})
 }
 
-// kill is the last word on a pod that has ended.
+// kill removes a pod that has ended.
 func (k *kubelet) kill(name string, uid types.UID) {
 	if pod := k.world.Store.pods[name]; pod != nil && pod.UID == uid && pod.DeletionTimestamp != nil {
 		k.world.Store.KillPod(name)
 	}
 }
 
-// end lets the containers of a pod exit, unless they have. Those of a pod that is
-// being deleted may end before they are told to; then it is gone that much sooner.
+// end makes the containers of a pod exit, unless they have. Those of a pod that is
+// being deleted may exit earlier by themselves; then it is gone sooner.
 func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	pod := k.world.Store.pods[name]
 	if pod == nil || pod.UID != uid || isTerminal(pod) {

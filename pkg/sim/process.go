@@ -11,11 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// process is a controller process: the real Engine and Dispatcher over a cache
-// that watches fill, and a queue in virtual time.
+// process is a controller process: the real Engine and Dispatcher with a cache filled
+// by watches, and a queue in virtual time.
 type process struct {
 	world *World
-	// number tells the processes of a world apart, from 1 in the order of their start.
+	// number identifies the process in its world, from 1 in the order of their start.
 	number     int
 	alive      bool
 	engine     *controller.Engine
@@ -30,20 +30,20 @@ type process struct {
 	retries map[types.UID]int
 	running map[types.UID]bool
 	again   map[types.UID]bool
-	// waiting are Jobs that are due, and for which no worker is free.
+	// waiting are Jobs that are due, but have no free worker.
 	waiting []types.UID
-	// nextCall is when the rate limit lets the next call through.
+	// nextCall is when the rate limit allows the next call.
 	nextCall time.Time
 }
 
-// ProcessOptions are what tells one controller process from another.
+// ProcessOptions configure one controller process.
 type ProcessOptions struct {
-	// Lag is the longest time that a watch event is on its way; 0 for the world's.
+	// Lag is the longest delay of a watch event; 0 for the world's.
 	Lag time.Duration
 	// Clock is how far the process's clock is ahead.
 	Clock time.Duration
-	// JobsOlder and PodsOlder are how old the first lists are. The Runtime lists pods
-	// after Jobs, both as they are then: pods must not be the older ones.
+	// JobsOlder and PodsOlder are how old the first lists are. The Runtime lists pods after
+	// Jobs, both with quorum reads: pods must not be older.
 	JobsOlder, PodsOlder time.Duration
 }
 
@@ -68,7 +68,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	return p
 }
 
-// list is the first list of both watches, Jobs before pods as in the Runtime. It waits
+// list makes the first lists of both watches, Jobs before pods as in the Runtime. It waits
 // for the API server.
 func (p *process) list() {
 	if p.world.isAway() {
@@ -92,7 +92,7 @@ func must(err error) {
 	}
 }
 
-// AddAfter, AddRateLimited and Forget are the Dispatcher's queue.
+// AddAfter implements controller.Queue.
 func (p *process) AddAfter(job types.UID, wait time.Duration) {
 	at := p.world.Now().Add(wait)
 	if _, waiting := p.due[job]; waiting && !at.Before(p.dueAt[job]) {
@@ -109,14 +109,14 @@ func (p *process) AddAfter(job types.UID, wait time.Duration) {
 	})
 }
 
-// AddRateLimited waits 1 s, 2 s, 4 s … 60 s.
+// AddRateLimited implements controller.Queue. It waits 1 s, 2 s, 4 s … 60 s.
 func (p *process) AddRateLimited(job types.UID) {
 	wait := min(time.Second<<min(p.retries[job], 6), time.Minute)
 	p.retries[job]++
 	p.AddAfter(job, wait)
 }
 
-// Forget ends the growth.
+// Forget implements controller.Queue.
 func (p *process) Forget(job types.UID) { delete(p.retries, job) }
 
 func (p *process) sync(job types.UID) {
@@ -147,7 +147,7 @@ func (p *process) syncNow(job types.UID) {
 		return
 	}
 	if len(p.waiting) > 0 {
-		// The worker is the next one's, as in a queue, though others are due at this instant.
+		// The worker takes the next Job, as from a queue, even if others are due at this instant.
 		next := p.waiting[0]
 		p.waiting, p.running[next] = p.waiting[1:], true
 		p.world.after(0, func() {
@@ -170,8 +170,8 @@ func (p *process) syncNow(job types.UID) {
 	}
 }
 
-// crash is the panic that ends a sync in the middle of a call, because its process ends,
-// or has ended.
+// crash is the panic that ends a sync in the middle of a call, because its process ends or
+// has ended.
 type crash struct{ at Call }
 
 // recoverCrash ends the process whose sync crashed, and starts another.
@@ -188,7 +188,7 @@ func (p *process) recoverCrash() {
 	}
 }
 
-// parallel runs the operations of a stage in a random order: any order is right.
+// parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
 	for _, i := range p.world.rng.Perm(n) {
 		do(i)

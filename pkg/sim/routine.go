@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// routine is something that takes virtual time in the middle, as a sync does at every
-// API call. Whatever else is due happens meanwhile, further routines included; one runs
-// at a time, so that a seed still settles everything.
+// routine is a function that waits in virtual time, as a sync does at every API call. Other
+// things that are due happen meanwhile, including other routines; one runs at a time, so
+// that the seed still determines everything.
 type routine struct {
 	resume func()
 	yield  func(struct{}) bool
 }
 
-// begin runs do up to where it waits first; the order of events lets it go on.
+// begin runs do until its first wait; later events resume it.
 func (w *World) begin(do func()) {
 	r := &routine{}
 	next, _ := iter.Pull(func(yield func(struct{}) bool) {
@@ -38,15 +38,15 @@ func (w *World) begin(do func()) {
 	r.resume()
 }
 
-// keepStack adds to a panic where it came from, which the one that resumes cannot know.
+// keepStack adds the stack to a panic, which is lost where the routine is resumed.
 func keepStack() {
 	if r := recover(); r != nil {
 		panic(fmt.Sprintf("%v\n%s", r, debug.Stack()))
 	}
 }
 
-// wait lets virtual time pass for the routine that calls it: everything that is due
-// until then happens first.
+// wait lets virtual time pass for the calling routine: everything that is due until
+// then happens first.
 func (w *World) wait(d time.Duration) {
 	r := w.current
 	w.number++

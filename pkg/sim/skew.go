@@ -6,26 +6,26 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// skewedClock is the clock of a controller process: ahead of the one that the API server
-// and the nodes go by, or behind it, and set anew at times. What it measures between two
-// readings of its own is right all the same, as with the monotonic clock of Go.
+// skewedClock is the clock of a controller process: ahead of that of the API server and the
+// nodes, or behind, and sometimes set. Durations between two of its own readings are
+// correct nevertheless, as with Go's monotonic clock.
 type skewedClock struct {
 	*clocktesting.FakeClock
 	ahead []offset
 }
 
-// offset is how far a clock is ahead from a moment on.
+// offset is how far a clock is ahead from some time on.
 type offset struct {
 	at time.Time
 	by time.Duration
 }
 
-// Now is what the clock shows.
+// Now returns the time that the clock shows.
 func (c *skewedClock) Now() time.Time {
 	return c.FakeClock.Now().Add(c.ahead[len(c.ahead)-1].by)
 }
 
-// Since is how long ago the clock showed a time.
+// Since returns how long ago the clock showed a time.
 func (c *skewedClock) Since(shown time.Time) time.Duration {
 	end := c.FakeClock.Now()
 	for i := len(c.ahead) - 1; ; i-- {
@@ -38,7 +38,7 @@ func (c *skewedClock) Since(shown time.Time) time.Duration {
 	}
 }
 
-// SetClock sets the clocks of all controller processes, and of those to come, so far ahead.
+// SetClock sets the clocks of all current and future controller processes ahead.
 func (w *World) SetClock(ahead time.Duration) {
 	w.notify(clocksSet{ahead})
 	w.skew = ahead

@@ -27,23 +27,23 @@ var (
 type Commit struct {
 	Version int64
 	Verb    string
-	// By is the number of the controller process that made the write, 0 for anybody else.
-	// Asked is when, if nobody waits for the answer any more.
+	// By is the number of the controller process that made the write, 0 for anyone else.
+	// Asked is when it made the call, if it no longer waits for the answer.
 	By             int
 	Asked          time.Time
 	OldJob, NewJob *batchv1.Job
 	OldPod, NewPod *corev1.Pod
 }
 
-// Ours says that the controller under test made the write.
+// Ours reports whether the controller under test made the write.
 func (c Commit) Ours() bool { return c.By > 0 }
 
-// Late says that nobody waits for the answer any more.
+// Late reports whether the caller no longer waits for the answer.
 func (c Commit) Late() bool { return !c.Asked.IsZero() }
 
 func (c Commit) resource() resource { return resource(c.NewJob != nil || c.OldJob != nil) }
 
-// Store is the API server: it holds the objects of one namespace, and tells a
+// Store is the API server: it holds the objects of one namespace, and notifies a
 // listener of every commit. A stored object is never changed: a write replaces it.
 // Objects that a Store returns are copies.
 type Store struct {
@@ -54,16 +54,16 @@ type Store struct {
 	jobs     map[string]*batchv1.Job
 	pods     map[string]*corev1.Pod
 	byUID    map[types.UID]*corev1.Pod
-	// owned are the pods that a Job controls, under "" those that none does.
+	// owned has the pods that a Job controls, and under "" those without a controlling Job.
 	owned map[types.UID]*podSet
 	// by and asked are set while the controller under test writes.
 	by    int
 	asked time.Time
-	// terminating says that the namespace is being deleted.
+	// terminating reports whether the namespace is being deleted.
 	terminating bool
-	// quota is how many pods there may be that have not ended, if it is not negative.
+	// quota limits the pods that have not ended, unless it is negative.
 	quota int
-	// shared leaves out the copies: whoever gets an object promises to leave it as it is.
+	// shared makes the store return objects without copying them; callers must not change them.
 	shared bool
 }
 
@@ -89,7 +89,7 @@ func (s *Store) commit(c Commit) {
 	s.onCommit(c)
 }
 
-// commitJob stores a new version of a Job, or ends it, if nothing holds it any more.
+// commitJob stores a new version of a Job, or removes it, if nothing holds it anymore.
 func (s *Store) commitJob(verb string, job *batchv1.Job) *batchv1.Job {
 	old := s.jobs[job.Name]
 	version := s.next()
@@ -104,12 +104,12 @@ func (s *Store) commitJob(verb string, job *batchv1.Job) *batchv1.Job {
 	return job.DeepCopy()
 }
 
-// commitPod stores a new version of a pod, or ends it, if nothing holds it any more.
+// commitPod stores a new version of a pod, or removes it, if nothing holds it anymore.
 func (s *Store) commitPod(verb string, pod *corev1.Pod) *corev1.Pod {
 	old := s.pods[pod.Name]
 	version := s.next()
 	if pod.DeletionTimestamp != nil && len(pod.Finalizers) == 0 && ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
-		// The write that let go of it is the object's end.
+		// The write that removed the last finalizer removes the object.
 		s.index(old, nil)
 		s.commit(Commit{Verb: verb, OldPod: old})
 		return s.copy(pod)
@@ -148,7 +148,7 @@ func (s *Store) index(old, now *corev1.Pod) {
 	}
 }
 
-// podSet are pods in an order that follows from the commits alone.
+// podSet is a set of pods in an order that depends on the commits alone.
 type podSet struct {
 	list []*corev1.Pod
 	at   map[types.UID]int
@@ -163,7 +163,7 @@ func (p *podSet) put(pod *corev1.Pod) {
 	p.list = append(p.list, pod)
 }
 
-// remove moves the last pod into the gap.
+// remove removes a pod, and moves the last one to its position.
 func (p *podSet) remove(uid types.UID) {
 	i, last := p.at[uid], len(p.list)-1
 	p.list[i] = p.list[last]
@@ -180,7 +180,7 @@ func (s *Store) Job(name string) *batchv1.Job { return s.jobs[name].DeepCopy() }
 // Pod returns a copy of a pod, or nil.
 func (s *Store) Pod(name string) *corev1.Pod { return s.pods[name].DeepCopy() }
 
-// jobOf returns the Job that an owner reference means, or nil.
+// jobOf returns the Job of an owner reference, or nil.
 func (s *Store) jobOf(name string, uid types.UID) *batchv1.Job {
 	if job := s.jobs[name]; job != nil && job.UID == uid {
 		return job
@@ -188,8 +188,8 @@ func (s *Store) jobOf(name string, uid types.UID) *batchv1.Job {
 	return nil
 }
 
-// podsOf returns the stored pods that the Job controls, in an order that says
-// nothing. Neither they nor the slice must be changed.
+// podsOf returns the stored pods that the Job controls, in no particular order.
+// Neither they nor the slice must be changed.
 func (s *Store) podsOf(job types.UID) []*corev1.Pod {
 	if set := s.owned[job]; set != nil {
 		return set.list

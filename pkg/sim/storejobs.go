@@ -63,8 +63,8 @@ func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// generateSelector selects pods by the Job's UID, and puts that and the Job's name
-// on the template, under the labels of today and those of before 1.27.
+// generateSelector selects pods by the Job's UID, and adds that and the Job's name to
+// the template, as the current labels and those from before 1.27.
 func generateSelector(job *batchv1.Job) {
 	uid := string(job.UID)
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
@@ -101,9 +101,9 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	return s.commitJob("edit", job), nil
 }
 
-// DeleteJob deletes a Job. With background propagation it goes at once, and its pods
-// are left to the garbage collector; otherwise it waits for that one to be done with
-// the pods. Finalizers of others hold it in any case.
+// DeleteJob deletes a Job. With background propagation it is gone at once, and its pods are
+// left to the garbage collector; otherwise it waits until that has deleted the pods. Other
+// finalizers hold it in any case.
 func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
 	old := s.jobs[name]
 	switch {
@@ -126,7 +126,7 @@ func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
 	return nil
 }
 
-// finalizeJob takes a finalizer from a Job.
+// finalizeJob removes a finalizer from a Job.
 func (s *Store) finalizeJob(name, finalizer string) {
 	if old := s.jobs[name]; old != nil {
 		job := old.DeepCopy()
@@ -155,7 +155,7 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	return s.commitJob("status", next), nil
 }
 
-// roundTimes cuts times to seconds, as their JSON form does.
+// roundTimes truncates times to seconds, as their JSON form does.
 func roundTimes(status *batchv1.JobStatus) *batchv1.JobStatus {
 	for _, t := range []*metav1.Time{status.StartTime, status.CompletionTime} {
 		if t != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// CreatePod stores a new pod; a generated name ends in a running number, so that
-// traces can be read.
+// CreatePod stores a new pod; generated names end in sequential numbers, so that
+// traces are readable.
 func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.terminating {
 		return nil, namespaceTerminating(podsResource, pod.GenerateName)
@@ -62,8 +62,9 @@ func namespaceTerminating(resource schema.GroupResource, name string) error {
 	return err
 }
 
-// editable is a copy that shares with the stored pod only what nobody here changes:
-// the spec below its first level, and what a container's status points to.
+// editable returns a copy that shares with the stored pod only what this package
+// never changes: the spec below its first level, and what a container's status points
+// to.
 func editable(pod *corev1.Pod) *corev1.Pod {
 	out := *pod
 	out.Labels, out.Annotations = maps.Clone(pod.Labels), maps.Clone(pod.Annotations)
@@ -84,9 +85,9 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// DeletePod asks for the deletion of a pod, by anybody, if uid is "" or the pod's. A
-// pod that runs gets its grace period; one that no node has, or that has finished, is
-// gone as soon as no finalizer holds it.
+// DeletePod requests the deletion of a pod, if uid is "" or the pod's. A running pod gets
+// its grace period; one without a node, or that has finished, is gone as soon as no
+// finalizer holds it.
 func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
 	old := s.pods[name]
 	switch {
@@ -109,8 +110,8 @@ func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
 
 func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
 
-// KillPod deletes a pod with a grace period of zero: the kubelet's last word on a pod
-// that has ended, or somebody's who will not wait for it.
+// KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that
+// has ended, or a user with --force.
 func (s *Store) KillPod(name string) {
 	old := s.pods[name]
 	if old == nil || old.DeletionTimestamp != nil && ptr.Deref(old.DeletionGracePeriodSeconds, 0) == 0 && len(old.Finalizers) > 0 {
@@ -119,7 +120,7 @@ func (s *Store) KillPod(name string) {
 	pod := editable(old)
 	asked := s.timestamp().Time
 	if d := old.DeletionTimestamp; d != nil {
-		// A shorter period counts from when the deletion was asked for.
+		// A shorter period counts from when the deletion was requested.
 		asked = d.Add(-time.Duration(ptr.Deref(old.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: asked}, ptr.To[int64](0)
@@ -149,7 +150,7 @@ func (s *Store) setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	pod.Status.Conditions = append(pod.Status.Conditions, c)
 }
 
-// PatchPod changes what ties a pod to a Job, on the conditions that the reference names.
+// PatchPod changes the owner and the finalizer of a pod, with the preconditions of the reference.
 func (s *Store) PatchPod(verb string, ref reconcile.PodRef, change func(*corev1.Pod)) (*corev1.Pod, error) {
 	old := s.pods[ref.Name]
 	switch {
@@ -176,7 +177,7 @@ func invalidPod(name, path, problem string) error {
 	return apierrors.NewInvalid(podKind, name, field.ErrorList{field.Invalid(field.NewPath("metadata", path), field.OmitValueType{}, problem)})
 }
 
-// ownershipProblem is what the API server does not allow of finalizers and owners.
+// ownershipProblem returns what the API server rejects about finalizers and owners.
 func ownershipProblem(old, pod *corev1.Pod) (path, problem string) {
 	controllers := 0
 	for _, o := range pod.OwnerReferences {

@@ -12,11 +12,11 @@ type stream struct {
 	process  *process
 	resource resource
 	store    observe.Store
-	// connection is its number; what an earlier one had on its way is lost. open says
-	// that there is one.
+	// connection is its number; events in flight of an earlier one are lost. open reports
+	// whether there is one.
 	connection int
 	open       bool
-	// last is when the last event arrives, seen the version up to which all has.
+	// last is when the last event arrives, seen is the version up to which all have arrived.
 	last time.Time
 	seen int64
 }
@@ -36,17 +36,17 @@ func (r resource) String() string {
 }
 
 // WatchFault is what goes wrong with a watch when an event is to arrive; the zero
-// WatchFault is nothing.
+// WatchFault is no fault.
 type WatchFault struct {
-	// Twice lets the event arrive again.
+	// Twice delivers the event again.
 	Twice bool
-	// Closed ends the watch before the event, and with 410 every attempt to go on from
-	// there: after Gap there is a new list, which shows what was stored Older before.
+	// Closed ends the watch before the event, and answers 410 to every attempt to resume
+	// it: after Gap there is a new list, which shows what was stored Older before.
 	Closed     bool
 	Gap, Older time.Duration
 }
 
-// lag is the longest time that an event is on its way.
+// lag is the longest delay of an event.
 func (p *process) lag() time.Duration {
 	if p.Lag > 0 {
 		return p.Lag
@@ -54,7 +54,7 @@ func (p *process) lag() time.Duration {
 	return p.world.Lag
 }
 
-// deliver sends a commit on its way, if the watch is open: if not, a list will show it.
+// deliver sends a commit if the watch is open; if not, a list will show it.
 func (s *stream) deliver(c Commit) {
 	if s.open && c.resource() == s.resource {
 		s.send(c)
@@ -91,7 +91,7 @@ func (s *stream) arrive(c Commit) {
 	}
 }
 
-// take gives an event to the cache, as the reflector does.
+// take passes an event to the cache, as the reflector does.
 func (s *stream) take(c Commit) {
 	version := strconv.FormatInt(c.Version, 10)
 	s.seen = c.Version
@@ -111,9 +111,9 @@ func (s *stream) take(c Commit) {
 	}
 }
 
-// relist closes the watch, and opens another after a while, with a complete list of what
-// was stored some time before that: what happened meanwhile is seen as one change, or
-// not at all.
+// relist closes the watch, and opens another one later, with a complete list of what was
+// stored some time before that: what happened meanwhile is seen as one change, or not at
+// all.
 func (s *stream) relist(gap, older time.Duration) {
 	w := s.process.world
 	s.connection++
@@ -131,10 +131,10 @@ func (s *stream) relist(gap, older time.Duration) {
 	})
 }
 
-// answer is the list on its way: the state that it shows is older when it arrives.
+// answer delivers the list: the state that it shows is older by the time it arrives.
 func (s *stream) answer(connection int, version int64) {
 	w := s.process.world
-	// A list is never older than what its client has seen: it says so in its request.
+	// A list is never older than what its client has seen, which its request contains.
 	version = max(version, s.seen)
 	w.after(w.random(s.process.lag()), func() {
 		if s.process.alive && s.connection == connection {
@@ -144,14 +144,14 @@ func (s *stream) answer(connection int, version int64) {
 	})
 }
 
-// list is the first list of a watch.
+// list makes the first list of a watch.
 func (s *stream) list(older time.Duration) {
 	w := s.process.world
 	s.connection++
 	s.replace(w.versionAt(w.Now().Add(-older)))
 }
 
-// replace takes a complete list, and then the events since.
+// replace processes a complete list, and then the events since.
 func (s *stream) replace(version int64) {
 	w := s.process.world
 	must(s.store.Replace(w.listAt(version, s.resource), strconv.FormatInt(version, 10)))

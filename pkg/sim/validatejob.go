@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// specRule is one rule that the API server enforces on the spec of a Job. Only those
-// are here that a scenario could break without meaning to.
+// specRule is one rule that the API server enforces on the spec of a Job, limited to those
+// that a scenario could break by accident.
 type specRule struct {
 	path   string
 	broken func(spec *batchv1.JobSpec) bool
@@ -75,7 +75,7 @@ func hasContainer(spec *corev1.PodSpec, name string) bool {
 	return slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool { return c.Name == name })
 }
 
-// validateJobUpdate checks what may not change in the spec of a Job.
+// validateJobUpdate checks that the immutable fields of a Job's spec do not change.
 func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 	was, is := &old.Spec, &job.Spec
 	elastic := isIndexed(is) && ptr.Equal(is.Completions, is.Parallelism)
@@ -100,7 +100,7 @@ func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 	return list
 }
 
-// minCount is the size of the gang that a Job asks for, 0 if it leaves that open.
+// minCount is the gang size that a Job asks for, 0 if it is unset.
 func minCount(s *batchv1.JobSchedulingConfiguration) int32 {
 	if s == nil || s.SchedulingPolicy == nil || s.SchedulingPolicy.Gang == nil {
 		return 0

@@ -13,14 +13,14 @@ import (
 )
 
 // statusRule is one rule that the API server enforces on a write to /status
-// (requirements STV-01..21). broken describes how the write breaks it, or is "".
+// (requirements STV-01..21). broken returns how the write breaks it, or "".
 type statusRule struct {
 	id     string
 	path   string
 	broken func(old, next *jobView) string
 }
 
-// jobView is a Job with the questions that the rules ask.
+// jobView is a Job with the methods that the rules need.
 type jobView struct {
 	*batchv1.Job
 	complete, failed, failureTarget, successCriteriaMet, suspended bool

@@ -17,37 +17,37 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Options shape a World. Zero values get the default.
+// Options configure a World. Zero values mean the default.
 type Options struct {
 	Seed uint64
 	// Latency is the longest time an API call takes; each takes a random part.
 	// Default 4 ms.
 	Latency time.Duration
-	// Lag is the longest time a watch event is on its way. Default 20 ms.
+	// Lag is the longest delay of a watch event. Default 20 ms.
 	Lag time.Duration
-	// Controller is the configuration under test; Client and Clock are ignored. Limits
-	// that are all zero stand for reconcile.DefaultConfig, with all features on.
+	// Controller is the configuration under test; Client and Clock are ignored. Zero Limits
+	// mean reconcile.DefaultConfig, with all features enabled.
 	Controller controller.Config
-	// MaxWrites is how many writes, and how many API calls, are more than the world needs:
-	// RunUntil gives up then. 0 for no limit.
+	// MaxWrites limits the writes, and also the API calls: RunUntil gives up beyond it. 0
+	// for no limit.
 	MaxWrites int
 	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
 	QPS float64
 	// Workers is how many Jobs are synced at once; 0 for no limit.
 	Workers int
-	// OnSync, if set, is told how long each sync took, in virtual time.
+	// OnSync, if set, is called with how long each sync took, in virtual time.
 	OnSync func(took time.Duration)
-	// OnCommit, if set, is told of each write when it is stored.
+	// OnCommit, if set, is called for each write when it is stored.
 	OnCommit func(Commit)
-	// Fault, if set, is asked about every API call of the controller, WatchFault about
-	// every event that a watch brings to it.
+	// Fault, if set, is called for every API call of the controller, WatchFault for every
+	// event that a watch delivers to it.
 	Fault      func(Call) Fault
 	WatchFault func() WatchFault
-	// Successor is what a process is like that takes over from one that crashed.
+	// Successor configures a process that takes over from one that crashed.
 	Successor ProcessOptions
 }
 
-// World is a cluster with a controller process, or two, a clock, and an order of events.
+// World is a cluster with one or two controller processes, a clock, and an order of events.
 type World struct {
 	Options
 	Store    *Store
@@ -57,27 +57,27 @@ type World struct {
 	begun    time.Time
 	events   eventQueue
 	number   uint64
-	// current is the routine that runs, busy how many there are.
+	// current is the running routine, busy is how many there are.
 	current *routine
 	busy    int
 	calls   int
-	// gaveUp is why RunUntil gave up, if it did.
+	// gaveUp is why RunUntil gave up, or "".
 	gaveUp  string
 	kubelet kubelet
 	collector
-	// processes are the controller processes that are alive, started what time each that
-	// there was began to know of, by number.
+	// processes are the live controller processes. started is the time of the state that
+	// each process, dead or alive, started with, by number.
 	processes []*process
 	started   []time.Time
 	journal   journal
-	// awayUntil is when the API server can be reached again, skew how far the clocks of
-	// new processes are ahead.
+	// awayUntil is when the API server is reachable again, skew how far the clocks of new
+	// processes are ahead.
 	awayUntil time.Time
 	skew      time.Duration
 	ctx       context.Context
 }
 
-// NewWorld returns a world at its beginning, with the controller running.
+// NewWorld returns a new world with the controller running.
 func NewWorld(o Options) *World {
 	if o.Latency == 0 {
 		o.Latency = 4 * time.Millisecond
@@ -107,25 +107,25 @@ func NewWorld(o Options) *World {
 	return w
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (w *World) Now() time.Time { return w.clock.Now() }
 
-// Elapsed is the virtual time since the beginning.
+// Elapsed returns the virtual time since the start.
 func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
 
-// after lets do happen later. Events of the same instant happen in random order.
+// after schedules do. Events at the same instant happen in random order.
 func (w *World) after(wait time.Duration, do func()) {
 	w.number++
 	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do})
 }
 
-// random is a duration between zero and most.
+// random returns a duration between zero and most.
 func (w *World) random(most time.Duration) time.Duration {
 	return time.Duration(w.rng.Int64N(int64(most) + 1))
 }
 
-// step lets the next event happen; it reports whether there was one by limit, or any
-// while something is under way.
+// step runs the next event; it reports whether there was one by limit, or any while a
+// routine is running.
 func (w *World) step(limit time.Time) bool {
 	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
@@ -136,7 +136,7 @@ func (w *World) step(limit time.Time) bool {
 	return true
 }
 
-// advance sets the clock, unless it is later already.
+// advance sets the clock, unless it is already later.
 func (w *World) advance(to time.Time) {
 	if to.After(w.Now()) {
 		w.notify(clockAdvancing{to})
@@ -144,8 +144,8 @@ func (w *World) advance(to time.Time) {
 	}
 }
 
-// RunUntil lets events happen until the condition holds or the limit has passed.
-// It reports whether the condition was reached. What is under way is carried through.
+// RunUntil runs events until the condition holds or the limit has passed. It reports
+// whether the condition was met. Running routines are completed.
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for w.busy > 0 || !condition() {
@@ -160,11 +160,11 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	return true
 }
 
-// eventsPerWrite is more than each write or call leads to. What happens without either
-// need not take any virtual time.
+// eventsPerWrite is more than the events that each write or call causes. Events without
+// either need not take virtual time.
 const eventsPerWrite = 50
 
-// givesUp reports whether the controller never comes to an end.
+// givesUp reports whether the controller never becomes idle.
 func (w *World) givesUp() bool {
 	most := w.MaxWrites
 	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
@@ -174,10 +174,10 @@ func (w *World) givesUp() bool {
 	return w.gaveUp != ""
 }
 
-// Restart ends every controller process, and starts others that know nothing.
+// Restart ends every controller process, and starts new ones without memory.
 func (w *World) Restart() { w.RestartAs(ProcessOptions{}) }
 
-// RestartAs is Restart with processes that differ.
+// RestartAs is Restart with different processes.
 func (w *World) RestartAs(o ProcessOptions) {
 	for _, p := range w.processes {
 		w.replace(p, o)
@@ -191,13 +191,13 @@ func (w *World) replace(p *process, o ProcessOptions) {
 	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
 }
 
-// SecondLeader starts another process of the same controller beside the first.
+// SecondLeader starts another process of the same controller.
 func (w *World) SecondLeader(o ProcessOptions) {
 	w.notify(processStarted{o})
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
-// OneLeader ends all processes but the newest.
+// OneLeader ends all processes except the newest.
 func (w *World) OneLeader() {
 	last := len(w.processes) - 1
 	for _, p := range w.processes[:last] {
@@ -207,7 +207,7 @@ func (w *World) OneLeader() {
 	w.notify(processStarted{})
 }
 
-// signature says which process did something, if there are several.
+// signature identifies the process that did something, if there are several.
 func (w *World) signature(process int) string {
 	if len(w.processes) < 2 || process == 0 {
 		return ""
