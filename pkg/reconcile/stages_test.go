@@ -86,7 +86,7 @@ func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	return o
 }
 
-// counts says that the pod can count for the Job.
+// counts reports whether the pod can count for the Job.
 func (o *observed) counts(p *Pod) bool {
 	spec := &o.Job.Spec
 	return spec.CompletionMode == nil || *spec.CompletionMode != "Indexed" || p.Index >= 0 && p.Index < *spec.Completions

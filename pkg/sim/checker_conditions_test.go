@@ -36,7 +36,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 	c.becomes(h, m, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 }
 
-// isDecided says that the Job has an interim condition.
+// isDecided reports whether the Job has an interim condition.
 func isDecided(job *batchv1.Job) bool {
 	v := view(job)
 	return v.failureTarget || v.successCriteriaMet

@@ -63,7 +63,7 @@ func (c *Checker) knowsPods(h *history, process int) bool {
 	return !edited && !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, process)
 }
 
-// knowsEnd says that a process must know that the Job is about to end. Of two, the one that
+// knowsEnd reports whether a process must know that the Job is about to end. Of two, the one that
 // stored it may not have got the answer.
 func (c *Checker) knowsEnd(h *history, process int) bool {
 	stored := h.endingBy == process && (c.alone() || !c.recent(c.lostAt))
@@ -180,7 +180,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	return n, last
 }
 
-// mustKnow says that a process must know that the pod failed: it saw it, or anybody can
+// mustKnow reports whether a process must know that the pod failed: it saw it, or anybody can
 // see it now. Of two processes, the other one may have let go of the pod.
 func (c *Checker) mustKnow(l *life, by int) bool {
 	early := c.recent(l.seenAt) && !l.known[by]
@@ -233,12 +233,12 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	}
 }
 
-// failedOf says that the pod failed, and was another of the same index.
+// failedOf reports whether the pod failed, and was another of the same index.
 func (l *life) failedOf(pod *corev1.Pod) bool {
 	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
 }
 
-// tells says that the failed pod still tells how often its index has failed, and that the
+// tells reports whether the failed pod still tells how often its index has failed, and that the
 // controller must know of it.
 func (c *Checker) tells(h *history, l *life) bool {
 	return !c.recent(l.seenAt) && !l.gone && tracked(l.pod) && !h.recorded[l.pod.UID]

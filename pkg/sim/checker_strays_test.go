@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// freesStrays says that a pod that nobody controls is the controller's to let go.
+// freesStrays reports whether a pod that nobody controls is the controller's to let go.
 func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 	return c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil
 }

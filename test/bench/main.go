@@ -150,7 +150,7 @@ func (o options) validate() error {
 	return nil
 }
 
-// runs says that at least one of the parts is asked for.
+// runs reports whether at least one of the parts is asked for.
 func (o options) runs(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
 }

@@ -76,7 +76,7 @@ type fault struct {
 	wire    *wire
 	match   match
 	disturb disturbance
-	// forges says that the answers are not the API server's.
+	// forges reports whether the answers are not the API server's.
 	forges bool
 
 	// The rest is guarded by wire.mu.
