@@ -254,7 +254,7 @@ func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
 	}
 }
 
-// The pod is let go without a replacement once its index or its Job has ended.
+// The pod is released without a replacement once its index or its Job has ended.
 func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 	for name, c := range map[string]struct {
 		option func(*batchv1.Job)
@@ -279,7 +279,7 @@ func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 }
 
 // An ignored predecessor too stays until the Job's end is stored: activeDeadlineSeconds may be
-// raised while the write is on its way, and then the index goes on, with its counts.
+// raised while the write is on its way, and then the index continues, with its counts.
 func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
 	o := observeJob(indexed(1, 1), perIndex(3), failurePolicy(onExit("Ignore", 2)), deadline(3600)).
 		with("p0", index(0), failedPod(2, 0), counts(2, 1))
@@ -386,7 +386,7 @@ func limited(o *observed, n int) *observed {
 	return o
 }
 
-// The Job goes on after both at once, and completes.
+// The Job continues after both at once, and completes.
 func TestDisjointJobProceeds_BLI_12(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1))}

@@ -48,7 +48,7 @@ func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 }
 
 // More failures than one status can record, all in back-off: the rule is met all the same,
-// and the Job does not go on until they are replaced.
+// and the Job does not continue until they are replaced.
 func TestRuleIsMetBesideDelayedFailures_SUC_03(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
@@ -129,7 +129,7 @@ func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
 }
 
-// Once the criteria are met, nothing fails the Job any more.
+// Once the criteria are met, nothing fails the Job anymore.
 func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"FailJob": failurePolicy(onExit("FailJob", 3)), "backoffLimit": backoffLimit(0), "deadline": deadline(1), "index": perIndex(0),

@@ -143,7 +143,7 @@ func (c *Checker) longEnded(l *life) bool {
 }
 
 // writeAhead is S2: a finished pod loses its finalizer only when its result is
-// stored, or does not matter any more.
+// stored, or does not matter anymore.
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
 	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
@@ -179,7 +179,7 @@ func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
 	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(job, indexOf(pod)) || !selects(job, pod)
 }
 
-// stored reports whether the status tells of the end of the pod, or of its index.
+// stored reports whether the status has the end of the pod, or of its index.
 func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
 	if slices.Contains(slices.Concat(failedUIDs(&job.Status), succeededUIDs(&job.Status)), pod.UID) {
 		return true

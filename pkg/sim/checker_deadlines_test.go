@@ -165,7 +165,7 @@ func (c *Checker) busy(h *history, index int32) bool {
 }
 
 // delays reports whether somebody may take the pod for a failure that delays others: who
-// did not see that it was let go before.
+// did not see that it was released before.
 func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 
 // latest is the end of the longest back-off that the failures of some pods can cause.

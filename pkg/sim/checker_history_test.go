@@ -68,7 +68,7 @@ type life struct {
 	// annotations, or took its finalizer.
 	tampered bool
 	// by is the process that created it, or 0, bornAt when, and late whether nobody waited
-	// for it any more; known are the processes that have acted on its failure.
+	// for it anymore; known are the processes that have acted on its failure.
 	by     int
 	bornAt time.Time
 	late   bool

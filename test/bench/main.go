@@ -185,5 +185,5 @@ func run(ctx context.Context, o options) (err error) {
 	return printReport(os.Stdout, o, newReport(results))
 }
 
-// progress tells a waiting person what goes on.
+// progress shows a waiting person what happens.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -154,7 +154,7 @@ func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
 	}
 }
 
-// say tells of progress at once; go test shows it with -v.
+// say prints progress at once; go test shows it with -v.
 func (s *soak) say(format string, args ...any) {
 	fmt.Printf("soak %v: %s\n", time.Since(s.started).Round(time.Second), fmt.Sprintf(format, args...))
 }

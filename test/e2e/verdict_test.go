@@ -53,7 +53,7 @@ func runsAll() bool {
 	return !given
 }
 
-// settle gives controllers the time to let go of what the last tests have left behind.
+// settle gives controllers the time to release what the last tests have left behind.
 func (h *chronicle) settle() {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()

@@ -127,7 +127,7 @@ func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	}{
 		"more than parallelism":    {tell(nil).pod("a-0").pod("b-1").pod("c-2"), []string{"S5 at revision 4, Job job: pod c-2 is created: 3 pods run, and 2 may"}},
 		"more than completions":    {tell(nil).pod("a-0").pod("a-0", succeeded).pod("b-1").pod("c-2"), []string{"S5 at revision 5"}},
-		"after the outcome":           {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("a-0"), []string{"S11", "S5 at revision 3, Job job: pod a-0 is created, and the Job's outcome"}},
+		"after the outcome":        {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("a-0"), []string{"S11", "S5 at revision 3, Job job: pod a-0 is created, and the Job's outcome"}},
 		"untracked":                {tell(nil).pod("a-0", released), []string{"TRK-01"}},
 		"two of an index":          {tell(indexed).pod("a-0").pod("b-0"), []string{"S6 at revision 3"}},
 		"beside a terminating one": {tell(onlyFailed).pod("a-0").pod("a-0", deleted).pod("b-0"), []string{"S6 at revision 4"}},

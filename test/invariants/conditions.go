@@ -120,7 +120,7 @@ func (l *ledger) notCompleted() string {
 }
 
 // noRule checks a Job that a rule of its podFailurePolicy failed: a pod did match the
-// rule, and reason and message tell of it (PFN-02, PFP-10).
+// rule, and reason and message report it (PFN-02, PFP-10).
 func (l *ledger) noRule(c *batchv1.JobCondition) string {
 	for _, pod := range l.pods {
 		action, rule := matchedRule(l.job, pod.pod)

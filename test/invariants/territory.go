@@ -163,7 +163,7 @@ func jobOf(v history.Version) types.UID {
 	return types.UID(v.Pod.Labels[batchv1.ControllerUidLabel])
 }
 
-// trespass tells of an object once.
+// trespass reports an object once.
 func (p *patrol) trespass(v history.Version, c *claim, invariant string, f metav1.ManagedFieldsEntry) {
 	what, object := "Job", v.Object()
 	if v.Pod != nil {

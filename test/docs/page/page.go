@@ -84,7 +84,7 @@ func (b Block) Commands() []Command {
 	}
 	lines := strings.Split(b.Text, "\n")
 	if b.Output {
-		lines = lines[:1] // What follows is output, also if it tells of commands.
+		lines = lines[:1] // What follows is output, even if it mentions commands.
 	}
 	var commands []Command
 	open := false // The line before is of a command.

@@ -10,7 +10,7 @@ type Rules struct {
 	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API
 	// server refuses its end, unless completions are 0 (STV-14, D-39).
 	StartTimeAtEnd bool
-	// ReplacedStays: a failed pod whose next pod is removed at once may go on waiting for
+	// ReplacedStays: a failed pod whose next pod is removed at once may continue waiting for
 	// another (BLI-07).
 	ReplacedStays bool
 	// CountKept: the number of succeeded pods stays as it is where the API server refuses a

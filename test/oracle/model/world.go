@@ -14,7 +14,7 @@ const (
 	Namespace = "sim"
 
 	startup   = 5 * time.Millisecond // from the creation of a pod to its start
-	grace     = 30 * time.Second     // the longest that a deleted pod goes on
+	grace     = 30 * time.Second     // the longest that a deleted pod continues
 	killed    = 137
 	podGC     = 20 * time.Second // what PodGC leaves a deleted pod without a node
 	maxEvents = 20000
