@@ -1,11 +1,11 @@
-// Package config has the manifests of a cluster with this controller, as kustomizations,
-// for programs that print them. Its files and folders are for kubectl apply -k, too:
+// Package config embeds the manifests of the controller, as kustomizations, for programs
+// that print them. They are for kubectl apply -k, too:
 //
 //   - default is the controller, of the bases manager and rbac;
-//   - admission are policies, which the controller does without, and they without it;
+//   - admission has policies, which are independent of the controller;
 //   - prometheus is monitoring, for the Prometheus operator.
 //
-// config/samples is for people, and not in here.
+// config/samples is for users, and not embedded.
 package config
 
 import (
@@ -16,5 +16,5 @@ import (
 //go:embed admission default manager prometheus rbac
 var files embed.FS
 
-// Files are the folders with the kustomizations.
+// Files are the directories with the kustomizations.
 func Files() fs.FS { return files }

@@ -1,5 +1,5 @@
-# Sourced: tells whether the controller of make up runs. A pid alone does not: it
-# may belong to another process by now.
+# Sourced: checks whether the controller of make up runs. A pid alone is not enough:
+# it may belong to another process by now.
 controller_runs() {
 	[ -f .cluster/controller.pid ] && ps -p "$(cat .cluster/controller.pid)" -o args= 2>/dev/null | grep -q 'kubectl-batchjob controller'
 }

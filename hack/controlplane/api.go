@@ -20,7 +20,7 @@ import (
 )
 
 // api is a client of the cluster's API server: JSON or YAML over HTTPS, with the
-// administrator's certificate. It spares this tool client-go and its start-up time.
+// administrator's certificate, without client-go and its start-up time.
 type api struct {
 	server string
 	client *http.Client
@@ -53,7 +53,7 @@ func newAPI(kubeconfig, pki string) (*api, error) {
 	return &api{server: string(match[1]), client: &http.Client{Transport: transport, Timeout: 10 * time.Second}}, nil
 }
 
-// do sends body and decodes the answer into result, unless that is nil.
+// do sends body and decodes the response into result, unless that is nil.
 func (a *api) do(ctx context.Context, method, path, contentType string, body []byte, result any) error {
 	req, err := http.NewRequestWithContext(ctx, method, a.server+path, bytes.NewReader(body))
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *api) do(ctx context.Context, method, path, contentType string, body []b
 	return json.Unmarshal(data, result)
 }
 
-// message is the text of a Status object, or the answer itself.
+// message returns the message of a Status object, or the response itself.
 func message(data []byte) string {
 	var status struct{ Message string }
 	if json.Unmarshal(data, &status) == nil && status.Message != "" {
@@ -97,12 +97,12 @@ func (a *api) apply(ctx context.Context, path string, object []byte) error {
 	return a.do(ctx, http.MethodPatch, path+"?fieldManager=controlplane&force=true", "application/apply-patch+yaml", object, nil)
 }
 
-// serving says whether the API server is ready to serve.
+// serving returns an error unless the API server is ready.
 func (a *api) serving(ctx context.Context) error {
 	return a.do(ctx, http.MethodGet, "/readyz", "application/json", nil, nil)
 }
 
-// nodesReady says whether at least want nodes are Ready.
+// nodesReady returns an error unless at least want nodes are Ready.
 func (a *api) nodesReady(ctx context.Context, want int) error {
 	var list struct {
 		Items []struct {
@@ -128,9 +128,9 @@ func (a *api) nodesReady(ctx context.Context, want int) error {
 	return nil
 }
 
-// podsGetNodes says whether a pod without a node would be admitted with one. It
-// needs all that a Job's pod needs: the default service account, and the policy
-// in force (the API server takes a moment after it was created).
+// podsGetNodes returns an error unless a pod without a node would be admitted with
+// one. That requires the default service account, and the policy to be in force
+// (which takes the API server a moment).
 func (a *api) podsGetNodes(ctx context.Context) error {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"probe","namespace":"default"},` +
 		`"spec":{"containers":[{"name":"probe","image":"probe"}]}}`

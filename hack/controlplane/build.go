@@ -20,7 +20,7 @@ const (
 	etcdVersion = "v3.7.0"
 	kwokVersion = "v0.8.0"
 
-	// Clients refuse a server that does not tell its version.
+	// Clients reject a server without a version.
 	ldflags = "-s -w" +
 		" -X k8s.io/component-base/version.gitVersion=" + kubeVersion +
 		" -X k8s.io/component-base/version.gitMajor=1" +
@@ -44,7 +44,7 @@ var components = []component{
 	{name: "kubectl", what: "the client, Kubernetes " + kubeVersion},
 }
 
-// builder knows where the binaries come from and where they go.
+// builder builds the binaries.
 type builder struct {
 	source string // this module
 	cache  string // holds a folder per version, the lock, and temporary folders
@@ -70,7 +70,7 @@ func newBuilder(source string) (*builder, error) {
 	return &builder{source: source, cache: cache, bin: filepath.Join(cache, key), goTool: "go", out: os.Stderr}, nil
 }
 
-// versionKey names a set of binaries by all that decides what they are.
+// versionKey identifies a set of binaries by everything they depend on.
 func versionKey(source string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, ldflags, kwokLdflags, kwokVersion, runtime.GOOS, runtime.GOARCH)
@@ -93,8 +93,8 @@ func versionKey(source string) (string, error) {
 	return kubeVersion + "-" + hex.EncodeToString(h.Sum(nil))[:12], nil
 }
 
-// missing returns the components that b.bin lacks. Each binary arrives there by
-// a rename, so one that exists is whole.
+// missing returns the components that b.bin lacks. Each binary is renamed into place,
+// so one that exists is complete.
 func (b *builder) missing() []component {
 	var list []component
 	for _, c := range components {
@@ -105,7 +105,7 @@ func (b *builder) missing() []component {
 	return list
 }
 
-// build makes what is missing; a second call finds it all there.
+// build builds what is missing.
 func (b *builder) build(ctx context.Context) error {
 	switch {
 	case len(b.missing()) == 0:
@@ -116,7 +116,7 @@ func (b *builder) build(ctx context.Context) error {
 	return b.buildAll(ctx)
 }
 
-// lock keeps two builds apart.
+// lock prevents concurrent builds.
 func (b *builder) lock(ctx context.Context) (unlock func(), err error) {
 	return lock(ctx, filepath.Join(b.cache, "lock"), func() {
 		fmt.Fprintln(b.out, "waiting for another build to finish")
@@ -132,7 +132,7 @@ func (b *builder) buildAll(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	missing := b.missing() // the other build may have made them all
+	missing := b.missing() // another build may have built them
 	if len(missing) == 0 {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (b *builder) buildAll(ctx context.Context) error {
 	return nil
 }
 
-// tempDir makes a folder beside the final one, so that a rename can move a
-// binary, and removes what killed builds have left. The caller holds the lock.
+// tempDir creates a directory next to the final one, so that binaries can be renamed,
+// and removes what killed builds have left. The caller holds the lock.
 func (b *builder) tempDir() (string, error) {
 	old, err := filepath.Glob(filepath.Join(b.cache, ".build-*"))
 	if err != nil {
@@ -180,13 +180,13 @@ func (b *builder) tempDir() (string, error) {
 	return os.MkdirTemp(b.cache, ".build-")
 }
 
-// make builds one component in temp and moves it to its place. It returns what
-// there is to say about it besides the time.
+// make builds one component in temp and moves it into place. It returns a remark for
+// the progress line.
 func (b *builder) make(ctx context.Context, c component, temp string) (string, error) {
 	final := filepath.Join(b.bin, c.name)
 	if c.name == "kubectl" {
 		if found, err := exec.LookPath("kubectl"); err == nil {
-			// A link completes the folder for tools that expect all of it there.
+			// A link completes the directory for tools that expect all binaries there.
 			_ = os.Remove(final) // may point to a kubectl that is gone
 			return "using " + found, os.Symlink(found, final)
 		}
@@ -208,7 +208,7 @@ func (b *builder) make(ctx context.Context, c component, temp string) (string, e
 	return "", os.Rename(filepath.Join(temp, c.name), final)
 }
 
-// explain keeps the compiler's output in a file and its last line in the error.
+// explain saves the compiler's output in a file and returns its last line as an error.
 func (b *builder) explain(c component, output []byte, err error) error {
 	path := filepath.Join(b.cache, c.name+".log")
 	if writeErr := os.WriteFile(path, output, 0o644); writeErr != nil {

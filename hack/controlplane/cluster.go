@@ -28,17 +28,17 @@ var policyFile string
 
 const clusterName = "batchjob"
 
-// serverComponents are what kwokctl starts, by its names for them.
+// serverComponents are the components that kwokctl starts, by its names.
 var serverComponents = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kwok-controller"}
 
-// cluster is one running control plane and all of its files, below dir.
+// cluster is one running control plane with all of its files, below dir.
 type cluster struct {
-	dir        string // the user's; only what is named here is ours
+	dir        string // the user's; only the files named here are ours
 	bin        string
 	kwok       string // dir/kwok: kwokctl's state
 	state      string // dir/kwok/clusters/batchjob
 	kubeconfig string
-	audited    string   // whose requests are logged; nobody's if empty
+	audited    string   // whose requests are logged; none if empty
 	release    *release // nil for that of this module
 	gates      string   // feature gates, as on a command line
 	out        io.Writer
@@ -53,7 +53,7 @@ func newCluster(dir, bin string) *cluster {
 	}
 }
 
-// up starts the cluster, or finds that it runs. What is half there is removed first.
+// up starts the cluster, unless it runs. It removes an incomplete one first.
 func (c *cluster) up(ctx context.Context, nodes int) error {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	if err := c.remove(); err != nil {
 		return err
 	}
-	// git is not to see any of it.
+	// Hide it from git.
 	if err := os.WriteFile(filepath.Join(c.dir, ".gitignore"), []byte("*\n"), 0o644); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	err = c.start(ctx, nodes)
 	p.stop("", err)
 	if err != nil {
-		// The processes go, their logs stay.
+		// The processes end, their logs are kept.
 		return errors.Join(err, stopProcesses(c.dir))
 	}
 	c.hint()
@@ -94,14 +94,14 @@ func (c *cluster) hint() {
 	fmt.Printf("export KUBECONFIG=%s\n", c.kubeconfig)
 }
 
-// lock keeps two calls for the same cluster apart.
+// lock prevents concurrent calls for the same cluster.
 func (c *cluster) lock(ctx context.Context) (func(), error) {
 	return lock(ctx, filepath.Join(c.dir, "lock"), func() {
 		fmt.Fprintln(c.out, "waiting for another up or down of this cluster to finish")
 	})
 }
 
-// healthy is nil if every component runs and the cluster can run pods.
+// healthy returns nil if every component runs and the cluster can run pods.
 func (c *cluster) healthy(ctx context.Context) error {
 	if err := c.allRun(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *cluster) healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A busy cluster gets its time to answer: replacing it would lose what is in it.
+	// A busy cluster gets time to answer: replacing it would lose its contents.
 	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *cluster) start(ctx context.Context, nodes int) error {
 	return c.prepare(ctx, client, nodes)
 }
 
-// prepare makes the nodes and the policy, and waits until Jobs can run.
+// prepare creates the nodes and the policy, and waits until Jobs can run.
 func (c *cluster) prepare(ctx context.Context, client *api, nodes int) error {
 	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (c *cluster) prepare(ctx context.Context, client *api, nodes int) error {
 	})
 }
 
-// wait repeats probe until it succeeds. It gives up when a minute is over, or at
-// once if a process has ended, as that does not heal.
+// wait repeats probe until it succeeds. It gives up after a minute, or at once if a
+// process has ended.
 func (c *cluster) wait(ctx context.Context, what string, probe func(context.Context) error) error {
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -209,7 +209,7 @@ func (c *cluster) wait(ctx context.Context, what string, probe func(context.Cont
 
 var errCrashed = errors.New("not all of its processes run")
 
-// allRun is nil if every component has its process.
+// allRun returns nil if every component has a process.
 func (c *cluster) allRun() error {
 	processes, err := findProcesses(c.dir)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *cluster) allRun() error {
 	return nil
 }
 
-// node is a node for kwok to play, with room for any number of pods.
+// node returns a node for kwok to simulate, with capacity for any number of pods.
 func node(i int) map[string]any {
 	name := "node-" + strconv.Itoa(i)
 	room := map[string]string{"cpu": "1k", "memory": "1Ti", "pods": "1M"}
@@ -243,14 +243,14 @@ func node(i int) map[string]any {
 		"spec": map[string]any{"podCIDR": fmt.Sprintf("10.%d.0.0/16", i%256)},
 		"status": map[string]any{
 			"allocatable": room, "capacity": room,
-			// What the API server asks of a kubelet goes to kwok, on this machine.
+			// Requests of the API server to the kubelet go to kwok, on this machine.
 			"addresses": []map[string]string{{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}},
 		},
 	}
 }
 
-// config is all that kwokctl and kwok read: their settings, then our stages,
-// which take the place of kwok's.
+// config returns the configuration of kwokctl and kwok: their settings, then our
+// stages, which replace kwok's.
 func (c *cluster) config() ([]byte, error) {
 	ports, err := freePorts(5)
 	if err != nil {
@@ -298,9 +298,10 @@ func (c *cluster) config() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// serverArgs are what the API server gets beside kwokctl's arguments.
+// serverArgs are the API server's arguments in addition to kwokctl's.
 func (c *cluster) serverArgs() []map[string]string {
-	// As strict as clusters get: who makes pods of a Job must be allowed to block its deletion.
+	// As strict as clusters get: the creator of a Job's pods needs permission to block its
+	// deletion.
 	args := []map[string]string{{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"}}
 	if c.audited != "" {
 		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
@@ -311,7 +312,7 @@ func (c *cluster) serverArgs() []map[string]string {
 
 func (c *cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.json") }
 
-// writeAuditPolicy has the requests of one user logged, once each.
+// writeAuditPolicy writes a policy that logs the requests of one user, once each.
 func (c *cluster) writeAuditPolicy() error {
 	if c.audited == "" {
 		return nil
@@ -333,7 +334,7 @@ func (c *cluster) version() string {
 	return c.release.version
 }
 
-// patches are the arguments of components beyond those that kwokctl gives them.
+// patches are the arguments of components in addition to kwokctl's.
 func (c *cluster) patches() []any {
 	gates := slices.DeleteFunc([]string{c.release.serverGates(), c.gates}, func(s string) bool { return s == "" })
 	server, manager := append(c.serverArgs(), c.release.serverArgs()...), []map[string]string{}
@@ -349,8 +350,8 @@ func (c *cluster) patches() []any {
 	}
 }
 
-// environment keeps kwokctl to this cluster's folder and binaries, whatever the
-// user's KUBECONFIG and KWOK_ settings say.
+// environment limits kwokctl to this cluster's directory and binaries, regardless of
+// the user's KUBECONFIG and KWOK_ settings.
 func (c *cluster) environment(inherited []string) []string {
 	var env []string
 	for _, v := range inherited {
@@ -363,16 +364,16 @@ func (c *cluster) environment(inherited []string) []string {
 		"PATH="+c.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// freePorts finds ports on loopback that nobody listens on. They lie below those
-// that systems give to outgoing connections, which could take one before its
-// component does, and start at random, so that two calls rarely meet.
+// freePorts finds unused ports on loopback. They are below the ephemeral ports, so
+// that no outgoing connection takes one first, and start at random, so that two calls
+// rarely collide.
 func freePorts(n int) ([]int, error) {
 	const first, count = 20000, 12000
 	start := rand.IntN(count)
 	var ports []int
 	for i := 0; i < count && len(ports) < n; i++ {
 		port := first + (start+i)%count
-		// The same port must be free on all addresses too: kwokctl looks there.
+		// The same port must be free on all addresses too: kwokctl checks that.
 		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 		if err != nil {
 			continue
@@ -386,10 +387,10 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// down ends and removes the cluster; that there is none is fine.
+// down stops and removes the cluster, if there is one.
 func (c *cluster) down(ctx context.Context) error {
 	if !exists(c.dir) {
-		// Somebody may have removed the folder under a cluster that still runs.
+		// The directory may have been removed while the cluster still runs.
 		fmt.Fprintln(c.out, "There is no cluster.")
 		return stopProcesses(c.dir)
 	}
@@ -407,7 +408,7 @@ func (c *cluster) down(ctx context.Context) error {
 			return err
 		}
 	}
-	_ = os.Remove(c.dir) // stays if it holds anything that is not ours
+	_ = os.Remove(c.dir) // kept if it has other files
 	if existed {
 		fmt.Fprintln(c.out, "The cluster is gone.")
 	} else {

@@ -39,7 +39,7 @@ KUBE_VERSION=v1.33.13 in the environment makes it another release of Kubernetes.
 DIR is .cluster in the project unless given; a relative DIR starts at the project's root.
 `
 
-// errUsage has been explained to the user already.
+// errUsage has been reported to the user already.
 var errUsage = errors.New("usage")
 
 func main() { os.Exit(exitCode(os.Args[1:])) }
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if !filepath.IsAbs(o.dir) {
-		// `go -C` changes the folder, so a path relative to it would surprise.
+		// `go -C` changes the directory, so a relative path would be surprising.
 		o.dir = filepath.Join(filepath.Dir(filepath.Dir(source)), o.dir)
 	}
 	if o.verb == "down" {
@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string) error {
 	return c.up(ctx, o.nodes)
 }
 
-// options is what the command line says.
+// options are those of the command line.
 type options struct {
 	verb  string
 	dir   string
@@ -152,7 +152,7 @@ func usageError(problem string) error {
 	return errUsage
 }
 
-// findSource returns this module's folder, from any folder of the project.
+// findSource returns this module's directory, from any directory of the project.
 func findSource() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// command is a child in a process group of its own: Ctrl-C reaches it only
-// through ctx, and then all that it started (compilers) ends with it.
+// command returns a child process in a process group of its own: Ctrl-C reaches it
+// only through ctx, and then also ends all that it started (compilers).
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,8 +27,8 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// lock takes an exclusive lock that the kernel drops when this process ends,
-// however it ends. waiting is called once if somebody else holds it.
+// lock takes an exclusive lock, which the kernel releases when this process ends.
+// waiting is called once if another process holds it.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	for told := false; ; {
 		f, err := tryLock(path)
@@ -50,8 +50,9 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	}
 }
 
-// tryLock returns the locked file, or nil if somebody else has it. The holder may
-// delete the file before it lets go; a lock on what path no longer names is none.
+// tryLock returns the locked file, or nil if another process has locked it. The
+// holder may delete the file before it unlocks it; a lock on a deleted file does not
+// count.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -78,9 +79,9 @@ type process struct {
 	name string
 }
 
-// findProcesses returns the control plane processes whose command line mentions
-// a path below dir. Process ids in files are not trusted: after a reboot such an
-// id can belong to anybody.
+// findProcesses returns the control plane processes whose command line has a path
+// below dir. Process IDs in files are not trusted: after a reboot they may belong to
+// other processes.
 func findProcesses(dir string) ([]process, error) {
 	lines, err := commandLines()
 	if err != nil {
@@ -128,7 +129,7 @@ func commandLines() (map[int][]string, error) {
 	return list, nil
 }
 
-// stopProcesses ends all that runs below dir: politely first, then not.
+// stopProcesses stops all processes below dir: with SIGTERM first, then SIGKILL.
 func stopProcesses(dir string) error {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		for range 50 {

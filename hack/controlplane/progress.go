@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// progress is one line that ends with how long its work took. On a terminal the
-// seconds run while the work does.
+// progress is a line that ends with how long the work took. On a terminal it counts
+// the seconds.
 type progress struct {
 	out     io.Writer
 	line    string
@@ -44,7 +44,7 @@ func (p *progress) count() {
 	}
 }
 
-// stop completes the line; what is said instead of the time if there is something to say.
+// stop completes the line, with what instead of the time unless it is empty.
 func (p *progress) stop(what string, err error) {
 	close(p.quit)
 	<-p.ended

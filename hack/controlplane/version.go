@@ -26,7 +26,7 @@ type release struct {
 
 var releasePattern = regexp.MustCompile(`^v1\.(\d+)\.\d+$`)
 
-// parseRelease reads the environment variable KUBE_VERSION; nil is the release of
+// parseRelease parses the environment variable KUBE_VERSION; nil is the release of
 // this module.
 func parseRelease(version string) (*release, error) {
 	if version == "" || version == kubeVersion {
@@ -38,12 +38,12 @@ func parseRelease(version string) (*release, error) {
 	}
 	minor, err := strconv.Atoi(match[1])
 	if err != nil || minor < 32 {
-		return nil, fmt.Errorf("KUBE_VERSION is %q: the nodes of the cluster are assigned by a MutatingAdmissionPolicy, which is there since v1.32", version)
+		return nil, fmt.Errorf("KUBE_VERSION is %q: the nodes of the cluster are assigned by a MutatingAdmissionPolicy, which exists since v1.32", version)
 	}
 	return &release{version: version, minor: minor}, nil
 }
 
-// staging is the version of the modules that a release is made of.
+// staging returns the version of the staging modules of a release.
 func (r *release) staging() string { return "v0" + strings.TrimPrefix(r.version, "v1") }
 
 func (r *release) ldflags() string {
@@ -53,7 +53,7 @@ func (r *release) ldflags() string {
 		" -X k8s.io/component-base/version.gitMinor=" + strconv.Itoa(r.minor)
 }
 
-// policyVersion is the newest version of MutatingAdmissionPolicy that the release serves.
+// policyVersion returns the newest version of MutatingAdmissionPolicy that the release serves.
 func (r *release) policyVersion() string {
 	switch {
 	case r == nil || r.minor >= 36:
@@ -64,7 +64,8 @@ func (r *release) policyVersion() string {
 	return "v1alpha1"
 }
 
-// serverArgs are those of an API server that serves the policy only if it is told to.
+// serverArgs returns the arguments that make the API server serve the policy, if it does
+// not by default.
 func (r *release) serverArgs() []map[string]string {
 	version := r.policyVersion()
 	if version == "v1" {
@@ -73,7 +74,7 @@ func (r *release) serverArgs() []map[string]string {
 	return []map[string]string{{"key": "runtime-config", "value": "admissionregistration.k8s.io/" + version + "=true"}}
 }
 
-// serverGates are the feature gates that go with serverArgs.
+// serverGates returns the feature gates for serverArgs.
 func (r *release) serverGates() string {
 	if r.policyVersion() == "v1" {
 		return ""
@@ -81,10 +82,10 @@ func (r *release) serverGates() string {
 	return "MutatingAdmissionPolicy=true"
 }
 
-// own are the components that are built of the release.
+// own returns the components that are built from the release.
 var own = []string{"kube-apiserver", "kube-controller-manager"}
 
-// forRelease is a builder of another release, beside this one.
+// forRelease returns a builder for another release.
 func (b *builder) forRelease(r *release) (*builder, error) {
 	if r == nil {
 		return b, nil
@@ -105,7 +106,7 @@ func (b *builder) forRelease(r *release) (*builder, error) {
 	return &other, nil
 }
 
-// buildRelease makes the binaries of another release: a link for each that is not its own.
+// buildRelease builds the binaries of another release, with links to those that are the same.
 func (b *builder) buildRelease(ctx context.Context) error {
 	if err := b.base.build(ctx); err != nil {
 		return err
@@ -155,9 +156,8 @@ func (b *builder) fillRelease(ctx context.Context, module string) error {
 	return nil
 }
 
-// writeModule makes a module in dir that requires the release as this one requires
-// another: what the release's own go.mod says, but with published modules in the place
-// of the folders of its repository.
+// writeModule creates a module in dir that requires the release: with the requirements of
+// its go.mod, but published modules instead of the directories of its repository.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
 	cmd := command(ctx, b.goTool, "mod", "download", "-json", "k8s.io/kubernetes@"+b.release.version)
 	cmd.Dir = dir // no module, so that none is changed
@@ -202,11 +202,11 @@ func (r *release) goMod(upstream []byte) ([]byte, error) {
 	return append(text, "\nrequire k8s.io/kubernetes "+r.version+"\n"...), nil
 }
 
-// makeOf builds one component in the module and moves it to its place.
+// makeOf builds one component in the module and moves it into place.
 func (b *builder) makeOf(ctx context.Context, c component, module string) error {
 	made := filepath.Join(module, c.name)
-	// -mod=mod: the checksums are not listed beforehand. Go holds them against its
-	// checksum database, unless the machine is set up otherwise.
+	// -mod=mod: the checksums are not listed beforehand. Go verifies them with its
+	// checksum database, unless the machine is configured otherwise.
 	cmd := command(ctx, b.goTool, "build", "-mod=mod", "-trimpath", "-ldflags", b.release.ldflags(), "-o", made, "./cmd/"+c.name)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)

@@ -1,6 +1,6 @@
 // Command docs writes docs/reference.md from the commands of the plugin, and
-// docs/explanation.md from the types of its JSON; with -check it says whether they are up
-// to date.
+// docs/explanation.md from the types of its JSON; with -check it checks that they are up to
+// date.
 package main
 
 import (
@@ -38,7 +38,7 @@ func run(file, text string, check bool) error {
 		return err
 	}
 	if string(have) != string(want) {
-		return fmt.Errorf("%s is not what the code says; run: make docs", file)
+		return fmt.Errorf("%s is out of date; run: make docs", file)
 	}
 	return nil
 }

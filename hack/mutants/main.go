@@ -1,10 +1,10 @@
-// Command mutants tests the tests: it plants one bug at a time, most of them bugs that
-// the built-in controller really had, and demands that some test fails.
+// Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
+// built-in controller really had, and requires that some test fails.
 //
 //	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
 //
-// The bugs are in mutants.txt. Nothing in the source tree changes: the compiler sees the
-// planted text by an overlay. It takes about half a minute for each of them.
+// The bugs are in mutants.txt. The source tree does not change: the compiler gets the
+// planted text as an overlay. Each bug takes about half a minute.
 package main
 
 import (
@@ -25,10 +25,10 @@ import (
 //go:embed mutants.txt
 var text string
 
-// packages are tested one after the other, the quick ones first, until a test fails.
+// packages are tested one after the other, the fast ones first, until a test fails.
 var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller", "./pkg/sim"}
 
-// patience is how long the tests of one package may take: a bug may be one that never ends.
+// patience is the timeout for the tests of one package: a bug may never end.
 const patience = 3 * time.Minute
 
 func main() {
@@ -98,7 +98,7 @@ func plantAll(mutants []mutant, tested []string) error {
 	return nil
 }
 
-// plant runs the tests with the bug in place, and says which test failed, if one did.
+// plant runs the tests with the bug, and returns which test failed, if one did.
 func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
@@ -138,7 +138,7 @@ func goToolContext(ctx context.Context, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "go", args...)
 }
 
-// firstFailure is the name of the first test that failed, subtests first.
+// firstFailure returns the name of the first test that failed, subtests first.
 func firstFailure(out string) string {
 	names := regexp.MustCompile(`--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1)
 	best := ""
@@ -158,7 +158,7 @@ func firstFailure(out string) string {
 	return "it fails"
 }
 
-// overlay writes the file with the bug, and what tells the compiler to take it.
+// overlay writes the file with the bug, and the overlay for the compiler.
 func (m mutant) overlay(dir string) (path string, err error) {
 	source, err := os.ReadFile(m.file)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mutant is one bug: a text of one file, and what takes its place.
+// mutant is one bug: text in a file, and its replacement.
 type mutant struct {
 	// ids are the requirements that the bug breaks, title is what it does.
 	ids, title string
@@ -18,15 +18,15 @@ func (m mutant) name() string { return m.ids + ": " + m.title }
 // apply plants the bug.
 func (m mutant) apply(source string) (string, error) {
 	if n := strings.Count(source, m.old); n != 1 {
-		return "", fmt.Errorf("%s: %s holds the text to replace %d times", m.name(), m.file, n)
+		return "", fmt.Errorf("%s: %s has the text to replace %d times", m.name(), m.file, n)
 	}
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
 
-// parse reads the table: bugs are separated by empty lines, and lines that begin with #
-// are comments. Each bug has a line with its ids and its title, the file, and the lines to
-// replace, after "-", and to put in their place, after "+". (A tab follows both, and does
-// not count.)
+// parse reads the table: bugs are separated by empty lines, and lines that begin with # are
+// comments. Each bug has a line with its ids and its title, the file, and the lines to
+// replace, after "-", and to put in their place, after "+". (A tab follows both, and is
+// dropped.)
 //
 //	REG-01: what it does
 //	pkg/reconcile/record.go

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 minor=${version#v1.}
-# Clients refuse a server that does not tell its version.
+# Clients reject a server without a version.
 ldflags="-s -w -X k8s.io/component-base/version.gitVersion=$version
 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=${minor%%.*}"
 key=$({ echo "$ldflags"; go env GOOS GOARCH; cat go.mod go.sum cmd/*/main.go; } | sha256sum | cut -c -12)

@@ -1,9 +1,9 @@
-// Command picture turns what a terminal showed into an SVG, for README and docs:
+// Command picture converts terminal output to SVG, for README and docs:
 //
 //	picture 'TITLE' < output > picture.svg
 //
-// Colours and attributes are those of the SGR sequences in the output; what has none gets
-// some for the words that a reader looks for.
+// Colors and attributes are those of the SGR sequences in the output; without any, words
+// that matter to readers are colored.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	}
 	if !styled(lines) {
 		for i := range lines {
-			colourWords(lines[i])
+			colorWords(lines[i])
 		}
 	}
 	fmt.Print(render(title, lines))
@@ -67,8 +67,8 @@ func render(title string, lines [][]cell) string {
 	return b.String()
 }
 
-// drawLine writes backgrounds and blocks as shapes, which meet without gaps, and the rest
-// as text. Each run of text has a place of its own: the widths of fonts differ.
+// drawLine draws backgrounds and blocks as shapes, so that there are no gaps, and the rest
+// as text. Each run of text has its own position, because the widths of fonts differ.
 func drawLine(b *strings.Builder, line []cell, top float64) {
 	for i := 0; i < len(line); {
 		end := i + 1

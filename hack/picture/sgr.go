@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// look is how a cell looks; colours are "#rrggbb", or "" for the terminal's own.
+// look is the style of a cell; colors are "#rrggbb", or "" for the terminal's default.
 type look struct {
 	fg, bg                          string
 	bold, faint, reverse, underline bool
@@ -19,8 +19,8 @@ type cell struct {
 	look look
 }
 
-// joins says that two cells can be drawn as one run. What is not ASCII has a place of its
-// own, but for shapes that continue.
+// joins reports whether two cells can be drawn as one run. Non-ASCII cells are drawn
+// separately, except for continuing shapes.
 func (c cell) joins(first cell) bool {
 	if c.look != first.look {
 		return false
@@ -33,7 +33,7 @@ func (c cell) joins(first cell) bool {
 
 var sequence = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
 
-// parse reads a line that begins with a look, and returns the one that it ends with.
+// parse parses a line that starts with a look, and returns the look at its end.
 func parse(line string, l look) ([]cell, look) {
 	var cells []cell
 	put := func(text string) {
@@ -80,7 +80,7 @@ func (l look) apply(parameters string) look {
 	return l
 }
 
-// attribute is a parameter that stands alone.
+// attribute is a single parameter.
 func (l *look) attribute(c int) {
 	switch {
 	case c >= 30 && c <= 37:
@@ -115,13 +115,13 @@ func (l *look) mode(c int) {
 	}
 }
 
-// basic are the 16 colours.
+// basic are the 16 colors.
 var basic = []string{
 	"#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
 	"#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
 }
 
-// extended reads 5;n or 2;r;g;b.
+// extended parses 5;n or 2;r;g;b.
 func extended(codes []int) (colour string, used int) {
 	switch {
 	case len(codes) >= 4 && codes[0] == 2:
@@ -150,7 +150,7 @@ func indexed(n int) string {
 	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
 }
 
-// styled says that any cell has a look.
+// styled reports whether any cell has a look.
 func styled(lines [][]cell) bool {
 	for _, line := range lines {
 		for _, c := range line {
@@ -162,7 +162,7 @@ func styled(lines [][]cell) bool {
 	return false
 }
 
-// words are those that a reader looks for.
+// words are those that matter to readers.
 var words = []struct {
 	pattern *regexp.Regexp
 	colour  string
@@ -174,8 +174,8 @@ var words = []struct {
 	{regexp.MustCompile(`^NAME .*`), "#8b949e"},
 }
 
-// colourWords marks up the first kind of words that the line holds, wherever they are.
-func colourWords(line []cell) {
+// colorWords colors all words of the first kind that occurs in the line.
+func colorWords(line []cell) {
 	var b strings.Builder
 	for _, c := range line {
 		b.WriteRune(c.r)

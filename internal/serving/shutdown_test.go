@@ -44,8 +44,8 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return ours, nil
 }
 
-// JOB-52: a request that is under way when the process is to end is answered, unless it
-// takes too long: the end waits for it, and not for ever.
+// JOB-52: a request that is in flight when the process is to end is answered, unless it
+// takes too long: the end waits for it, and not forever.
 func TestShutdownWaitsForRequests_JOB_52(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, ends time.Duration

@@ -117,7 +117,7 @@ func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 	}
 }
 
-// JOB-36: a pod that is no longer selected is let go, is not the Job's any more, and
+// JOB-36: a pod that is no longer selected is released, is not the Job's anymore, and
 // is replaced.
 func TestUnselectedPodIsReleasedAndReplaced_JOB_36(t *testing.T) {
 	f := newFakeCluster(t, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// JOB-47, SCL-03: a few pods are told of one by one, in the order of their names; more are
+// JOB-47, SCL-03: a few pods are reported one by one, in the order of their names; more are
 // one event, which tells the first three names, in whatever order they came.
 func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -36,7 +36,7 @@ func (f talkingCluster) podsOf(prefix string) (names []string) {
 	return names
 }
 
-// JOB-47: pods that are created or deleted are told of after the write, those of a stage
+// JOB-47: pods that are created or deleted are reported after the write, those of a stage
 // one by one if they are few, else together.
 func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 	for n, told := range map[int32]func(verb string, pods []string) []string{
@@ -76,7 +76,7 @@ func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-47: what cannot be created or deleted is told of, once in a stage, in the words of
+// JOB-47: what cannot be created or deleted is reported, once in a stage, in the words of
 // the API server, and without the name of a pod that does not exist.
 func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
@@ -128,7 +128,7 @@ func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
 	}
 }
 
-// REG-31: a webhook does not let go of pods: the Job's user is told of each pod once, of
+// REG-31: a webhook does not let go of pods: the Job's user is notified of each pod once, of
 // pods with the same error together, and of another error again.
 func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
@@ -227,7 +227,7 @@ func TestSaidIsBounded_SCL_11(t *testing.T) {
 }
 
 // SCL-03: a Job of 10,000 pods, 10 at a time, one of a hundred of which fails: how many
-// events that makes does not depend on the number of its pods, all of them are told of,
+// events that makes does not depend on the number of its pods, all of them are reported,
 // and what matters most comes through.
 func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100

@@ -27,7 +27,7 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 	return w
 }
 
-// The next process, or another leader at the same time, goes on with the count of the same
+// The next process, or another leader at the same time, continues with the count of the same
 // event; one write each is enough for what is known (JOB-47).
 func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
@@ -91,7 +91,7 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 	}
 }
 
-// An event may be gone at any time. Whoever knows its count goes on with it.
+// An event may be gone at any time. Whoever knows its count continues with it.
 func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 3)

@@ -225,7 +225,7 @@ func TestEventsAreBounded_SCL_11(t *testing.T) {
 	}
 }
 
-// An event that cannot be written for an hour is no news any more.
+// An event that cannot be written for an hour is no news anymore.
 func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	api.before = func(string, int) error {
@@ -247,7 +247,7 @@ func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
 	}
 }
 
-// podsTold is how many pods the events of a reason tell of.
+// podsTold is how many pods the events of a reason report.
 func podsTold(t *testing.T, api *eventAPI, reason string) (n int) {
 	t.Helper()
 	for _, e := range api.events {

@@ -38,9 +38,9 @@ type fakeCluster struct {
 	version int
 	// fail says which patch fails.
 	fail func(ref reconcile.PodRef) error
-	// statusErr is what becomes of status writes.
+	// statusErr is what happens to status writes.
 	statusErr error
-	// onStatus is told of each.
+	// onStatus is called for each.
 	onStatus func(*batchv1.Job)
 	// webhook changes pods that are created or patched.
 	webhook func(*corev1.Pod)

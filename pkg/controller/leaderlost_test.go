@@ -102,7 +102,7 @@ func TestStolenLeaseIsNotGivenBack_JOB_56(t *testing.T) {
 	})
 }
 
-// JOB-56: a renewal that is under way when the work ends makes the first attempt to give
+// JOB-56: a renewal that is in flight when the work ends makes the first attempt to give
 // the Lease back a conflict. The second one succeeds.
 func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

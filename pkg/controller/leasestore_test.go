@@ -115,7 +115,7 @@ type replica struct {
 
 // replicaState is what came of a candidate so far.
 type replicaState struct {
-	// led is how often it took the lead, leading whether its work goes on.
+	// led is how often it took the lead, leading whether its work continues.
 	led     int
 	leading bool
 	// tookOver and lost are when it last got the lead, and was told to end it.

@@ -267,7 +267,7 @@ func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 }
 
 // MGB-16, JOB-50: of several tries whose answers were lost the first was stored. It is ours,
-// and is told of, once.
+// and is reported, once.
 func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := metrics.NewKubeRegistry()
@@ -375,7 +375,7 @@ func TestWaitingIsMeasured(t *testing.T) {
 }
 
 // A process that takes the lead again sees its pods anew: none is counted as held twice,
-// and one that was let go meanwhile does not grow old for ever.
+// and one that was released meanwhile does not grow old forever.
 func TestSecondTermBeginsAnew_TRK_30(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := metrics.NewKubeRegistry()

@@ -28,7 +28,7 @@ type waitingCluster struct {
 	metrics  *Metrics
 	registry metrics.KubeRegistry
 	clock    *clocktesting.FakeClock
-	// refuse says what becomes of the nth creation of a sync, from 0.
+	// refuse says what happens to the nth creation of a sync, from 0.
 	refuse func(n int) error
 	tries  int
 }

@@ -42,7 +42,7 @@ type jobServer struct {
 	// lists and streams are the answers to come, "code text".
 	lists   []string
 	streams [][]string
-	// drained is closed when a watch finds no stream any more.
+	// drained is closed when a watch finds no stream anymore.
 	drained chan struct{}
 }
 

@@ -34,7 +34,7 @@ func (r refusingPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod,
 	return r.fakePods.Create(ctx, pod)
 }
 
-// forbidden is the answer to a creation, with a cause that tells of the namespace.
+// forbidden is the answer to a creation, with a cause about the namespace.
 func forbidden(cause metav1.CauseType) error {
 	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "train", nil)
 	if cause != "" {
@@ -116,7 +116,7 @@ func TestTerminatingNamespaceHoldsUpNothingElse_JOB_46(t *testing.T) {
 }
 
 // JOB-46, JOB-45: any other refusal is an error, so that it is tried again; and everything is
-// created as soon as nothing refuses it any more.
+// created as soon as nothing refuses it anymore.
 func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
 	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
 		why := forbidden(cause)

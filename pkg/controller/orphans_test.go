@@ -181,7 +181,7 @@ func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
 	}
 }
 
-// TRK-22: at the start, pods whose Job no watch will ever tell of bring a sync to it.
+// TRK-22: at the start, pods of a Job that no watch will ever report lead to a sync of it.
 func TestOrphansAreDispatched_TRK_22(t *testing.T) {
 	for name, pod := range map[string]*corev1.Pod{"owned": madePod("p"), "orphaned": strayPod("p")} {
 		q := &fakeQueue{}

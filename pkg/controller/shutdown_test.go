@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// JOB-56: once the controller is to stop, no operation of a stage begins any more: what the
+// JOB-56: once the controller is to stop, no operation of a stage begins anymore: what the
 // next leader does is not undone by what was decided before.
 func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 	release := []reconcile.PodRef{{Name: "a", UID: "uid-a"}, {Name: "b", UID: "uid-b"}, {Name: "c", UID: "uid-c"}}
@@ -48,7 +48,7 @@ func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 	}
 }
 
-// JOB-56: a call that is under way when the controller is to stop is carried through.
+// JOB-56: a call that is in flight when the controller is to stop is carried through.
 func TestShutdownFinishesCalls_JOB_56(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	f := newFakeCluster(t, nil)

@@ -37,7 +37,7 @@ func replaceBuiltin(f *fakeCluster) {
 }
 
 // TRK-20, TRK-22: in place of the built-in controller, a pod that nobody controls and that
-// does not say whose it was is let go, as it was seen, unless a Job may adopt it that is in
+// does not say whose it was is released, as it was seen, unless a Job may adopt it that is in
 // the cache, or that only a read past it finds.
 func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
 	const list, freed = "list jobs of ns", "release ns/p@7"
@@ -144,7 +144,7 @@ func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
 	}
 }
 
-// TRK-33: many are let go in several syncs, and those that are left to a Job do not hold up
+// TRK-33: many are released in several syncs, and those that are left to a Job do not hold up
 // the others.
 func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 2 })

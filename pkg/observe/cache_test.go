@@ -204,7 +204,7 @@ func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 }
 
 // TRK-12, TRK-25: a pod that the list shows without its owner, or with another, is no pod of
-// the Job any more, whatever the watch has shown. Who may have to know is told at once, as
+// the Job anymore, whatever the watch has shown. Who may have to know is told at once, as
 // the watch brings nothing new.
 func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 	r := &recorder{}

@@ -43,7 +43,7 @@ func received(t testing.TB, pod *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// fill lets each of n pods start and succeed, and be let go of.
+// fill lets each of n pods start and succeed, and be released.
 func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
 	t.Helper()
 	store := c.PodStore("")

@@ -97,7 +97,7 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	expect(t, "of another namespace", strayNames(c, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "third"}, Spec: everything.Spec}), "")
 }
 
-// JOB-35: who is told of a stray: the Jobs that would adopt it, when it becomes one or
+// JOB-35: who is notified of a stray: the Jobs that would adopt it, when it becomes one or
 // when its labels change.
 func TestStrayIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
@@ -143,7 +143,7 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 }
 
 // TRK-25, JOB-36: the own writes that adopt a pod and let it go show at once, and what
-// was let go is told to others who may adopt it.
+// was released is told to others who may adopt it.
 func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)

@@ -48,7 +48,7 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	if again := o.compute().Findings.TooManySucceeded; again == nil || *again != f[0] {
 		t.Errorf("%+v", again)
 	}
-	// One that ends well after SuccessCriteriaMet counts, and is told of once.
+	// One that ends well after SuccessCriteriaMet counts, and is reported once.
 	o = observeJob(sized(1, 1), replacing(batchv1.Failed), counters(1, 0), interim(criteriaMet)).with("late", succeededPod(0))
 	if f := o.surplus(t); len(f) != 1 || f[0] != (TooManySucceeded{Succeeded: 2, Completions: 1}) {
 		t.Errorf("%+v", f)
@@ -111,8 +111,8 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-// JOB-45, TRK-33: one plan creates, scales down and lets go of 500 pods at most; the next one
-// goes on where it ended.
+// JOB-45, TRK-33: one plan creates, scales down and releases 500 pods at most; the next one
+// continues where it ended.
 func TestAtMost500Changes_JOB_45_TRK_33(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(1201, 1201), "Indexed": indexed(1201, 1201)} {
 		o := observeJob(mode)

@@ -14,7 +14,7 @@ import (
 )
 
 // REG-01: what is counted stays counted when its pod is gone, at whatever moment that is.
-// Whoever counts the pods that exist loses some, and starts others for ever.
+// Whoever counts the pods that exist loses some, and starts others forever.
 func TestCountsOutlivePods_REG_01(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(12, 4), "Indexed": indexed(12, 4)} {
 		for seed := range uint64(40) {
@@ -91,7 +91,7 @@ func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 	plan := o.want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"; create 2`)
 	o.carryOut(t, plan).wantStages(t, "release a0 a1 b1", `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
 	o.wantStatusText(t, `active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
-	// Once more, when the index is stored: it is let go, and changes nothing.
+	// Once more, when the index is stored: it is released, and changes nothing.
 	o.with("c1", index(1), succeededPod(time.Second)).wantStages(t, "release c1")
 	ended(o.pod(t, "new-3-0"), corev1.PodSucceeded)
 	o.settle(t)

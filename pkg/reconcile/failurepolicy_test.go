@@ -139,7 +139,7 @@ func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 	}
 }
 
-// PFP-05: an ignored failure counts nowhere, and the Job goes on, even with backoffLimit 0.
+// PFP-05: an ignored failure counts nowhere, and the Job continues, even with backoffLimit 0.
 func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
@@ -158,7 +158,7 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	if plan.Create[0].Attempt != 1 || plan.CreateReason != CreateNew {
 		t.Errorf("%+v for %q", plan.Create, plan.CreateReason)
 	}
-	// The condition must be True; and a pod that could not be let go in this sync is left.
+	// The condition must be True; and a pod that could not be released in this sync is left.
 	counted := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse}}
@@ -221,7 +221,7 @@ func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 }
 
 // PFP-08: FailureTarget is stored, with the record of the pod, before the pod that
-// triggered it is let go; from then on nobody needs the pod.
+// triggered it is released; from then on nobody needs the pod.
 func TestFailureTargetBeforeRelease_PFP_08(t *testing.T) {
 	o := observeJob(sized(2, 2), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 3))).
 		with("p", failedPod(42, time.Minute)).with("i", failedPod(3, time.Minute))
@@ -554,7 +554,7 @@ func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
 }
 
 // JOB-18, PRP-05: a pod that counts as failed since its deletion may still end well. That is
-// no success, and the back-off goes on.
+// no success, and the back-off continues.
 func TestDeletedPodEndsNoBackoff_JOB_18(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) { s.Failed = 1 }))
 	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-4 * time.Second)}

@@ -35,7 +35,7 @@ func TestTerminatingAloneIsWritten_REG_20(t *testing.T) {
 }
 
 // REG-21: pods that are deleted because the Job fails, is suspended or scaled down are
-// terminating, and no longer active, in the write that tells of it.
+// terminating, and no longer active, in the write that reports it.
 func TestOwnDeletionsInTheSameWrite_REG_21(t *testing.T) {
 	running := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(3, 3), stored(func(s *batchv1.JobStatus) { s.Active, s.Ready = 3, ptr.To[int32](3) })}, options...)...).
@@ -124,7 +124,7 @@ func TestBackoffBesideReadyPods_REG_29(t *testing.T) {
 		if s := o.Job.Status; s.Active != 2 || *s.Ready != 2 || plan.RequeueAfter != 9*time.Second || len(plan.Create) != 0 {
 			t.Errorf("%s: %s, ready %d, again after %v", name, statusText(&s), *s.Ready, plan.RequeueAfter)
 		}
-		// A sibling that becomes unready, or a new one, is told of all the same.
+		// A sibling that becomes unready, or a new one, is reported all the same.
 		o.pod(t, "b").Ready = false
 		o.settle(t)
 		if s := o.Job.Status; s.Active != 2 || *s.Ready != 1 {

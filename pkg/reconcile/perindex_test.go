@@ -15,16 +15,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// paper carries out plans on paper: the status is stored, and pods become what was asked.
-// What holds no finalizer and is being deleted is gone.
-type paper struct {
+// simulated applies plans to an observation: it stores the status and changes the pods.
+// Pods that are being deleted and have no finalizer are gone.
+type simulated struct {
 	*observed
 	t       *testing.T
 	created int
 }
 
-// step carries out one plan, and returns its text.
-func (p *paper) step() string {
+// step applies one plan, and returns its text.
+func (p *simulated) step() string {
 	plan := p.compute()
 	if plan.Status != nil && !plan.Merge {
 		p.Job.Status, p.Backoff = *plan.Status.DeepCopy(), plan.Backoff
@@ -46,8 +46,8 @@ func (p *paper) step() string {
 	return planText(plan)
 }
 
-// settle carries out plans until there is nothing to write, and returns the status.
-func (p *paper) settle() string {
+// settle applies plans until there is nothing to write, and returns the status.
+func (p *simulated) settle() string {
 	p.t.Helper()
 	for range 20 {
 		if text := p.step(); text == "" || strings.HasPrefix(text, "after") {
@@ -59,7 +59,7 @@ func (p *paper) settle() string {
 }
 
 // pod finds one by name.
-func (p *paper) pod(name string) *Pod {
+func (p *simulated) pod(name string) *Pod {
 	p.t.Helper()
 	for _, pod := range p.Pods {
 		if pod.Name == name {
@@ -71,7 +71,7 @@ func (p *paper) pod(name string) *Pod {
 }
 
 // end makes the active pod of an index end now.
-func (p *paper) end(i int32, how func(*Pod)) {
+func (p *simulated) end(i int32, how func(*Pod)) {
 	p.t.Helper()
 	at := slices.IndexFunc(p.Pods, func(pod *Pod) bool { return pod.Index == i && pod.IsActive() })
 	if at < 0 {
@@ -81,7 +81,7 @@ func (p *paper) end(i int32, how func(*Pod)) {
 	p.Pods[at].FinishedAt = p.Now
 }
 
-func (p *paper) fail(i, exit int32) {
+func (p *simulated) fail(i, exit int32) {
 	p.t.Helper()
 	p.end(i, failedPod(exit, 0))
 }
@@ -186,7 +186,7 @@ func TestNextPodCarriesTheCounts_BLI_04(t *testing.T) {
 }
 
 func TestIgnoredFailuresCountApart_BLI_04(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
+	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
 	equal(t, "first", p.step(), "create 0(0,0)")
 	for i, exit := range []int32{1, 2, 1} {
 		p.settle()
@@ -234,7 +234,7 @@ func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
 // A failed pod that awaits its replacement is in no list and in no counter. It is
 // counted once, after the replacement is there.
 func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
+	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("p0", index(0), failedPod(1, 0))}
 	for _, want := range []string{
 		`status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 10s`,
@@ -254,7 +254,7 @@ func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
 	}
 }
 
-// The pod is let go without a replacement once its index or its Job has ended.
+// The pod is released without a replacement once its index or its Job has ended.
 func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 	for name, c := range map[string]struct {
 		option func(*batchv1.Job)
@@ -268,7 +268,7 @@ func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 			`active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "" SuccessCriteriaMet=True/X Complete=True/X`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &paper{t: t, observed: observeJob(indexed(2, 1), perIndex(1), c.option).
+			p := &simulated{t: t, observed: observeJob(indexed(2, 1), perIndex(1), c.option).
 				with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
 			equal(t, "status", p.settle(), c.want)
 		})
@@ -279,7 +279,7 @@ func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 }
 
 // An ignored predecessor too stays until the Job's end is stored: activeDeadlineSeconds may be
-// raised while the write is on its way, and then the index goes on, with its counts.
+// raised while the write is on its way, and then the index continues, with its counts.
 func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
 	o := observeJob(indexed(1, 1), perIndex(3), failurePolicy(onExit("Ignore", 2)), deadline(3600)).
 		with("p0", index(0), failedPod(2, 0), counts(2, 1))
@@ -386,9 +386,9 @@ func limited(o *observed, n int) *observed {
 	return o
 }
 
-// The Job goes on after both at once, and completes.
+// The Job continues after both at once, and completes.
 func TestDisjointJobProceeds_BLI_12(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1))}
 	p.settle()
 	p.end(1, succeededPod(0))
@@ -398,7 +398,7 @@ func TestDisjointJobProceeds_BLI_12(t *testing.T) {
 
 // A failed index gets no pod, and its place goes to others; a pod that it still has goes.
 func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
+	p := &simulated{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
 	p.settle()
 	p.end(1, succeededPod(0))
@@ -424,7 +424,7 @@ func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 }
 
 func TestFailIndexFailsTheIndexAtOnce_BLI_14(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
 		with("p0", index(0), failedPod(42, 0)).with("p1", index(1))}
 	f := p.compute().Findings.IndexFailures
 	if len(f) != 1 || f[0].Match == nil || f[0].Match.Rule != 0 || f[0].Match.ExitCode != 42 {
@@ -441,7 +441,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 		3:  {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
 		42: {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
 	} {
-		p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), policy).
+		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), policy).
 			with("p0", index(0), failedPod(exit, time.Hour)).with("p1", index(1))}
 		equal(t, fmt.Sprint("exit ", exit), p.step(), c.want)
 		equal(t, fmt.Sprint("exit ", exit), p.settle(), c.status)
@@ -459,7 +459,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 // that is too many fails the index too, as it does with the built-in controller.
 func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
 	for limit, failed := range map[int32]string{1: "", 0: "0"} {
-		p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
+		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
 			with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
 		equal(t, "interim", p.step(), fmt.Sprintf(`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes %q uncounted [] [p0 p1] FailureTarget=True/PodFailurePolicy_0`, failed))
 		equal(t, "end", p.settle(), fmt.Sprintf(`active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes %q FailureTarget=True/PodFailurePolicy_0 Failed=True/PodFailurePolicy_0`, failed))
@@ -467,7 +467,7 @@ func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
 }
 
 func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(0))}
 	equal(t, "message", message(p.compute(), "FailureTarget"), "Job has failed indexes")
 	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "1" failedIndexes "0" uncounted [] [p0] FailureTarget=True/FailedIndexes`)
@@ -476,7 +476,7 @@ func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
 	observeJob(indexed(2, 2), perIndex(0), endedIndexes("", 0, "0,1")).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" FailureTarget=True/FailedIndexes`)
 	// Failures, and yet no failed index: complete.
-	p = &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(1), endedIndexes("0", 1, ""), stored(func(s *batchv1.JobStatus) { s.Failed = 1 })).
+	p = &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(1), endedIndexes("0", 1, ""), stored(func(s *batchv1.JobStatus) { s.Failed = 1 })).
 		with("p1", index(1), succeededPod(0), counts(1, 0))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
@@ -508,14 +508,14 @@ func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
 
 // What still runs is deleted and counted, and is no failed index, however it ends.
 func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
+	p := &simulated{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2), ready)}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" uncounted [] [p0 p1 p2] FailureTarget=True/MaxFailedIndexesExceeded`)
 	equal(t, "delete", p.step(), `delete p2; release p0 p1`)
 	p.pod("p2").Phase = corev1.PodFailed
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "0,1" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
 	// The same where the pod did not fit into the interim status.
-	p = &paper{t: t, observed: limited(observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(0)), 1).
+	p = &simulated{t: t, observed: limited(observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(0)), 1).
 		with("p0", index(0), failedPod(1, 0)).with("p2", index(2))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
 }
@@ -530,7 +530,7 @@ func TestLoweredMaxFailedIndexesFailsTheJob_BLI_20(t *testing.T) {
 
 // Both limits: each of three indexes fails once, and may; together that is too much.
 func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
+	p := &simulated{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
 	for i := range int32(3) {
 		p.settle()
 		p.fail(i, 1)
@@ -628,7 +628,7 @@ func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
 // fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 are those of
 // its own failures.
 func TestDelaysOfTwoIndexesStayApart_BLI_25(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
 	p.settle()
 	gap := func(i, failures int32, want time.Duration) {
 		t.Helper()
@@ -687,7 +687,7 @@ func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
 }
 
 func TestGateOnAgainCountsNewFailuresOnly_BLI_35(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(3, 3), perIndex(0))}
+	p := &simulated{t: t, observed: observeJob(indexed(3, 3), perIndex(0))}
 	gate := func(on bool) { p.config.Features.BackoffLimitPerIndex = on; p.Now = p.Now.Add(time.Hour); p.settle() }
 	p.settle()
 	p.fail(0, 1)

@@ -313,7 +313,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 	observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 1))).
 		with("f", failedPod(42, time.Minute)).with("i", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).
 		want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/PodFailurePolicy_0; release i`)
-	// One that is not recorded yet, and terminates, is recorded before it is let go.
+	// One that is not recorded yet, and terminates, is recorded before it is released.
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		observeJob(replacing(policy), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")).with("t", deletedPod(time.Minute)).
 			wantStages(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [t] FailureTarget=True/Reason`, "release t",

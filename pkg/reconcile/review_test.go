@@ -19,7 +19,7 @@ func verdictsText(f *Findings) (text []string) {
 	return text
 }
 
-// Review tells of every failed pod what the podFailurePolicy says, whether or not it is
+// Review has the verdict of the podFailurePolicy on every failed pod, whether or not it is
 // counted, and however far the Job is.
 func TestReviewVerdicts(t *testing.T) {
 	policy := failurePolicy(onExit("Count", 3), onExit("FailJob", 42))
@@ -62,7 +62,7 @@ func TestReviewNextIndexes(t *testing.T) {
 	equal(t, "out of reach", plan.Findings.SuccessRules[0].OutOfReach, true)
 }
 
-// Without the pods nothing is planned, and the Job alone tells of its names and its progress.
+// Without the pods nothing is planned, and the Job alone reports its names and its progress.
 func TestReviewWithoutPods(t *testing.T) {
 	o := observeJob(indexed(4, 4), successRules(onCount(2)), failurePolicy(onExit("FailJob", 1), onExit("Count", 2)), ruleNames("1=Retry"),
 		stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,x", 1 }))

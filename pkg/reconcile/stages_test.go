@@ -45,7 +45,7 @@ func (o *observed) pod(t *testing.T, name string) *Pod {
 
 // carryOut makes the observation what it is after the plan, all of which succeeded. It
 // checks the order of the protocols: no pod that has ended, or counts as failed, loses its
-// finalizer before the stored status tells of it (TRK-02).
+// finalizer before the stored status reports it (TRK-02).
 func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	t.Helper()
 	stored := o.Job.Status
@@ -86,7 +86,7 @@ func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	return o
 }
 
-// counts says that the pod can count for the Job.
+// counts reports whether the pod can count for the Job.
 func (o *observed) counts(p *Pod) bool {
 	spec := &o.Job.Spec
 	return spec.CompletionMode == nil || *spec.CompletionMode != "Indexed" || p.Index >= 0 && p.Index < *spec.Completions

@@ -123,7 +123,7 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 		o.Now = now.Add(time.Hour)
 		o.want(t, "")
 	}
-	// Suspended means that nothing is active any more: until then the time stays.
+	// Suspended means that nothing is active anymore: until then the time stays.
 	o := observeJob(suspend).with("p")
 	for _, want := range []string{"release p", "delete p"} {
 		plan := o.want(t, want)

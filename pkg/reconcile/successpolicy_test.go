@@ -48,16 +48,16 @@ func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 }
 
 // More failures than one status can record, all in back-off: the rule is met all the same,
-// and the Job does not go on until they are replaced.
+// and the Job does not continue until they are replaced.
 func TestRuleIsMetBesideDelayedFailures_SUC_03(t *testing.T) {
-	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
+	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // The same if they are being deleted: no pod is replaced once a rule is met.
 func TestRuleIsMetBesideDelayedDeletions_SUC_03(t *testing.T) {
-	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
+	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
@@ -82,7 +82,7 @@ func TestEvidenceIsStored_SUC_08(t *testing.T) {
 		})
 	}
 	// What does not fit into this status is no evidence yet.
-	p := &paper{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onCount(2))), 1).
+	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(2)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).with("p3", index(3))}
 	equal(t, "first", p.step(), `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "second", p.step(), `status active 0 terminating 2 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy+`; release p0`)
@@ -122,14 +122,14 @@ func TestFailureFirst_SUC_09(t *testing.T) {
 
 // The rule is met by the very success that ends the last index; the failed one counts more.
 func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
 	equal(t, "first", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
 	p.end(1, succeededPod(0))
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "1" failedIndexes "0" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
 }
 
-// Once the criteria are met, nothing fails the Job any more.
+// Once the criteria are met, nothing fails the Job anymore.
 func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"FailJob": failurePolicy(onExit("FailJob", 3)), "backoffLimit": backoffLimit(0), "deadline": deadline(1), "index": perIndex(0),
@@ -137,7 +137,7 @@ func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
 		"FailIndex":        func(j *batchv1.Job) { perIndex(5)(j); failurePolicy(onExit("FailIndex", 3))(j) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), option,
+			p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), option,
 				condition("SuccessCriteriaMet", "True", "SuccessPolicy", "Matched rules at index 0"),
 				stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })).
 				with("p1", index(1), failedPod(3, 0))}
@@ -155,7 +155,7 @@ func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
 		with("p0", index(0), succeededPod(0)).with("p1", index(1), deletedPod(0), untracked)
 	plan := o.want(t, `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded`)
 	equal(t, "rules", len(ruleProgress(plan)), 0)
-	p := &paper{t: t, observed: o}
+	p := &simulated{t: t, observed: o}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
 }
 
@@ -174,7 +174,7 @@ func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
 
 // What merely ran is deleted and not counted; what had failed is.
 func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(4, 4), successRules(onIndexes("0"))).
+	p := &simulated{t: t, observed: observeJob(indexed(4, 4), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).
 		with("bad", index(1), failedPod(1, 0)).
 		with("pending", index(2), func(p *Pod) { p.Phase = corev1.PodPending }).
@@ -191,7 +191,7 @@ func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 
 // Under podReplacementPolicy Failed a pod that terminates had not failed: not counted.
 func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
@@ -200,7 +200,7 @@ func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 // The same if it was deleted long before, and ends in phase Failed afterwards: when the Job
 // succeeded it was not considered failed.
 func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
 	equal(t, "finalizers", p.step(), `release gone good`)
@@ -210,7 +210,7 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 // A pod that is being deleted was considered failed, and is counted, also if there are more
 // failures than the status with the condition can record.
 func TestDeletedPodCountsBesideFailures_SUC_14(t *testing.T) {
-	p := &paper{t: t, observed: limited(observeJob(indexed(3, 3), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
+	p := &simulated{t: t, observed: limited(observeJob(indexed(3, 3), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
 		with("bad", index(1), failedPod(1, 0)).with("gone", index(2), deletedPod(0))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
@@ -218,7 +218,7 @@ func TestDeletedPodCountsBesideFailures_SUC_14(t *testing.T) {
 // The same if the pod that we deleted ends, with an exit code of its own, before its
 // finalizer is gone: SIGTERM made it fail, not the work.
 func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).with("runs", index(1))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
 	equal(t, "delete", p.step(), `delete runs; release good`)
@@ -247,14 +247,14 @@ func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
 // The same if the last successes do not fit into one status: the rule is met as soon as
 // they are stored, and nothing else may decide before.
 func TestRuleComesBeforeCompletionsAtTheLimit_SUC_17(t *testing.T) {
-	p := &paper{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
+	p := &simulated{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 func TestGateOffEvaluatesNoRule_SUC_19(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(2, 2), successRules(onCount(1))).
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onCount(1))).
 		with("p0", index(0), succeededPod(0)).with("p1", index(1))}
 	p.config.Features.SuccessPolicy = false
 	plan := p.compute()
@@ -265,7 +265,7 @@ func TestGateOffEvaluatesNoRule_SUC_19(t *testing.T) {
 }
 
 func TestGateOnAgainEvaluatesRules_SUC_20(t *testing.T) {
-	p := &paper{t: t, observed: observeJob(indexed(5, 5), successRules(onCount(3)))}
+	p := &simulated{t: t, observed: observeJob(indexed(5, 5), successRules(onCount(3)))}
 	p.settle()
 	for i, want := range []string{
 		`active 4 terminating 0 succeeded 1 failed 0 completedIndexes "0"`,

@@ -79,7 +79,7 @@ func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
 	if got := o.Job.Status.Failed; got != 1 {
 		t.Errorf("failed %d, 1 pod did", got)
 	}
-	// Once it is let go, it counts.
+	// Once it is released, it counts.
 	observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected).
 		wantStages(t, "disown f", `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
 }
@@ -244,7 +244,7 @@ func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
 }
 
 // TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created
-// or deleted, what has ended counts, and what runs is let go, and does not.
+// or deleted, what has ended counts, and what runs is released, and does not.
 func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	o := observeJob(sized(5, 3), beingDeleted, active(1)).
@@ -328,7 +328,7 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 			t.Errorf("%s: %s", name, statusText(&o.Job.Status))
 		}
 	}
-	// Its pods were let go, and one of them was counted: that is enough.
+	// Its pods were released, and one of them was counted: that is enough.
 	o := observeJob(sized(1, 1), beingDeleted, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p")
 	o.wantStages(t, "release p")
 	o.Pods = nil
@@ -344,7 +344,7 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 }
 
 // TRK-25: strays join the Job before others are created; pods that the selector no longer
-// selects are let go in one write, and replaced.
+// selects are released in one write, and replaced.
 func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 	o := observeJob(sized(3, 3)).stray("s", untracked).stray("e", succeededPod(time.Minute)).with("r")
 	plan := o.want(t, "adopt e s")

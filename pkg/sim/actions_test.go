@@ -43,7 +43,7 @@ func (w *World) Settle(d time.Duration) error {
 	return nil
 }
 
-// finishedAll says that all Jobs are finished.
+// finishedAll reports whether all Jobs are finished.
 func (w *World) finishedAll() bool {
 	for _, job := range w.Store.jobs {
 		if !Finished(job) {

@@ -12,7 +12,7 @@ import (
 
 // BenchmarkHugeJob_TRK_33 runs a Job of 100,000 indexes, 10,000 at once, from its
 // creation to its end, controller, API server and nodes included. Virtual time is
-// as if 32 calls were under way at once.
+// as if 32 calls were in flight at once.
 //
 //	go test ./pkg/sim -run '^$' -bench HugeJob -benchtime 1x
 func BenchmarkHugeJob_TRK_33(b *testing.B) {

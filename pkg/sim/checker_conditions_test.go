@@ -36,7 +36,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 	c.becomes(h, m, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 }
 
-// isDecided says that the Job has an interim condition.
+// isDecided reports whether the Job has an interim condition.
 func isDecided(job *batchv1.Job) bool {
 	v := view(job)
 	return v.failureTarget || v.successCriteriaMet
@@ -160,7 +160,7 @@ func completionsProblem(job *batchv1.Job, completed indexset.Set) string {
 }
 
 // ruleProblem judges a Job that a rule of its podFailurePolicy failed: a pod did match
-// the rule, and reason and message tell of it (PFN-02, PFN-09, PFP-10).
+// the rule, and reason and message report it (PFN-02, PFN-09, PFP-10).
 func (c *Checker) ruleProblem(h *history, job *batchv1.Job, condition *batchv1.JobCondition) string {
 	for _, l := range h.order {
 		action, rule := c.ruling(job, l.pod)

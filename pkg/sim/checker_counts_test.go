@@ -137,13 +137,13 @@ func added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
 
-// longEnded says that the pod ended so long ago that the controller must know.
+// longEnded reports whether the pod ended so long ago that the controller must know.
 func (c *Checker) longEnded(l *life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt.Add(time.Second))
 }
 
 // writeAhead is S2: a finished pod loses its finalizer only when its result is
-// stored, or does not matter any more.
+// stored, or does not matter anymore.
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
 	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
@@ -172,14 +172,14 @@ func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
 	return l != nil && l.expired && c.recent(h.editedAt)
 }
 
-// over says that the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).
+// over reports whether the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).
 func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
 	v := view(job)
 	endedBySuccess := v.successCriteriaMet && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
 	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(job, indexOf(pod)) || !selects(job, pod)
 }
 
-// stored says that the status tells of the end of the pod, or of its index.
+// stored reports whether the status has the end of the pod, or of its index.
 func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
 	if slices.Contains(slices.Concat(failedUIDs(&job.Status), succeededUIDs(&job.Status)), pod.UID) {
 		return true
@@ -250,7 +250,7 @@ func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
 	}
 }
 
-// failsIndex says that the failure of the pod is the last that its index may have.
+// failsIndex reports whether the failure of the pod is the last that its index may have.
 func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
 	if l.failedAt.IsZero() {
 		return false
@@ -283,7 +283,7 @@ func (c *Checker) finished(h *history, m Commit) {
 	}
 }
 
-// accounted says that the end of the pod is in the status, or need not be.
+// accounted reports whether the end of the pod is in the status, or need not be.
 func (c *Checker) accounted(h *history, l *life) bool {
 	if h.counted[l.ended.UID] || !inRange(h.job, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
 		return true

@@ -22,7 +22,7 @@ func (c *Checker) created(h *history, m Commit) {
 	case !c.isOurs(job):
 		c.violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case m.Late():
-		// Who made the call has no say any more, and who is at work does not expect it.
+		// Who made the call has no say anymore, and who is at work does not expect it.
 		h.meddledAt = c.world.Now()
 		return
 	case c.knowsEnd(h, m.By):
@@ -63,7 +63,7 @@ func (c *Checker) knowsPods(h *history, process int) bool {
 	return !edited && !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, process)
 }
 
-// knowsEnd says that a process must know that the Job is about to end. Of two, the one that
+// knowsEnd reports whether a process must know that the Job is about to end. Of two, the one that
 // stored it may not have got the answer.
 func (c *Checker) knowsEnd(h *history, process int) bool {
 	stored := h.endingBy == process && (c.alone() || !c.recent(c.lostAt))
@@ -92,7 +92,7 @@ func (c *Checker) running(h *history, m Commit) (running, terminating int, twins
 	index, selector := indexOf(m.NewPod), selectorOf(h.job)
 	for _, l := range h.order {
 		if c.unseen(l, m) || !selector.Matches(labels.Set(l.pod.Labels)) || !c.takesRoom(h, l) {
-			continue // One that is not selected is let go of at the same time.
+			continue // One that is not selected is released at the same time.
 		}
 		running++
 		switch {
@@ -180,8 +180,8 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	return n, last
 }
 
-// mustKnow says that a process must know that the pod failed: it saw it, or anybody can
-// see it now. Of two processes, the other one may have let go of the pod.
+// mustKnow reports whether a process must know that the pod failed: it saw it, or anybody can
+// see it now. Of two processes, the other one may have released the pod.
 func (c *Checker) mustKnow(l *life, by int) bool {
 	early := c.recent(l.seenAt) && !l.known[by]
 	return !l.failedAt.IsZero() && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
@@ -233,12 +233,12 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	}
 }
 
-// failedOf says that the pod failed, and was another of the same index.
+// failedOf reports whether the pod failed, and was another of the same index.
 func (l *life) failedOf(pod *corev1.Pod) bool {
 	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
 }
 
-// tells says that the failed pod still tells how often its index has failed, and that the
+// tells reports whether the failed pod still tells how often its index has failed, and that the
 // controller must know of it.
 func (c *Checker) tells(h *history, l *life) bool {
 	return !c.recent(l.seenAt) && !l.gone && tracked(l.pod) && !h.recorded[l.pod.UID]
@@ -257,8 +257,8 @@ func (t *tally) add(n int64, ignored bool) {
 
 func (t *tally) sum() int64 { return t.counted + t.ignored }
 
-// counts compares what a new pod is told of its index with the Checker's own count:
-// at least the failures that the pods still tell of, at most all there ever were. The
+// counts compares the failure counts of a new pod with the Checker's own:
+// at least the failures that the pods still report, at most all there ever were. The
 // two differ only if a pod was removed by a scale-down, a suspension, or a user.
 func (c *Checker) counts(h *history, pod *corev1.Pod, least, most tally) {
 	var told tally

@@ -66,7 +66,7 @@ func (c *Checker) expectDeadline(h *history) {
 // resumed reports whether the Job was suspended, and has no startTime since.
 func (h *history) resumed() bool { return h.job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
 
-// idle says that nothing has to happen to a Job, because of what it is.
+// idle reports whether nothing has to happen to a Job, because of what it is.
 func (c *Checker) idle(h *history) bool {
 	return h.gone || !c.isOurs(h.job) || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
 }
@@ -131,7 +131,7 @@ func (c *Checker) isUnreported(l *life) bool {
 	})
 }
 
-// hasRoom says that the Job may have one more pod.
+// hasRoom reports whether the Job may have one more pod.
 func (c *Checker) hasRoom(h *history) bool {
 	taken, succeeded := 0, false
 	for _, l := range h.order {
@@ -154,7 +154,7 @@ func (c *Checker) takesRoom(h *history, l *life) bool {
 	return l.active() || l.terminating() && c.replacesFailedOnly(h.job)
 }
 
-// busy says that an index has a pod, or is about to be declared failed.
+// busy reports whether an index has a pod, or is about to be declared failed.
 func (c *Checker) busy(h *history, index int32) bool {
 	return slices.ContainsFunc(h.order, func(l *life) bool {
 		if l.index() != index {
@@ -165,7 +165,7 @@ func (c *Checker) busy(h *history, index int32) bool {
 }
 
 // delays reports whether somebody may take the pod for a failure that delays others: who
-// did not see that it was let go before.
+// did not see that it was released before.
 func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 
 // latest is the end of the longest back-off that the failures of some pods can cause.

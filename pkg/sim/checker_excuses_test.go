@@ -37,17 +37,17 @@ func (e *excuses) callTime() time.Duration {
 	return e.world.Latency + time.Duration(float64(time.Second)/e.world.QPS)
 }
 
-// recent says that a process may not know yet of what happened then.
+// recent reports whether a process may not know yet of what happened then.
 func (e *excuses) recent(at time.Time) bool {
 	return e.hidden(at) || e.world.Now().Sub(at) <= e.lag()
 }
 
-// hidden says that this is so because the controller was blind, or a call took long.
+// hidden reports whether this is so because the controller was blind, or a call took long.
 func (e *excuses) hidden(at time.Time) bool {
 	return !e.world.Now().After(e.blindUntil.Add(e.lag())) && !at.Before(e.blindFrom.Add(-e.lag()))
 }
 
-// alone says that no second process works on the same Jobs.
+// alone reports whether no second process works on the same Jobs.
 func (e *excuses) alone() bool { return len(e.world.processes) < 2 }
 
 // slack is how wrong the controller may be about a time.

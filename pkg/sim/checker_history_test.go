@@ -34,7 +34,7 @@ type history struct {
 	wrote map[int]time.Time
 	// endingBy is the process that decided the end: it has no excuse.
 	endingBy int
-	// regated says that a feature was switched while the Job ran: the counts of its
+	// regated reports whether a feature was switched while the Job ran: the counts of its
 	// indexes begin anew at some point.
 	regated bool
 
@@ -61,24 +61,24 @@ type life struct {
 	failedAt, seenAt, deletedAt, endedAt time.Time
 	// wasActive and wasReady are when it last was.
 	wasActive, wasReady time.Time
-	// succeeded says that it ever was in phase Succeeded, failed in phase Failed, lost
+	// succeeded reports whether it ever was in phase Succeeded, failed in phase Failed, lost
 	// that it is recorded as failed, which stays so (PRP-05).
 	succeeded, failed, lost bool
-	// tampered says that somebody changed its phase or conditions after its end, or its
+	// tampered reports whether somebody changed its phase or conditions after its end, or its
 	// annotations, or took its finalizer.
 	tampered bool
 	// by is the process that created it, or 0, bornAt when, and late whether nobody waited
-	// for it any more; known are the processes that have acted on its failure.
+	// for it anymore; known are the processes that have acted on its failure.
 	by     int
 	bornAt time.Time
 	late   bool
 	known  map[int]bool
-	// expired says that its index was out of range for a while: if it comes back, it
+	// expired reports whether its index was out of range for a while: if it comes back, it
 	// begins anew (KEP-3715).
 	expired bool
 }
 
-// unseen says that who made a write may not have known of a pod: somebody else created
+// unseen reports whether who made a write may not have known of a pod: somebody else created
 // it, or he does not know that he did, and the watch may not have told him yet.
 func (c *Checker) unseen(l *life, m Commit) bool {
 	switch {
@@ -90,7 +90,7 @@ func (c *Checker) unseen(l *life, m Commit) bool {
 	return c.recent(l.bornAt) && l.bornAt.After(c.world.started[m.By-1])
 }
 
-// othersWrote says that another process has just changed what a process decides on.
+// othersWrote reports whether another process has just changed what a process decides on.
 func (c *Checker) othersWrote(h *history, by int) bool {
 	for other, at := range h.wrote {
 		if other != by && other > 0 && c.recent(at) && at.After(c.world.started[by-1]) {
@@ -100,7 +100,7 @@ func (c *Checker) othersWrote(h *history, by int) bool {
 	return false
 }
 
-// tampered says that nobody can tell any more what happened to the Job's pods.
+// tampered reports whether nobody can tell any more what happened to the Job's pods.
 func (h *history) tampered() bool {
 	return slices.ContainsFunc(h.order, func(l *life) bool { return l.tampered })
 }
@@ -143,7 +143,7 @@ func (l *life) noteGauges(now time.Time) {
 	}
 }
 
-// endedWell says that the controller has to count the pod as a success.
+// endedWell reports whether the controller has to count the pod as a success.
 func (l *life) endedWell() bool {
 	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
 }
@@ -275,7 +275,7 @@ func (c *Checker) parted(h *history, m Commit) {
 	}
 }
 
-// witness says that everybody who looks at the pods can tell that it failed, though
+// witness reports whether everybody who looks at the pods can tell that it failed, though
 // he may have seen none of it (BLI-27). One that is being deleted without the finalizer
 // may have been removed on purpose.
 func (l *life) witness() bool {

@@ -8,14 +8,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// replacesFailedOnly says that a pod that is being deleted keeps its place until it
+// replacesFailedOnly reports whether a pod that is being deleted keeps its place until it
 // has ended (PRP-02, PRP-18).
 func (c *Checker) replacesFailedOnly(job *batchv1.Job) bool {
 	return job.Spec.PodFailurePolicy != nil ||
 		c.features().PodReplacementPolicy && ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed
 }
 
-// perIndex says that failures count for each index (BLI-01, BLI-34).
+// perIndex reports whether failures count for each index (BLI-01, BLI-34).
 func (c *Checker) perIndex(job *batchv1.Job) bool {
 	return isIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
 }
@@ -72,13 +72,13 @@ func matchesCondition(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern,
 	return false
 }
 
-// ignored says that a failure of this pod does not count (PFP-05).
+// ignored reports whether a failure of this pod does not count (PFP-05).
 func (c *Checker) ignored(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := c.ruling(job, pod)
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// failsJob says that a failure of this pod fails the Job (PFP-07).
+// failsJob reports whether a failure of this pod fails the Job (PFP-07).
 func (c *Checker) failsJob(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := c.ruling(job, pod)
 	return action == batchv1.PodFailurePolicyActionFailJob

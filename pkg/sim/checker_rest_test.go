@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// AtRest says what is wrong when nothing happens any more.
+// AtRest says what is wrong when nothing happens anymore.
 func (c *Checker) AtRest() {
 	c.leftInNamespace()
 	c.strayHeld()
@@ -63,7 +63,7 @@ func (c *Checker) heldForNothing(h *history) {
 	}
 }
 
-// tooMany is S5 and S6 when nothing happens any more: whatever made a pod too many, a
+// tooMany is S5 and S6 when nothing happens anymore: whatever made a pod too many, a
 // second leader or a creation that came late, it is gone by now.
 func (c *Checker) tooMany(h *history) {
 	running, indexes := 0, map[int32]bool{}

@@ -11,13 +11,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// freesStrays says that a pod that nobody controls is the controller's to let go.
+// freesStrays reports whether a pod that nobody controls is the controller's to release.
 func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 	return c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil
 }
 
 // freesStray is S7 and S8 for a pod that nobody controls, and that a controller in place of
-// the built-in one lets go: no Job may adopt it, and it is let go only as it was seen.
+// the built-in one lets go: no Job may adopt it, and it is released only as it was seen.
 func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	if ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
@@ -27,8 +27,8 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	}
 }
 
-// freesClaimed reports whether a pod that nobody controls is let go for the Job that its label
-// names, and that does not exist: somebody changed the label. It is let go as it was seen.
+// freesClaimed reports whether a pod that nobody controls is released for the Job that its label
+// names, and that does not exist: somebody changed the label. It is released as it was seen.
 func (c *Checker) freesClaimed(pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) bool {
 	h := c.jobs[job.UID]
 	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(job.UID) &&

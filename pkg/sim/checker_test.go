@@ -225,7 +225,7 @@ func (c *Checker) afterPod(m Commit, was, is types.UID) {
 	}
 }
 
-// isOurs says that the Job is one that the controller under test reconciles.
+// isOurs reports whether the Job is one that the controller under test reconciles.
 func (c *Checker) isOurs(job *batchv1.Job) bool {
 	name := c.world.Controller.ManagedBy
 	if name == "" {

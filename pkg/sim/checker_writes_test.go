@@ -92,7 +92,7 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 	}
 }
 
-// mayFinish: a pod that can still finish, and that no record stands for, is let go only
+// mayFinish: a pod that can still finish, and that no record stands for, is released only
 // as it was seen, or its success could be lost (TRK-36).
 func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
 	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(h.job, indexOf(pod)) || c.wasOutOfRange(h, pod)

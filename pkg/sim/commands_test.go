@@ -260,7 +260,7 @@ func (s *scenario) runWorld(t *testing.T, d *datadriven.TestData) string {
 	return trace + s.condition(name)
 }
 
-// onlyStatus keeps the lines that tell of status writes and of what went wrong.
+// onlyStatus keeps the lines that report status writes and what went wrong.
 func onlyStatus(trace string) string {
 	var out strings.Builder
 	for line := range strings.Lines(trace) {

@@ -95,7 +95,7 @@ func (s *scenario) outage(t *testing.T, d *datadriven.TestData) string {
 	return s.world.Trace()
 }
 
-// relist closes watches; each goes on with a new list, after a while.
+// relist closes watches; each continues with a new list, after a while.
 func (s *scenario) relist(t *testing.T, d *datadriven.TestData) string {
 	gap, older := duration(t, d, "gap", 0), duration(t, d, "stale", 0)
 	both := d.HasArg("jobs") == d.HasArg("pods")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A world whose controller never comes to an end does not go on without end, whether or not
+// A world whose controller never becomes idle does not run forever, whether or not
 // the controller writes, and whether or not time passes.
 func TestWorldGivesUp(t *testing.T) {
 	never := func() bool { return false }

@@ -30,7 +30,7 @@ func BenchmarkHugeJob_SCL_04(b *testing.B) {
 		b.Run(fmt.Sprintf("qps=%v/parallelism=%d", qps, parallelism), func(b *testing.B) {
 			for b.Loop() {
 				before := cpuSeconds()
-				// As if 32 calls were under way at once.
+				// As if 32 calls were in flight at once.
 				l := newLoaded(b, Options{QPS: qps, Workers: workers, Latency: 125 * time.Microsecond})
 				l.add(1, func(int) batchv1.JobSpec { return indexedSpec(100_000, parallelism) }, nil)
 				l.run()

@@ -113,7 +113,7 @@ type mix []struct {
 	pods int32
 }
 
-// mixes are the loads of KEP-2214 and KEP-2879, as far as those tell of them: the number
+// mixes are the loads of KEP-2214 and KEP-2879, as far as those describe them: the number
 // of Jobs and pods. Their Jobs ended without an interim condition, which is one more status
 // of each today.
 var mixes = map[string]struct {

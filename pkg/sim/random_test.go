@@ -18,7 +18,7 @@ type randomCase struct {
 	script Script
 	// meanwhile happens one second after the beginning.
 	meanwhile func(w *World)
-	// race says that the number of failed pods depends on how many were created
+	// race reports whether the number of failed pods depends on how many were created
 	// before the Job was bound to fail.
 	race bool
 }

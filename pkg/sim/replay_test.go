@@ -142,7 +142,7 @@ func (r replay) problem(t *testing.T, trouble func() trouble, want result, same 
 }
 
 // run carries out the commands, and lets every world go on until its Jobs are finished
-// and nothing happens any more.
+// and nothing happens anymore.
 func (r replay) run(t *testing.T, x trouble) result {
 	var out result
 	s := &scenario{

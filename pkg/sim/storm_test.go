@@ -148,7 +148,7 @@ func fewCalls(seed uint64) trouble {
 	}}
 }
 
-// cleanup deletes pods that ended and are let go of, one a second.
+// cleanup deletes pods that ended and are released, one a second.
 func cleanup(seed uint64) trouble {
 	return trouble{seed: seed, begun: func(w *World) {
 		var next func()

@@ -90,7 +90,7 @@ func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
 
 // TestFailoverWithOldCache_REG_05 replays every scenario file with a crash after a commit,
 // where the next process begins with lists that are older than what the last one did: it
-// may create pods that are not needed any more, and never counts one twice.
+// may create pods that are not needed anymore, and never counts one twice.
 func TestFailoverWithOldCache_REG_05(t *testing.T) {
 	old := []ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
 	replayAll(t, func(r replay, t *testing.T) {

@@ -49,7 +49,7 @@ func (a api) requests(ctx context.Context) (requestCounts, error) {
 // watchFunc is the Watch method of a typed client.
 type watchFunc func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
-// object is what a watch brings; its resourceVersion is where to go on.
+// object is what a watch brings; its resourceVersion is where to continue.
 type object interface {
 	runtime.Object
 	GetResourceVersion() string
@@ -57,7 +57,7 @@ type object interface {
 
 // follow calls do with every change after options.ResourceVersion until it returns
 // true. The API server ends watches, those of a busy client above all; then the
-// next goes on where the last one was.
+// next continues where the last one was.
 func follow[T object](ctx context.Context, from watchFunc, options metav1.ListOptions, do func(watch.EventType, T) (bool, error)) error {
 	for {
 		w, err := from(ctx, options)

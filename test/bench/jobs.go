@@ -110,7 +110,7 @@ func floorPod(job *batchv1.Job, index int) *corev1.Pod {
 	return pod
 }
 
-// outcome says whether the Job has completed; a failed one is an error.
+// outcome reports whether the Job has completed; a failed one is an error.
 func outcome(job *batchv1.Job) (complete bool, err error) {
 	for _, c := range job.Status.Conditions {
 		switch {

@@ -150,7 +150,7 @@ func (o options) validate() error {
 	return nil
 }
 
-// runs says that at least one of the parts is asked for.
+// runs reports whether at least one of the parts is asked for.
 func (o options) runs(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
 }
@@ -185,5 +185,5 @@ func run(ctx context.Context, o options) (err error) {
 	return printReport(os.Stdout, o, newReport(results))
 }
 
-// progress tells a waiting person what goes on.
+// progress shows a waiting person what happens.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

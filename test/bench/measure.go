@@ -102,7 +102,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 // part is a measurement that has one of the names, or several.
 type part struct {
 	names []string
-	// limited says that the controllers get a limit on their requests, and keep it.
+	// limited reports whether the controllers get a limit on their requests, and keep it.
 	limited bool
 	measure func(context.Context) error
 }

@@ -30,7 +30,7 @@ type cluster struct {
 	root, dir string
 	// binaries is the folder of kubectl, binary kubectl-batchjob.
 	binaries, binary string
-	// archives says that dist has those of `make snapshot`.
+	// archives reports whether dist has those of `make snapshot`.
 	archives bool
 
 	mu sync.Mutex

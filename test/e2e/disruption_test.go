@@ -31,7 +31,7 @@ func ignoreDisruptions(s *batchv1.JobSpec) {
 	}}}
 }
 
-// All three pods are evicted once: more than backoffLimit allows, and the Job goes on.
+// All three pods are evicted once: more than backoffLimit allows, and the Job continues.
 // backoffLimitPerIndex 0 keeps the back-off short, as each index has its own, and would
 // fail an index at its first failure that counts.
 func TestJobSurvivesTheEvictionOfAllPods_PFP_15(t *testing.T) {
@@ -56,7 +56,7 @@ func TestJobSurvivesTheEvictionOfAllPods_PFP_15(t *testing.T) {
 
 // The node of a pod vanishes, and the pod is deleted: it does not end, and with
 // podReplacementPolicy Failed gets no successor. The controller does not force the end;
-// it goes on when the garbage collector for pods has marked the pod as failed.
+// it continues when the garbage collector for pods has marked the pod as failed.
 func TestPodOfAVanishedNodeIsNotReplaced_PRP_23(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

@@ -109,7 +109,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 	}
 }
 
-// failedPod says that the Job has this pod, and that it failed.
+// failedPod reports whether the Job has this pod, and that it failed.
 func failedPod(t *testing.T, ns, job, name string) bool {
 	t.Helper()
 	return slices.ContainsFunc(pods(t, ns, job), func(p corev1.Pod) bool { return p.Name == name && p.Status.Phase == corev1.PodFailed })

@@ -12,7 +12,7 @@
 // Whatever a test is about, a history keeps every version of every Job and pod of the
 // cluster. When all tests are done it is held against the invariants of a Job controller,
 // the rules of a Job's status and of podReplacementPolicy, and who may write where
-// (verdict_test.go, court_test.go), and the whole run fails if one is broken (STV-25).
+// (verdict_test.go, audit_test.go), and the whole run fails if one is broken (STV-25).
 //
 // These variables of the environment help to find out why a test fails:
 //
@@ -47,8 +47,8 @@ var (
 	client     kubernetes.Interface
 	// past is all that happens in the cluster.
 	past *chronicle
-	// courtroom is where what happened is judged.
-	courtroom = newCourt()
+	// audits checks everything that happened.
+	audits = newAuditor()
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -88,15 +88,15 @@ func run(m *testing.M) int {
 	if client, err = connect(); err != nil {
 		return complain(err)
 	}
-	code := judged(root, dir, m.Run)
+	code := audited(root, dir, m.Run)
 	for _, problem := range permissionVerdict(root, dir) {
 		code = complain(fmt.Errorf("verdict: %s", problem))
 	}
 	return code
 }
 
-// judged runs the tests between the start of the history and the verdict on it.
-func judged(root, dir string, tests func() int) int {
+// audited runs the tests between the start of the history and the verdict on it.
+func audited(root, dir string, tests func() int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error

@@ -109,7 +109,7 @@ func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 }
 
 // Two controllers, of which the leader is killed again and again while Jobs run: the other
-// one goes on, and nothing is lost or counted twice. One that is asked to end gives the
+// one continues, and nothing is lost or counted twice. One that is asked to end gives the
 // Lease back.
 func TestKilledLeaderIsReplaced_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()

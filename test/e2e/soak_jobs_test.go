@@ -131,7 +131,7 @@ func failurePolicy(d dish) {
 	d.job.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=Disrupted;2=Bug"}
 	code := []string{"1", "42", "43", "3", "0"}[d.n(5)]
 	which, isDisrupted := fmt.Sprint(d.n(3), ".1"), d.oneIn(3)
-	if isDisrupted && !history.IsBuiltIn(d.job) { // Its pods carry no attempt: all would be the first, for ever.
+	if isDisrupted && !history.IsBuiltIn(d.job) { // Its pods carry no attempt: all would be the first, forever.
 		d.does("disruption."+which, "TerminationByKubelet")
 		return
 	}

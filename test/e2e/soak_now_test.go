@@ -53,7 +53,7 @@ func byAge(a, b metav1.Object) int {
 
 func (p present) empty() bool { return len(p.jobs)+len(p.pods) == 0 }
 
-// String tells of everything that is there, and what it waits for.
+// String reports everything that is there, and what it waits for.
 func (p present) String() (text string) {
 	for _, job := range p.jobs {
 		text += fmt.Sprintf("\nJob %s, deleted %t, finalizers %v: %+v %q", job.Name, job.DeletionTimestamp != nil, job.Finalizers, countsOf(job), conditionsOf(job))
@@ -64,7 +64,7 @@ func (p present) String() (text string) {
 	return text
 }
 
-// isEmpty asks the API server if the namespace holds no Job and no pod any more.
+// isEmpty asks the API server if the namespace holds no Job and no pod anymore.
 func (s *soak) isEmpty(space *space) bool {
 	jobs, err := client.BatchV1().Jobs(space.name).List(s.t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *soak) isEmpty(space *space) bool {
 	return len(jobs.Items)+len(pods.Items) == 0
 }
 
-// forget drops the history of a namespace in which nothing happens any more.
+// forget drops the history of a namespace in which nothing happens anymore.
 func (h *chronicle) forget(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -82,10 +82,10 @@ func (y *tally) print(s *soak, before, after size) {
 		}
 		fmt.Fprintf(&b, "  %-15s %4d Jobs: %s\n", kind, total, strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(&b, "\n  Jobs           %v\n", courtroom.territory)
+	fmt.Fprintf(&b, "\n  Jobs           %v\n", audits.territory)
 	fmt.Fprintf(&b, "  history        %d pods, %d versions of Jobs and pods\n", y.pods, y.versions)
 	fmt.Fprintf(&b, "  deeds          %s\n", y.deedText(s))
-	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.crew.killed, s.crew.ended, s.crew.away, stayAway, s.failovers)
+	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)
 	fmt.Fprintf(&b, "  status writes  %d stored, %d conflicts, %d rejected\n", y.codes["200"], y.codes["409"], y.codes["422"])
 	fmt.Fprintf(&b, "  at first       %v\n  at last        %v\n  at most        %v\n", before, after, y.most)
 	fmt.Println(b.String())

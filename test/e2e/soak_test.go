@@ -23,7 +23,7 @@ const (
 	// A Job and a deed of a user come so often, unless there are enough Jobs.
 	jobEvery, deedEvery = 500 * time.Millisecond, 400 * time.Millisecond
 	mostJobs            = 60
-	// A namespace takes new Jobs for so long. When all in it is gone, it is judged, and
+	// A namespace takes new Jobs for so long. When all in it is gone, it is audited, and
 	// its history is forgotten.
 	namespaceFor = time.Minute
 	// Finished Jobs are deleted after a while.
@@ -53,13 +53,13 @@ type soak struct {
 	cook, user *rand.Rand
 	created    int
 	// done counts what users did.
-	done      map[string]int
-	failovers int
-	spaces    []*space
-	crew      *crew
-	steady    *process
-	tally     *tally
-	traces    string
+	done        map[string]int
+	failovers   int
+	spaces      []*space
+	controllers *controllers
+	steady      *process
+	tally       *tally
+	traces      string
 }
 
 // space is a namespace that is in use.
@@ -81,8 +81,8 @@ func TestSoak_JOB_56_TRK_03(t *testing.T) {
 	before := s.measure("the beginning")
 	s.season("main", lasts)
 	after := s.noGrowth(before)
-	s.crew.stop()
-	s.failovers = s.crew.failovers()
+	s.controllers.stop()
+	s.failovers = s.controllers.failovers()
 	s.tally.answers(t)
 	s.tally.print(s, before, after)
 	if missing := s.missing(); len(missing) > 0 && lasts >= warmUp {
@@ -92,13 +92,13 @@ func TestSoak_JOB_56_TRK_03(t *testing.T) {
 
 // missing is what a soak that is long enough should have gone through, and has not.
 func (s *soak) missing() []string {
-	missing := courtroom.territory.Missing()
+	missing := audits.territory.Missing()
 	for kind := range recipes() {
 		if s.tally.ends[kind] == nil {
 			missing = append(missing, "Jobs of the kind "+kind)
 		}
 	}
-	if s.crew.killed == 0 || s.crew.ended == 0 || s.failovers == 0 {
+	if s.controllers.killed == 0 || s.controllers.ended == 0 || s.failovers == 0 {
 		missing = append(missing, "a crash, an orderly end, and a fail-over")
 	}
 	return missing
@@ -128,7 +128,7 @@ func newSoak(t *testing.T) *soak {
 		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: cook(seed), user: user(seed),
 		steady: launched()[0], tally: newTally(), traces: traces,
 	}
-	s.crew = newCrew(t)
+	s.controllers = newControllers(t)
 	s.say("SOAK_SEED=%d repeats these decisions", seed)
 	return s
 }
@@ -154,7 +154,7 @@ func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
 	}
 }
 
-// say tells of progress at once; go test shows it with -v.
+// say prints progress at once; go test shows it with -v.
 func (s *soak) say(format string, args ...any) {
 	fmt.Printf("soak %v: %s\n", time.Since(s.started).Round(time.Second), fmt.Sprintf(format, args...))
 }
@@ -163,7 +163,7 @@ func (s *soak) say(format string, args ...any) {
 // Half of the time one controller runs, and half of it two that elect a leader.
 func (s *soak) season(name string, lasts time.Duration) {
 	s.say("%s, %v", name, lasts)
-	s.crew.work(1)
+	s.controllers.work(1)
 	jobs, deeds, chores := time.Tick(jobEvery), time.Tick(deedEvery), time.Tick(time.Second)
 	samples, minutes := time.Tick(10*time.Second), time.Tick(time.Minute)
 	half, end := time.After(lasts/2), time.After(lasts)
@@ -178,11 +178,11 @@ func (s *soak) season(name string, lasts time.Duration) {
 		case <-samples:
 			s.tally.sample(s.size())
 		case <-minutes:
-			s.say("%d Jobs, %d of them now; %d kills", s.created, s.alive(), s.crew.kills())
+			s.say("%d Jobs, %d of them now; %d kills", s.created, s.alive(), s.controllers.kills())
 		case <-half:
-			s.crew.work(2)
+			s.controllers.work(2)
 		case <-end:
-			s.crew.rest()
+			s.controllers.rest()
 			s.say("no more Jobs")
 			s.finish()
 			return
@@ -190,7 +190,7 @@ func (s *soak) season(name string, lasts time.Duration) {
 	}
 }
 
-// finish waits until all Jobs have ended and are gone, and all is judged.
+// finish waits until all Jobs have ended and are gone, and all is audited.
 func (s *soak) finish() {
 	for _, space := range s.spaces {
 		space.closed = true
@@ -203,7 +203,7 @@ func (s *soak) finish() {
 		case <-deadline:
 			for _, space := range s.spaces {
 				s.t.Errorf("in %s there is still, after %v (%s): %v", space.name, windDown, s.keep(space), past.now(space.name))
-				s.judge(space)
+				s.audit(space)
 			}
 			s.t.FailNow()
 		}
@@ -217,7 +217,7 @@ func (s *soak) chores() {
 		space.closed = space.closed || time.Since(space.opened) > namespaceFor
 		s.tidy(space)
 		if now := past.now(space.name); space.closed && now.empty() && s.isEmpty(space) {
-			s.judge(space)
+			s.audit(space)
 			continue
 		}
 		left = append(left, space)
@@ -225,10 +225,10 @@ func (s *soak) chores() {
 	s.spaces = left
 }
 
-// judge holds all that happened in a namespace against what has to be true, and forgets it.
-func (s *soak) judge(space *space) {
+// audit checks everything that happened in a namespace, and forgets it.
+func (s *soak) audit(space *space) {
 	versions := past.in(space.name)
-	problems := courtroom.hear(space.name, versions)
+	problems := audits.audit(space.name, versions)
 	s.tally.add(versions)
 	if len(problems) > 0 {
 		file := s.keep(space)

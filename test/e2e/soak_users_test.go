@@ -82,7 +82,7 @@ func pick[T any](list []*T, which float64, qualifies func(*T) bool) *T {
 	return candidates[int(which*float64(len(candidates)))]
 }
 
-// suits says that the deed can be done to the Job.
+// suits reports whether the deed can be done to the Job.
 func (d deed) suits(job *batchv1.Job) bool {
 	suspended := ptr.Deref(job.Spec.Suspend, false)
 	if history.IsFinished(job) || job.DeletionTimestamp != nil {

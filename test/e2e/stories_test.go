@@ -339,7 +339,7 @@ func TestIndexWithoutQuotesIsRejected_SUC_23(t *testing.T) {
 }
 
 // The additional stories of KEP-3998, as far as the API goes: pods that are stopped may
-// finish their work, which is not counted any more; the message names the rule.
+// finish their work, which is not counted anymore; the message names the rule.
 func TestStoppedPodsMayFinishUncounted_SUC_23(t *testing.T) {
 	t.Parallel()
 	t.Run("lingering pods", func(t *testing.T) {

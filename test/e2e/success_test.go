@@ -18,7 +18,7 @@ func TestConformanceCasesOfSuccessPoliciesPass_SUC_24(t *testing.T) {
 		}
 	}
 	quick := map[string]string{"run-time": "500ms"}
-	// Index 0 of two at a time succeeds, index 1 fails or goes on.
+	// Index 0 of two at a time succeeds, index 1 fails or continues.
 	failing := map[string]string{"run-time": "500ms", "exit-code.1": "1", "run-time.0": "2s"}
 	slow := map[string]string{"run-time": "500ms", "run-time.0": "1h"}
 	for what, c := range map[string]struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// verdict ends a run of tests: it holds all that happened against what always has to be
-// true, and returns what is not.
+// verdict ends a test run: it checks everything that happened, and returns what broke an
+// invariant.
 func verdict(ctx context.Context, shared *process) []string {
 	var problems []string
 	if err := past.complete(ctx); err != nil {
@@ -31,12 +31,12 @@ func verdict(ctx context.Context, shared *process) []string {
 		return append(problems, fmt.Sprintf("the history is not complete: %v", err))
 	}
 	for _, namespace := range past.namespaces() {
-		problems = append(problems, courtroom.hear(namespace, past.in(namespace))...)
+		problems = append(problems, audits.audit(namespace, past.in(namespace))...)
 	}
 	if runsAll() {
-		problems = append(problems, courtroom.territory.Missing()...)
+		problems = append(problems, audits.territory.Missing()...)
 	}
-	fmt.Println("e2e: Jobs seen:", courtroom.territory)
+	fmt.Println("e2e: Jobs seen:", audits.territory)
 	problems = append(problems, rejectedWrites(ctx)...)
 	for _, p := range launched() {
 		problems = append(problems, badLines(p.stderr.String())...)
@@ -44,7 +44,7 @@ func verdict(ctx context.Context, shared *process) []string {
 	return problems
 }
 
-// runsAll says that no test was left out, so that there have to be Jobs of every kind.
+// runsAll reports whether no test was left out, so that there have to be Jobs of every kind.
 func runsAll() bool {
 	given := false
 	flag.Visit(func(f *flag.Flag) {
@@ -53,7 +53,7 @@ func runsAll() bool {
 	return !given
 }
 
-// settle gives controllers the time to let go of what the last tests have left behind.
+// settle gives controllers the time to release what the last tests have left behind.
 func (h *chronicle) settle() {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()

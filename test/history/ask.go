@@ -21,25 +21,25 @@ func Condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobConditi
 	return nil
 }
 
-// Is says that a condition of the Job is True.
+// Is reports whether a condition of the Job is True.
 func Is(job *batchv1.Job, t batchv1.JobConditionType) bool { return Condition(job, t) != nil }
 
-// IsFinished says that the Job is Complete or Failed.
+// IsFinished reports whether the Job is Complete or Failed.
 func IsFinished(job *batchv1.Job) bool {
 	return Is(job, batchv1.JobComplete) || Is(job, batchv1.JobFailed)
 }
 
-// IsDecided says that the Job has the interim condition of its end.
+// IsDecided reports whether the Job has the interim condition of its end.
 func IsDecided(job *batchv1.Job) bool {
 	return Is(job, batchv1.JobFailureTarget) || Is(job, batchv1.JobSuccessCriteriaMet)
 }
 
-// IsIndexed says that the pods of the Job have completion indexes.
+// IsIndexed reports whether the pods of the Job have completion indexes.
 func IsIndexed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 }
 
-// IsBuiltIn says that the controller of kube-controller-manager runs the Job.
+// IsBuiltIn reports whether the controller of kube-controller-manager runs the Job.
 func IsBuiltIn(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
 }
@@ -60,18 +60,18 @@ func UncountedSucceeded(job *batchv1.Job) []types.UID {
 	return nil
 }
 
-// HasEnded says that the pod has succeeded or failed.
+// HasEnded reports whether the pod has succeeded or failed.
 func HasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// IsActive says that the pod runs, or will.
+// IsActive reports whether the pod runs, or will.
 func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp == nil }
 
-// IsTerminating says that the pod is being deleted, and has not ended.
+// IsTerminating reports whether the pod is being deleted, and has not ended.
 func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
 
-// IsTracked says that the pod holds the finalizer of Job tracking.
+// IsTracked reports whether the pod holds the finalizer of Job tracking.
 func IsTracked(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 }
@@ -85,7 +85,7 @@ func IndexOf(pod *corev1.Pod) int32 {
 	return int32(i)
 }
 
-// InRange says that the pod can count for the Job: in an Indexed Job it needs an index
+// InRange reports whether the pod can count for the Job: in an Indexed Job it needs an index
 // below completions.
 func InRange(job *batchv1.Job, pod *corev1.Pod) bool {
 	return !IsIndexed(job) || IndexOf(pod) >= 0 && IndexOf(pod) < ptr.Deref(job.Spec.Completions, 0)

@@ -33,7 +33,7 @@ func Follow(ctx context.Context, client kubernetes.Interface, namespace string, 
 	for _, resource := range []cache.WatchFuncWithContext{
 		client.BatchV1().Jobs(namespace).Watch, client.CoreV1().Pods(namespace).Watch,
 	} {
-		// The API server ends the watch of a client that is slow; this one goes on
+		// The API server ends the watch of a client that is slow; this one continues
 		// where it ended, and misses nothing.
 		w, err := toolswatch.NewRetryWatcherWithContext(ctx, jobs.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: resource})
 		if err != nil {

@@ -23,7 +23,7 @@ type Version struct {
 	// Job or Pod is the object, and the other one nil. It must not be changed.
 	Job *batchv1.Job
 	Pod *corev1.Pod
-	// Gone says that the object is deleted; it is shown as it was at last.
+	// Gone reports whether the object is deleted; it is shown as it was at last.
 	Gone bool
 }
 

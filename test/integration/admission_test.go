@@ -271,7 +271,7 @@ func (a *admission) mustAgree(value string, rules int) (legal bool) {
 	return true
 }
 
-// isRejection says that a policy has rejected a request, and says so.
+// isRejection reports whether a policy has rejected a request, and says so.
 func isRejection(err error, says string) bool {
 	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") && strings.Contains(err.Error(), says)
 }

@@ -160,7 +160,7 @@ func TestNewJobTakesOverPods_JOB_35_TRK_20(t *testing.T) {
 }
 
 // The cache does not know yet that the Job is gone, or is another: its pods, which have
-// no owner any more, are not adopted, and none is created in their place.
+// no owner anymore, are not adopted, and none is created in their place.
 func TestJobIsGoneBeforeAdoption_JOB_35_JOB_37(t *testing.T) {
 	t.Parallel()
 	for name, recreate := range map[string]bool{"gone": false, "created anew": true} {
@@ -235,7 +235,7 @@ func TestPodsOfOthersAreNotAdopted_JOB_37_TRK_23(t *testing.T) {
 	}
 }
 
-// A pod that is relabelled is let go in one patch, which leaves others' finalizers on;
+// A pod that is relabelled is released in one patch, which leaves others' finalizers on;
 // it is replaced. Labelled as before it is taken back, and its replacement, which has
 // not come as far, goes.
 func TestPodIsRelabelled_JOB_36_TRK_25(t *testing.T) {

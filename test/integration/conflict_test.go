@@ -46,7 +46,7 @@ func TestConflictIsDecidedAnew_STV_23_TRK_08(t *testing.T) {
 	}
 }
 
-// KEP-3715's argument: a Job that grows while its success is being written goes on.
+// KEP-3715's argument: a Job that grows while its success is being written continues.
 func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

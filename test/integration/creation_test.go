@@ -64,7 +64,7 @@ func (f *fixture) quota(pods, cpu string) {
 }
 
 // A quota lets in ten of a hundred pods: the first sync finds that out with 15 calls at most,
-// each later one with a single call; and when there is room, the Job goes on.
+// each later one with a single call; and when there is room, the Job continues.
 func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 }
 
 // In a namespace that is being terminated no pod can be created. One is tried in a sync, that
-// is no error that would be tried again, and none counts as active. What exists goes on.
+// is no error that would be tried again, and none counts as active. What exists continues.
 func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -141,7 +141,7 @@ func TestConflictOnCreationIsTriedAgain_REG_06(t *testing.T) {
 	f.wantPodsEver(2)
 }
 
-// The answers to creations are lost, and no watch tells of the pods. They are found by the
+// The answers to creations are lost, and no watch reports the pods. They are found by the
 // Job's own selector, which is not the generated one, and none is created twice.
 func TestPodsAreFoundByAManualSelector_JOB_44(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func pluginConfig(t *testing.T, file string) *rest.Config {
 }
 
 // The controller's token is revoked, and it cannot do anything, for as long as its plugin
-// has no other one. Then it goes on, without a restart. (That tokens and certificates in
+// has no other one. Then it continues, without a restart. (That tokens and certificates in
 // files are read anew is tested where the controller's client is made, in internal/cli.)
 func TestControllerGoesOnAfterExpiredCredentials_JOB_57(t *testing.T) {
 	t.Parallel()

@@ -69,8 +69,8 @@ func (f *fixture) tryLabel(pod *corev1.Pod) error {
 	return err
 }
 
-// REG-31: nobody lets the finalizer of one pod be removed. The Job's other pods go on, its
-// user is told of the pod once, and when it is possible again, the Job comes to its end.
+// REG-31: nobody lets the finalizer of one pod be removed. The Job's other pods continue, its
+// user is notified of the pod once, and when it is possible again, the Job comes to its end.
 func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 	t.Parallel()
 	for name, reason := range map[string]*metav1.StatusReason{"Invalid": nil, "Forbidden": new(metav1.StatusReasonForbidden)} {

@@ -187,7 +187,7 @@ func (f *fixture) failThe(job string, code int32, n int) (first string) {
 }
 
 // JOB-47: each cause of failures is one event with the number of its pods, which the next
-// controller goes on with, and which is there when the pods are not.
+// controller continues with, and which is there when the pods are not.
 func TestEachCauseIsOneEvent_JOB_47(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

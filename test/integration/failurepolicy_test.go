@@ -199,7 +199,7 @@ func TestContainerIsRestarted_PFP_11(t *testing.T) {
 	f.untilComplete("a", 1, 0)
 	f.wantPodsEver(1)
 
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	s.rejects("restartPolicy OnFailure", "spec.template.spec.restartPolicy", withRules(1), func(s *batchv1.JobSpec) {
 		s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	})
@@ -208,7 +208,7 @@ func TestContainerIsRestarted_PFP_11(t *testing.T) {
 // What the API server takes for a podFailurePolicy, and the controller may rely on.
 func TestFailurePoliciesThatAreRejected_PFP_12(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	const rules, rule = "spec.podFailurePolicy.rules", "spec.podFailurePolicy.rules[0]"
 	count := batchv1.PodFailurePolicyActionCount
 	codes := func(n int) (list []int32) {

@@ -110,7 +110,7 @@ func TestPerIndexIsSwitchedOnAgain_BLI_35(t *testing.T) {
 	f.wantPodsEver(5)
 }
 
-// Without the feature, Failed means the same as TerminatingOrFailed, and nothing tells of
+// Without the feature, Failed means the same as TerminatingOrFailed, and nothing reports
 // terminating pods.
 func TestReplacementPolicyIsSwitchedOff_PRP_17_PRP_18(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ func judgeHistory(versions []version) (violations []string) {
 	for _, v := range versions {
 		stored = append(stored, v.Version)
 	}
-	for _, v := range invariants.Judge(stored) {
+	for _, v := range invariants.Check(stored) {
 		violations = append(violations, v.String())
 	}
 	return violations

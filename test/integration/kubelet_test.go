@@ -179,7 +179,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// isStopped says that a pod that is being deleted waits for nothing but finalizers.
+// isStopped reports whether a pod that is being deleted waits for nothing but finalizers.
 func isStopped(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0
 }

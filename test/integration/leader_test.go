@@ -110,7 +110,7 @@ func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
 	f.until("the Lease is renewed", func() bool { return len(leader.lease.recorded(leasePut)) > renewed })
 }
 
-// A leader that is asked to end lets the calls under way finish, then gives the Lease
+// A leader that is asked to end lets the calls in flight finish, then gives the Lease
 // back, and the other one leads at once: long before the Lease would expire.
 func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
 	}
 }
 
-// A write of a leader is under way for so long that another one leads when it arrives.
+// A write of a leader is in flight for so long that another one leads when it arrives.
 func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// Nothing tells of an ignored failure.
+	// Nothing reports an ignored failure.
 	f.tolerated = []string{"S2", "S3"}
 	m := f.newMeter()
 	f.startController(m.counts)

@@ -123,7 +123,7 @@ func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
 	}
 }
 
-// A pod loses its owner and is deleted: the Job, which may not adopt it any more, takes
+// A pod loses its owner and is deleted: the Job, which may not adopt it anymore, takes
 // its finalizer and replaces it.
 func TestLostPodIsDeleted_TRK_20_JOB_37(t *testing.T) {
 	t.Parallel()

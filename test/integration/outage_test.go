@@ -46,7 +46,7 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 }
 
 // The API server cannot be reached for so long that the lead is lost. Then the same
-// process takes it again, and goes on.
+// process takes it again, and continues.
 func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -24,7 +24,7 @@ func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.Rest
 func TestAPIServerChecksFieldsPerIndex_BLI_01_BLI_30(t *testing.T) {
 	t.Parallel()
 	const perIndexField, maxField, parallelismField = "spec.backoffLimitPerIndex", "spec.maxFailedIndexes", "spec.parallelism"
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	large := func(completions, parallelism int32) jobOption {
 		return func(s *batchv1.JobSpec) {
 			indexed(completions)(s)

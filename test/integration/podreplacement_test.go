@@ -17,7 +17,7 @@ func deadline(d time.Duration) jobOption {
 func TestAPIServerDefaultsTheReplacementPolicy_PRP_01(t *testing.T) {
 	t.Parallel()
 	const field = "spec.podReplacementPolicy"
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	policy := failurePolicy(onExit(batchv1.PodFailurePolicyActionFailJob, 42))
 	noRules := failurePolicy()
 	for _, c := range []struct {

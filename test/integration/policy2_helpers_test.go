@@ -173,7 +173,7 @@ func (f *fixture) events(job string) []corev1.Event {
 	return list.Items
 }
 
-// said is how often an event of this reason was told of the Job.
+// said is how often an event of this reason was reported for the Job.
 func (f *fixture) said(job, reason string) (n int32) {
 	f.t.Helper()
 	for _, e := range f.events(job) {
@@ -255,28 +255,28 @@ func (m *meter) until(want map[string]float64, names ...string) {
 	}
 }
 
-// shelf is a namespace of Jobs that nobody runs.
-type shelf struct {
+// idleJobs is a namespace of Jobs that nobody runs.
+type idleJobs struct {
 	t    *testing.T
 	jobs batchclient.JobInterface
 }
 
-func newShelf(t *testing.T) shelf {
+func newIdleJobs(t *testing.T) idleJobs {
 	t.Helper()
 	client := newClient(t, apiServer.config, "user")
-	return shelf{t, client.BatchV1().Jobs(newNamespace(t, client))}
+	return idleJobs{t, client.BatchV1().Jobs(newNamespace(t, client))}
 }
 
 // rejects checks what the API server finds wrong with a Job: with this field, or, if
 // that is "", with nothing.
-func (s shelf) rejects(what, field string, options ...jobOption) {
+func (s idleJobs) rejects(what, field string, options ...jobOption) {
 	s.t.Helper()
 	_, err := s.jobs.Create(s.t.Context(), newJob(append(options, managedBy(otherController))...), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	s.wantRejected(what, field, err)
 }
 
 // rejectsEdit checks the same of a merge patch of the spec of a stored Job.
-func (s shelf) rejectsEdit(what, field string, stored *batchv1.Job, spec map[string]any) {
+func (s idleJobs) rejectsEdit(what, field string, stored *batchv1.Job, spec map[string]any) {
 	s.t.Helper()
 	patch, err := json.Marshal(map[string]any{"spec": spec})
 	if err != nil {
@@ -286,7 +286,7 @@ func (s shelf) rejectsEdit(what, field string, stored *batchv1.Job, spec map[str
 	s.wantRejected(what, field, err)
 }
 
-func (s shelf) store(name string, options ...jobOption) *batchv1.Job {
+func (s idleJobs) store(name string, options ...jobOption) *batchv1.Job {
 	s.t.Helper()
 	job, err := s.jobs.Create(s.t.Context(), named(name, newJob(append(options, managedBy(otherController))...)), metav1.CreateOptions{})
 	if err != nil {
@@ -295,7 +295,7 @@ func (s shelf) store(name string, options ...jobOption) *batchv1.Job {
 	return job
 }
 
-func (s shelf) wantRejected(what, field string, err error) {
+func (s idleJobs) wantRejected(what, field string, err error) {
 	s.t.Helper()
 	switch {
 	case field == "" && err != nil:

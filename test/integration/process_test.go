@@ -112,7 +112,7 @@ func (p *process) crash() {
 	p.stop()
 }
 
-// running says that the controller has not ended by itself.
+// running reports whether the controller has not ended by itself.
 func (p *process) running() bool {
 	select {
 	case <-p.ended:

@@ -124,7 +124,7 @@ func (r *recorder) wait(reached func() bool) bool {
 	}
 }
 
-// shows says that the history has come as far as a stored object, or beyond.
+// shows reports whether the history has come as far as a stored object, or beyond.
 func (r *recorder) shows(stored metav1.Object) bool { return r.at(stored) >= 0 }
 
 // at is where in the history a stored object is, or the end of it; -1 for nowhere.
@@ -155,7 +155,7 @@ func (r *recorder) jobSince(at int, name string, reached func(*batchv1.Job) bool
 	return nil, 0
 }
 
-// isStopped says that a pod is gone, or waits for nothing but finalizers.
+// isStopped reports whether a pod is gone, or waits for nothing but finalizers.
 func (r *recorder) isStopped(uid types.UID) bool {
 	pod := r.pod(uid)
 	return pod == nil || isStopped(pod)
@@ -180,7 +180,7 @@ func (r *recorder) pod(uid types.UID) *corev1.Pod {
 	return r.pods[uid]
 }
 
-// hasSeen says that each of the pods is recorded in this version or a newer one, or
+// hasSeen reports whether each of the pods is recorded in this version or a newer one, or
 // was recorded and is gone.
 func (r *recorder) hasSeen(pods []corev1.Pod) bool {
 	r.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// While a sync is under way the Job is deleted, and somebody creates one of the
+// While a sync is running, the Job is deleted, and somebody creates one of the
 // same name for another controller. It is not touched; the old one's pods are freed.
 func TestJobIsRecreatedForAnother_MGB_03_JOB_38_TRK_23(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 }
 
 // TRK-20, TRK-22: pods of a Job with a selector of its own say nothing of that Job once it is
-// gone, as after kubectl delete --cascade=orphan while no controller runs. They are let go,
+// gone, as after kubectl delete --cascade=orphan while no controller runs. They are released,
 // unless another Job may adopt them.
 func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
 	}
 }
 
-// leavePod makes a pod of the Job that has no owner any more, as the garbage collector does
+// leavePod makes a pod of the Job that has no owner anymore, as the garbage collector does
 // with --cascade=orphan.
 func (f *fixture) leavePod(job *batchv1.Job, name, app string) types.UID {
 	f.t.Helper()

@@ -7,7 +7,7 @@ import (
 )
 
 // A creation whose answer is lost is not repeated, by the same controller, which
-// no watch tells of the pod, or by the next.
+// no watch reports the pod, or by the next.
 func TestCreationAnswerIsLost_TRK_18(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"same controller", "next controller"} {

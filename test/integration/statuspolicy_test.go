@@ -64,7 +64,7 @@ func (r *rejections) times() []time.Time {
 	return append([]time.Time(nil), r.at...)
 }
 
-// A status that is rejected is tried again after growing waits, told of once, and
+// A status that is rejected is tried again after growing waits, reported once, and
 // concerns no other Job.
 func TestStatusIsRejected_STV_22(t *testing.T) {
 	t.Parallel()
@@ -162,7 +162,7 @@ func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
 // A write to the Job changes no status, and a write to the status no spec.
 func TestSpecAndStatusAreApart_STV_24(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	job := s.store("a", completions(3), suspended)
 	tried := job.DeepCopy()
 	tried.Status.Failed, tried.Spec.Parallelism = 7, ptr.To(int32(2))

@@ -13,7 +13,7 @@ import (
 // What the API server takes for a successPolicy, and the controller may rely on.
 func TestSuccessPoliciesThatAreRejected_SUC_01_SUC_02(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newIdleJobs(t)
 	const policy, rules, rule = "spec.successPolicy", "spec.successPolicy.rules", "spec.successPolicy.rules[0]"
 	with := func(indexes string, count int32) batchv1.SuccessPolicyRule {
 		return batchv1.SuccessPolicyRule{SucceededIndexes: &indexes, SucceededCount: &count}

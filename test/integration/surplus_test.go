@@ -61,7 +61,7 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	f.wantPodsEver(3)
 }
 
-// As many successes as were asked for are nothing to tell of.
+// As many successes as were asked for are nothing to report.
 func TestEnoughSucceeded_JOB_14(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -62,7 +62,7 @@ func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
 }
 
 // The API server is overloaded for a long time: for each call all tries of client-go are
-// in vain, several times. The Job goes on after it, with nothing lost or doubled.
+// in vain, several times. The Job continues after it, with nothing lost or doubled.
 func TestLongThrottling_JOB_57(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// Nobody lets the finalizer of one pod be removed, for ever. The Job's other pods are
+// Nobody lets the finalizer of one pod be removed, forever. The Job's other pods are
 // counted, other Jobs end, the tries become rarer, and an event, the log and metrics say
 // what is wrong. Once it is possible, everything is counted. (That the event says it in
 // the right words, and once, is tested with the events.)

@@ -58,7 +58,7 @@ func (m match) named(name string) match {
 // wire is between one controller and the API server. It records all requests, and
 // disturbs those that a test asks it to.
 type wire struct {
-	// severed says that nothing gets through any more.
+	// severed says that nothing gets through anymore.
 	severed atomic.Bool
 
 	mu      sync.Mutex
@@ -76,7 +76,7 @@ type fault struct {
 	wire    *wire
 	match   match
 	disturb disturbance
-	// forges says that the answers are not the API server's.
+	// forges reports whether the answers are not the API server's.
 	forges bool
 
 	// The rest is guarded by wire.mu.

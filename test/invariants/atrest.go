@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// AtRest is L2, when nothing happens any more: a finished Job has let go of its pods, and
-// no pod that has ended holds the tracking finalizer of a Job that is gone.
+// AtRest checks L2, when nothing happens anymore: a finished Job has released its pods, and
+// no ended pod has the tracking finalizer of a Job that is gone.
 func AtRest(versions []history.Version) (violations []Violation) {
 	jobs, pods := map[types.UID]history.Version{}, map[types.UID]history.Version{}
 	for _, v := range versions {
@@ -29,7 +29,7 @@ func AtRest(versions []history.Version) (violations []Violation) {
 	return ordered(violations)
 }
 
-// holdsOnTo says why the pod should not hold the finalizer that it holds, or "".
+// holdsOnTo returns why the pod should not have its finalizer, or "".
 func holdsOnTo(owner, pod history.Version) string {
 	switch {
 	case owner.Job == nil || pod.Gone || !history.IsTracked(pod.Pod):

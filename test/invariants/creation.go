@@ -10,31 +10,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// created holds S5, S6 and S9 when a pod is created, and with them PRP-24: under
-// podReplacementPolicy Failed pods that have not ended take room, and their index.
-func (j *judge) created(l *ledger, pod *corev1.Pod) {
+// created checks S5, S6 and S9 when a pod is created, and PRP-24: under
+// podReplacementPolicy Failed, pods that have not ended count, and occupy their
+// index.
+func (c *checker) created(l *ledger, pod *corev1.Pod) {
 	job := l.job
 	if history.IsDecided(job) || history.IsFinished(job) {
-		j.violate(job, "S5", "pod %s is created, and the Job's fate is decided", pod.Name)
+		c.violate(job, "S5", "pod %s is created, and the Job's outcome is decided", pod.Name)
 	}
 	if !history.IsTracked(pod) {
-		j.violate(job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
+		c.violate(job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
 	}
 	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
-		j.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)
+		c.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)
 	}
 	running, rivals := l.running(history.IndexOf(pod))
 	if limit := l.bound(); running > limit {
-		j.violate(job, "S5", "pod %s is created: %d pods run, and %d may", pod.Name, running, limit)
+		c.violate(job, "S5", "pod %s is created: %d pods run, and %d may", pod.Name, running, limit)
 	}
 	if history.IsIndexed(job) && rivals > 1 {
-		j.violate(job, "S6", "pod %s is created: %d pods run for index %d", pod.Name, rivals, history.IndexOf(pod))
+		c.violate(job, "S6", "pod %s is created: %d pods run for index %d", pod.Name, rivals, history.IndexOf(pod))
 	}
 }
 
-// running is how many pods of the Job take room, and how many of those are of an index.
+// running returns how many pods of the Job are running, and how many of an index.
 func (l *ledger) running(index int32) (all, ofIndex int32) {
-	for _, p := range l.lives {
+	for _, p := range l.pods {
 		takesRoom := history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(l.job)
 		if !p.isOf(l.job) || !takesRoom {
 			continue
@@ -47,7 +48,7 @@ func (l *ledger) running(index int32) (all, ofIndex int32) {
 	return all, ofIndex
 }
 
-// bound is how many pods may run, by any version that the controller may know.
+// bound returns how many pods may run, by any version that the controller may know.
 func (l *ledger) bound() (limit int32) {
 	for _, job := range l.known {
 		n := ptr.Deref(job.Spec.Parallelism, 1)
@@ -59,8 +60,8 @@ func (l *ledger) bound() (limit int32) {
 	return limit
 }
 
-// succeeded is how many of the completions are there, recorded or not. A success
-// that was recorded as a failure before is none.
+// succeeded returns the number of completions, recorded or not. A success that was
+// recorded as a failure before does not count.
 func (l *ledger) succeeded(job *batchv1.Job) int32 {
 	indexes, pods := map[int32]bool{}, int32(0)
 	for uid, pod := range l.ended {

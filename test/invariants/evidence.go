@@ -12,53 +12,53 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// evidence is S3 and S6 for what a status says first: every pod that is recorded ended as
-// it is said to have, and every index that is completed or has failed has a pod that made
-// it so. With S1 and S2 the counters of a finished Job are then exact. before are the
-// versions that the writer may have known.
-func (j *judge) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
+// evidence checks S3 and S6 for what is new in a status: every recorded pod ended as
+// recorded, and every completed or failed index has a pod that made it so. With S1 and S2
+// the counters of a finished Job are then exact. before are the versions that the writer
+// may have known.
+func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	job := l.job
 	if isForged(job) {
 		return
 	}
 	for _, uid := range added(history.UncountedSucceeded(old), history.UncountedSucceeded(job)) {
-		if pod := l.lives[uid]; pod == nil || !pod.succeeded {
-			j.violate(job, "S3", "%s is recorded as succeeded, and did not succeed", j.name(uid))
+		if pod := l.pods[uid]; pod == nil || !pod.succeeded {
+			c.violate(job, "S3", "%s is recorded as succeeded, and did not succeed", c.name(uid))
 		}
 	}
 	for _, uid := range added(history.UncountedFailed(old), history.UncountedFailed(job)) {
-		pod := l.lives[uid]
+		pod := l.pods[uid]
 		failure := func(known *batchv1.Job) bool { return pod.failure(known) }
 		switch {
 		case pod == nil:
-			j.violate(job, "S3", "%s is recorded as failed, and no pod of the Job", j.name(uid))
+			c.violate(job, "S3", "%s is recorded as failed, and no pod of the Job", c.name(uid))
 		case history.Is(job, batchv1.JobFailureTarget): // Every pod that is left counts (PRP-16).
 		case !failure(job) && !slices.ContainsFunc(before, failure):
-			j.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
+			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
 	completedNow := completedIndexes(job).Difference(completedIndexes(old))
-	j.indexEvidence(l, completedNow, "are completed", func(pod *life) bool { return pod.succeeded })
+	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
-	j.indexEvidence(l, failedNow, "have failed", func(pod *life) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
+	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
 }
 
-func (j *judge) indexEvidence(l *ledger, indexes indexset.Set, what string, made func(*life) bool) {
+func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, made func(*podHistory) bool) {
 	if indexes.IsEmpty() {
 		return
 	}
 	found := []int32{}
-	for _, pod := range l.lives {
+	for _, pod := range l.pods {
 		if made(pod) {
 			found = append(found, history.IndexOf(pod.pod))
 		}
 	}
 	if groundless := indexes.Difference(indexset.Of(found...)); !groundless.IsEmpty() {
-		j.violate(l.job, "S6", "indexes %.100s %s, and no pod made them so", groundless, what)
+		c.violate(l.job, "S6", "indexes %.100s %s, and no pod made them so", groundless, what)
 	}
 }
 
-// isForged says that somebody else than a controller has written the status: what it
+// isForged reports whether somebody else than a controller has written the status: what it
 // says for the first time is then no controller's word.
 func isForged(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
@@ -66,15 +66,15 @@ func isForged(job *batchv1.Job) bool {
 	})
 }
 
-// added are the UIDs of a list that were not in it before.
+// added returns the UIDs of a list that were not in it before.
 func added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
 
-// indexes is S6: an index stays completed as long as the Job has it.
-func (j *judge) indexes(l *ledger, old *batchv1.Job) {
+// indexes checks S6: an index stays completed as long as the Job has it.
+func (c *checker) indexes(l *ledger, old *batchv1.Job) {
 	before, _ := indexset.ParseTolerant(old.Status.CompletedIndexes, ptr.Deref(l.job.Spec.Completions, 0))
 	if lost := before.Difference(completedIndexes(l.job)); !lost.IsEmpty() {
-		j.violate(l.job, "S6", "completed indexes %v are gone", lost)
+		c.violate(l.job, "S6", "completed indexes %v are gone", lost)
 	}
 }

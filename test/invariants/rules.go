@@ -11,26 +11,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// isWritten says that a controller has written the status. If so, it shows which features
+// isWritten reports whether a controller has written the status. If so, it shows which features
 // that controller has: one that is off leaves its field out (PRP-18, BLI-34).
 func isWritten(job *batchv1.Job) bool { return job.Status.UncountedTerminatedPods != nil }
 
-// replacesFailedOnly says that a pod that is being deleted keeps its place until it has
+// replacesFailedOnly reports whether a pod that is being deleted keeps its place until it has
 // ended (PRP-02).
 func replacesFailedOnly(job *batchv1.Job) bool {
 	isOff := isWritten(job) && job.Status.Terminating == nil
 	return job.Spec.PodFailurePolicy != nil || ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed && !isOff
 }
 
-// failsPerIndex says that failures count for each index (BLI-01).
+// failsPerIndex reports whether failures count for each index (BLI-01).
 func failsPerIndex(job *batchv1.Job) bool {
 	isOff := isWritten(job) && job.Status.FailedIndexes == nil
 	return job.Spec.BackoffLimitPerIndex != nil && !isOff
 }
 
-// ruling is what the Job's podFailurePolicy says of a failed pod: the action of the first
-// rule that matches, and its place; "" and -1 if none does (KEP-3329).
-func ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
+// matchedRule returns the first rule of the Job's podFailurePolicy that matches a failed pod,
+// its action and its index; "" and -1 if none does (KEP-3329).
+func matchedRule(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
 	if job.Spec.PodFailurePolicy == nil || pod.Status.Phase != corev1.PodFailed {
 		return "", -1
 	}
@@ -67,16 +67,16 @@ func conditionMatches(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern,
 	return false
 }
 
-// isIgnored says that the failure of the pod does not count (PFP-05).
+// isIgnored reports whether the failure of the pod does not count (PFP-05).
 func isIgnored(job *batchv1.Job, pod *corev1.Pod) bool {
-	action, _ := ruling(job, pod)
+	action, _ := matchedRule(job, pod)
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// failsIndex says that the failure of the pod is the last that its index may have
+// failsIndex reports whether the failure of the pod is the last that its index may have
 // (BLI-02, BLI-14).
 func failsIndex(job *batchv1.Job, pod *corev1.Pod) bool {
-	switch action, _ := ruling(job, pod); action {
+	switch action, _ := matchedRule(job, pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true
 	case batchv1.PodFailurePolicyActionIgnore:
@@ -86,8 +86,8 @@ func failsIndex(job *batchv1.Job, pod *corev1.Pod) bool {
 	return failsPerIndex(job) && before >= int(*job.Spec.BackoffLimitPerIndex)
 }
 
-// metRule is the first rule of the Job's successPolicy that its completed indexes meet,
-// or -1 (KEP-3998).
+// metRule returns the first rule of the Job's successPolicy that its completed indexes
+// meet, or -1 (KEP-3998).
 func metRule(job *batchv1.Job) int {
 	completed := completedIndexes(job)
 	if job.Spec.SuccessPolicy == nil || completed.IsEmpty() {
@@ -109,8 +109,8 @@ func metRule(job *batchv1.Job) int {
 	})
 }
 
-// failure says that the pod is a failure of the Job: it has failed and no rule ignores
+// failure reports whether the pod is a failure of the Job: it has failed and no rule ignores
 // that, or it is being deleted, and the Job does not wait for its end (PRP-05, PRP-06).
-func (l *life) failure(job *batchv1.Job) bool {
+func (l *podHistory) failure(job *batchv1.Job) bool {
 	return l.failed && !isIgnored(job, l.pod) || l.terminating && !replacesFailedOnly(job)
 }

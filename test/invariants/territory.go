@@ -29,13 +29,13 @@ const (
 	// controller: both are its own.
 	Unmanaged Kind = "built-in"
 	Reserved  Kind = "built-in by its reserved name"
-	// Foreign are Jobs that name anybody else.
+	// Foreign are Jobs that name any other controller.
 	Foreign Kind = "foreign"
 )
 
 // Territory holds that two controllers in one cluster keep to their own Jobs (S8; MGB-01,
 // MGB-05, MGB-13). It sees who set a field, not who removed one: that nobody takes a
-// tracking finalizer too early is S2 of Judge.
+// tracking finalizer too early is S2 of Check.
 //
 // The pod garbage collector, the TTL controller and others of kube-controller-manager
 // write under its name too. They delete, and write the status of pods.
@@ -61,14 +61,14 @@ func NewTerritory(names ...string) *Territory {
 	return t
 }
 
-// Own adds managedBy values of controllers of ours.
+// Own adds managedBy values of our controllers.
 func (t *Territory) Own(names ...string) {
 	t.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.names, names))))
 }
 
 var kinds = []Kind{Ours, Unmanaged, Reserved, Foreign}
 
-// KindOf says whose Job it is.
+// KindOf returns whose Job it is.
 func (t *Territory) KindOf(job *batchv1.Job) Kind {
 	switch {
 	case job.Spec.ManagedBy == nil:
@@ -81,10 +81,10 @@ func (t *Territory) KindOf(job *batchv1.Job) Kind {
 	return Foreign
 }
 
-// Judge looks at all versions of the Jobs and pods of a namespace, in the order in which
+// Check looks at all versions of the Jobs and pods of a namespace, in the order in which
 // they were stored, and says who wrote what is not his. It counts the Jobs; so it takes
 // each of them once.
-func (t *Territory) Judge(versions []history.Version) []Violation {
+func (t *Territory) Check(versions []history.Version) []Violation {
 	p := &patrol{Territory: t, jobs: map[types.UID]*claim{}, told: map[string]bool{}}
 	for _, v := range versions {
 		if v.Job != nil {
@@ -137,7 +137,7 @@ func (p *patrol) job(v history.Version) {
 	}
 }
 
-// isManaged says that the built-in controller has to leave the Job alone.
+// isManaged reports whether the built-in controller has to leave the Job alone.
 func (c *claim) isManaged() bool { return c.kind == Ours || c.kind == Foreign }
 
 func (p *patrol) pod(v history.Version) {
@@ -163,7 +163,7 @@ func jobOf(v history.Version) types.UID {
 	return types.UID(v.Pod.Labels[batchv1.ControllerUidLabel])
 }
 
-// trespass tells of an object once.
+// trespass reports an object once.
 func (p *patrol) trespass(v history.Version, c *claim, invariant string, f metav1.ManagedFieldsEntry) {
 	what, object := "Job", v.Object()
 	if v.Pod != nil {

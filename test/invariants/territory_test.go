@@ -56,7 +56,7 @@ func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 		"a foreign pod by the built-in":  {tell(of(foreign)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05"}},
 		"a foreign pod that is labelled": {tell(of(foreign)).pod("a-0", writtenBy("other", "")), nil},
 	} {
-		expect(t, what, NewTerritory(*ours, *named).Judge(c.story.versions), c.says...)
+		expect(t, what, NewTerritory(*ours, *named).Check(c.story.versions), c.says...)
 	}
 }
 
@@ -72,14 +72,14 @@ func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
 		tell(of(nil)).edit(jobWrittenBy(builtInManager, "status")),
 		tell(of(ptr.To("example.com/other"))),
 	} {
-		territory.Judge(s.versions)
+		territory.Check(s.versions)
 	}
 	want := []string{"nobody wrote the status of a Job that is ours", "there was no Job that is built-in by its reserved name"}
 	if got := territory.Missing(); !slices.Equal(got, want) {
 		t.Errorf("it misses %q, want %q", got, want)
 	}
-	territory.Judge(tell(nil).edit(jobWrittenBy(ourManager, "status")).versions)
-	territory.Judge(tell(of(ptr.To(batchv1.JobControllerName))).edit(jobWrittenBy(builtInManager, "status")).versions)
+	territory.Check(tell(nil).edit(jobWrittenBy(ourManager, "status")).versions)
+	territory.Check(tell(of(ptr.To(batchv1.JobControllerName))).edit(jobWrittenBy(builtInManager, "status")).versions)
 	if got := territory.Missing(); len(got) > 0 || !strings.HasPrefix(territory.String(), "2 ours (1 with a status), 1 built-in (1 with a status)") {
 		t.Errorf("it misses %q of %s", got, territory)
 	}

@@ -20,7 +20,7 @@ type Leash struct {
 	hold io.Closer
 }
 
-// takeDown waits until nobody holds its standard input any more.
+// takeDown waits until nobody holds its standard input anymore.
 const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2"; rm -rf "$2"`
 
 // New returns one for the cluster in dir, which need not be there yet. root is the project's.

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Output is what a program has written; it can be read while the program goes on.
+// Output is what a program has written; it can be read while the program continues.
 type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -30,7 +30,7 @@ type series map[string][]string
 // targetLabels are what Prometheus adds to every series that it scrapes.
 var targetLabels = []string{"job", "namespace", "instance", "pod", "service", "endpoint", "container"}
 
-// has says whether series of that name can have the label.
+// has reports whether series of that name can have the label.
 func (s series) has(metric, label string) bool {
 	for _, l := range append(s[metric], targetLabels...) {
 		if l == label {

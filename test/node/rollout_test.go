@@ -45,7 +45,7 @@ func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	unharmed()
 }
 
-// ledBy says whether the holder of the Lease is one of the pods.
+// ledBy reports whether the holder of the Lease is one of the pods.
 func ledBy(holder string, pods []corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p corev1.Pod) bool { return strings.HasPrefix(holder, p.Name+"_") })
 }

@@ -181,7 +181,7 @@ func (g generator) ruleNames() string {
 
 func (g generator) fates() {
 	s := &g.c.Spec
-	g.c.Fates = append(g.c.Fates, g.fate(-1, 0, 8))
+	g.c.Scripts = append(g.c.Scripts, g.script(-1, 0, 8))
 	indexes := []int{-1}
 	if g.indexed() {
 		indexes = indexes[:0]
@@ -201,19 +201,19 @@ func (g generator) fates() {
 	runs := g.Perm(38)
 	for _, index := range indexes {
 		for nth := 1; nth <= pods; nth++ {
-			f := g.fate(index, nth, bad)
+			f := g.script(index, nth, bad)
 			if f.Run != model.Forever {
 				// A bit more than seconds keeps ends apart from what users do.
-				f.Run = time.Duration(2+runs[len(g.c.Fates)%len(runs)])*time.Second + 130*time.Millisecond
+				f.Run = time.Duration(2+runs[len(g.c.Scripts)%len(runs)])*time.Second + 130*time.Millisecond
 			}
-			g.c.Fates = append(g.c.Fates, f)
+			g.c.Scripts = append(g.c.Scripts, f)
 		}
 	}
 }
 
-// fate draws what a pod does; bad is how often it fails, of a hundred.
-func (g generator) fate(index, nth, bad int) model.Fate {
-	f := model.Fate{
+// script draws what a pod does; bad is how often it fails, of a hundred.
+func (g generator) script(index, nth, bad int) model.Script {
+	f := model.Script{
 		Index: index, Nth: nth, Run: time.Duration(2+g.IntN(38)) * time.Second,
 		// A fifth of a second keeps the end apart from what users do next.
 		Terminate: one[time.Duration](g, 2, 3, 8, 20, 45)*time.Second + 200*time.Millisecond, TerminateExit: one[int32](g, 143, 143, 1, 42, 0),
@@ -285,7 +285,7 @@ func (g generator) edits() {
 
 // afterBackoff lets a user do something half a second after a failed pod has got its next.
 func (g generator) afterBackoff() {
-	f := one(g, g.c.Fates...)
+	f := one(g, g.c.Scripts...)
 	if f.Run == model.Forever || f.Nth != 1 || len(g.c.Edits) > 0 {
 		return
 	}

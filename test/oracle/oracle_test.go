@@ -63,7 +63,7 @@ func TestEndStatesAgreeWithTheModel(t *testing.T) {
 }
 
 // report says how often each difference was met, and fails for what is wrong: a difference
-// that has no name, or, in a long run, a name that no difference has any more.
+// that has no name, or, in a long run, a name that no difference has anymore.
 func (t *tally) report(test *testing.T, cases uint64) {
 	for _, f := range t.failures {
 		test.Error(f)

@@ -82,7 +82,7 @@ func (p *player) runFor(d time.Duration) {
 func script(c *model.Case) sim.Script {
 	var out sim.Script
 	out = append(out, sim.Scene{Index: -1, Act: sim.Act{Run: 2 * time.Second, Terminate: 2 * time.Second, TerminateExit: 143}})
-	for _, f := range c.Fates {
+	for _, f := range c.Scripts {
 		act := sim.Act{
 			Run: f.Run, Container: "main", Exit: f.Exit, OtherExit: f.SideExit, InitExit: f.SetupExit,
 			Restarts: f.Restarts, RestartsAfter: f.RestartsAfter,

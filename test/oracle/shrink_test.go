@@ -34,7 +34,7 @@ func shrink(c *model.Case, seed uint64) *model.Case {
 	return c
 }
 
-// isSettled says that the outcome of a case does not seem to depend on the pace.
+// isSettled reports whether the outcome of a case does not seem to depend on the pace.
 func isSettled(c *model.Case, seed uint64) bool {
 	first, err := model.Run(c, documented(), model.NewPace(seed, 0))
 	if err != nil {
@@ -51,7 +51,7 @@ func isSettled(c *model.Case, seed uint64) bool {
 // simpler are the cases that are one step simpler.
 func simpler(c *model.Case) (out []*model.Case) {
 	try := func(change func(*model.Case)) {
-		s := &model.Case{Spec: *c.Spec.DeepCopy(), RuleNames: c.RuleNames, Held: c.Held, Fates: slices.Clone(c.Fates), Edits: slices.Clone(c.Edits)}
+		s := &model.Case{Spec: *c.Spec.DeepCopy(), RuleNames: c.RuleNames, Held: c.Held, Scripts: slices.Clone(c.Scripts), Edits: slices.Clone(c.Edits)}
 		change(s)
 		if describe(s) != describe(c) {
 			out = append(out, s)
@@ -60,22 +60,22 @@ func simpler(c *model.Case) (out []*model.Case) {
 	for i := range c.Edits {
 		try(func(s *model.Case) { s.Edits = slices.Delete(s.Edits, i, i+1) })
 	}
-	for i := range c.Fates {
-		try(func(s *model.Case) { s.Fates = slices.Delete(s.Fates, i, i+1) })
+	for i := range c.Scripts {
+		try(func(s *model.Case) { s.Scripts = slices.Delete(s.Scripts, i, i+1) })
 	}
 	for _, change := range specChanges {
 		try(func(s *model.Case) { change(&s.Spec) })
 	}
 	try(func(s *model.Case) {
 		s.Spec.Template.Spec.InitContainers = nil
-		for i := range s.Fates {
-			s.Fates[i].SetupExit = 0
+		for i := range s.Scripts {
+			s.Scripts[i].SetupExit = 0
 		}
 	})
 	try(func(s *model.Case) { s.RuleNames = "" })
-	for i := range c.Fates {
-		for _, change := range fateChanges {
-			try(func(s *model.Case) { change(&s.Fates[i]) })
+	for i := range c.Scripts {
+		for _, change := range scriptChanges {
+			try(func(s *model.Case) { change(&s.Scripts[i]) })
 		}
 	}
 	return out
@@ -111,12 +111,12 @@ var specChanges = []func(*batchv1.JobSpec){
 	},
 }
 
-var fateChanges = []func(*model.Fate){
-	func(f *model.Fate) { f.Condition = "" },
-	func(f *model.Fate) { f.Restarts, f.RestartsAfter = 0, 0 },
-	func(f *model.Fate) { f.SideExit, f.SetupExit = 0, 0 },
-	func(f *model.Fate) { f.Terminate, f.TerminateExit = 2*time.Second, 143 },
-	func(f *model.Fate) { f.Unscheduled, f.Lost = false, false },
+var scriptChanges = []func(*model.Script){
+	func(f *model.Script) { f.Condition = "" },
+	func(f *model.Script) { f.Restarts, f.RestartsAfter = 0, 0 },
+	func(f *model.Script) { f.SideExit, f.SetupExit = 0, 0 },
+	func(f *model.Script) { f.Terminate, f.TerminateExit = 2*time.Second, 143 },
+	func(f *model.Script) { f.Unscheduled, f.Lost = false, false },
 }
 
 // describe shows a case.
@@ -128,7 +128,7 @@ func describe(c *model.Case) string {
 	}
 	b.Write(text)
 	fmt.Fprintf(&b, "held: %v, rule names: %q\n", c.Held, c.RuleNames)
-	for _, f := range c.Fates {
+	for _, f := range c.Scripts {
 		fmt.Fprintf(&b, "pod %+v\n", f)
 	}
 	for _, e := range c.Edits {

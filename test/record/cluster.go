@@ -35,7 +35,7 @@ type cluster struct {
 	controllers []*controller
 }
 
-// takeDown waits until nobody holds its standard input any more.
+// takeDown waits until nobody holds its standard input anymore.
 const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2" 2>/dev/null; rm -rf "$2"`
 
 func startCluster(ctx context.Context, root string) (*cluster, error) {

@@ -16,7 +16,7 @@ func all(conditions ...func(*view) bool) func(*view) bool {
 }
 
 // failed holds once the only Job has failed for the reason, everything is counted, and the
-// event that tells of it is there. The reason may be a prefix: names of rules follow it.
+// event that reports it is there. The reason may be a prefix: names of rules follow it.
 func failed(reason string) func(*view) bool {
 	return all(one, has(batchv1.JobFailed, reason), counted, event("Job", reason))
 }
@@ -62,7 +62,7 @@ func event(kind, reason string) func(*view) bool {
 	return events(kind, reason, 1)
 }
 
-// events holds if so many were told of, an event that repeats itself by its count.
+// events holds if so many were reported, an event that repeats itself by its count.
 func events(kind, reason string, n int) func(*view) bool {
 	return func(v *view) bool {
 		told := 0

@@ -136,7 +136,7 @@ func isIndexed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 }
 
-// areIndexesOf says that the text is a list of completion indexes of the Job.
+// areIndexesOf reports whether the text is a list of completion indexes of the Job.
 func areIndexesOf(job *batchv1.Job, text string) bool {
 	if !isIndexed(job) {
 		return text == ""
@@ -161,7 +161,7 @@ func isFinished(job *batchv1.Job) bool {
 	return is(job, batchv1.JobComplete) || is(job, batchv1.JobFailed)
 }
 
-// isBuiltIn says that the controller of kube-controller-manager runs the Job.
+// isBuiltIn reports whether the controller of kube-controller-manager runs the Job.
 func isBuiltIn(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
 }

@@ -1,9 +1,9 @@
-// Command notices writes the licenses of all that is linked into kubectl-batchjob.
+// Command notices writes the licenses of everything that is linked into kubectl-batchjob.
 //
-// Most licenses ask whoever hands out a binary to hand out their text and the copyright
-// notices with it. So every archive and the image hold this file. It tells the modules of
-// the binaries of all platforms, for each the files with which it states its license, and
-// Go itself, whose standard library is in every binary.
+// Most licenses require that binaries are distributed with their text and copyright
+// notices. So every archive and the image contain this file. It lists the modules in the
+// binaries of all platforms, with their license files, and Go itself, whose standard
+// library is in every binary.
 package main
 
 import (
@@ -30,7 +30,7 @@ func platforms() []string {
 // licenseFile matches the names under which modules keep licenses and notices.
 var licenseFile = regexp.MustCompile(`(?i)^(li[cs]en[cs]es?|copying|copyright|notice|patents)([._-].*)?$`)
 
-// statement is a text, and who states it.
+// statement is a license text, and the modules that have it.
 type statement struct {
 	text string
 	from []string
@@ -64,8 +64,8 @@ func run(out, root, pkg string) error {
 	return os.WriteFile(out, []byte(text.String()), 0o644)
 }
 
-// linked maps each module, as path and version, to the folders of it that are linked,
-// and those above them up to its root.
+// linked maps each module, as path and version, to its linked directories and their parents
+// up to its root.
 func linked(root, pkg string) (map[string][]string, error) {
 	folders := map[string][]string{}
 	for _, platform := range platforms() {
@@ -90,7 +90,7 @@ func linked(root, pkg string) (map[string][]string, error) {
 	return folders, nil
 }
 
-// listed is what `go list` tells of a package.
+// listed is the output of `go list` for a package.
 type listed struct {
 	Dir      string
 	Standard bool
@@ -100,7 +100,7 @@ type listed struct {
 	}
 }
 
-// list names all packages that are linked into pkg on a platform.
+// list returns all packages that are linked into pkg on a platform.
 func list(root, pkg, platform string) ([]listed, error) {
 	goos, goarch, _ := strings.Cut(platform, "/")
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", pkg)
@@ -123,7 +123,7 @@ func list(root, pkg, platform string) ([]listed, error) {
 	}
 }
 
-// upTo lists dir and the folders above it, up to root.
+// upTo returns dir and its parents, up to root.
 func upTo(dir, root string) []string {
 	folders := []string{dir}
 	for dir != root && strings.HasPrefix(dir, root) {
@@ -133,7 +133,7 @@ func upTo(dir, root string) []string {
 	return folders
 }
 
-// collect reads what the modules state. A text that several state is told once.
+// collect reads the licenses of the modules. A text that several share is listed once.
 func collect(folders map[string][]string) ([]statement, error) {
 	from := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {

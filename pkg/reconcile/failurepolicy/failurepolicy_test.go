@@ -54,7 +54,7 @@ func disrupted(status corev1.ConditionStatus) Pod {
 	return Pod{Conditions: []Condition{{corev1.PodReady, corev1.ConditionFalse}, {corev1.DisruptionTarget, status}}}
 }
 
-// evaluation is a policy, a pod, and what becomes of them.
+// evaluation is a policy, a pod, and what happens to them.
 type evaluation struct {
 	policy    *batchv1.PodFailurePolicy
 	pod       Pod

@@ -241,7 +241,7 @@ func fuzzParsed(t *testing.T, names Names, violations []Violation, rules int) {
 	}
 }
 
-// survives holds legal names against what becomes of them in the annotation.
+// survives holds legal names against what happens to them in the annotation.
 func survives(t *testing.T, names Names, rules int) {
 	t.Helper()
 	value := Format(names)

@@ -26,7 +26,7 @@ func both(indexes string, count int32) rule {
 // inert is the progress of a rule that nothing can meet.
 var inert = Progress{Inert: true}
 
-// evaluation is a policy, what has succeeded, and what becomes of them.
+// evaluation is a policy, what has succeeded, and what happens to them.
 type evaluation struct {
 	rules     []rule
 	succeeded string

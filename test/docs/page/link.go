@@ -11,7 +11,7 @@ import (
 type Link struct {
 	Line   int
 	Target string
-	// Image says that the target is shown; Alt is what those get who cannot see it.
+	// Image reports whether the target is shown; Alt is what those get who cannot see it.
 	Image bool
 	Alt   string
 }

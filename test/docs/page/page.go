@@ -32,7 +32,7 @@ type Block struct {
 	Run  Run
 	// File is the name under which commands find the text; "" if they do not.
 	File string
-	// Output says that the block is written by hack/explaindoc.sh.
+	// Output reports whether the block is written by hack/explaindoc.sh.
 	Output bool
 }
 
@@ -42,12 +42,12 @@ type Run struct {
 	Code int
 	// Until is what the last command has printed when it is interrupted; "" if it ends by itself.
 	Until string
-	// View says that a command opens an interactive view; Frame is what that shows.
+	// View reports whether a command opens an interactive view; Frame is what that shows.
 	View  bool
 	Frame string
 	// Elsewhere is why no test can run it; "" if one can.
 	Elsewhere string
-	// Archives says that downloads of a release are answered from dist.
+	// Archives reports whether downloads of a release are answered from dist.
 	Archives bool
 }
 
@@ -60,16 +60,16 @@ type Command struct {
 // windows is the shell that no test has.
 const windows = "powershell"
 
-// IsForeign says that the block is for another shell than bash: zsh and fish run it, where
+// IsForeign reports whether the block is for another shell than bash: zsh and fish run it, where
 // they are there.
 func (b Block) IsForeign() bool { return b.Lang == "zsh" || b.Lang == "fish" || b.Lang == windows }
 
-// isMisnamed says that it is for a shell, and should be sh or console.
+// isMisnamed reports whether it is for a shell, and should be sh or console.
 func (b Block) isMisnamed() bool {
 	return slices.Contains([]string{"bash", "shell", "shell-session", "cmd", "bat"}, b.Lang)
 }
 
-// IsCommands says that the block is the input of a shell.
+// IsCommands reports whether the block is the input of a shell.
 func (b Block) IsCommands() bool {
 	return b.Lang == "sh" || b.Lang == "console" || b.Output || b.IsForeign() || b.isMisnamed()
 }
@@ -84,7 +84,7 @@ func (b Block) Commands() []Command {
 	}
 	lines := strings.Split(b.Text, "\n")
 	if b.Output {
-		lines = lines[:1] // What follows is output, also if it tells of commands.
+		lines = lines[:1] // What follows is output, even if it mentions commands.
 	}
 	var commands []Command
 	open := false // The line before is of a command.
@@ -144,7 +144,7 @@ type reader struct {
 	block Block
 	// open is the fence of the block that is being read, margin what stands before it.
 	open, margin string
-	// directed says that the line before is a directive for the block.
+	// directed reports whether the line before is a directive for the block.
 	directed bool
 }
 
@@ -263,7 +263,7 @@ func (r *reader) fits() error {
 	return nil
 }
 
-// IsRun says that a test runs the commands of the page at this path. Those of
+// IsRun reports whether a test runs the commands of the page at this path. Those of
 // docs/reference.md are the examples of the commands' help, and explanation.md has none.
 func IsRun(path string) bool {
 	switch path {

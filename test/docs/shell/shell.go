@@ -313,7 +313,7 @@ func Split(ctx context.Context, pieces []page.Command) ([]page.Command, error) {
 	return commands, nil
 }
 
-// isComplete asks a shell. One that is told of a syntax error after its last line wants more.
+// isComplete asks a shell. A syntax error after the last line means that it wants more.
 func isComplete(ctx context.Context, text string) (bool, error) {
 	if strings.HasSuffix(text, "\\\n") {
 		return false, nil

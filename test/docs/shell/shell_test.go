@@ -157,7 +157,7 @@ func TestCloseEndsAll(t *testing.T) {
 	}
 }
 
-// alive says that a process runs; one that nobody has waited for yet does not.
+// alive reports whether a process runs; one that nobody has waited for yet does not.
 func alive(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(data), ") Z ")

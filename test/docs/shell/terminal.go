@@ -112,7 +112,7 @@ func (w *viewWatcher) look() {
 	}
 }
 
-// output is all that the command has written, once nobody has the terminal any more.
+// output is all that the command has written, once nobody has the terminal anymore.
 func (w *viewWatcher) output() string {
 	w.terminal.slave.Close()
 	select {

@@ -12,9 +12,9 @@ type Case struct {
 	Spec batchv1.JobSpec
 	// RuleNames is the annotation that names the rules of the podFailurePolicy (KEP-4443).
 	RuleNames string
-	// Held says that somebody's finalizer is on the Job: once deleted, it stays.
-	Held  bool
-	Fates []Fate
+	// Held reports whether the Job has another finalizer: once deleted, it stays.
+	Held    bool
+	Scripts []Script
 	// Edits are what users do, in the order of At.
 	Edits []Edit
 }
@@ -22,11 +22,11 @@ type Case struct {
 // Forever is the run time of a pod that does not end by itself.
 const Forever time.Duration = -1
 
-// Fate is what a pod does; the last one that fits a pod counts. A pod without one runs
-// for two seconds and succeeds, and takes as long to end when it is deleted.
-type Fate struct {
-	// Index is the completion index, -1 for any; Nth the place in the order of creation
-	// among the pods of the index, or of a Job without indexes, 0 for any.
+// Script is what a pod does; the last one that matches a pod applies. A pod without one
+// runs for two seconds and succeeds, and takes as long to terminate when it is deleted.
+type Script struct {
+	// Index is the completion index, -1 for any; Nth is the position in the order of
+	// creation among the pods of the index, or of a Job without indexes, 0 for any.
 	Index, Nth int
 	Run        time.Duration
 	// Exit is the exit code of the container main, SideExit of side, and SetupExit of the
@@ -42,7 +42,7 @@ type Fate struct {
 	// exit code of all containers then.
 	Terminate     time.Duration
 	TerminateExit int32
-	// Unscheduled pods never run; of Lost ones nothing is heard once they are deleted.
+	// Unscheduled pods never run; Lost ones have an unreachable node once they are deleted.
 	Unscheduled, Lost bool
 }
 
@@ -68,14 +68,14 @@ const (
 	CleanFailed    Action = "delete failed pods"
 )
 
-// Edit is one thing that a user does.
+// Edit is one action of a user.
 type Edit struct {
 	At     time.Duration
 	Action Action
 	Value  int32
 }
 
-// Change makes the edit in a spec, if it is one of the spec.
+// Change applies the edit to a spec, if it changes the spec.
 func (e Edit) Change(spec *batchv1.JobSpec) {
 	value := e.Value
 	switch e.Action {
@@ -111,18 +111,18 @@ func (e Edit) Change(spec *batchv1.JobSpec) {
 	}
 }
 
-// Never is a time that does not come.
+// Never is a time in the infinite future.
 const Never = time.Duration(1<<63 - 1)
 
-// Outcome is what a Case has come to when nothing happens any more.
+// Outcome is the state of a Case when nothing happens anymore.
 type Outcome struct {
-	// Gone says that the Job is.
+	// Gone reports whether the Job is.
 	Gone bool
 	// Conditions are sorted by type, without times.
 	Conditions                                    []Condition
 	Active, Ready, Terminating, Succeeded, Failed int32
-	// Uncounted is how many pods are recorded and not counted; Tracked how many pods that
-	// have ended still hold the tracking finalizer of a Job that has too.
+	// Uncounted is how many pods are recorded but not counted; Tracked is how many ended
+	// pods of a finished Job still have the tracking finalizer.
 	Uncounted, Tracked int
 	CompletedIndexes   string
 	// FailedIndexes is "nil" for none.
@@ -135,7 +135,7 @@ type Outcome struct {
 	Pods []Made
 }
 
-// Condition is a condition of a Job. In its message pods are called by PodName.
+// Condition is a condition of a Job. In its message pods are named by PodName.
 type Condition struct {
 	Type            batchv1.JobConditionType
 	Status          corev1.ConditionStatus

@@ -7,11 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pod is a pod as a node sees it, and what the controller has noted about it.
+// pod is a pod as its node sees it, with the controller's notes.
 type pod struct {
 	// index is -1 in a Job without indexes.
 	index, nth int
-	fate       Fate
+	script     Script
 	// failures and ignored are how often the index had failed before.
 	failures, ignored int
 
@@ -20,7 +20,7 @@ type pod struct {
 	restarted                        bool
 	main, setup                      []exit // app containers, init containers
 	conditions                       []corev1.PodConditionType
-	// killed says that no node keeps the pod, settled that the controller does not.
+	// killed reports whether the node is done with the pod, settled whether the controller is.
 	killed, settled bool
 }
 
@@ -30,7 +30,7 @@ type exit struct {
 	code      int32
 }
 
-// PodName is what the model calls a pod.
+// PodName returns the model's name of a pod.
 func PodName(index, nth int) string { return fmt.Sprintf("<%d.%d>", index, nth) }
 
 func (p *pod) over() bool { return p.phase == corev1.PodSucceeded || p.phase == corev1.PodFailed }
@@ -39,17 +39,17 @@ func (p *pod) active() bool { return !p.over() && p.deleted == Never }
 
 func (p *pod) terminating() bool { return !p.over() && p.deleted != Never }
 
-// running says that a node has the pod, and that it has not ended.
+// running reports whether a node has the pod, and that it has not ended.
 func (p *pod) running() bool { return p.phase == corev1.PodRunning }
 
-// next is when something happens to the pod by itself.
+// next is when the next thing happens to the pod by itself.
 func (p *pod) next() time.Duration {
 	switch {
 	case p.over():
 		return Never
 	case !p.running() && p.deleted != Never:
 		return p.deleted + podGC
-	case !p.running() && p.fate.Unscheduled:
+	case !p.running() && p.script.Unscheduled:
 		return Never
 	case !p.running():
 		return p.created + startup
@@ -58,43 +58,43 @@ func (p *pod) next() time.Duration {
 }
 
 func (p *pod) nextRestart() time.Duration {
-	if p.fate.Restarts == 0 || p.restarted {
+	if p.script.Restarts == 0 || p.restarted {
 		return Never
 	}
-	return p.started + p.fate.RestartsAfter
+	return p.started + p.script.RestartsAfter
 }
 
 func (p *pod) nextEnd() time.Duration {
-	if p.fate.Run == Forever || p.fate.Lost && p.deleted != Never {
+	if p.script.Run == Forever || p.script.Lost && p.deleted != Never {
 		return Never
 	}
-	return p.started + p.fate.Run
+	return p.started + p.script.Run
 }
 
 func (p *pod) nextTermination() time.Duration {
-	if p.deleted == Never || p.fate.Lost {
+	if p.deleted == Never || p.script.Lost {
 		return Never
 	}
-	return p.deleted + min(p.fate.Terminate, grace) + time.Millisecond
+	return p.deleted + min(p.script.Terminate, grace) + time.Millisecond
 }
 
-// live lets happen what is due.
+// live runs what is due.
 func (p *pod) live(w *world) {
 	switch {
 	case !p.running() && p.deleted != Never:
 		p.end(w, nil, nil) // PodGC
-	case !p.running() && p.fate.SetupExit != 0:
+	case !p.running() && p.script.SetupExit != 0:
 		p.started = w.now
-		p.end(w, nil, []exit{{"setup", p.fate.SetupExit}})
+		p.end(w, nil, []exit{{"setup", p.script.SetupExit}})
 	case !p.running():
 		p.phase, p.started = corev1.PodRunning, w.now
 	case p.nextRestart() <= w.now:
 		p.restarted = true
 	case p.nextEnd() <= w.now:
-		p.exits(w, p.fate.Exit, p.fate.SideExit)
+		p.exits(w, p.script.Exit, p.script.SideExit)
 	default:
-		code := p.fate.TerminateExit
-		if p.fate.Terminate > grace {
+		code := p.script.TerminateExit
+		if p.script.Terminate > grace {
 			code = killed
 		}
 		p.exits(w, code, code)
@@ -122,13 +122,13 @@ func (p *pod) end(w *world, containers, setup []exit) {
 			p.phase = corev1.PodFailed
 		}
 	}
-	if p.fate.Condition != "" && p.started != Never {
-		p.conditions = append(p.conditions, p.fate.Condition)
+	if p.script.Condition != "" && p.started != Never {
+		p.conditions = append(p.conditions, p.script.Condition)
 	}
 	p.killed = p.deleted != Never
 }
 
-// finish is when the pod finished as far as back-off goes: when it ended, or was told to.
+// finish is when the pod finished for the back-off: when it ended, or was deleted.
 func (p *pod) finish() time.Duration {
 	if p.ended != Never && p.started != Never {
 		return p.ended.Truncate(time.Second)
@@ -138,7 +138,7 @@ func (p *pod) finish() time.Duration {
 
 func (p *pod) restarts() int32 {
 	if p.restarted && !p.over() {
-		return p.fate.Restarts
+		return p.script.Restarts
 	}
 	return 0
 }

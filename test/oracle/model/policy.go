@@ -10,18 +10,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// judgement is what the podFailurePolicy says of a pod; the zero one is that no rule
-// matches. message is that of a rule that fails the Job.
-type judgement struct {
+// ruleMatch is the rule of the podFailurePolicy that matches a pod; zero if none does.
+// message is that of a rule that fails the Job.
+type ruleMatch struct {
 	action  batchv1.PodFailurePolicyAction
 	rule    int
 	message string
 }
 
-// judge finds the first rule that matches the pod as it is (PFP-02).
-func (w *world) judge(p *pod) judgement {
+// matchPolicy finds the first rule that matches the pod as it is (PFP-02).
+func (w *world) matchPolicy(p *pod) ruleMatch {
 	if w.spec.PodFailurePolicy == nil {
-		return judgement{}
+		return ruleMatch{}
 	}
 	for i, rule := range w.spec.PodFailurePolicy.Rules {
 		why, matches := "", false
@@ -31,10 +31,10 @@ func (w *world) judge(p *pod) judgement {
 			why, matches = p.conditioned(rule.OnPodConditions)
 		}
 		if matches {
-			return judgement{rule.Action, i, fmt.Sprintf("%s matching %s rule at index %d", why, rule.Action, i)}
+			return ruleMatch{rule.Action, i, fmt.Sprintf("%s matching %s rule at index %d", why, rule.Action, i)}
 		}
 	}
-	return judgement{}
+	return ruleMatch{}
 }
 
 func (p *pod) name() string { return Namespace + "/" + PodName(p.index, p.nth) }
@@ -95,7 +95,7 @@ func ruleNames(annotation string, rules int) map[int]string {
 	return names
 }
 
-// legalName is PFN-17..20.
+// legalName checks a name (PFN-17..20).
 func legalName(name string, index, rules int) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	if strings.Trim(name, letters+",:") != "" || !strings.ContainsRune(letters, rune(name[len(name)-1])) || len(name) > 111 {

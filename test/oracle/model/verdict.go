@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// verdict is why the Job is to end, or nil: the first reason in the order of JOB-01.
-func (w *world) verdict(next *books, seen *news) *Condition {
+// verdict returns why the Job ends, or nil: the first reason in the order of JOB-01.
+func (w *world) verdict(next *status, seen *observation) *Condition {
 	if c := w.failJob(); c != nil {
 		return c
 	}
@@ -41,15 +41,15 @@ func succeeding(reason, message string) *Condition {
 	return &Condition{batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, reason, message}
 }
 
-// failJob looks for a failed pod that a rule lets fail the Job. Which of several decides
+// failJob looks for a failed pod that a rule with FailJob matches. Which of several decides
 // is open.
 func (w *world) failJob() *Condition {
-	var matches []judgement
+	var matches []ruleMatch
 	for _, p := range w.pods {
 		if w.SettledIsSettled && p.settled {
 			continue
 		}
-		if j := w.judge(p); w.hasFailed(p) && j.action == batchv1.PodFailurePolicyActionFailJob {
+		if j := w.matchPolicy(p); w.hasFailed(p) && j.action == batchv1.PodFailurePolicyActionFailJob {
 			matches = append(matches, j)
 		}
 	}
@@ -76,8 +76,8 @@ func (w *world) tooManyRestarts(limit int32) bool {
 	return sum > 0 && sum >= limit
 }
 
-// pastDeadline is JOB-23; while the time is not over yet, it sees to a look when it is.
-func (w *world) pastDeadline(next *books) bool {
+// pastDeadline is JOB-23; before the deadline, it schedules a sync for then.
+func (w *world) pastDeadline(next *status) bool {
 	if w.spec.ActiveDeadlineSeconds == nil || w.suspend() {
 		return false
 	}
@@ -119,7 +119,7 @@ func (w *world) successPolicy(done indexes) *Condition {
 }
 
 // enough is the end by completions (JOB-02, JOB-03, JOB-05).
-func (w *world) enough(next *books, seen *news) *Condition {
+func (w *world) enough(next *status, seen *observation) *Condition {
 	for _, p := range w.pods {
 		if p.active() {
 			return nil

@@ -14,21 +14,21 @@ const (
 	Namespace = "sim"
 
 	startup   = 5 * time.Millisecond // from the creation of a pod to its start
-	grace     = 30 * time.Second     // the longest that a deleted pod goes on
+	grace     = 30 * time.Second     // the longest that a deleted pod continues
 	killed    = 137
 	podGC     = 20 * time.Second // what PodGC leaves a deleted pod without a node
 	maxEvents = 20000
 )
 
-// Pace is how soon a controller reacts, and how it chooses where the choice is open.
+// Pace is how soon a controller reacts, and how it decides open choices.
 type Pace struct {
 	rng *rand.Rand
 	// least and most bound the reaction, jitter how far apart pods are created.
 	least, most, jitter time.Duration
-	// batched says that what happens to pods within a second after a look waits until that
-	// is over (JOB-53).
+	// batched reports whether changes of pods within a second after a sync wait until that is
+	// over (JOB-53).
 	batched bool
-	// staged is how much of what follows from a verdict waits for the next look.
+	// staged is how much of what follows from a verdict waits for the next sync.
 	staged stage
 }
 
@@ -41,9 +41,8 @@ const (
 	everything
 )
 
-// NewPace returns the n-th pace of a seed: the first is prompt, but gathers what happens
-// within a second, the second takes a second for everything, and the others are now this and
-// now that, some of them promptly.
+// NewPace returns the n-th pace of a seed: the first is prompt, but batches changes within a
+// second, the second takes a second for everything, and the others are random.
 func NewPace(seed uint64, n int) Pace {
 	p := Pace{rng: rand.New(rand.NewPCG(seed, uint64(n))), most: 1100 * time.Millisecond, jitter: 10 * time.Millisecond}
 	switch {
@@ -69,7 +68,7 @@ type world struct {
 	pace  Pace
 	now   time.Duration
 	spec  *batchv1.JobSpec
-	job   books
+	job   status
 	pods  []*pod
 	made  map[int]int
 	pasts pasts
@@ -80,10 +79,10 @@ type world struct {
 	deleting     bool
 }
 
-// Run plays a case to rest. It fails if the case does not come to rest.
+// Run simulates a case until nothing happens anymore. It fails if that never comes.
 func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), looked: -time.Hour, pasts: pasts{lastSuccess: -1}}
-	w.job = books{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
+	w.job = status{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
 	for range maxEvents {
 		next := w.next()
 		if next == Never || w.out.Gone {
@@ -95,13 +94,13 @@ func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 		}
 		if w.wake <= w.now {
 			w.wake, w.looked = Never, w.now
-			w.look()
+			w.sync()
 		}
 	}
 	return Outcome{}, fmt.Errorf("no rest after %d events", maxEvents)
 }
 
-// react sees to a look after something has happened to a pod.
+// react schedules a sync after something has happened to a pod.
 func (w *world) react() {
 	at := w.now + w.pace.draw()
 	if w.pace.batched {
@@ -112,8 +111,8 @@ func (w *world) react() {
 
 func (w *world) wakeBy(at time.Duration) { w.wake = min(w.wake, at) }
 
-// wakeAfter sees to a look when a back-off is over. One that ends within a second may be
-// found a second late (BLI-23).
+// wakeAfter schedules a sync when a back-off is over. One that ends within a second may be
+// noticed a second late (BLI-23).
 func (w *world) wakeAfter(until time.Duration) {
 	if w.pace.rng.IntN(2) == 0 {
 		until = max(until, w.now+time.Second)
@@ -136,8 +135,8 @@ func (w *world) next() time.Duration {
 	return next
 }
 
-// live lets happen what is due, and reports whether anything was. The controller may look
-// between two things of one instant.
+// live runs what is due, and reports whether anything was. The controller may sync between
+// two things at one instant.
 func (w *world) live() (changed bool) {
 	defer w.forget()
 	for _, i := range w.pace.rng.Perm(len(w.pods)) {
@@ -160,7 +159,7 @@ func (w *world) live() (changed bool) {
 	return changed
 }
 
-// interrupted says that the controller looks at once, whatever else is due.
+// interrupted reports whether the controller syncs at once, whatever else is due.
 func (w *world) interrupted() bool {
 	if w.pace.least > 0 || w.pace.rng.IntN(4) > 0 {
 		return false
@@ -189,7 +188,7 @@ func (w *world) edit(e Edit) {
 	}
 }
 
-// deletePod deletes the oldest active pod of an index, and tells why in its conditions.
+// deletePod deletes the oldest active pod of an index, with the reason in its conditions.
 func (w *world) deletePod(index int, conditions ...corev1.PodConditionType) {
 	for _, p := range w.pods {
 		if p.active() && p.index == index {
@@ -209,7 +208,7 @@ func (w *world) clean(phase corev1.PodPhase) {
 	}
 }
 
-// forget drops the pods that nothing keeps any more.
+// forget drops the pods that nothing keeps anymore.
 func (w *world) forget() {
 	var kept []*pod
 	for _, p := range w.pods {
@@ -220,7 +219,7 @@ func (w *world) forget() {
 	w.pods = kept
 }
 
-// outcome sums up the world.
+// outcome returns the Outcome of the world.
 func (w *world) outcome() Outcome {
 	o := w.out
 	if o.Gone {

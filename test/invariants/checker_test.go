@@ -18,7 +18,7 @@ func uid(names ...types.UID) []types.UID { return names }
 var none []types.UID
 
 // A Job whose pods fail, succeed and are deleted breaks nothing, whatever it is.
-func TestJudgeAcceptsWhatIsRight(t *testing.T) {
+func TestCheckAcceptsWhatIsRight(t *testing.T) {
 	t.Parallel()
 	for what, s := range map[string]*story{
 		"a failure and two successes": tell(nil).pod("a-0").pod("b-1").pod("a-0", failed).status(record(none, uid("a-0"))).pod("a-0", released).
@@ -58,12 +58,12 @@ func TestJudgeAcceptsWhatIsRight(t *testing.T) {
 			j.Status = batchv1.JobStatus{CompletedIndexes: "0", Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
 		}),
 	} {
-		expect(t, what, Judge(s.versions))
+		expect(t, what, Check(s.versions))
 	}
 }
 
-// The judge finds each invariant broken that it is there for: S1, S2, S3.
-func TestJudgeFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
+// The checker finds each invariant broken that it is there for: S1, S2, S3.
+func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
 	recorded := func() *story { return tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0"))) }
 	for what, c := range map[string]struct {
@@ -100,7 +100,7 @@ func TestJudgeFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		"many uncounted":     {tell(nil).status(record(none, many(500))), slices.Repeat([]string{"S3"}, 500)},
 		"too many uncounted": {tell(nil).status(record(none, many(501))), append(slices.Repeat([]string{"S3"}, 501), "S9")},
 	} {
-		expect(t, what, Judge(c.story.versions), c.says...)
+		expect(t, what, Check(c.story.versions), c.says...)
 	}
 }
 
@@ -111,8 +111,8 @@ func many(n int) (uids []types.UID) {
 	return uids
 }
 
-// The judge finds a pod that must not be (S5, S6, S9).
-func TestJudgeFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
+// The checker finds a pod that must not be (S5, S6, S9).
+func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	t.Parallel()
 	suspended := func(yes bool) func(*batchv1.Job) {
 		return func(j *batchv1.Job) { j.Spec.Suspend = &yes }
@@ -127,7 +127,7 @@ func TestJudgeFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	}{
 		"more than parallelism":    {tell(nil).pod("a-0").pod("b-1").pod("c-2"), []string{"S5 at revision 4, Job job: pod c-2 is created: 3 pods run, and 2 may"}},
 		"more than completions":    {tell(nil).pod("a-0").pod("a-0", succeeded).pod("b-1").pod("c-2"), []string{"S5 at revision 5"}},
-		"after the fate":           {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("a-0"), []string{"S11", "S5 at revision 3, Job job: pod a-0 is created, and the Job's fate"}},
+		"after the outcome":        {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("a-0"), []string{"S11", "S5 at revision 3, Job job: pod a-0 is created, and the Job's outcome"}},
 		"untracked":                {tell(nil).pod("a-0", released), []string{"TRK-01"}},
 		"two of an index":          {tell(indexed).pod("a-0").pod("b-0"), []string{"S6 at revision 3"}},
 		"beside a terminating one": {tell(onlyFailed).pod("a-0").pod("a-0", deleted).pod("b-0"), []string{"S6 at revision 4"}},
@@ -135,12 +135,12 @@ func TestJudgeFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 		"in a suspended Job":       {tell(nil).edit(suspended(true)).status(func(*batchv1.JobStatus) {}).pod("a-0"), []string{"S9 at revision 4"}},
 		"before that is known":     {tell(nil).edit(suspended(true)).pod("a-0"), nil},
 	} {
-		expect(t, what, Judge(c.story.versions), c.says...)
+		expect(t, what, Check(c.story.versions), c.says...)
 	}
 }
 
-// The judge finds an end that is none, or comes too early (MGB-09..11, S11, L2).
-func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
+// The checker finds an end that is none, or comes too early (MGB-09..11, S11, L2).
+func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 	t.Parallel()
 	done := func() *story {
 		return tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
@@ -205,12 +205,12 @@ func TestJudgeFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 		"another rule":           {failJob("PodFailurePolicy_1", message+"1"), []string{"no pod failed like that"}},
 		"a reason of nowhere":    {failJob("BecauseISaySo", message+"0"), []string{"no pod failed like that"}},
 	} {
-		expect(t, what, Judge(c.story.versions), c.says...)
+		expect(t, what, Check(c.story.versions), c.says...)
 	}
 }
 
-// The judge reads the rules of the API for itself (SUC-04..07, PFP-02).
-func TestJudgeReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
+// The checker reads the rules of the API for itself (SUC-04..07, PFP-02).
+func TestCheckReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 	t.Parallel()
 	job := &batchv1.Job{}
 	job.Status.CompletedIndexes = "1,3,5"
@@ -268,7 +268,7 @@ func TestJudgeReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 		"per index": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 42).OnExitCodes}, false},
 	} {
 		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{c.rule}}
-		if _, rule := ruling(job, pod); (rule == 0) != c.matches {
+		if _, rule := matchedRule(job, pod); (rule == 0) != c.matches {
 			t.Errorf("%s: rule %d", what, rule)
 		}
 	}

@@ -10,24 +10,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// books are the status of the Job.
-type books struct {
+// status is the status of the Job.
+type status struct {
 	start, end, ended time.Duration
-	// suspended is the condition Suspended, fate SuccessCriteriaMet or FailureTarget, and
+	// suspended is the condition Suspended, ending SuccessCriteriaMet or FailureTarget, and
 	// terminal Complete or Failed; nil as long as there is none.
-	suspended, fate, terminal *Condition
-	succeeded, failed         int32
+	suspended, ending, terminal *Condition
+	succeeded, failed           int32
 	// done and lost are completedIndexes and failedIndexes.
 	done, lost indexes
 }
 
-func (b books) clone() books {
+func (b status) clone() status {
 	b.done, b.lost = maps.Clone(b.done), maps.Clone(b.lost)
 	return b
 }
 
-func (b books) report(o *Outcome, spec *batchv1.JobSpec) {
-	for _, c := range []*Condition{b.suspended, b.fate, b.terminal} {
+func (b status) report(o *Outcome, spec *batchv1.JobSpec) {
+	for _, c := range []*Condition{b.suspended, b.ending, b.terminal} {
 		if c != nil {
 			o.Conditions = append(o.Conditions, *c)
 		}
@@ -42,8 +42,8 @@ func (b books) report(o *Outcome, spec *batchv1.JobSpec) {
 	slices.SortFunc(o.Pods, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })
 }
 
-// refused says that the API server does not take the one status after the other.
-func (w *world) refused(next books) bool {
+// refused reports whether the API server rejects the change from one status to the next.
+func (w *world) refused(next status) bool {
 	for i := range next.lost {
 		if next.done[i] {
 			return true // STV-21
@@ -55,12 +55,12 @@ func (w *world) refused(next books) bool {
 	return next.terminal != nil && next.start == Never && !w.nothingToDo() // STV-14
 }
 
-// elastic says that the number of succeeded pods may shrink.
+// elastic reports whether the number of succeeded pods may shrink.
 func (w *world) elastic() bool {
 	return w.indexed() && w.spec.Completions != nil && *w.spec.Completions == *w.spec.Parallelism
 }
 
-// nothingToDo says that the Job may end without ever having begun.
+// nothingToDo reports whether the Job may end without ever having started.
 func (w *world) nothingToDo() bool {
 	return w.suspend() && w.spec.Completions != nil && *w.spec.Completions == 0
 }
@@ -73,12 +73,12 @@ func (w *world) indexed() bool {
 
 func (w *world) perIndex() bool { return w.spec.BackoffLimitPerIndex != nil }
 
-// onlyFailed says that pods are replaced when they have failed, and not before (PRP-02).
+// onlyFailed reports whether pods are replaced when they have failed, and not before (PRP-02).
 func (w *world) onlyFailed() bool {
 	return w.spec.PodFailurePolicy != nil || w.spec.PodReplacementPolicy != nil && *w.spec.PodReplacementPolicy == batchv1.Failed
 }
 
-// hasFailed says that the pod is a failure by now (PRP-05, PRP-06).
+// hasFailed reports whether the pod counts as failed now (PRP-05, PRP-06).
 func (w *world) hasFailed(p *pod) bool {
 	if p.deleted != Never && !w.onlyFailed() {
 		return p.phase != corev1.PodSucceeded
@@ -86,12 +86,12 @@ func (w *world) hasFailed(p *pod) bool {
 	return p.phase == corev1.PodFailed
 }
 
-// mine says that the pod can count for the Job.
+// mine reports whether the pod can count for the Job.
 func (w *world) mine(p *pod) bool {
 	return !w.indexed() || p.index >= 0 && p.index < int(*w.spec.Completions)
 }
 
-// pasts are the ends of all pods that the books hold, as far as they matter for back-off.
+// pasts are the ends of all pods that the status hold, as far as they matter for back-off.
 type pasts struct {
 	failures    []time.Duration
 	lastSuccess time.Duration

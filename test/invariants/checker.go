@@ -15,13 +15,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
-// Violation is a broken invariant, or a rule that somebody's write breaks.
+// Violation is a write that breaks an invariant, or a rule of the API server.
 type Violation struct {
 	// Invariant is its id, such as S1, MGB-09 or STV-16.
 	Invariant string
-	// Job is the Job that it is about, as it was then.
+	// Job is the Job at that time.
 	Job *batchv1.Job
-	// Revision is that of the write which breaks it.
+	// Revision is that of the write.
 	Revision uint64
 	// Says is what is wrong.
 	Says string
@@ -32,20 +32,20 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Says)
 }
 
-// Judge replays versions in the order given, which has to be that in which they were
+// Check replays versions in the order given, which has to be that in which they were
 // stored, and returns what breaks an invariant. The history of a Job has to be complete
 // from its creation on; that of a pod too.
-func Judge(versions []history.Version) []Violation {
-	j := &judge{ledgers: map[types.UID]*ledger{}, lives: map[types.UID]*life{}}
+func Check(versions []history.Version) []Violation {
+	c := &checker{ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}}
 	for _, v := range versions {
-		j.at = v.Revision
+		c.at = v.Revision
 		if v.Job != nil {
-			j.jobChanged(v)
+			c.jobChanged(v)
 		} else {
-			j.podChanged(v)
+			c.podChanged(v)
 		}
 	}
-	return ordered(j.violations)
+	return ordered(c.violations)
 }
 
 // ordered sorts violations by revision, so that the same history always reads the same.
@@ -56,32 +56,32 @@ func ordered(violations []Violation) []Violation {
 	return violations
 }
 
-type judge struct {
+type checker struct {
 	ledgers    map[types.UID]*ledger
-	lives      map[types.UID]*life
+	pods       map[types.UID]*podHistory
 	at         uint64
 	violations []Violation
 }
 
-// ledger is what the judge itself knows of a Job.
+// ledger is what the checker itself knows of a Job.
 type ledger struct {
 	// job is the latest version, also of a Job that is gone.
 	job  *batchv1.Job
 	gone bool
-	// known are the versions that the controller may still decide on: those since
-	// its last status write, which nobody but the holder of the latest can make.
+	// known are the versions that the controller may still act on: those since its
+	// last status write, which requires the latest version.
 	known []*batchv1.Job
 	// recorded were ever in uncounted, failed those as failures; counted have moved
 	// on into the counters.
 	recorded, failed, counted map[types.UID]bool
 	// ended are pods that finished with the finalizer on.
 	ended map[types.UID]*corev1.Pod
-	// lives are all pods that the Job ever controlled.
-	lives map[types.UID]*life
+	// pods are all pods that the Job ever controlled.
+	pods map[types.UID]*podHistory
 }
 
-// life is what the judge knows of a pod.
-type life struct {
+// podHistory is what the checker knows of a pod.
+type podHistory struct {
 	// pod is the latest version, also of a pod that is gone.
 	pod  *corev1.Pod
 	gone bool
@@ -89,24 +89,24 @@ type life struct {
 	failed, succeeded, terminating bool
 }
 
-func (j *judge) violate(job *batchv1.Job, invariant, format string, args ...any) {
-	j.violations = append(j.violations, Violation{Invariant: invariant, Job: job, Revision: j.at, Says: fmt.Sprintf(format, args...)})
+func (c *checker) violate(job *batchv1.Job, invariant, format string, args ...any) {
+	c.violations = append(c.violations, Violation{Invariant: invariant, Job: job, Revision: c.at, Says: fmt.Sprintf(format, args...)})
 }
 
-func (j *judge) ledgerOf(job *batchv1.Job) *ledger {
-	l := j.ledgers[job.UID]
+func (c *checker) ledgerOf(job *batchv1.Job) *ledger {
+	l := c.ledgers[job.UID]
 	if l == nil {
 		l = &ledger{
 			job: job, recorded: map[types.UID]bool{}, failed: map[types.UID]bool{}, counted: map[types.UID]bool{},
-			ended: map[types.UID]*corev1.Pod{}, lives: map[types.UID]*life{},
+			ended: map[types.UID]*corev1.Pod{}, pods: map[types.UID]*podHistory{},
 		}
-		j.ledgers[job.UID] = l
+		c.ledgers[job.UID] = l
 	}
 	return l
 }
 
-func (j *judge) jobChanged(v history.Version) {
-	l := j.ledgerOf(v.Job)
+func (c *checker) jobChanged(v history.Version) {
+	l := c.ledgerOf(v.Job)
 	old := l.job
 	l.job, l.gone = v.Job, v.Gone
 	// An index that leaves the Job counts no more, and runs anew if it returns (KEP-3715).
@@ -116,60 +116,60 @@ func (j *judge) jobChanged(v history.Version) {
 		return
 	}
 	if v.Job.Status.UncountedTerminatedPods == nil {
-		j.violate(v.Job, "TRK-28", "no lists of uncounted pods")
+		c.violate(v.Job, "TRK-28", "no lists of uncounted pods")
 	}
 	before := l.known
 	l.known = []*batchv1.Job{v.Job}
 	for _, rule := range statusrules.Broken(old, v.Job) {
-		j.violate(v.Job, rule.ID, "%s", rule.Says)
+		c.violate(v.Job, rule.ID, "%s", rule.Says)
 	}
-	j.fate(l, old)
-	j.exactlyOnce(l, old)
-	j.evidence(l, old, before)
-	j.indexes(l, old)
+	c.checkConditions(l, old)
+	c.exactlyOnce(l, old)
+	c.evidence(l, old, before)
+	c.indexes(l, old)
 	if history.IsFinished(v.Job) && !history.IsFinished(old) {
-		j.finished(l, old)
+		c.finished(l, old)
 	}
 }
 
-func (j *judge) podChanged(v history.Version) {
-	now := j.lives[v.Pod.UID]
+func (c *checker) podChanged(v history.Version) {
+	now := c.pods[v.Pod.UID]
 	if now == nil {
-		now = &life{}
-		j.lives[v.Pod.UID] = now
+		now = &podHistory{}
+		c.pods[v.Pod.UID] = now
 	}
 	old := now.pod
 	now.changed(v)
-	l := j.ledgers[history.JobOf(v.Pod)]
+	l := c.ledgers[history.JobOf(v.Pod)]
 	if l == nil {
 		return
 	}
-	l.lives[v.Pod.UID] = now
+	l.pods[v.Pod.UID] = now
 	isTracked := !v.Gone && history.IsTracked(v.Pod)
 	switch {
 	case old == nil && !v.Gone:
-		j.created(l, v.Pod)
+		c.created(l, v.Pod)
 	case old != nil && history.IsTracked(old) && !isTracked:
-		j.writtenAhead(l, old)
+		c.writtenAhead(l, old)
 	}
 	if isTracked && history.HasEnded(v.Pod) && l.ended[v.Pod.UID] == nil {
 		l.ended[v.Pod.UID] = v.Pod
 	}
 }
 
-func (l *life) changed(v history.Version) {
+func (l *podHistory) changed(v history.Version) {
 	l.pod, l.gone = v.Pod, v.Gone
 	l.failed = l.failed || v.Pod.Status.Phase == corev1.PodFailed
 	l.succeeded = l.succeeded || v.Pod.Status.Phase == corev1.PodSucceeded
 	l.terminating = l.terminating || history.IsTerminating(v.Pod)
 }
 
-// isOf says that the pod exists, and that the Job controls it.
-func (l *life) isOf(job *batchv1.Job) bool { return !l.gone && history.JobOf(l.pod) == job.UID }
+// isOf reports whether the pod exists, and that the Job controls it.
+func (l *podHistory) isOf(job *batchv1.Job) bool { return !l.gone && history.JobOf(l.pod) == job.UID }
 
-// name is that of the pod, if the judge knows it.
-func (j *judge) name(uid types.UID) string {
-	if l := j.lives[uid]; l != nil {
+// name is that of the pod, if the checker knows it.
+func (c *checker) name(uid types.UID) string {
+	if l := c.pods[uid]; l != nil {
 		return l.pod.Name
 	}
 	return string(uid)

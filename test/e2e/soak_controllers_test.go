@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// crew are the controllers that are killed again and again.
-type crew struct {
+// controllers are the controllers that are killed again and again.
+type controllers struct {
 	t *testing.T
 	// done ends the killing, which waits for it.
 	done    chan struct{}
@@ -28,11 +28,11 @@ type crew struct {
 	away          int
 }
 
-func newCrew(t *testing.T) *crew { return &crew{t: t} }
+func newControllers(t *testing.T) *controllers { return &controllers{t: t} }
 
 // work has so many controllers at work, one of them at a time, and begins to kill it
 // again and again, until rest or work is called.
-func (c *crew) work(size int) {
+func (c *controllers) work(size int) {
 	c.rest()
 	if len(c.now()) != size {
 		c.stop()
@@ -46,7 +46,7 @@ func (c *crew) work(size int) {
 }
 
 // rest ends the killing. Controllers are at work from then on.
-func (c *crew) rest() {
+func (c *controllers) rest() {
 	if c.done != nil {
 		close(c.done)
 		c.done = nil
@@ -54,20 +54,20 @@ func (c *crew) rest() {
 	c.killing.Wait()
 }
 
-func (c *crew) now() []*process {
+func (c *controllers) now() []*process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.members)
 }
 
-func (c *crew) kills() int {
+func (c *controllers) kills() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.killed + c.ended
 }
 
 // launch adds a controller. More than one elect a leader, with a Lease that is short.
-func (c *crew) launch(size int) {
+func (c *controllers) launch(size int) {
 	args := []string{"--managed-by", soakName}
 	if size > 1 {
 		args = append(args, "--leader-elect", "--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
@@ -84,7 +84,7 @@ func (c *crew) launch(size int) {
 
 // kill ends the one at work every killEvery, as a crash would or as SIGTERM does, and
 // replaces it.
-func (c *crew) kill(size int, done chan struct{}) {
+func (c *controllers) kill(size int, done chan struct{}) {
 	next := time.NewTicker(killEvery)
 	defer next.Stop()
 	for n := c.kills() + 1; ; n++ {
@@ -110,8 +110,8 @@ func (c *crew) kill(size int, done chan struct{}) {
 	}
 }
 
-// leader takes the one at work out of the crew.
-func (c *crew) leader() *process {
+// leader removes the leader from the controllers, and returns it.
+func (c *controllers) leader() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, p := range c.members {
@@ -124,7 +124,7 @@ func (c *crew) leader() *process {
 }
 
 // end ends a controller, and tells if it does not end well.
-func (c *crew) end(p *process, politely bool) {
+func (c *controllers) end(p *process, politely bool) {
 	select {
 	case <-p.done:
 		c.t.Errorf("a controller has ended by itself:\n%s", p.stderr.String())
@@ -139,7 +139,7 @@ func (c *crew) end(p *process, politely bool) {
 	}
 }
 
-func (c *crew) count(politely bool) {
+func (c *controllers) count(politely bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if politely {
@@ -150,7 +150,7 @@ func (c *crew) count(politely bool) {
 }
 
 // stop asks all to end.
-func (c *crew) stop() {
+func (c *controllers) stop() {
 	c.rest()
 	for _, p := range c.now() {
 		c.end(p, true)
@@ -161,7 +161,7 @@ func (c *crew) stop() {
 }
 
 // failovers is how often the lead has changed hands.
-func (c *crew) failovers() int {
+func (c *controllers) failovers() int {
 	lease, err := client.CoordinationV1().Leases(metav1.NamespaceDefault).Get(c.t.Context(), controller.LeaseName(soakName), metav1.GetOptions{})
 	if err != nil {
 		c.t.Errorf("reading the Lease: %v", err)

@@ -18,19 +18,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// court judges what happened in one namespace after the other.
-type court struct{ territory *invariants.Territory }
+// auditor checks what happened, one namespace at a time.
+type auditor struct{ territory *invariants.Territory }
 
-func newCourt() *court { return &court{invariants.NewTerritory("batchjob.dev/controller")} }
+func newAuditor() *auditor { return &auditor{invariants.NewTerritory("batchjob.dev/controller")} }
 
-// hear replays all that happened in a namespace, and says what breaks a rule. No
-// namespace is heard twice.
-func (c *court) hear(namespace string, versions []history.Version) (problems []string) {
+// audit replays everything that happened in a namespace, and returns the violations.
+// No namespace is audited twice.
+func (c *auditor) audit(namespace string, versions []history.Version) (problems []string) {
 	for _, p := range launched() {
 		c.territory.Own(p.managedBy())
 	}
-	violations := slices.Concat(invariants.AtRest(versions), c.territory.Judge(versions))
-	for _, v := range invariants.Judge(versions) {
+	violations := slices.Concat(invariants.AtRest(versions), c.territory.Check(versions))
+	for _, v := range invariants.Check(versions) {
 		if c.excuse(v) == "" {
 			violations = append(violations, v)
 		}
@@ -44,8 +44,8 @@ func (c *court) hear(namespace string, versions []history.Version) (problems []s
 	return problems
 }
 
-// excuse says why a violation is none of a controller of ours, or "".
-func (c *court) excuse(v invariants.Violation) string {
+// excuse returns why a violation is not one by our controllers, or "".
+func (c *auditor) excuse(v invariants.Violation) string {
 	switch {
 	case strings.HasPrefix(v.Invariant, "STV-"):
 	case history.IsBuiltIn(v.Job):
@@ -54,7 +54,7 @@ func (c *court) excuse(v invariants.Violation) string {
 	return ""
 }
 
-// managedBy is whose Jobs a controller runs.
+// managedBy returns the managedBy of the Jobs that a controller runs.
 func (p *process) managedBy() string {
 	for i, arg := range p.args {
 		if value, ok := strings.CutPrefix(arg, "--managed-by="); ok {
@@ -153,7 +153,7 @@ func TestVerdictFindsEachViolation_STV_25_PRP_24(t *testing.T) {
 			j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Subresource: "status"}}
 		})}, "kube-controller-manager has written Job job, status"},
 	} {
-		found := strings.Join(newCourt().hear("ns", c.versions), "\n")
+		found := strings.Join(newAuditor().audit("ns", c.versions), "\n")
 		if c.says == "" && found != "" || !strings.Contains(found, c.says) {
 			t.Errorf("%s: found %q", what, found)
 		}

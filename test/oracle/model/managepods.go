@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// staff removes the pods that should not run, or creates those that should, and reports
+// managePods removes the pods that should not run, or creates those that should, and reports
 // whether it did either (JOB-02, JOB-03, JOB-08).
-func (w *world) staff(next *books, seen *news) bool {
+func (w *world) managePods(next *status, seen *observation) bool {
 	want := w.want(next, seen)
 	if w.remove(seen.active, want) {
 		return true
@@ -40,7 +40,7 @@ func (w *world) staff(next *books, seen *news) bool {
 }
 
 // want is how many pods should be active.
-func (w *world) want(next *books, seen *news) int {
+func (w *world) want(next *status, seen *observation) int {
 	parallelism := int(*w.spec.Parallelism)
 	switch succeeded := w.successes(next, seen); {
 	case w.suspend():
@@ -53,16 +53,16 @@ func (w *world) want(next *books, seen *news) int {
 	return parallelism
 }
 
-// successes are all that are known of.
-func (w *world) successes(next *books, seen *news) int {
+// successes is the number of known successes.
+func (w *world) successes(next *status, seen *observation) int {
 	if w.indexed() {
 		return len(next.done)
 	}
 	return int(next.succeeded) + len(seen.succeeded)
 }
 
-// remove takes away pods of no index of the Job, all but one of each index, and whatever
-// is too many, what matters least first (JOB-12). None of them counts.
+// remove removes pods of no index of the Job, all but one of each index, and excess pods,
+// the least advanced first (JOB-12). None of them counts.
 func (w *world) remove(active []*pod, want int) bool {
 	order := slices.Clone(active)
 	w.pace.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -87,7 +87,7 @@ func (w *world) remove(active []*pod, want int) bool {
 	return len(gone) > 0
 }
 
-// rank is negative if a matters less than b.
+// rank is negative if a is to be removed before b.
 func rank(a, b *pod) int {
 	switch {
 	case a.running() != b.running() && b.running():
@@ -113,7 +113,7 @@ func sign(d time.Duration) int {
 }
 
 // create creates up to n pods.
-func (w *world) create(n int, next *books, seen *news) bool {
+func (w *world) create(n int, next *status, seen *observation) bool {
 	if !w.indexed() {
 		for range n {
 			w.add(&pod{index: -1})
@@ -141,7 +141,7 @@ func (w *world) create(n int, next *books, seen *news) bool {
 }
 
 // pending are the first n indexes that have no pod and need one (JOB-07, PRP-08).
-func (w *world) pending(n int, next *books, seen *news) (out []int) {
+func (w *world) pending(n int, next *status, seen *observation) (out []int) {
 	taken := map[int]bool{}
 	for _, p := range seen.active {
 		taken[p.index] = true
@@ -167,7 +167,7 @@ func (w *world) pending(n int, next *books, seen *news) (out []int) {
 	return out
 }
 
-// indexDelay is when the index of a failed pod may go on (BLI-22).
+// indexDelay is when the index of a failed pod may continue (BLI-22).
 func (w *world) indexDelay(p *pod) time.Duration {
 	return p.finish() + backoff(p.failures+p.ignored+1)
 }
@@ -176,18 +176,18 @@ func (w *world) add(p *pod) {
 	w.made[p.index]++
 	p.nth, p.phase = w.made[p.index], corev1.PodPending
 	p.created, p.started, p.ended, p.deleted = w.now+time.Duration(w.pace.rng.Int64N(int64(w.pace.jitter)+1)), Never, Never, Never
-	p.fate = Fate{Run: 2 * time.Second, Terminate: 2 * time.Second, TerminateExit: 143}
-	for _, f := range w.Fates {
+	p.script = Script{Run: 2 * time.Second, Terminate: 2 * time.Second, TerminateExit: 143}
+	for _, f := range w.Scripts {
 		if (f.Index < 0 || f.Index == p.index) && (f.Nth == 0 || f.Nth == p.nth) {
-			p.fate = f
+			p.script = f
 		}
 	}
 	w.pods = append(w.pods, p)
 	w.out.Pods = append(w.out.Pods, Made{p.index, p.nth, p.created})
 }
 
-// suspension keeps the condition Suspended and the startTime (JOB-25..28).
-func (w *world) suspension(next *books) {
+// suspension updates the condition Suspended and the startTime (JOB-25..28).
+func (w *world) suspension(next *status) {
 	switch was := next.suspended != nil && next.suspended.Status == corev1.ConditionTrue; {
 	case w.suspend() && !was:
 		next.suspended = &Condition{batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended"}

@@ -12,48 +12,48 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// fate is MGB-09..11 and S11: first the interim condition, in a write of its own,
-// then the terminal one, with the same reason; after that, nothing. And the reason is
-// one, by what is stored and by how the pods ended.
-func (j *judge) fate(l *ledger, old *batchv1.Job) {
+// checkConditions checks MGB-09..11 and S11: first the interim condition, in a write of its
+// own, then the terminal one, with the same reason; after that, nothing. The reason must be
+// correct, by what is stored and by how the pods ended.
+func (c *checker) checkConditions(l *ledger, old *batchv1.Job) {
 	job := l.job
 	if history.IsFinished(old) {
-		j.violate(job, "MGB-11", "the status of a finished Job changed")
+		c.violate(job, "MGB-11", "the status of a finished Job changed")
 	}
-	j.becomes(l, old, batchv1.JobFailureTarget, batchv1.JobFailed)
-	j.becomes(l, old, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	c.checkPair(l, old, batchv1.JobFailureTarget, batchv1.JobFailed)
+	c.checkPair(l, old, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	if history.IsFinished(job) && ptr.Deref(job.Status.Ready, 0) != 0 {
-		j.violate(job, "MGB-10", "finished with %d ready pods", *job.Status.Ready)
+		c.violate(job, "MGB-10", "finished with %d ready pods", *job.Status.Ready)
 	}
 }
 
-// becomes judges one pair of conditions.
-func (j *judge) becomes(l *ledger, old *batchv1.Job, interim, terminal batchv1.JobConditionType) {
+// checkPair checks one pair of conditions.
+func (c *checker) checkPair(l *ledger, old *batchv1.Job, interim, terminal batchv1.JobConditionType) {
 	job := l.job
 	before, now, end := history.Condition(old, interim), history.Condition(job, interim), history.Condition(job, terminal)
 	if end != nil && before == nil && history.Condition(old, terminal) == nil {
-		j.violate(job, "MGB-09", "%s without %s in an earlier write", terminal, interim)
+		c.violate(job, "MGB-09", "%s without %s in an earlier write", terminal, interim)
 	}
 	if isOtherCause(before, now) {
-		j.violate(job, "S11", "%s changed its reason from %s to %s", interim, before.Reason, now.Reason)
+		c.violate(job, "S11", "%s changed its reason from %s to %s", interim, before.Reason, now.Reason)
 	}
 	if isOtherCause(end, now) {
-		j.violate(job, "S11", "%s has reason %s, and %s has %s", terminal, end.Reason, interim, now.Reason)
+		c.violate(job, "S11", "%s has reason %s, and %s has %s", terminal, end.Reason, interim, now.Reason)
 	}
 	if before != nil || now == nil || isForged(job) {
 		return
 	}
 	if problem := l.noCause(old, now); problem != "" {
-		j.violate(job, "S11", "%s has reason %s (%s): %s", interim, now.Reason, now.Message, problem)
+		c.violate(job, "S11", "%s has reason %s (%s): %s", interim, now.Reason, now.Message, problem)
 	}
 }
 
-// isOtherCause says that two conditions that are there do not say the same.
+// isOtherCause reports whether two conditions that are there do not say the same.
 func isOtherCause(a, b *batchv1.JobCondition) bool {
 	return a != nil && b != nil && (a.Reason != b.Reason || a.Message != b.Message)
 }
 
-// noCause says why the reason of an interim condition is none, or "".
+// noCause returns why the reason of an interim condition is wrong, or "".
 func (l *ledger) noCause(old *batchv1.Job, c *batchv1.JobCondition) string {
 	job := l.job
 	completed, failed := completedIndexes(job), failedIndexes(job)
@@ -86,9 +86,9 @@ func when(bad bool, problem string) string {
 	return ""
 }
 
-// failures is the judge's own count of the pods that failed.
+// failures is the checker's own count of the pods that failed.
 func (l *ledger) failures() (n int) {
-	for _, pod := range l.lives {
+	for _, pod := range l.pods {
 		if pod.failure(l.job) {
 			n++
 		}
@@ -119,21 +119,21 @@ func (l *ledger) notCompleted() string {
 	return when(n < int(*job.Spec.Completions), fmt.Sprintf("%d succeeded", n))
 }
 
-// noRule judges a Job that a rule of its podFailurePolicy failed: a pod did match the
-// rule, and reason and message tell of it (PFN-02, PFP-10).
+// noRule checks a Job that a rule of its podFailurePolicy failed: a pod did match the
+// rule, and reason and message report it (PFN-02, PFP-10).
 func (l *ledger) noRule(c *batchv1.JobCondition) string {
-	for _, pod := range l.lives {
-		action, rule := ruling(l.job, pod.pod)
-		if action == batchv1.PodFailurePolicyActionFailJob && tellsOf(c, rule) && strings.Contains(c.Message, "/"+pod.pod.Name+" ") {
+	for _, pod := range l.pods {
+		action, rule := matchedRule(l.job, pod.pod)
+		if action == batchv1.PodFailurePolicyActionFailJob && namesRule(c, rule) && strings.Contains(c.Message, "/"+pod.pod.Name+" ") {
 			return ""
 		}
 	}
 	return "no pod failed like that"
 }
 
-// tellsOf says that reason and message are those of a rule. Its name may come from the
+// namesRule reports whether reason and message are those of a rule. Its name may come from the
 // annotation, or from the rule itself.
-func tellsOf(c *batchv1.JobCondition, rule int) bool {
+func namesRule(c *batchv1.JobCondition, rule int) bool {
 	named := c.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(c.Reason, batchv1.JobReasonPodFailurePolicy+"_")
 	return named && strings.HasSuffix(c.Message, fmt.Sprintf("matching FailJob rule at index %d", rule))
 }

@@ -7,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// news are the pods as they are when the controller looks, and what the books do not
-// hold yet.
-type news struct {
+// observation is the pods at the time of a sync, and what the status does not count yet.
+type observation struct {
 	active, terminating []*pod
 	// succeeded and failed have ended and are not settled; ignored are those of failed
 	// that a rule of the podFailurePolicy ignores.
@@ -20,10 +19,10 @@ type news struct {
 	waiting map[int]*pod
 }
 
-func (n *news) failures() int32 { return int32(len(n.failed) - len(n.ignored)) }
+func (n *observation) failures() int32 { return int32(len(n.failed) - len(n.ignored)) }
 
-// look is one look of the controller at everything, and all that follows from it.
-func (w *world) look() {
+// sync is one sync of the controller at everything, and all that follows from it.
+func (w *world) sync() {
 	if w.job.terminal != nil {
 		for _, p := range w.pods {
 			p.settled = true
@@ -31,15 +30,15 @@ func (w *world) look() {
 		w.forget()
 		return
 	}
-	next, seen := w.job.clone(), w.news()
+	next, seen := w.job.clone(), w.observe()
 	if next.start == Never && !w.suspend() {
 		next.start = w.second()
 	}
 	w.countIndexes(&next, seen)
-	if next.fate == nil {
-		next.fate = w.verdict(&next, seen)
+	if next.ending == nil {
+		next.ending = w.verdict(&next, seen)
 	}
-	changed, doomed := false, next.fate != nil
+	changed, doomed := false, next.ending != nil
 	if !doomed {
 		changed = w.manage(&next, seen)
 	}
@@ -48,31 +47,31 @@ func (w *world) look() {
 	}
 }
 
-// manage sees to the pods of a Job that goes on, and then looks whether that is its end.
-func (w *world) manage(next *books, seen *news) (changed bool) {
+// manage manages the pods of a Job that continues, and then checks whether it has ended.
+func (w *world) manage(next *status, seen *observation) (changed bool) {
 	if !w.deleting {
-		changed = w.staff(next, seen)
+		changed = w.managePods(next, seen)
 		if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
 			w.wait(next, seen)
 		}
 	}
-	if next.fate = w.enough(next, seen); next.fate == nil && !w.deleting {
+	if next.ending = w.enough(next, seen); next.ending == nil && !w.deleting {
 		w.suspension(next)
 	}
 	return changed
 }
 
-// conclude enters what there is to enter, and ends what is to end. What follows from a new
-// verdict may wait for the next look.
-func (w *world) conclude(next books, seen *news, doomed bool) bool {
-	if w.StartTimeAtEnd && next.fate != nil && next.start == Never {
+// conclude counts the pods that are due, and ends what is to end. What follows from a new
+// verdict may wait for the next sync.
+func (w *world) conclude(next status, seen *observation, doomed bool) bool {
+	if w.StartTimeAtEnd && next.ending != nil && next.start == Never {
 		next.start = w.second()
 	}
 	waits := nothing
-	if w.job.fate == nil {
+	if w.job.ending == nil {
 		waits = w.pace.staged
 	}
-	ending := next.fate != nil && waits != everything
+	ending := next.ending != nil && waits != everything
 	due := w.due(seen, ending)
 	w.enter(&next, due, ending)
 	changed := doomed && waits == nothing && w.deleteActive()
@@ -82,9 +81,9 @@ func (w *world) conclude(next books, seen *news, doomed bool) bool {
 	return changed
 }
 
-// news takes stock of the pods.
-func (w *world) news() *news {
-	n := &news{ignored: map[*pod]bool{}, waiting: map[int]*pod{}}
+// observe returns the current observation.
+func (w *world) observe() *observation {
+	n := &observation{ignored: map[*pod]bool{}, waiting: map[int]*pod{}}
 	for _, p := range w.pods {
 		switch {
 		case p.active():
@@ -98,7 +97,7 @@ func (w *world) news() *news {
 			n.succeeded = append(n.succeeded, p)
 		case w.hasFailed(p):
 			n.failed = append(n.failed, p)
-			if w.judge(p).action == batchv1.PodFailurePolicyActionIgnore {
+			if w.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
 				n.ignored[p] = true
 			}
 		}
@@ -106,8 +105,8 @@ func (w *world) news() *news {
 	return n
 }
 
-// countIndexes enters the indexes that have ended (JOB-10, BLI-02, BLI-11).
-func (w *world) countIndexes(next *books, seen *news) {
+// countIndexes adds the indexes that have ended (JOB-10, BLI-02, BLI-11).
+func (w *world) countIndexes(next *status, seen *observation) {
 	if !w.indexed() {
 		return
 	}
@@ -124,7 +123,7 @@ func (w *world) countIndexes(next *books, seen *news) {
 		return
 	}
 	for _, p := range seen.failed {
-		action := w.judge(p).action
+		action := w.matchPolicy(p).action
 		atLimit := !seen.ignored[p] && p.failures >= int(*w.spec.BackoffLimitPerIndex)
 		if atLimit || action == batchv1.PodFailurePolicyActionFailIndex {
 			next.lost[p.index] = true
@@ -133,8 +132,8 @@ func (w *world) countIndexes(next *books, seen *news) {
 	w.wait(next, seen)
 }
 
-// wait finds the failed pods that wait for another pod of their index (BLI-06).
-func (w *world) wait(next *books, seen *news) {
+// wait finds the failed pods that wait for the next pod of their index (BLI-06).
+func (w *world) wait(next *status, seen *observation) {
 	for _, p := range seen.failed {
 		running := slices.ContainsFunc(seen.active, func(other *pod) bool { return other.index == p.index && other.active() })
 		if running || next.done[p.index] || next.lost[p.index] {
@@ -147,8 +146,8 @@ func (w *world) wait(next *books, seen *news) {
 	}
 }
 
-// due are the pods to be settled.
-func (w *world) due(seen *news, ending bool) (due []*pod) {
+// due returns the pods to be settled.
+func (w *world) due(seen *observation, ending bool) (due []*pod) {
 	for _, p := range w.pods {
 		failed := w.hasFailed(p) && seen.waiting[p.index] != p
 		if !p.settled && (w.deleting || ending || p.phase == corev1.PodSucceeded || failed) {
@@ -159,8 +158,8 @@ func (w *world) due(seen *news, ending bool) (due []*pod) {
 }
 
 // enter counts the pods that are due.
-func (w *world) enter(next *books, due []*pod, ending bool) {
-	failing := ending && next.fate.Type == batchv1.JobFailureTarget
+func (w *world) enter(next *status, due []*pod, ending bool) {
+	failing := ending && next.ending.Type == batchv1.JobFailureTarget
 	for _, p := range due {
 		switch {
 		case p.phase == corev1.PodSucceeded && w.mine(p) && !w.indexed():
@@ -171,22 +170,21 @@ func (w *world) enter(next *books, due []*pod, ending bool) {
 	}
 }
 
-// countsAsFailed says that a pod that is settled counts. When the Job fails, everything does
-// that has not ended, unless a rule ignores it (PRP-16).
+// countsAsFailed reports whether a settled pod counts as failed. When the Job fails, every pod
+// that has not ended does, unless a rule ignores it (PRP-16).
 func (w *world) countsAsFailed(p *pod, failing bool) bool {
-	if p.phase == corev1.PodSucceeded || !w.mine(p) || w.judge(p).action == batchv1.PodFailurePolicyActionIgnore {
+	if p.phase == corev1.PodSucceeded || !w.mine(p) || w.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
 		return false
 	}
 	return failing || w.hasFailed(p)
 }
 
-// store enters the books, unless the API server refuses them; it reports whether they
-// are news.
-func (w *world) store(next books, due []*pod) bool {
+// store stores the status, unless the API server rejects it; it reports whether it changed.
+func (w *world) store(next status, due []*pod) bool {
 	if w.refused(next) {
 		return false
 	}
-	changed := len(due) > 0 || next.fate != w.job.fate || next.suspended != w.job.suspended || next.start != w.job.start
+	changed := len(due) > 0 || next.ending != w.job.ending || next.suspended != w.job.suspended || next.start != w.job.start
 	for _, p := range due {
 		p.settled = true
 		switch {
@@ -201,7 +199,7 @@ func (w *world) store(next books, due []*pod) bool {
 	return changed
 }
 
-// deleteActive deletes what runs in a Job whose end is known.
+// deleteActive deletes the active pods of a Job whose outcome is decided.
 func (w *world) deleteActive() (changed bool) {
 	for _, p := range w.pods {
 		if p.active() {
@@ -213,9 +211,9 @@ func (w *world) deleteActive() (changed bool) {
 	return changed
 }
 
-// finish adds the terminal condition when nothing runs or terminates any more (MGB-10).
+// finish adds the terminal condition when nothing runs or terminates anymore (MGB-10).
 func (w *world) finish() bool {
-	if w.job.fate == nil {
+	if w.job.ending == nil {
 		return false
 	}
 	for _, p := range w.pods {
@@ -225,8 +223,8 @@ func (w *world) finish() bool {
 	}
 	next := w.job.clone()
 	next.ended = w.second()
-	next.terminal = &Condition{batchv1.JobFailed, corev1.ConditionTrue, next.fate.Reason, next.fate.Message}
-	if next.fate.Type == batchv1.JobSuccessCriteriaMet {
+	next.terminal = &Condition{batchv1.JobFailed, corev1.ConditionTrue, next.ending.Reason, next.ending.Message}
+	if next.ending.Type == batchv1.JobSuccessCriteriaMet {
 		next.terminal.Type, next.end = batchv1.JobComplete, w.second()
 	}
 	if w.refused(next) {
