@@ -19,11 +19,11 @@ import (
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestComputeOnAnyObservation_REG_19 draws Jobs and pods without asking how they
+// TestComputeTakesAnyObservation_REG_19 draws Jobs and pods without asking how they
 // came about, nil fields and nonsense included: Compute is deterministic, changes
 // nothing, comes to rest, plans only legal statuses, and never creates what it
 // must not (S10, S4, S5, S6, S9).
-func TestComputeOnAnyObservation_REG_19(t *testing.T) {
+func TestComputeTakesAnyObservation_REG_19(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, config := drawObservation(t), drawConfig(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")

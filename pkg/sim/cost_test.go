@@ -47,7 +47,7 @@ func costs(t testing.TB, n int32, perIndex, failing bool) (calls int, took time.
 
 // BLI-33, BLI-39: backoffLimitPerIndex costs no API calls, and no time beyond 1 %: the failed
 // indexes ride in the same status writes.
-func TestPerIndexCost_BLI_33_BLI_39(t *testing.T) {
+func TestLimitPerIndexCostsNoCalls_BLI_33_BLI_39(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for _, failing := range []bool{false, true} {
 			plain, plainTime := costs(t, n, false, failing)

@@ -108,7 +108,7 @@ func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) 
 // SCL-09, TRK-33: with a single worker, each of the three syncs that a small Job needs waits
 // for one sync of the huge Job at most. That one ends with the stage in which its budget is
 // over: a status, 500 pods created, and 500 let go of. The number of pods plays no part.
-func TestSmallJobsBesideAHugeOne_SCL_09_TRK_33(t *testing.T) {
+func TestHugeJobDelaysSmallOnesByOneSync_SCL_09_TRK_33(t *testing.T) {
 	const syncs, stage = 3, (1 + 500 + 500) * besideLatency
 	for _, pods := range []int32{10_000, 20_000} {
 		latencies := beside(t, pods, 30)

@@ -147,7 +147,7 @@ func loadTens(t testing.TB, qps float64) *loaded {
 
 // SCL-01, SCL-02, SCL-03: a limit of 50 calls per second allows 2,500 operations on pods in
 // a minute, one of 100 allows 5,000; all else is 0.2 calls per pod at most.
-func TestPodOperations_SCL_01_SCL_02_SCL_03(t *testing.T) {
+func TestPodOperationsReachTheirRate_SCL_01_SCL_02_SCL_03(t *testing.T) {
 	for qps, least := range leastPerMinute {
 		l := loadTens(t, qps)
 		if got := l.operations(); got < least {
@@ -176,7 +176,7 @@ func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
 // SCL-03: there is one creation and one patch for each pod. What a Job costs besides
 // shrinks with its parallelism: its status is written once a second at most, but for its
 // beginning and its end.
-func TestCallsPerPod_SCL_03(t *testing.T) {
+func TestPodTakesTwoCalls_SCL_03(t *testing.T) {
 	for parallelism, most := range map[int32]float64{10: 2.2, 100: 2.03, 1000: 2.01} {
 		l := newLoaded(t, Options{})
 		l.add(1, func(int) batchv1.JobSpec { return indexedSpec(3*parallelism, parallelism) }, Script{{Index: -1, Act: Act{Run: 2 * time.Second}}})
@@ -213,7 +213,7 @@ func suspendTens(t testing.TB, qps float64) *loaded {
 
 // SCL-05, SCL-06: at 50 calls per second 99 of 100 syncs take 15 s at most, and fewer than
 // one of 100 fails, those that delete pods taken by themselves.
-func TestSyncs_SCL_05_SCL_06(t *testing.T) {
+func TestSyncsAreQuickAndRarelyFail_SCL_05_SCL_06(t *testing.T) {
 	for name, c := range map[string]struct {
 		load   func(testing.TB, float64) *loaded
 		action string

@@ -72,7 +72,7 @@ func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
 
 // SCL-07, BLI-39: Jobs take no longer than in the KEP, and a limit per index costs next to
 // nothing.
-func TestReferenceTimes_SCL_07_BLI_39(t *testing.T) {
+func TestJobsTakeNoLongerThanInTheKEP_SCL_07_BLI_39(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for name, c := range map[string]struct {
 			took func(testing.TB, int32, bool) time.Duration
@@ -142,7 +142,7 @@ func timeMix(t testing.TB, m mix, indexed bool, run time.Duration) *loaded {
 }
 
 // SCL-08: many Jobs at once take no longer than in the KEPs.
-func TestMixesOfJobs_SCL_08(t *testing.T) {
+func TestMixesOfJobsTakeNoLongerThanInTheKEPs_SCL_08(t *testing.T) {
 	for name, m := range mixes {
 		l := timeMix(t, m.mix, m.indexed, m.run)
 		if interim := time.Duration(len(l.jobs)) * time.Second / referenceQPS; l.Elapsed() > m.most+interim+burst {

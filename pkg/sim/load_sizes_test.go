@@ -84,7 +84,7 @@ func successRules(n int) *batchv1.SuccessPolicy {
 // SCL-10, BLI-31: however much ends at once, the lists of uncounted pods stay below 20 kB,
 // those of indexes below what the KEP found, and the Job well below what etcd takes, with a
 // success rule of 64 KiB too.
-func TestLargestJob_SCL_10_BLI_31(t *testing.T) {
+func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 	for _, rules := range []int{0, 1} {
 		o := largest(rules)
 		config := reconcile.DefaultConfig()
@@ -115,7 +115,7 @@ func TestLargestJob_SCL_10_BLI_31(t *testing.T) {
 }
 
 // SCL-10: as many rules as a Job may have leave room for a status of 10^4 indexes.
-func TestLargestSuccessPolicy_SCL_10(t *testing.T) {
+func TestLargestSuccessPolicyLeavesRoomForTheStatus_SCL_10(t *testing.T) {
 	const rules = 20
 	job := &batchv1.Job{Spec: indexedSpec(worstIndexes, 10)}
 	job.Spec.SuccessPolicy = successRules(rules)

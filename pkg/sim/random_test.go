@@ -134,9 +134,9 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 	return outcomeOf(job)
 }
 
-// TestRandomFaults runs every case under many seeds, where one call in sixteen
+// TestInvariantsHoldUnderRandomFaults runs every case under many seeds, where one call in sixteen
 // goes wrong in some way.
-func TestRandomFaults(t *testing.T) {
+func TestInvariantsHoldUnderRandomFaults(t *testing.T) {
 	seeds := fewerSeeds(40)
 	if testing.Short() {
 		seeds = 5

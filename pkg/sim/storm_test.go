@@ -48,10 +48,10 @@ var storms = []struct {
 	{"elastic edits, two leaders", 3, nothing, elasticEdits},
 }
 
-// TestStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
+// TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
 // leaders (JOB-56), the API server away for minutes (JOB-57), watches that are closed and
 // lists that are old (TRK-21, REG-26), clocks that are wrong.
-func TestStorms_JOB_56_JOB_57(t *testing.T) {
+func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
 		for _, storm := range storms {
@@ -214,8 +214,8 @@ var broke = []struct {
 	{"success-never-turns", "two leaders, one slow and with its clock behind", 71},
 }
 
-// TestStormsThatBroke_JOB_56 replays them in every run.
-func TestStormsThatBroke_JOB_56(t *testing.T) {
+// TestStormsThatBrokeHoldNow_JOB_56 replays them in every run.
+func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
 	for _, b := range broke {
 		t.Run(b.file+"/"+b.storm, func(t *testing.T) {
 			t.Parallel()
@@ -232,10 +232,10 @@ func TestStormsThatBroke_JOB_56(t *testing.T) {
 	}
 }
 
-// TestTampering_REG_33 runs the random cases while somebody does to pods and Jobs what a
+// TestTamperingBreaksNothingElse_REG_33 runs the random cases while somebody does to pods and Jobs what a
 // user with all rights can: no panic, no invariant broken but those that he breaks
 // himself, and an end, unless he sees to it that a pod runs forever.
-func TestTampering_REG_33(t *testing.T) {
+func TestTamperingBreaksNothingElse_REG_33(t *testing.T) {
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

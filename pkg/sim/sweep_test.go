@@ -18,10 +18,10 @@ var sweepFaults = []struct {
 	{"lost response of", Fault{Kind: LoseResponse}}, {"failure of", Fault{Kind: Fail}},
 }
 
-// TestSingleFaultSweep_TRK_03 replays every scenario file with one fault at one API
+// TestSingleFaultChangesNoOutcome_TRK_03 replays every scenario file with one fault at one API
 // call, for every fault and every call: the outcome is the same as without, and no
 // invariant breaks.
-func TestSingleFaultSweep_TRK_03(t *testing.T) {
+func TestSingleFaultChangesNoOutcome_TRK_03(t *testing.T) {
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
 		if len(want.broken) > 0 {
@@ -61,11 +61,11 @@ func once(at Call, fault Fault) func(Call) Fault {
 // replaced, while the next one is at work, and when that one has waited for something.
 var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * time.Second}
 
-// TestLateAndRefusedCalls_TRK_03 is the same for writes that are made when another
+// TestLateOrRefusedCallChangesNoOutcome_TRK_03 is the same for writes that are made when another
 // process is at work (REG-05), or when the caller has given up on them, and for answers
 // that a webhook, a quota, or an API server under load gives (REG-06, REG-30): by turns
 // at each call. A creation that comes late makes a pod too many, which may cost a failure.
-func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
+func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
 	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}, {Kind: Malformed}}
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
@@ -88,10 +88,10 @@ func TestLateAndRefusedCalls_TRK_03(t *testing.T) {
 	})
 }
 
-// TestFailoverWithOldCache_REG_05 replays every scenario file with a crash after a commit,
+// TestFailoverWithAnOldCacheCountsExactly_REG_05 replays every scenario file with a crash after a commit,
 // where the next process begins with lists that are older than what the last one did: it
 // may create pods that are not needed anymore, and never counts one twice.
-func TestFailoverWithOldCache_REG_05(t *testing.T) {
+func TestFailoverWithAnOldCacheCountsExactly_REG_05(t *testing.T) {
 	old := []ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
