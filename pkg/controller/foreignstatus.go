@@ -22,7 +22,7 @@ func (s *jobSync) noteForeignStatus(ctx context.Context) {
 	s.config.Metrics.foreignStatus()
 	others := otherManagers(s.job)
 	by := strings.Join(others, ", ")
-	klog.FromContext(ctx).Info("Somebody else wrote the status of a Job of ours", "job", klog.KObj(s.job), "managers", by)
+	klog.FromContext(ctx).Info("Job status was written by another client", "job", klog.KObj(s.job), "managers", by)
 	if len(others) == 0 {
 		return // An earlier leader, whose last write arrived late.
 	}

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Result is what a program left behind. Code is its exit code.
+// Result is the output of a program. Code is its exit code.
 type Result struct {
 	Code        int
 	Out, ErrOut string
 }
 
-// Run gives a program its arguments and something to read. An error is one of starting it, or
-// that it went on for longer than the limit: a code other than 0 is none.
+// Run runs a program with arguments and input. The error is about starting it, or that it
+// exceeded the limit; an exit code other than 0 is no error.
 func Run(ctx context.Context, limit time.Duration, input, program string, args ...string) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -14,11 +14,11 @@ import (
 	toolswatch "k8s.io/client-go/tools/watch"
 )
 
-// Recorder takes what Follow sees. Its methods are called by several goroutines.
+// Recorder receives what Follow sees. Its methods are called by several goroutines.
 type Recorder interface {
-	// Record takes a version. Those of Jobs come in their order, and those of pods do.
+	// Record receives a version. Those of Jobs are in order, and so are those of pods.
 	Record(Version)
-	// BreakOff says why from now on something is missing.
+	// BreakOff reports that versions are missing from now on, and why.
 	BreakOff(error)
 }
 

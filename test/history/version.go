@@ -18,7 +18,7 @@ import (
 type Version struct {
 	// Revision orders the versions of Jobs and pods together.
 	Revision uint64
-	// Seen is when the watch brought it.
+	// Seen is when the watch delivered it.
 	Seen time.Time
 	// Job or Pod is the object, and the other one nil. It must not be changed.
 	Job *batchv1.Job
@@ -35,8 +35,8 @@ func (v Version) Object() metav1.Object {
 	return v.Pod
 }
 
-// FromEvent makes a version of what a watch of Jobs or of pods brought at a time. It
-// fails for the error that ends a watch, and for other objects.
+// FromEvent converts an event of a watch of Jobs or pods to a version. It fails for the
+// error that ends a watch, and for other objects.
 func FromEvent(event watch.Event, seen time.Time) (Version, error) {
 	v := Version{Seen: seen, Gone: event.Type == watch.Deleted}
 	switch o := event.Object.(type) {

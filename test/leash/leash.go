@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package leash keeps what tests start from outliving the test process: the cluster that
-// they run on, and the programs beside it.
+// Package leash ensures that what tests start does not outlive the test process: the
+// cluster that they run on, and other programs.
 package leash
 
 import (
@@ -20,10 +20,10 @@ type Leash struct {
 	hold io.Closer
 }
 
-// takeDown waits until nobody holds its standard input anymore.
+// takeDown waits until its standard input is closed.
 const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2"; rm -rf "$2"`
 
-// New returns one for the cluster in dir, which need not be there yet. root is the project's.
+// New returns a Leash for the cluster in dir, which need not exist yet. root is the project's.
 func New(root, dir string) (*Leash, error) {
 	cmd := exec.Command("sh", "-c", takeDown, "sh", root, dir)
 	cmd.Stderr = os.Stderr
@@ -46,8 +46,8 @@ func (l *Leash) Release() error {
 	return nil
 }
 
-// Command is one that is killed when the test process is gone. A watcher that is left behind
-// looks for that once a second; the command itself takes the place of the shell, and gets its
+// Command returns a command that is killed when the test process is gone. A background
+// watcher checks for that once a second; the command itself replaces the shell, and gets its
 // signals.
 func Command(program string, args ...string) *exec.Cmd {
 	const script = `( while kill -0 "$1" && kill -0 $$; do sleep 1; done; kill -0 "$1" || kill -KILL $$ ) >/dev/null 2>&1 </dev/null &

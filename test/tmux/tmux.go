@@ -14,16 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Terminal is one of tmux, until the end of the test.
+// Terminal is a tmux session, until the end of the test.
 type Terminal struct {
 	t      *testing.T
 	socket string
-	// patience is how long something may take to be on the screen.
+	// patience is the timeout for something to appear on the screen.
 	patience time.Duration
 }
 
-// Start runs tmux with arguments that make a session. What is waited for may take as long as
-// patience says.
+// Start runs tmux with arguments that create a session. patience is the timeout of waits.
 func Start(t *testing.T, patience time.Duration, args ...string) *Terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -50,7 +49,7 @@ func (term *Terminal) Command(args ...string) string {
 	return string(out)
 }
 
-// Press gives keys by tmux' names: Enter, Escape, Down, C-c, or a letter.
+// Press sends keys by tmux's names: Enter, Escape, Down, C-c, or a letter.
 func (term *Terminal) Press(keys ...string) {
 	term.t.Helper()
 	term.Command(append([]string{"send-keys"}, keys...)...)
@@ -62,7 +61,7 @@ func (term *Terminal) Write(text string) {
 	term.Command("send-keys", "-l", text)
 }
 
-// Screen is what is on it.
+// Screen returns the text on the screen.
 func (term *Terminal) Screen() string {
 	term.t.Helper()
 	return term.Command("capture-pane", "-p")
@@ -76,7 +75,7 @@ func (term *Terminal) Shows(texts ...string) {
 	})
 }
 
-// Until waits until the screen is as it should be.
+// Until waits until done returns true for the screen.
 func (term *Terminal) Until(what string, done func(screen string) bool) {
 	term.t.Helper()
 	err := wait.PollUntilContextTimeout(term.t.Context(), 50*time.Millisecond, term.patience, true,
