@@ -169,7 +169,9 @@ func (s *jobsScreen) hasColumn(i int) bool {
 func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []layout.Line {
 	kind := kindOf(o)
 	mark, style := kind.look(p)
-	progress := append(jobBar(p, o, bar), layout.Text(stylePlain, " "+strings.Repeat(" ", max(0, s.facts.completions-widthOf(section.Completions(o))))+section.Completions(o)))
+	completions := layout.Plainly(section.Completions(o))
+	progress := append(jobBar(p, o, bar), layout.Blank(1+max(0, s.facts.completions-completions.Width())))
+	progress = append(progress, completions...)
 	duration := "-"
 	if ran := section.Ran(o, p.Now); ran >= 0 {
 		duration = wording.Duration(ran)

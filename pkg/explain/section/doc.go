@@ -3,7 +3,7 @@
 // explanation (pkg/explain/text) and the interactive view (pkg/tui) place the same sections.
 //
 // A Frame says how much room there is, which time it is, and what the terminal can show.
-// Lines of a Section are never wider than the Frame, except commands.
+// Lines of a Section are never wider than the Frame.
 //
 // It reads neither clock nor environment, and decides nothing: what is missing in a Report
 // is left out.

@@ -43,7 +43,8 @@ func BriefProblems(f *Frame, r *explain.Report, most int) Section {
 		s.Lines = append(s.Lines, quoted...)
 	}
 	if n := len(order) - most; n > 0 {
-		s.Lines = append(s.Lines, layout.Of(layout.Textf(layout.Muted, "  and %s", wording.Plural(int64(n), "other problem", "other problems"))))
+		more := layout.Textf(layout.Muted, "  and %s", wording.Plural(int64(n), "other problem", "other problems"))
+		s.Lines = append(s.Lines, f.Cut(layout.Of(more), f.Width))
 	}
 	return s
 }
