@@ -63,7 +63,7 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []lay
 		return out
 	}
 	out = append(out, layout.Of(layout.Text(bold, "Failures it is among")))
-	return append(out, section.BriefCauses(&p.Frame, &among, 0).Lines...)
+	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
 }
 
 // listHas says that an index is in a list of intervals.

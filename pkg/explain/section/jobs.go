@@ -27,16 +27,19 @@ func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark
 	return g.Running, layout.Info
 }
 
-// JobStatus is "✗ Failed": the mark and the status, which says that a running Job is stalled.
+// JobStatus is "✗ Failed": the mark and the StatusWord.
 func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	v := &r.Verdict
 	mark, style := JobMark(g, v.Fate, v.Stalled, r.Job.Suspend)
+	if v.Fate == explain.FateOpen && v.Status == "Terminating" && !v.Stalled {
+		mark, style = g.Ending, layout.Special
+	}
 	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))
 }
 
-// StatusWord is the status, with "(stalled)" for a Job that runs and does not progress.
+// StatusWord is the status, with "(stalled)" for a Job that should progress and does not.
 func StatusWord(v *explain.Verdict) string {
-	if v.Stalled && v.Status == "Running" {
+	if v.Stalled && v.Status != "Suspended" {
 		return v.Status + " (stalled)"
 	}
 	return v.Status
