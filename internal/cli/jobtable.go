@@ -7,11 +7,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -31,6 +32,12 @@ type jobView struct {
 	now         time.Time
 	deleted     bool // the Job is gone, job is its last state
 	fullIndexes bool // do not crop index lists
+}
+
+// outline is what other views of Jobs make their rows from.
+func (v jobView) outline() *explain.Outline {
+	o := analysis.OutlineOf(v.job, nil, v.now)
+	return &o
 }
 
 // column is one column of the table of Jobs.
@@ -130,21 +137,9 @@ func reasonCell(v jobView) string {
 	return cellNone
 }
 
-// completionsCell is n/m, or n/1 and how many pods compete for it when completions is not set.
-func completionsCell(v jobView) string {
-	succeeded, spec := v.job.Status.Succeeded, v.job.Spec
-	switch {
-	case spec.Completions != nil:
-		return fmt.Sprintf("%d/%d", succeeded, *spec.Completions)
-	case spec.Parallelism != nil && *spec.Parallelism > 1:
-		return fmt.Sprintf("%d/1 of %d", succeeded, *spec.Parallelism)
-	}
-	return fmt.Sprintf("%d/1", succeeded)
-}
+func completionsCell(v jobView) string { return section.Completions(v.outline()) }
 
-func activeCell(v jobView) string {
-	return fmt.Sprintf("%d(%s)", v.job.Status.Active, countOrNone(v.job.Status.Ready))
-}
+func activeCell(v jobView) string { return section.Active(v.outline()) }
 
 func failedIndexesCell(v jobView) string {
 	if v.job.Status.FailedIndexes == nil {
@@ -198,22 +193,18 @@ func uncountedCell(v jobView) string {
 
 // durationCell ends with the Job. A failed Job has no completionTime; its end is the transition of Failed.
 func durationCell(v jobView) string {
-	start := v.job.Status.StartTime
-	if start.IsZero() {
+	ran := section.Ran(v.outline(), v.now)
+	if ran < 0 {
 		return cellNone
 	}
-	end := v.now
-	if finished := analysis.FinishedAt(v.job); finished != nil {
-		end = finished.Time
-	}
-	return duration.HumanDuration(end.Sub(start.Time))
+	return wording.Duration(ran)
 }
 
 func ageCell(v jobView) string {
 	if v.job.CreationTimestamp.IsZero() {
 		return cellUnknown
 	}
-	return duration.HumanDuration(v.now.Sub(v.job.CreationTimestamp.Time))
+	return wording.Duration(max(0, v.now.Sub(v.job.CreationTimestamp.Time)))
 }
 
 func containersCell(v jobView) string {

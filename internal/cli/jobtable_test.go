@@ -128,7 +128,7 @@ func TestRow_CLI_01_cells(t *testing.T) {
 		{"single", completionsCell, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
 		{"neither", completionsCell, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
 		{"ready", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
-		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3(-)"},
+		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3"},
 		{"built-in", managedByCell, batchv1.Job{}, "built-in"},
 		{"built-in by name", managedByCell, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
 		{"failed indexes nil", failedIndexesCell, batchv1.Job{}, "-"},
@@ -154,10 +154,10 @@ func TestRow_CLI_01_duration(t *testing.T) {
 		want   string
 	}{
 		{"not started", batchv1.JobStatus{}, "-"},
-		{"running", batchv1.JobStatus{StartTime: at(90 * time.Second)}, "90s"},
-		{"complete", batchv1.JobStatus{StartTime: at(3 * time.Hour), CompletionTime: at(2 * time.Hour)}, "60m"},
-		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "60m"},
-		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "60s"},
+		{"running", batchv1.JobStatus{StartTime: at(90 * time.Second)}, "1m30s"},
+		{"complete", batchv1.JobStatus{StartTime: at(3 * time.Hour), CompletionTime: at(2 * time.Hour)}, "1h"},
+		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "1h"},
+		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "1m"},
 	} {
 		if got := durationCell(jobView{job: &batchv1.Job{Status: tc.status}, now: testNow()}); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)

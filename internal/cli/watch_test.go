@@ -203,14 +203,14 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	}
 	want := `12:00:00  a  Running, 1 of 1 done, 1 active
 12:00:00  a  problem: 1 pod waits
-12:00:00  a  cause: main \x1b[31mended; rule 2 "OOM" matched: FailIndex
+12:00:00  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
 12:00:01  a  Running, 4 of 1 done, 1 active
 12:00:01  a  condition Failed: R: m
 12:00:01  a  It failed.
 12:00:01  a  Deleted
 12:00:01  a  Running, 5 of 1 done, 1 active
 12:00:01  a  problem: 1 pod waits
-12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM" matched: FailIndex
+12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
 `
 	if out.String() != want {
 		t.Errorf("stdout\n%s\nwant\n%s", out.String(), want)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -182,7 +184,7 @@ func plainLine(o *explain.Outline) string {
 		parts = append(parts, "reason "+o.Reason)
 	}
 	if o.Rule != nil {
-		parts = append(parts, fmt.Sprintf("rule %d", *o.Rule))
+		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
 	}
 	if o.Neglected {
 		parts = append(parts, "not reconciled by "+orBuiltIn(o.ManagedBy))
@@ -217,15 +219,8 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 	for _, p := range r.Problems {
 		v.once(at, key, string(p.Kind), "problem: "+p.Text)
 	}
-	for _, c := range r.Causes {
-		line := "cause: " + c.Text
-		if c.Rule != nil {
-			line += fmt.Sprintf("; rule %d", *c.Rule)
-			if c.RuleName != "" {
-				line += fmt.Sprintf(" %q", c.RuleName)
-			}
-			line += " matched: " + c.Action
-		}
+	for i := range r.Causes {
+		line := "cause: " + wording.Join("; ", r.Causes[i].Text, section.CauseRule(&r.Causes[i]))
 		v.once(at, key, line, line)
 	}
 	for _, c := range r.Conditions {

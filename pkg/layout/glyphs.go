@@ -1,5 +1,7 @@
 package layout
 
+import "strings"
+
 // Glyphs are the marks beside words and colors.
 type Glyphs struct {
 	Good, Bad, Warn, Running, Paused, Ending string
@@ -31,3 +33,17 @@ func NewGlyphs(ascii bool) Glyphs {
 		Ellipsis: "…", More: "…",
 	}
 }
+
+// ToASCII replaces the typographic marks of sentences.
+func ToASCII(l Line) Line {
+	out := make(Line, len(l))
+	for i, s := range l {
+		out[i] = s
+		if !isASCII(s.text) {
+			out[i] = Text(s.style, asciiMarks.Replace(s.text))
+		}
+	}
+	return out
+}
+
+var asciiMarks = strings.NewReplacer("“", `"`, "”", `"`, "…", "...") //nolint:gochecknoglobals // a constant

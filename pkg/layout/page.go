@@ -3,7 +3,6 @@ package layout
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 const (
@@ -21,19 +20,15 @@ const (
 type Page struct {
 	Glyphs Glyphs
 	width  int
-	// ascii replaces the typographic marks of sentences; nil keeps them.
-	ascii *strings.Replacer
-	lines []Line
+	ascii  bool
+	lines  []Line
 }
 
 // NewPage returns an empty page. A width of 0 allows lines of any length.
 func NewPage(width int, ascii bool) *Page {
-	p := &Page{Glyphs: NewGlyphs(ascii), width: max(width, minPage)}
+	p := &Page{Glyphs: NewGlyphs(ascii), width: max(width, minPage), ascii: ascii}
 	if width == 0 {
 		p.width = math.MaxInt32
-	}
-	if ascii {
-		p.ascii = strings.NewReplacer("“", `"`, "”", `"`, "…", p.Glyphs.More)
 	}
 	return p
 }
@@ -43,7 +38,7 @@ func (p *Page) Lines() []Line { return p.lines }
 
 // Para writes a paragraph; lines after the first are indented by hang.
 func (p *Page) Para(indent, hang int, spans ...Span) {
-	for i, l := range wrap(p.shown(spans), p.room(indent), p.room(hang)) {
+	for i, l := range wrap(p.shown(spans), p.Room(indent), p.Room(hang)) {
 		if i > 0 {
 			indent = hang
 		}
@@ -85,7 +80,7 @@ func (p *Page) Command(indent int, command string) {
 // Quote writes text of others, such as logs, with a mark before each line.
 func (p *Page) Quote(indent int, lines ...string) {
 	mark := Text(Muted, p.Glyphs.Quote+" ")
-	room := p.room(indent + mark.width)
+	room := p.Room(indent + mark.width)
 	for _, text := range lines {
 		for _, l := range wrap(p.shown(Plainly(text)), room, room) {
 			p.write(indent, append(Of(mark), l...))
@@ -93,55 +88,37 @@ func (p *Page) Quote(indent int, lines ...string) {
 	}
 }
 
-// Table writes a table, with a header if any column has one. Empty columns are left out.
+// Table writes a FilledTable.
 func (p *Page) Table(indent int, columns []Column, rows [][]Line) {
 	if len(rows) == 0 {
 		return
 	}
-	var kept []Column
-	headed, cells := false, make([][]Line, len(rows))
-	for i, c := range columns {
-		if emptyColumn(rows, i) {
-			continue
-		}
-		headed, kept = headed || c.Header != "", append(kept, c)
-		for n, row := range rows {
-			cells[n] = append(cells[n], p.shown(row[i]))
-		}
-	}
-	header, lines := Table(kept, cells, p.room(indent), p.Glyphs.More)
-	if headed {
-		p.write(indent, header)
-	}
-	for _, l := range lines {
-		p.write(indent, l)
-	}
-}
-
-func emptyColumn(rows [][]Line, column int) bool {
 	for _, row := range rows {
-		if row[column].Width() > 0 {
-			return false
+		for i := range row {
+			row[i] = p.shown(row[i])
 		}
 	}
-	return true
+	p.Place(indent, FilledTable(columns, rows, p.Room(indent), p.Glyphs.More)...)
 }
 
 func (p *Page) write(indent int, l Line) {
 	p.lines = append(p.lines, l.Indent(indent).trimRight())
 }
 
-// room is how many columns an indent leaves.
-func (p *Page) room(indent int) int { return max(p.width-indent, minRoom) }
+// Room is how many columns an indent leaves.
+func (p *Page) Room(indent int) int { return max(p.width-indent, minRoom) }
+
+// Place writes lines that fit into Room(indent).
+func (p *Page) Place(indent int, lines ...Line) {
+	for _, l := range lines {
+		p.write(indent, l)
+	}
+}
 
 // shown is the line in the characters that the terminal has.
 func (p *Page) shown(l Line) Line {
-	if p.ascii == nil {
-		return l
+	if p.ascii {
+		return ToASCII(l)
 	}
-	out := make(Line, len(l))
-	for i, s := range l {
-		out[i] = Text(s.style, p.ascii.Replace(s.text))
-	}
-	return out
+	return l
 }

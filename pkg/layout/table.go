@@ -168,3 +168,23 @@ func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Lin
 	}
 	return out
 }
+
+// FilledTable is a Table without the columns that are empty, below its header if it has one.
+func FilledTable(columns []Column, rows [][]Line, width int, ellipsis string) []Line {
+	var filled []Column
+	headed, cells := false, make([][]Line, len(rows))
+	for i, c := range columns {
+		if !slices.ContainsFunc(rows, func(row []Line) bool { return row[i].Width() > 0 }) {
+			continue
+		}
+		headed, filled = headed || c.Header != "", append(filled, c)
+		for n, row := range rows {
+			cells[n] = append(cells[n], row[i])
+		}
+	}
+	header, lines := Table(filled, cells, width, ellipsis)
+	if !headed {
+		return lines
+	}
+	return append([]Line{header}, lines...)
+}

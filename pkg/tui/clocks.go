@@ -14,24 +14,24 @@ import (
 func clockLine(p *paint, j *jobData) layout.Line {
 	clocks := layout.Of(layout.Text(stylePlain, ranFor(p, j)))
 	part := func(words, value string) {
-		clocks = append(clocks, layout.Text(styleMuted, " "+p.glyphs.Dot+" "+words+" "), layout.Text(styleWarn, value))
+		clocks = append(clocks, layout.Text(styleMuted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(styleWarn, value))
 	}
 	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
 		if retry := waitOf(j.Report, kind); retry != nil {
-			part("next retry", p.countdown(retry.Until.Time))
+			part("next retry", p.Countdown(retry.Until.Time))
 		}
 	}
 	if deadline := waitOf(j.Report, explain.WaitDeadline); deadline != nil {
-		part("deadline", p.countdown(deadline.Until.Time))
+		part("deadline", p.Countdown(deadline.Until.Time))
 	}
 	if ttl := waitOf(j.Report, explain.WaitTTL); ttl != nil {
-		part("deleted", p.countdown(ttl.Until.Time))
+		part("deleted", p.Countdown(ttl.Until.Time))
 	}
 	if j.Verdict.Fate != explain.FateOpen || j.eta.Method == "" || j.gone {
 		return clocks
 	}
 	for _, eta := range etaLines(p, j) {
-		if l := slices.Concat(clocks, eta); l.Width() <= p.width {
+		if l := slices.Concat(clocks, eta); l.Width() <= p.Width {
 			return l
 		}
 	}
@@ -40,14 +40,14 @@ func clockLine(p *paint, j *jobData) layout.Line {
 
 // etaLines tell the time left, with how it is known and without: the longest first.
 func etaLines(p *paint, j *jobData) []layout.Line {
-	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.glyphs.Dot+" ")
+	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.Glyphs.Dot+" ")
 	switch {
 	case !eta.Known:
 		return []layout.Line{{dot, layout.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, layout.Text(styleMuted, "no ETA")}}
 	case eta.PerMinute == 0:
 		return []layout.Line{{dot, layout.Text(styleMuted, eta.Method)}}
 	}
-	left := layout.Line{dot, layout.Text(styleMuted, "ETA "), layout.Text(bold, wording.Duration(max(0, eta.Remaining-p.now.Sub(j.ObservedAt.Time))))}
+	left := layout.Line{dot, layout.Text(styleMuted, "ETA "), layout.Text(bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
 	if j.etaTo > 0 {
 		left = append(left, layout.Textf(styleMuted, " to all %d", j.etaTo))
 	}
@@ -75,9 +75,9 @@ func ranFor(p *paint, j *jobData) string {
 	case j.Job.Started.IsZero():
 		return "not started"
 	case !j.Job.Finished.IsZero():
-		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.when(j.Job.Finished))
+		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
 	}
-	return "runs for " + wording.Duration(max(0, p.now.Sub(j.Job.Started.Time)))
+	return "runs for " + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
 }
 
 // waitOf is the clock of a kind, nil if none runs.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -30,8 +31,7 @@ type jobData struct {
 	eta     eta.ETA
 	// etaTo is how many successes the ETA is about where fewer may do (successPolicy); else 0.
 	etaTo int32
-	// standing is what the pods do now.
-	standing standing
+	pods  section.PodCounts
 }
 
 // take derives from a Snapshot what the one before does not hold already.
@@ -46,7 +46,7 @@ func (d *data) take(s *snapshot.Snapshot) {
 		d.job.gone = s.Job.Gone
 		return
 	}
-	j := &jobData{Report: s.Job.Report, gone: s.Job.Gone, standing: standingOf(s.Job.Report)}
+	j := &jobData{Report: s.Job.Report, gone: s.Job.Gone, pods: section.CountPods(s.Job.Report)}
 	if d.job != nil && before != nil && before.Focus.Job == s.Focus.Job && d.job.Job.UID == j.Job.UID {
 		j.samples = d.job.samples
 	}
@@ -59,12 +59,4 @@ func (d *data) take(s *snapshot.Snapshot) {
 }
 
 // done is how much has succeeded, of how much; total is 0 for a work queue.
-func (j *jobData) done() (done, total int32) {
-	if j.Indexes != nil {
-		return j.Indexes.CompletedCount, j.Indexes.Total
-	}
-	if j.Job.Completions != nil {
-		total = *j.Job.Completions
-	}
-	return j.standing.succeeded, total
-}
+func (j *jobData) done() (done, total int32) { return j.pods.Done(j.Report) }

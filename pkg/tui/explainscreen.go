@@ -114,11 +114,11 @@ func (s *explainScreen) body(p *paint) []layout.Line {
 
 // draw makes the lines, unless they are there.
 func (s *explainScreen) draw(p *paint, j *jobData) {
-	if s.drawn.report == j.Report && s.drawn.width == p.width && s.drawn.full == s.full {
+	if s.drawn.report == j.Report && s.drawn.width == p.Width && s.drawn.full == s.full {
 		return
 	}
-	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.width, s.full
-	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.width, ASCII: p.ascii, Full: s.full, Location: p.location})
+	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.Width, s.full
+	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.Width, ASCII: p.ASCII, Full: s.full, Location: p.Location})
 	s.commands = s.commands[:0]
 	for i, l := range s.lines {
 		if isCommand(l) {

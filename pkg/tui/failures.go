@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -75,13 +75,13 @@ func (o *failuresPane) keys() []keyGroup {
 
 func (o *failuresPane) body(p *paint) []layout.Line {
 	j := p.data.job
-	lines := append([]layout.Line{nil}, p.wrap(failuresSummary(j), 2)...)
+	lines := append([]layout.Line{nil}, p.Wrap(failuresLine(j), 2)...)
 	if len(j.Causes) == 0 {
 		o.list.resize(0, 1, nil)
 		return lines
 	}
 	// Which cause is chosen comes first: how long its detail is says how much room is left.
-	keyOf := func(i int) string { return j.Causes[i].Text + causeRule(&j.Causes[i]) }
+	keyOf := func(i int) string { return j.Causes[i].Text + section.CauseRule(&j.Causes[i]) }
 	o.list.resize(len(j.Causes), o.list.height, keyOf)
 	if at := o.list.cursor; at != o.told {
 		o.told, o.detail = at, scroll{}
@@ -94,7 +94,7 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.height {
 		lines, blank = lines[1:], nil
 	}
-	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.width-cursorWidth, p.glyphs.Ellipsis)
+	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.Width-cursorWidth, p.Glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(cursorWidth))
 	left := p.height - len(lines) - 1
 	o.list.resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -102,11 +102,11 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 	for i := first; i < end; i++ {
 		row := chosenRow(p, table[i], i == o.list.cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = layout.Spread(p.width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, more)), p.glyphs.Ellipsis)
+			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}
-	rest := p.sized(p.width, p.height-len(lines)-1)
+	rest := p.sized(p.Width, p.height-len(lines)-1)
 	if rest.height <= 0 {
 		return lines[:min(len(lines), p.height)]
 	}
@@ -115,38 +115,21 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 		title = p.title("Cause", keyDetail.Help().Key+" scroll")
 	}
 	lines = append(append(lines, nil), title)
-	return append(lines, o.detail.page(p.sized(p.width, rest.height-1), detail[1:])...)
+	return append(lines, o.detail.page(p.sized(p.Width, rest.height-1), detail[1:])...)
 }
 
 // minCauses is how many rows the list has, however long the detail is.
 const minCauses = 3
 
-// failuresSummary is "14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes".
-func failuresSummary(j *jobData) layout.Line {
-	all, counted, awaiting, ignored := failureTotals(j)
-	if all == 0 {
+// failuresLine is section.FailuresNote, and why the cause of some is not known.
+func failuresLine(j *jobData) layout.Line {
+	note := section.FailuresNote(j.Report)
+	if note == "" {
 		return layout.Of(layout.Text(styleMuted, "No failures are known."))
 	}
-	l := layout.Of(layout.Text(bold, wording.Plural(int64(all), "failure", "failures")))
-	between := ": "
-	part := func(n int32, what string) {
-		if n > 0 {
-			l = append(l, layout.Textf(stylePlain, "%s%d %s", between, n, what))
-			between = ", "
-		}
-	}
-	if awaiting > 0 || ignored > 0 || counted != all {
-		part(counted, "counted")
-		part(awaiting, "with the next pod")
-		part(ignored, "ignored")
-	}
-	separator := "; "
-	if between == ": " {
-		separator = ", "
-	}
-	l = append(l, layout.Text(stylePlain, separator+wording.Plural(int64(len(j.Causes)), "cause", "causes")))
+	l := layout.Of(layout.Text(bold, note))
 	if n := j.FailuresWithoutPod; n > 0 {
-		l = append(l, layout.Text(styleMuted, fmt.Sprintf("; %d %s", n, withoutPod(j, n))))
+		l = append(l, layout.Textf(styleMuted, "; %d %s", n, section.WhyUnknown(j.Report)))
 	}
 	return l
 }
@@ -166,7 +149,7 @@ func causeTexts(p *paint, j *jobData) []string {
 }
 
 // leastCause is how narrow the column of causes may be.
-func leastCause(p *paint) int { return p.width/2 + 2 }
+func leastCause(p *paint) int { return p.Width/2 + 2 }
 
 // causeColumns give the text of causes most of the room: its end tells them apart.
 func causeColumns(p *paint, j *jobData) []layout.Column {
@@ -192,7 +175,7 @@ func causeCells(p *paint, j *jobData) [][]layout.Line {
 	indexes, texts := hasIndexes(j), causeTexts(p, j)
 	for i := range j.Causes {
 		c := &j.Causes[i]
-		rule, style := causeRule(c), styleAccent
+		rule, style := section.CauseRule(c), styleAccent
 		if rule == "" {
 			rule, style = "no rule", styleMuted
 		}
@@ -201,10 +184,10 @@ func causeCells(p *paint, j *jobData) [][]layout.Line {
 		}
 		row := []layout.Line{
 			layout.Of(layout.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
-			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(styleMuted, p.when(c.Last))),
+			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(styleMuted, p.When(c.Last))),
 		}
 		if indexes {
-			row = append(row, layout.Plainly(p.crop(c.Indexes, maxIndexList)))
+			row = append(row, layout.Plainly(p.Crop(c.Indexes, maxIndexList)))
 		}
 		cells = append(cells, row)
 	}
@@ -213,13 +196,9 @@ func causeCells(p *paint, j *jobData) [][]layout.Line {
 
 // causeDetail is a cause in full.
 func causeDetail(p *paint, c *explain.Cause) []layout.Line {
-	lines := []layout.Line{p.title("Cause", "")}
-	lines = append(lines, p.wrap(causeText(c), 2)...)
-	for _, note := range causeNotes(p, c, true) {
-		lines = append(lines, p.wrap(note.Indent(2), 2)...)
-	}
+	lines := append([]layout.Line{p.title("Cause", "")}, section.CauseLines(&p.Frame, c)...)
 	if !c.First.IsZero() && !c.Last.IsZero() {
-		lines = append(lines, p.cut(layout.Of(layout.Textf(styleMuted, "  first %s, last %s", p.when(c.First), p.when(c.Last))), p.width))
+		lines = append(lines, p.Cut(layout.Of(layout.Textf(styleMuted, "  first %s, last %s", p.When(c.First), p.When(c.Last))), p.Width))
 	}
 	return lines
 }

@@ -155,7 +155,7 @@ func TestFailuresSayWhatIsBelow(t *testing.T) {
 }
 
 // KEP-3850, KEP-3329: how many failures count is said where it is not all of them.
-func TestFailuresSummary(t *testing.T) {
+func TestFailuresLine(t *testing.T) {
 	cause := func(n int32, action string) explain.Cause {
 		return explain.Cause{Text: "x" + action, Count: n, Action: action}
 	}
@@ -164,13 +164,13 @@ func TestFailuresSummary(t *testing.T) {
 		causes []explain.Cause
 		want   string
 	}{
-		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures: 6 counted, 6 with the next pod, 2 ignored; 2 causes"},
+		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (6 counted, 6 with the next pod, 2 ignored), 2 causes"},
 		{explain.Counts{Failed: 3}, []explain.Cause{cause(3, "")}, "3 failures, 1 cause"},
 		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure, 1 cause"},
-		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures: 1 counted; 1 cause"},
+		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures (1 counted), 1 cause"},
 		{explain.Counts{}, nil, "No failures are known."},
 	} {
-		got := failuresSummary(&jobData{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()
+		got := failuresLine(&jobData{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()
 		if got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

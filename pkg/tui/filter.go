@@ -119,7 +119,7 @@ func (f *filter) line(p *paint, shown, all int, what string) layout.Line {
 		layout.Text(styleAccent|bold, "/"+f.text), layout.Textf(stylePlain, "  %d of %d %s", shown, all, what),
 		layout.Text(styleMuted, "  esc shows all"),
 	)
-	return p.cut(l, p.width)
+	return p.Cut(l, p.Width)
 }
 
 // marked is a text with the words of the filter made visible.

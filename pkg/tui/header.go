@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -19,37 +20,26 @@ func jobHeader(p *paint, j *jobData) []layout.Line {
 // fateLine is the status with its reason, and who runs the Job.
 func fateLine(p *paint, j *jobData) layout.Line {
 	v := &j.Verdict
-	mark, style := fateMark(&p.glyphs, v.Fate, v.Stalled, j.Job.Suspend)
-	l := layout.Of(layout.Text(style|bold, mark+" "+v.Status))
+	status := section.JobStatus(&p.Glyphs, j.Report)
+	l := layout.Of(status)
 	if j.gone {
 		l = append(l, layout.Text(styleBad|bold, "  deleted"))
 	}
-	if v.Stalled && !j.Job.Suspend {
-		l = append(l, layout.Text(styleWarn|bold, "  does not go on"))
-	}
 	if v.Reason != "" {
-		l = append(l, layout.Text(style, "  "+v.Reason))
+		l = append(l, layout.Text(status.Style()&^bold, "  "+v.Reason))
 	}
 	if v.Rule != nil {
-		l = append(l, layout.Text(styleMuted, "  by "), layout.Text(styleAccent, ruleTitle(*v.Rule, v.RuleName)))
+		l = append(l, layout.Text(styleMuted, "  by "), layout.Text(styleAccent, section.RuleLabel(v.Rule, v.RuleName)))
 	}
 	for _, words := range []string{"  run by ", "  "} {
-		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.width {
-			return layout.Spread(p.width, l, by, p.glyphs.Ellipsis)
+		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.Width {
+			return layout.Spread(p.Width, l, by, p.Glyphs.Ellipsis)
 		}
 	}
 	if j.Reconciler.Alive == explain.NotAlive {
-		return layout.Spread(p.width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.glyphs.Ellipsis)
+		return layout.Spread(p.Width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.Glyphs.Ellipsis)
 	}
-	return p.cut(l, p.width)
-}
-
-// ruleTitle is `rule 0 "OutOfMemory"`.
-func ruleTitle(index int32, name string) string {
-	if name == "" {
-		return fmt.Sprintf("rule %d", index)
-	}
-	return fmt.Sprintf("rule %d %q", index, name)
+	return p.Cut(l, p.Width)
 }
 
 // runBy is who reconciles the Job, after some words, and whether it is alive.
@@ -61,9 +51,9 @@ func runBy(p *paint, r *explain.Reconciler, words string) layout.Line {
 	l := layout.Of(layout.Text(styleMuted, words+name))
 	switch r.Alive {
 	case explain.Alive:
-		l = append(l, layout.Text(styleGood, " "+p.glyphs.Good))
+		l = append(l, layout.Text(styleGood, " "+p.Glyphs.Good))
 	case explain.NotAlive:
-		l = append(l, layout.Text(styleBad|bold, " "+p.glyphs.Bad+" not alive"))
+		l = append(l, layout.Text(styleBad|bold, " "+p.Glyphs.Bad+" not alive"))
 	}
 	return l
 }
@@ -85,14 +75,14 @@ const (
 // progressLine is the bar and what the pods or indexes do, in as many words as there is
 // room for: the bar gets smaller and goes before a number does.
 func progressLine(p *paint, j *jobData) layout.Line {
-	bar := min(barWidth, p.width/4)
+	bar := min(barWidth, p.Width/4)
 	var l layout.Line
 	for _, try := range []struct {
 		bar int
 		brevity
 	}{{bar, allWords}, {bar, noReady}, {bar, fewWords}, {bar / 2, fewWords}, {0, fewWords}, {0, noEnding}, {0, noBackoff}} {
 		l = append(barOf(p, j, try.bar), countsOf(p, j, try.brevity)...)
-		if l.Width() <= p.width {
+		if l.Width() <= p.Width {
 			break
 		}
 	}
@@ -112,7 +102,7 @@ func barOf(p *paint, j *jobData, width int) layout.Line {
 	var l layout.Line
 	percent := wording.Percent(int64(done), int64(total)) + " "
 	if width > 0 {
-		l, percent = p.bar(int64(done), int64(total), width, style), " "+percent
+		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
 	}
 	return append(l, layout.Text(bold, percent), layout.Textf(stylePlain, " %d/%d", done, total))
 }
@@ -122,20 +112,20 @@ func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style styleOf) {
 		if n > 0 {
-			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(styleMuted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
 		}
 	}
-	now := &j.standing
+	now := &j.pods
 	active, ending, waiting := "active", "terminating", "in back-off"
-	if brief < noReady && now.ready >= 0 {
-		active = fmt.Sprintf("active (%d ready)", now.ready)
+	if brief < noReady && now.Ready >= 0 {
+		active = fmt.Sprintf("active (%d ready)", now.Ready)
 	}
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
 	}
-	add(now.active, active, styleInfo)
+	add(now.Active, active, styleInfo)
 	if brief < noEnding {
-		add(now.terminating, ending, styleSpecial)
+		add(now.Terminating, ending, styleSpecial)
 	}
 	if x := j.Indexes; x != nil {
 		if brief < noBackoff {
@@ -150,14 +140,15 @@ func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
 
 // failureWords are how many failures there are, and "failures" or "failures (6 counted)".
 func failureWords(j *jobData, brief brevity) (all int32, words string) {
-	all, counted, _, _ := failureTotals(j)
+	t := section.FailureTotals(j.Report)
+	words = oneOrMany(t.All, "failure", "failures")
 	switch {
 	case brief >= fewWords:
-		return all, "failed"
-	case all != counted:
-		return all, fmt.Sprintf("%s (%d counted)", failures(all), counted)
+		words = "failed"
+	case t.All != t.Counted:
+		words += fmt.Sprintf(" (%d counted)", t.Counted)
 	}
-	return all, failures(all)
+	return t.All, words
 }
 
 func oneOrMany(n int32, one, many string) string {
@@ -166,5 +157,3 @@ func oneOrMany(n int32, one, many string) string {
 	}
 	return many
 }
-
-func failures(n int32) string { return oneOrMany(n, "failure", "failures") }

@@ -25,7 +25,7 @@ func TestHeader(t *testing.T) {
 			all.WriteString("# " + fixture + "\n")
 			for _, l := range jobHeader(b.paint(), b.data.job) {
 				if l.Width() > at.width {
-					l = b.paint().cut(l, at.width)
+					l = b.paint().Cut(l, at.width)
 				}
 				all.WriteString(l.String() + "\n")
 			}
@@ -105,6 +105,46 @@ func TestHostileTextOnTabs(t *testing.T) {
 					checkFrame(t, b, at)
 					b.press("down", "tab")
 				}
+			}
+		}
+	}
+}
+
+// Issue 6: the header says how many failures count, if not all do.
+func TestFailureWords(t *testing.T) {
+	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
+	for words, c := range map[string]struct {
+		report explain.Report
+		all    int32
+	}{
+		"failures (6 counted)": {explain.Report{Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1}}, 14},
+		"failure":              {explain.Report{Counts: explain.Counts{Failed: 1}}, 1},
+		"failures":             {explain.Report{}, 0},
+	} {
+		if all, got := failureWords(&jobData{Report: &c.report}, allWords); all != c.all || got != words {
+			t.Errorf("%d %q, want %d %q", all, got, c.all, words)
+		}
+	}
+}
+
+// Issue 6.2: where there is little room the words get fewer, and the failures stay.
+func TestHeaderFitsNarrowTerminals(t *testing.T) {
+	s := changed(t, "running-success-policy", func(r *explain.Report) {
+		soon, started := metav1.NewTime(r.ObservedAt.Add(time.Minute)), metav1.NewTime(r.ObservedAt.Add(-30*time.Second))
+		r.Job.Started, r.Waits = &started, []explain.Wait{{Kind: explain.WaitIndexBackoff, Until: soon}}
+		r.Indexes.TerminatingCount, r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed = 2, 3, 1, 14
+		r.Causes = []explain.Cause{{Text: "x", Count: 20}}
+	})
+	for width, want := range map[int][2]string{
+		160: {"3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 20 failures (14 counted)", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
+		80:  {"30%  3/10 · 7 active · 2 ending · 3 back-off · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
+		60:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min)"},
+		50:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9"},
+	} {
+		b := open(t, s, size{width, 24}, nil)
+		for i, l := range jobHeader(b.paint(), b.data.job)[1:] {
+			if l.Width() > width || !strings.Contains(l.String(), want[i]) {
+				t.Errorf("%d columns: %q of %d, want %q", width, l.String(), l.Width(), want[i])
 			}
 		}
 	}

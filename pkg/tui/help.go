@@ -114,7 +114,7 @@ func (h *helpScreen) body(p *paint) []layout.Line {
 			lines = append(lines, append(key, layout.Text(stylePlain, b.Help().Desc)).Indent(2))
 		}
 	}
-	if p.width >= 2*minColumn && len(lines) > p.height {
+	if p.Width >= 2*minColumn && len(lines) > p.height {
 		lines = h.inColumns(lines, p)
 	}
 	return h.scroll.page(p, lines)
@@ -134,5 +134,5 @@ func (h *helpScreen) inColumns(lines []layout.Line, p *paint) []layout.Line {
 	if at == 0 {
 		return lines
 	}
-	return layout.Beside(lines[:at], p.width/2-1, 2, lines[at+1:], p.glyphs.Ellipsis)
+	return layout.Beside(lines[:at], p.Width/2-1, 2, lines[at+1:], p.Glyphs.Ellipsis)
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -230,7 +231,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 	}
 	all := []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom}
 	h := newHelpScreen(helped{bindings: all})
-	for _, l := range h.body(&paint{width: 80, height: 50, glyphs: layout.NewGlyphs(false)}) {
+	for _, l := range h.body(&paint{Frame: section.Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}, height: 50}) {
 		if l.String() == "Move" {
 			t.Error("a heading without keys")
 		}

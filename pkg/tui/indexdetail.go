@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
@@ -20,7 +21,7 @@ func cellDetail(p *paint, j *jobData, c indexmap.Cell) []layout.Line {
 		lines = severalIndexes(p, j, &c)
 	}
 	for i := range lines {
-		lines[i] = p.cut(lines[i], p.width)
+		lines[i] = p.Cut(lines[i], p.Width)
 	}
 	for len(lines) < detailLines {
 		lines = append(lines, nil)
@@ -31,10 +32,13 @@ func cellDetail(p *paint, j *jobData, c indexmap.Cell) []layout.Line {
 // oneIndex is its state with the attempt, what comes, its pod, and why it failed.
 func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	mark := c.Mark()
-	info := infoOf(j, c.First)
+	info := indexInfo(j.Report, c.First)
+	if info == nil {
+		info = &explain.IndexInfo{Index: c.First}
+	}
 	title := layout.Of(layout.Textf(bold, "Index %d", c.First),
-		layout.Text(markStyle(mark), "  "+mark.Glyph(p.ascii)+" "+stateWord(j, indexmap.State(mark))))
-	if attempt := attemptOf(info); attempt != "" {
+		layout.Text(markStyle(mark), "  "+mark.Glyph(p.ASCII)+" "+stateWord(j, indexmap.State(mark))))
+	if attempt := section.Attempt(info); attempt != "" {
 		title = append(title, layout.Text(stylePlain, "  attempt "+attempt))
 	}
 	lines := []layout.Line{p.rule(title)}
@@ -61,27 +65,6 @@ func field(name string, value ...layout.Span) layout.Line {
 	return append(layout.Of(layout.Text(styleMuted, name)).Pad(fieldWidth), value...)
 }
 
-// infoOf is what the Report tells of one index; the zero value if nothing.
-func infoOf(j *jobData, index int32) *explain.IndexInfo {
-	for i := range j.Indexes.Details {
-		if j.Indexes.Details[i].Index == index {
-			return &j.Indexes.Details[i]
-		}
-	}
-	return &explain.IndexInfo{Index: index}
-}
-
-// attemptOf is "2 of 4", "" if that is not known.
-func attemptOf(info *explain.IndexInfo) string {
-	switch {
-	case info.Attempt == 0:
-		return ""
-	case info.Attempts == 0:
-		return strconv.Itoa(int(info.Attempt))
-	}
-	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
-}
-
 // failuresOf is "2 counted · 1 ignored · next pod in 20s".
 func failuresOf(p *paint, info *explain.IndexInfo) layout.Line {
 	var parts []layout.Span
@@ -92,24 +75,12 @@ func failuresOf(p *paint, info *explain.IndexInfo) layout.Line {
 		parts = append(parts, layout.Textf(stylePlain, "%d ignored", info.Ignored))
 	}
 	if !info.Until.IsZero() {
-		parts = append(parts, layout.Text(styleWarn, "next pod "+p.countdown(info.Until.Time)))
+		parts = append(parts, layout.Text(styleWarn, "next pod "+p.Countdown(info.Until.Time)))
 	}
 	if len(parts) == 0 {
 		return nil
 	}
-	return field("failures", dotted(p, parts)...)
-}
-
-// dotted puts dots between parts.
-func dotted(p *paint, parts []layout.Span) layout.Line {
-	var l layout.Line
-	for i, part := range parts {
-		if i > 0 {
-			l = append(l, layout.Text(styleMuted, " "+p.glyphs.Dot+" "))
-		}
-		l = append(l, part)
-	}
-	return l
+	return field("failures", p.Dotted(parts)...)
 }
 
 // podOf is the latest pod of an index, nil if none is in the Report, and how many there are.
@@ -141,11 +112,11 @@ func podLine(p *paint, pod *explain.PodInfo, name string, n int) layout.Line {
 	}
 	switch {
 	case !pod.GraceEnds.IsZero():
-		parts = append(parts, layout.Text(styleSpecial, "grace period ends "+p.countdown(pod.GraceEnds.Time)))
+		parts = append(parts, layout.Text(styleSpecial, "grace period ends "+p.Countdown(pod.GraceEnds.Time)))
 	case !pod.Ended.IsZero():
-		parts = append(parts, layout.Text(styleMuted, "ended "+p.when(pod.Ended)))
+		parts = append(parts, layout.Text(styleMuted, "ended "+p.When(pod.Ended)))
 	case !pod.Created.IsZero():
-		parts = append(parts, layout.Text(styleMuted, "created "+p.when(pod.Created)))
+		parts = append(parts, layout.Text(styleMuted, "created "+p.When(pod.Created)))
 	}
 	if n > 1 {
 		parts = append(parts, layout.Textf(styleMuted, "latest of %d", n))
@@ -153,7 +124,7 @@ func podLine(p *paint, pod *explain.PodInfo, name string, n int) layout.Line {
 	if pod.Node != "" {
 		parts = append(parts, layout.Text(styleMuted, "on "+pod.Node))
 	}
-	return field("pod", dotted(p, parts)...)
+	return field("pod", p.Dotted(parts)...)
 }
 
 // severalIndexes are how many of a cell are in which state, and those to look at.
@@ -164,13 +135,13 @@ func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	for _, state := range legendOrder() {
 		if n := c.Counts[state]; n > 0 {
 			mark := indexmap.Mark(state)
-			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ascii), n), layout.Text(stylePlain, " "+stateWord(j, state))))
+			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(stylePlain, " "+stateWord(j, state))))
 		}
 	}
-	lines = append(lines, layout.Flow(counts, p.width, 3)...)
+	lines = append(lines, layout.Flow(counts, p.Width, 3)...)
 	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
 		if n := int(c.Counts[state]); n > 0 {
-			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.glyphs.Ellipsis)
+			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.Glyphs.Ellipsis)
 			lines = append(lines, field(state.Word(), layout.Text(markStyle(indexmap.Mark(state)), list)))
 		}
 	}
@@ -207,28 +178,16 @@ func troubledIndexes(p *paint, j *jobData, height int) []layout.Line {
 	if int64(len(shown)) < all {
 		note = fmt.Sprintf("%d of %s: %s goes through them", len(shown), note, p.keyName(keyLook))
 	}
-	cells := make([][]layout.Line, 0, len(shown))
-	for i := range shown {
-		cells = append(cells, indexRow(p, j, &shown[i]))
-	}
-	header, lines := layout.Table([]layout.Column{
-		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "NEXT POD", Drop: 1}, {Header: "POD", Drop: 2}, {Header: "LAST FAILURE", Min: p.width * 3 / 10},
-	}, cells, p.width, p.glyphs.Ellipsis)
-	return append([]layout.Line{p.title("With failures", note), header}, lines...)
+	lines := section.FailedIndexes(&p.Frame, shown, func(info *explain.IndexInfo) layout.Line { return indexState(p, j, info) })
+	return append([]layout.Line{p.title("With failures", note)}, lines...)
 }
 
-func indexRow(p *paint, j *jobData, info *explain.IndexInfo) []layout.Line {
+// indexState is the state of an index, as on the map.
+func indexState(p *paint, j *jobData, info *explain.IndexInfo) layout.Line {
 	state, known := j.indexes.State(info.Index)
-	word := layout.Text(stylePlain, info.State)
-	if mark := indexmap.Mark(state); known {
-		word = layout.Text(markStyle(mark), mark.Glyph(p.ascii)+" "+stateWord(j, state))
+	if !known {
+		return layout.Plainly(info.State)
 	}
-	next := ""
-	if !info.Until.IsZero() {
-		next = p.countdown(info.Until.Time)
-	}
-	return []layout.Line{
-		layout.Plainly(strconv.Itoa(int(info.Index))), layout.Of(word), layout.Plainly(attemptOf(info)),
-		layout.Of(layout.Text(styleWarn, next)), layout.Plainly(info.Pod), layout.Plainly(info.Cause),
-	}
+	mark := indexmap.Mark(state)
+	return layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
 }

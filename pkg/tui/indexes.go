@@ -222,9 +222,9 @@ func (o *indexesPane) body(p *paint) []layout.Line {
 
 // layout shares the room between the legend, the map and what is said below it.
 func (o *indexesPane) layout(p *paint, j *jobData, m *indexmap.Map) (head []layout.Line, g indexmap.Grid) {
-	o.width = p.width
+	o.width = p.Width
 	for _, mixed := range []bool{false, true} {
-		head = layout.Flow(legend(p, j, mixed), p.width, 3)
+		head = layout.Flow(legend(p, j, mixed), p.Width, 3)
 		o.rows = max(leastRows, p.height-1-len(head)-detailLines)
 		if g = o.grid(m); !isMixed(&g, m) {
 			break
@@ -245,7 +245,7 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 func (o *indexesPane) scale(p *paint, j *jobData, g *indexmap.Grid, first, end int) layout.Line {
 	note := perCell(g)
 	if end-first < g.Rows {
-		note += fmt.Sprintf("  %s rows %d to %d of %d", p.glyphs.Dot, first+1, end, g.Rows)
+		note += fmt.Sprintf("  %s rows %d to %d of %d", p.Glyphs.Dot, first+1, end, g.Rows)
 	}
 	return p.title(howMany(j.indexes), note)
 }

@@ -66,13 +66,13 @@ func (s *jobScreen) body(p *paint) []layout.Line {
 	}
 	lines := jobHeader(p, j)
 	lines = append(lines, s.tabs.line(p))
-	return append(lines, s.tabs.current().body(p.sized(p.width, max(1, p.height-len(lines))))...)
+	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))))...)
 }
 
 // waitingFor says that nothing is known yet, and since when.
 func waitingFor(p *paint, what string) []layout.Line {
-	l := layout.Of(layout.Text(styleMuted, what+p.glyphs.More))
-	if waited := p.now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
+	l := layout.Of(layout.Text(styleMuted, what+p.Glyphs.More))
+	if waited := p.Now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
 		l = append(l, layout.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
 	}
 	return []layout.Line{nil, l}
@@ -134,7 +134,7 @@ func (t *tabs) line(p *paint) layout.Line {
 		wide, tight, short = append(wide, chosen), append(append(tight, chosen), layout.Blank(1)), append(short, chosen)
 	}
 	for _, l := range []layout.Line{wide, tight} {
-		if l.Width() <= p.width {
+		if l.Width() <= p.Width {
 			return l
 		}
 	}

@@ -108,7 +108,7 @@ func (s *jobsScreen) empty(p *paint, jobs *snapshot.Jobs) []layout.Line {
 		return []layout.Line{nil, layout.Of(layout.Text(stylePlain, "No Job has these words in its namespace, name, status, reason or rule."))}
 	}
 	lines := []layout.Line{nil, layout.Of(layout.Text(stylePlain, "A Job that is created appears here by itself."))}
-	return append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
+	return append(lines, p.Wrap(layout.Of(layout.Text(styleMuted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 
 // summary is what Jobs these are, how many there are of each kind, those that need a look
@@ -122,7 +122,7 @@ func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []layout.Line {
 		title = append(title, layout.Text(styleMuted, " in "), layout.Text(stylePlain, s.what))
 	}
 	if len(jobs.Items) == 0 {
-		return []layout.Line{p.cut(title, p.width)}
+		return []layout.Line{p.Cut(title, p.Width)}
 	}
 	return s.sorting.titled(p, title, ": ", s.counts(p))
 }

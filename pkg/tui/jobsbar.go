@@ -20,7 +20,7 @@ const (
 // jobBar is what the pods of a Job do, in width columns.
 func jobBar(p *paint, o *explain.Outline, width int) layout.Line {
 	marks := [parts]string{partDone: "█", partActive: "▒", partTerminating: "~", partFailed: "✗", partRest: "·"}
-	if p.ascii {
+	if p.ASCII {
 		marks = [parts]string{partDone: "#", partActive: "=", partTerminating: "~", partFailed: "x", partRest: "."}
 	}
 	styles := [parts]styleOf{partDone: styleGood, partActive: styleInfo, partTerminating: styleSpecial, partFailed: styleBad, partRest: styleMuted}

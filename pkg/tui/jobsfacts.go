@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -29,7 +30,7 @@ func (f *jobsFacts) derive(jobs *snapshot.Jobs, p *paint) {
 	if f.of == jobs {
 		return
 	}
-	*f = jobsFacts{of: jobs, earliest: p.now}
+	*f = jobsFacts{of: jobs, earliest: p.Now}
 	for i := range jobs.Items {
 		f.add(p, &jobs.Items[i])
 		f.namespaces = f.namespaces || jobs.Items[i].Namespace != jobs.Items[0].Namespace
@@ -77,7 +78,7 @@ func completionsWidth(o *explain.Outline) int {
 	if o.Completions != nil {
 		return digits(o.Succeeded) + len("/") + digits(*o.Completions)
 	}
-	return len(completionsOf(o))
+	return len(section.Completions(o))
 }
 
 // activeWidth is that of activeOf.

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 )
 
 // jobKind is what a Job does, those that need a look first.
@@ -75,38 +75,19 @@ func (k jobKind) String() string {
 func (k jobKind) look(p *paint) (mark string, style styleOf) {
 	switch k {
 	case jobFailing:
-		return fateMark(&p.glyphs, explain.FateFailing, false, false)
+		return section.JobMark(&p.Glyphs, explain.FateFailing, false, false)
 	case jobFailed:
-		return fateMark(&p.glyphs, explain.FateFailed, false, false)
+		return section.JobMark(&p.Glyphs, explain.FateFailed, false, false)
 	case jobNeglected:
-		return fateMark(&p.glyphs, explain.FateOpen, true, false)
+		return section.JobMark(&p.Glyphs, explain.FateOpen, true, false)
 	case jobSuspended:
-		return fateMark(&p.glyphs, explain.FateOpen, false, true)
+		return section.JobMark(&p.Glyphs, explain.FateOpen, false, true)
 	case jobTerminating:
-		return p.glyphs.Ending, styleSpecial
+		return p.Glyphs.Ending, styleSpecial
 	case jobSucceeding:
-		return fateMark(&p.glyphs, explain.FateSucceeding, false, false)
+		return section.JobMark(&p.Glyphs, explain.FateSucceeding, false, false)
 	case jobComplete:
-		return fateMark(&p.glyphs, explain.FateComplete, false, false)
+		return section.JobMark(&p.Glyphs, explain.FateComplete, false, false)
 	}
-	return fateMark(&p.glyphs, explain.FateOpen, false, false)
-}
-
-// fateMark is the mark and the style of a Job's state.
-func fateMark(g *layout.Glyphs, f explain.Fate, stalled, suspended bool) (mark string, style styleOf) {
-	switch {
-	case f == explain.FateComplete:
-		return g.Good, styleGood
-	case f == explain.FateFailed:
-		return g.Bad, styleBad
-	case f == explain.FateFailing:
-		return g.Ending, styleBad
-	case f == explain.FateSucceeding:
-		return g.Ending, styleGood
-	case suspended:
-		return g.Paused, styleWarn
-	case stalled:
-		return g.Warn, styleWarn
-	}
-	return g.Running, styleInfo
+	return section.JobMark(&p.Glyphs, explain.FateOpen, false, false)
 }

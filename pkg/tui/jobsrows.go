@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -73,7 +74,7 @@ func (r *jobsRows) derive(s *jobsScreen, jobs *snapshot.Jobs, now time.Time) {
 func jobIsChosen(f *filter, o *explain.Outline) bool {
 	rule, neglected := "", ""
 	if o.Rule != nil {
-		rule = ruleTitle(*o.Rule, o.RuleName)
+		rule = section.RuleLabel(o.Rule, o.RuleName)
 	}
 	if o.Neglected {
 		neglected = notReconciled
@@ -107,7 +108,7 @@ func jobValue(by int, now time.Time) func(*explain.Outline) int64 {
 			return int64(now.Sub(o.Created.Time))
 		}
 	case jobsByDuration:
-		return func(o *explain.Outline) int64 { return int64(ranOf(o, now)) }
+		return func(o *explain.Outline) int64 { return int64(section.Ran(o, now)) }
 	case jobsByFailed:
 		return func(o *explain.Outline) int64 { return int64(o.Failed) }
 	case jobsByProgress:
@@ -131,17 +132,6 @@ func boolInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// ranOf is how long a Job has run, -1 for one that was not started.
-func ranOf(o *explain.Outline, now time.Time) time.Duration {
-	switch {
-	case o.Started.IsZero():
-		return -1
-	case !o.Finished.IsZero():
-		return max(0, o.Finished.Sub(o.Started.Time))
-	}
-	return max(0, now.Sub(o.Started.Time))
 }
 
 // progressOf is the share that has succeeded, in millionths.

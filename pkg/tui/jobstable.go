@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -42,7 +43,7 @@ func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []layo
 	for row := first; row < end; row++ {
 		cells = append(cells, s.cells(p, &jobs.Items[s.rows.order[row]], bar))
 	}
-	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	header, lines := layout.Table(columns, cells, p.Width-cursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == s.list.cursor))
@@ -55,9 +56,9 @@ func (s *jobsScreen) table(p *paint, jobs *snapshot.Jobs, first, end int) []layo
 func (s *jobsScreen) barWidth(p *paint) int {
 	least := 4
 	switch {
-	case p.width >= 180:
+	case p.Width >= 180:
 		return 12
-	case p.width >= 140:
+	case p.Width >= 140:
 		least = 6
 	}
 	return max(least, len(columnCompletions)-1-s.facts.completions)
@@ -95,25 +96,25 @@ type jobsLeast struct{ name, status, reason, managedBy int }
 
 func jobsLeastOf(p *paint) jobsLeast {
 	switch {
-	case p.width < 80:
+	case p.Width < 80:
 		return jobsLeast{name: 16, status: 10, reason: 10, managedBy: 10}
-	case p.width < 100:
+	case p.Width < 100:
 		return jobsLeast{name: 14, status: 10, reason: 10, managedBy: 10}
-	case p.width < 140:
+	case p.Width < 140:
 		return jobsLeast{name: 22, status: 10, reason: 16, managedBy: 12}
 	}
 	return jobsLeast{name: 20, status: 12, reason: 14, managedBy: 23}
 }
 
 func failedIndexesHeader(p *paint) string {
-	if p.width < 180 {
+	if p.Width < 180 {
 		return "FAILED IDX"
 	}
 	return "FAILED INDEXES"
 }
 
 func (s *jobsScreen) durationHeader(p *paint) string {
-	if p.width < 140 && s.sorting.at != jobsByDuration {
+	if p.Width < 140 && s.sorting.at != jobsByDuration {
 		return "RAN"
 	}
 	return s.sorting.header(p, columnDuration)
@@ -123,10 +124,10 @@ func (s *jobsScreen) durationHeader(p *paint) string {
 func (s *jobsScreen) ageColumn(p *paint) layout.Column {
 	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
 	switch {
-	case p.absolute:
-		c.Header, c.Width = "CREATED", len(p.clock(s.facts.earliest))
+	case p.Absolute:
+		c.Header, c.Width = "CREATED", len(p.Clock(s.facts.earliest))
 		c.Drop = 7 // With a date it takes the room of two others.
-	case p.width < 100:
+	case p.Width < 100:
 		c.Width = 0
 	}
 	if s.sorting.at == jobsByAge {
@@ -168,14 +169,16 @@ func (s *jobsScreen) hasColumn(i int) bool {
 func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []layout.Line {
 	kind := kindOf(o)
 	mark, style := kind.look(p)
-	progress := append(jobBar(p, o, bar), layout.Text(stylePlain, " "+strings.Repeat(" ", max(0, s.facts.completions-widthOf(completionsOf(o))))+completionsOf(o)))
+	completions := layout.Plainly(section.Completions(o))
+	progress := append(jobBar(p, o, bar), layout.Blank(1+max(0, s.facts.completions-completions.Width())))
+	progress = append(progress, completions...)
 	duration := "-"
-	if ran := ranOf(o, p.now); ran >= 0 {
+	if ran := section.Ran(o, p.Now); ran >= 0 {
 		duration = wording.Duration(ran)
 	}
 	all := []layout.Line{
 		layout.Of(layout.Text(styleMuted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
-		layout.Plainly(activeOf(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
 		layout.Of(layout.Text(styleBad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}
 	out := all[:0]
@@ -202,33 +205,14 @@ func ageCell(p *paint, created *metav1.Time) layout.Line {
 	switch {
 	case created.IsZero():
 		return layout.Of(layout.Text(styleMuted, "-"))
-	case p.absolute:
-		return layout.Plainly(p.clock(created.Time))
+	case p.Absolute:
+		return layout.Plainly(p.Clock(created.Time))
 	}
-	age := max(0, p.now.Sub(created.Time))
-	if p.width < 100 {
+	age := max(0, p.Now.Sub(created.Time))
+	if p.Width < 100 {
 		return layout.Plainly(wording.Age(age))
 	}
 	return layout.Plainly(wording.Duration(age))
-}
-
-// completionsOf is n/m, or as kubectl has it for a work queue.
-func completionsOf(o *explain.Outline) string {
-	switch {
-	case o.Completions != nil:
-		return fmt.Sprintf("%d/%d", o.Succeeded, *o.Completions)
-	case o.Parallelism != nil && *o.Parallelism > 1:
-		return fmt.Sprintf("%d/1 of %d", o.Succeeded, *o.Parallelism)
-	}
-	return fmt.Sprintf("%d/1", o.Succeeded)
-}
-
-// activeOf is how many pods are active, and how many of them are ready.
-func activeOf(o *explain.Outline) string {
-	if o.Ready == nil || o.Active == 0 {
-		return fmt.Sprint(o.Active)
-	}
-	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
 }
 
 // failedIndexesOf is how many there are, and the list, which may be cut.
@@ -236,7 +220,7 @@ func failedIndexesOf(p *paint, o *explain.Outline) string {
 	if o.FailedIndexes == nil {
 		return ""
 	}
-	list := p.crop(*o.FailedIndexes, failedIndexesLimit)
+	list := p.Crop(*o.FailedIndexes, failedIndexesLimit)
 	if o.FailedIndexCount < 2 {
 		return list
 	}
@@ -259,7 +243,7 @@ func reasonCell(o *explain.Outline) layout.Line {
 // managerOf is the controller of managedBy: on a narrow screen the first label of its domain
 // stands for that.
 func managerOf(p *paint, managedBy string) string {
-	if p.width >= 140 {
+	if p.Width >= 140 {
 		return managedBy
 	}
 	domain, path, has := strings.Cut(managedBy, "/")
@@ -280,5 +264,5 @@ func managedCell(p *paint, o *explain.Outline) layout.Line {
 	if !o.Neglected || o.Reason == "" && o.Rule == nil {
 		return layout.Of(name)
 	}
-	return layout.Of(name, layout.Text(styleWarn, " "+p.glyphs.Warn+" "+notReconciled))
+	return layout.Of(name, layout.Text(styleWarn, " "+p.Glyphs.Warn+" "+notReconciled))
 }

@@ -101,13 +101,13 @@ func (s *scroll) page(p *paint, lines []layout.Line) []layout.Line {
 		return shown
 	}
 	more := func(n int) layout.Line {
-		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.glyphs.Down, n))
+		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.Glyphs.Down, n))
 	}
-	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.width {
-		shown[last] = layout.Spread(p.width, shown[last], note, p.glyphs.Ellipsis)
+	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.Width {
+		shown[last] = layout.Spread(p.Width, shown[last], note, p.Glyphs.Ellipsis)
 		return shown
 	}
-	shown[last] = layout.Spread(p.width, nil, more(rest+1), p.glyphs.Ellipsis)
+	shown[last] = layout.Spread(p.Width, nil, more(rest+1), p.Glyphs.Ellipsis)
 	return shown
 }
 

@@ -164,7 +164,7 @@ func (o *logsPane) body(p *paint) []layout.Line {
 		above = append(above, l)
 	}
 	below := o.end(p, log)
-	text := p.sized(p.width, max(1, p.height-len(above)-len(below)))
+	text := p.sized(p.Width, max(1, p.height-len(above)-len(below)))
 	o.paint = text
 	var lines []layout.Line
 	if len(o.lines.shown) > 0 {
@@ -185,24 +185,24 @@ func (o *logsPane) head(p *paint, log *snapshot.Log) layout.Line {
 	if log.Dropped > 0 {
 		l = append(l, layout.Textf(styleMuted, ", %d before them are not kept", log.Dropped))
 	}
-	state := layout.Of(layout.Text(styleGood, "  follows "+p.glyphs.Down))
+	state := layout.Of(layout.Text(styleGood, "  follows "+p.Glyphs.Down))
 	if !o.follows {
 		state = layout.Of(layout.Text(styleWarn, "  held, G follows"))
 	} else if log.Ended || len(log.Lines) == 0 {
 		state = nil
 	}
-	return layout.Spread(p.width, l, state, p.glyphs.Ellipsis)
+	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)
 }
 
 // end says why there is nothing, or no more.
 func (o *logsPane) end(p *paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":
-		return p.wrap(layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+log.Why)), 2)
+		return p.Wrap(layout.Of(layout.Text(styleWarn, p.Glyphs.Warn+" "+log.Why)), 2)
 	case log.Ended && len(log.Lines) == 0:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.glyphs.Rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.Glyphs.Rule)))}
 	case log.Ended:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.glyphs.Rule)))}
+		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.Glyphs.Rule)))}
 	case len(log.Lines) == 0:
 		return []layout.Line{layout.Of(layout.Text(styleMuted, "The container has written nothing yet."))}
 	}

@@ -138,7 +138,7 @@ func (l *logLayout) parts(i int) []layout.Line {
 		hang = len(logTime) + 1
 		stamp := ""
 		if !line.Time.IsZero() {
-			stamp = line.Time.In(l.p.location).Format(logTime)
+			stamp = line.Time.In(l.p.Location).Format(logTime)
 		}
 		out = layout.Of(layout.Text(styleMuted, stamp)).Pad(hang)
 	}
@@ -147,9 +147,9 @@ func (l *logLayout) parts(i int) []layout.Line {
 		out = append(out, layout.Text(styleMuted, fmt.Sprintf(" (and %d more bytes)", more)))
 	}
 	if !l.pane.wraps {
-		return []layout.Line{l.p.cut(out, l.p.width)}
+		return []layout.Line{l.p.Cut(out, l.p.Width)}
 	}
-	return l.p.wrap(out, hang)
+	return l.p.Wrap(out, hang)
 }
 
 // beginning is as much of a line as is shown, and how many bytes are left out.

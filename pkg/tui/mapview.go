@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
@@ -60,7 +61,7 @@ func mapRow(p *paint, g *indexmap.Grid, row, cursor int) layout.Line {
 		if g.Gap(column) {
 			text.WriteByte(' ')
 		}
-		glyph := mark.Glyph(p.ascii)
+		glyph := mark.Glyph(p.ASCII)
 		if cell == cursor {
 			flush()
 			l = append(l, layout.Text(style|reverse|bold, glyph))
@@ -93,10 +94,10 @@ func legend(p *paint, j *jobData, mixed bool) []layout.Line {
 			continue
 		}
 		mark := indexmap.Mark(state)
-		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ascii), thousands(n)), layout.Text(stylePlain, " "+stateWord(j, state))))
+		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ASCII), wording.Thousands(n)), layout.Text(stylePlain, " "+stateWord(j, state))))
 	}
 	part := func(mark indexmap.Mark, text string) {
-		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ascii)), layout.Text(styleMuted, " "+text)))
+		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)), layout.Text(styleMuted, " "+text)))
 	}
 	if mixed && mixesDone(j.indexes) {
 		part(indexmap.Half, "partly succeeded")
@@ -137,32 +138,23 @@ func perCell(g *indexmap.Grid) string {
 	if g.Per == 1 {
 		return "1 index per cell"
 	}
-	return thousands(int64(g.Per)) + " indexes per cell"
+	return wording.Thousands(int64(g.Per)) + " indexes per cell"
 }
 
 // howMany is how many indexes the Job has, and how many of them are on the map; those out of
 // range are not its own any more.
 func howMany(m *indexmap.Map) string {
 	if m.Hidden() > 0 {
-		return fmt.Sprintf("The first %s of %s indexes", thousands(int64(m.Len())), thousands(int64(m.Len())+m.Hidden()))
+		return fmt.Sprintf("The first %s of %s indexes", wording.Thousands(int64(m.Len())), wording.Thousands(int64(m.Len())+m.Hidden()))
 	}
 	beyond := m.Count(indexmap.OutOfRange)
 	own := int64(m.Len()) - beyond
-	text := thousands(own) + " indexes"
+	text := wording.Thousands(own) + " indexes"
 	if own == 1 {
 		text = "1 index"
 	}
 	if beyond > 0 {
-		text += ", " + thousands(beyond) + " out of range"
+		text += ", " + wording.Thousands(beyond) + " out of range"
 	}
 	return text
-}
-
-// thousands is a number with commas: 100,000.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

@@ -16,7 +16,7 @@ func (o *indexesPane) withoutMap(p *paint, j *jobData) []layout.Line {
 	if j.Indexes != nil {
 		text = "This Job has no indexes: completions is 0."
 	}
-	lines := p.wrap(layout.Plainly(text), 0)
+	lines := p.Wrap(layout.Plainly(text), 0)
 	lines = append(lines, podStates(p, j)...)
 	o.others.resize(len(lines), p.height)
 	first, end := rows(len(lines), o.others.top, p.height)
@@ -27,7 +27,7 @@ func (o *indexesPane) withoutMap(p *paint, j *jobData) []layout.Line {
 func podStates(p *paint, j *jobData) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {
-		return p.wrap(layout.Of(layout.Text(styleMuted, "No pod of it is there.")), 0)
+		return p.Wrap(layout.Of(layout.Text(styleMuted, "No pod of it is there.")), 0)
 	}
 	counts := map[string]int{}
 	for i := range j.Pods {
@@ -39,7 +39,7 @@ func podStates(p *paint, j *jobData) []layout.Line {
 	lines := []layout.Line{p.title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
 	for _, state := range states {
 		count := layout.Text(bold, fmt.Sprintf("%5d", counts[state]))
-		lines = append(lines, p.cut(layout.Of(count, layout.Text(stylePlain, "  "+state)), p.width))
+		lines = append(lines, p.Cut(layout.Of(count, layout.Text(stylePlain, "  "+state)), p.Width))
 	}
 	return append(lines, layout.Of(layout.Textf(styleMuted, "Key %d lists them.", tabPods+1)))
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
@@ -45,16 +45,16 @@ func (o *overviewPane) body(p *paint) []layout.Line {
 }
 
 func overviewLines(p *paint, j *jobData) []layout.Line {
-	if p.width < columnsFrom {
+	if p.Width < columnsFrom {
 		story := storyBlocks(p, j)
 		blocks := slices.Concat(story, stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)})
 		growMap(p, j, blocks, len(story))
 		return stack(blocks, p.height)
 	}
-	half := (p.width - columnGap) / 2
-	left, right := p.sized(half, p.height), p.sized(p.width-columnGap-half, p.height)
+	half := (p.Width - columnGap) / 2
+	left, right := p.sized(half, p.height), p.sized(p.Width-columnGap-half, p.height)
 	story, state := storyBlocks(left, j), stateBlocks(right, j)
-	if full := append(slices.Clone(story), chainBlock(left, j)); len(stack(full, p.height)) <= p.height*3/4 {
+	if full := append(slices.Clone(story), left.section(section.Why(&left.Frame, j.Report))); len(stack(full, p.height)) <= p.height*3/4 {
 		story = full
 	}
 	// What comes next goes where there is more room.
@@ -65,7 +65,7 @@ func overviewLines(p *paint, j *jobData) []layout.Line {
 	}
 	story = append(story, adviceBlock(left, j))
 	growMap(right, j, state, 0)
-	return layout.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.glyphs.Ellipsis)
+	return layout.Beside(stack(story, p.height), half, columnGap, stack(state, p.height), p.Glyphs.Ellipsis)
 }
 
 // block is a part with a heading.
@@ -100,62 +100,54 @@ func titled(heading layout.Line, lines []layout.Line) block {
 
 // storyBlocks say what is the matter: the verdict, the problems, and the causes.
 func storyBlocks(p *paint, j *jobData) []block {
+	problems := section.BriefProblems(&p.Frame, j.Report, overviewProblems)
+	problems.Lines = append(problems.Lines, jobGaps(p, j)...)
 	return []block{
 		verdictLines(p, j),
-		titled(p.title("Problems", ""), problemLines(p, j, overviewProblems)),
-		titled(p.title("Causes", causesNote(j)), causeLines(p, j, overviewCauses)),
+		p.section(problems),
+		p.section(section.BriefCauses(&p.Frame, j.Report, overviewCauses)),
 	}
+}
+
+// jobGaps are what could not be read but logs: these may be gone for good without anything
+// being wrong with the Job, and the explanation names them.
+func jobGaps(p *paint, j *jobData) []layout.Line {
+	const gapLogs = "logs"
+	var gaps []explain.Gap
+	for _, gap := range j.Gaps {
+		if gap.What != gapLogs {
+			gaps = append(gaps, explain.Gap{Text: gap.Text})
+		}
+	}
+	return gapLines(p, gaps)
 }
 
 // stateBlocks are where the Job stands.
 func stateBlocks(p *paint, j *jobData) []block {
-	success, limits := titled(p.title("Success criteria", ""), successLines(p, j)), titled(p.title("Limits", ""), limitLines(p, j))
+	success, limits := section.Success(&p.Frame, j.Report, j.pods), section.Limits(&p.Frame, j.Report)
 	if j.SuccessPolicy == nil && j.Job.Completions != nil {
 		// That all have to succeed is no news that needs a heading of its own.
-		success, limits = nil, titled(p.title("Completions and limits", ""), meters(p, append(successMeters(p, j), limitMeters(p, j)...)))
+		meters := append(section.SuccessMeters(&p.Frame, j.Report, j.pods), section.LimitMeters(&p.Frame, j.Report)...)
+		success, limits = section.Section{}, section.Section{Title: "Completions and limits", Lines: section.Meters(&p.Frame, meters)}
 	}
 	return []block{
 		mapBlock(p, j, mapRowsAtFirst(p)),
-		success,
-		titled(p.title("Failure policy", "the first rule that matches decides"), failurePolicyLines(p, j, true)),
-		limits,
+		p.section(success),
+		p.section(section.FailurePolicy(&p.Frame, j.FailurePolicy, true)),
+		p.section(limits),
 	}
 }
 
-func nextBlock(p *paint, j *jobData) block { return titled(p.title("Next", ""), nextLines(p, j)) }
+func nextBlock(p *paint, j *jobData) block { return p.section(section.Next(&p.Frame, j.Report)) }
 
 // verdictLines are the answer: how it begins stands out.
 func verdictLines(p *paint, j *jobData) block {
 	v := &j.Verdict
 	if len(v.Clauses) < 2 {
-		return p.wrap(layout.Of(layout.Text(bold, v.Sentence)), 0)
+		return p.Wrap(layout.Of(layout.Text(bold, v.Sentence)), 0)
 	}
 	rest := " " + strings.Join(v.Clauses[1:], "; ") + "."
-	return p.wrap(layout.Of(layout.Text(bold, v.Clauses[0]+";"), layout.Text(stylePlain, rest)), 0)
-}
-
-// causesNote is "412 failures, 3 causes", or what stands behind the number if not all of them
-// are counted: "14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes".
-func causesNote(j *jobData) string {
-	all, counted, awaiting, ignored := failureTotals(j)
-	note, between := wording.Plural(int64(all), "failure", "failures"), ", "
-	var parts []string
-	for _, part := range []struct {
-		n    int32
-		word string
-	}{{counted, "counted"}, {awaiting, "with the next pod"}, {ignored, "ignored"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
-		}
-	}
-	if awaiting > 0 || ignored > 0 {
-		note += ": " + strings.Join(parts, ", ")
-		between = "; "
-	}
-	if len(j.Causes) > 1 {
-		note += between + wording.Plural(int64(len(j.Causes)), "cause", "causes")
-	}
-	return note
+	return p.Wrap(layout.Of(layout.Text(bold, v.Clauses[0]+";"), layout.Text(stylePlain, rest)), 0)
 }
 
 // mapRowsAtFirst is how many rows the map has among the other blocks.
@@ -194,7 +186,7 @@ func mapBlock(p *paint, j *jobData, rows int) block {
 // mapHead is what stands above a map of at most so many rows: the scale, if a cell is several
 // indexes, and the legend, in the heading if it fits.
 func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
-	g := j.indexes.Fit(p.width, rows)
+	g := j.indexes.Fit(p.Width, rows)
 	items := legend(p, j, isMixed(&g, j.indexes))
 	const gap = 2
 	name, note := "Indexes", ""
@@ -208,67 +200,10 @@ func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
 	if note != "" {
 		begin = append(begin, layout.Text(styleMuted, "  "+note))
 	}
-	if one := layout.Flow(append([]layout.Line{begin}, items...), p.width, gap); len(one) == 1 {
+	if one := layout.Flow(append([]layout.Line{begin}, items...), p.Width, gap); len(one) == 1 {
 		return block{p.rule(one[0])}, g
 	}
-	return append(block{p.title(name, note)}, layout.Flow(items, p.width, gap)...), g
-}
-
-// nextLines are the clocks that run, the first to end first, and what comes without one.
-func nextLines(p *paint, j *jobData) []layout.Line {
-	type row struct {
-		when layout.Span
-		text string
-	}
-	var all []row
-	for i := range j.Waits {
-		w := &j.Waits[i]
-		all = append(all, row{layout.Text(waitStyle(w.Kind), p.countdown(w.Until.Time)), w.Text})
-	}
-	for i := range j.Next {
-		step := &j.Next[i]
-		switch {
-		case step.IsWait():
-		case step.At != nil:
-			all = append(all, row{layout.Text(styleInfo, p.countdown(step.At.Time)), step.Text})
-		default:
-			all = append(all, row{layout.Text(styleMuted, "then"), step.Text})
-		}
-	}
-	width := 0
-	for i := range all {
-		width = max(width, layout.Of(all[i].when).Width())
-	}
-	var lines []layout.Line
-	for i := range all {
-		l := layout.Of(all[i].when).Pad(width + 2)
-		lines = append(lines, p.wrap(append(l, layout.Text(stylePlain, wording.Sentence(all[i].text))), width+2)...)
-	}
-	return lines
-}
-
-// waitStyle is the colour of a clock: those that end something warn.
-func waitStyle(kind explain.WaitKind) styleOf {
-	switch kind {
-	case explain.WaitDeadline, explain.WaitTTL:
-		return styleWarn | bold
-	case explain.WaitGrace:
-		return styleSpecial | bold
-	}
-	return styleInfo | bold
-}
-
-// chainBlock is what leads from the condition to the last lines of a log. It repeats some of
-// the causes, so that it is for screens with room.
-func chainBlock(p *paint, j *jobData) block {
-	var lines []layout.Line
-	for i := range j.Evidence {
-		e := &j.Evidence[i]
-		text := layout.Of(layout.Text(styleMuted, p.glyphs.Into+" "), layout.Text(stylePlain, wording.Sentence(e.Text)))
-		lines = append(lines, p.wrap(text, 2)...)
-		lines = append(lines, quotedLines(p, e.Lines)...)
-	}
-	return titled(p.title("Why", ""), lines)
+	return append(block{p.title(name, note)}, layout.Flow(items, p.Width, gap)...), g
 }
 
 // adviceBlock is the first thing that can be done, with its command.
@@ -285,12 +220,12 @@ func adviceBlock(p *paint, j *jobData) block {
 	}
 	text := wording.Sentence(advice.Text)
 	if advice.Command == "" {
-		return titled(p.title("To do", ""), p.wrap(layout.Plainly(text), 0))
+		return titled(p.title("To do", ""), p.Wrap(layout.Plainly(text), 0))
 	}
-	command := p.wrap(layout.Of(layout.Text(styleMuted, "$ "), layout.Text(styleAccent, advice.Command)), 2)
+	command := p.Wrap(layout.Of(layout.Text(styleMuted, "$ "), layout.Text(styleAccent, advice.Command)), 2)
 	heading := layout.Of(layout.Text(bold, "To do"), layout.Text(stylePlain, "  "+text))
-	if heading.Width() > p.width {
-		return titled(p.title("To do", ""), append(p.wrap(layout.Plainly(text), 0), command...))
+	if heading.Width() > p.Width {
+		return titled(p.title("To do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
 	}
 	return titled(p.rule(heading), command)
 }

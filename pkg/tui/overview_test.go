@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -84,7 +85,7 @@ func TestOverviewWords(t *testing.T) {
 	shows(b,
 		"rule 0    ████████████████  1 of 1 of index 0 ✓ met", "0 of 1 of index 2 ✗ out of reach", "or all 3",
 		"2 of 6, not reached", "3 of 3, not exceeded (index 1)", "0 of 1, not reached", "7s of 1h, not reached",
-		"FailJob        1  ◀ decided", "7× failures without a pod to ask", "in 30s  The grace period of 2 terminating pods",
+		"FailJob        1  any container exits with 42", "◀ decided", "7×  Not known: the pods are gone", "in 30s  The grace period of 2 terminating pods",
 		"! Events could not be read",
 	)
 	// Without colours the same is said.
@@ -229,10 +230,10 @@ func checkGrowth(t *testing.T, p *paint, j *jobData, blocks []block, at int) {
 	growMap(p, j, blocks, at)
 	after := len(stack(blocks, p.height))
 	if before <= p.height && after > p.height {
-		t.Errorf("%d indexes, %d columns: %d lines became %d, room for %d", j.indexes.Len(), p.width, before, after, p.height)
+		t.Errorf("%d indexes, %d columns: %d lines became %d, room for %d", j.indexes.Len(), p.Width, before, after, p.height)
 	}
 	if len(blocks[at]) < lines {
-		t.Errorf("%d indexes, %dx%d: the map shrank from %d lines to %d", j.indexes.Len(), p.width, p.height, lines, len(blocks[at]))
+		t.Errorf("%d indexes, %dx%d: the map shrank from %d lines to %d", j.indexes.Len(), p.Width, p.height, lines, len(blocks[at]))
 	}
 }
 
@@ -279,7 +280,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 // Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
 // it counts, if that is too long for both.
 func TestPage(t *testing.T) {
-	p := &paint{width: 20, height: 2, glyphs: layout.NewGlyphs(false)}
+	p := &paint{Frame: section.Frame{Width: 20, Glyphs: layout.NewGlyphs(false)}, height: 2}
 	lines := func(texts ...string) (out []layout.Line) {
 		for _, text := range texts {
 			out = append(out, layout.Plainly(text))
@@ -308,28 +309,6 @@ func TestPage(t *testing.T) {
 	s := &scroll{top: 1}
 	if page := s.page(p, lines("one", strings.Repeat("2", 20), strings.Repeat("3", 20))); page[1].String() != strings.Repeat("3", 20) {
 		t.Errorf("the end is %q", page[1].String())
-	}
-}
-
-// Issue 6.2: failures that do not count, or not yet, are told apart.
-func TestCausesNote(t *testing.T) {
-	cause := func(n int32, action string) explain.Cause { return explain.Cause{Count: n, Action: action} }
-	for _, c := range []struct {
-		want   string
-		counts explain.Counts
-		causes []explain.Cause
-	}{
-		{"1 failure", explain.Counts{Failed: 1}, []explain.Cause{cause(1, "")}},
-		{"8 failures, 2 causes", explain.Counts{Failed: 8}, []explain.Cause{cause(5, ""), cause(3, "Count")}},
-		{"2 failures: 2 ignored", explain.Counts{IgnoredFailures: 2}, []explain.Cause{cause(2, "Ignore")}},
-		{
-			"14 failures: 6 counted, 6 with the next pod, 2 ignored; 4 causes", explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 2},
-			[]explain.Cause{cause(6, ""), cause(5, ""), cause(2, "Ignore"), cause(1, "")},
-		},
-	} {
-		if got := causesNote(&jobData{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
 	}
 }
 

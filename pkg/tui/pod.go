@@ -169,20 +169,20 @@ func (s *podScreen) body(p *paint) []layout.Line {
 	}
 	lines = append(lines, s.attempts.table(p, r, s.pod, most)...)
 	lines = append(lines, s.tabs.line(p))
-	return append(lines, s.tabs.current().body(p.sized(p.width, max(1, p.height-len(lines))))...)
+	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))))...)
 }
 
 // title says how far the index is, or which pod this is.
 func (s *podScreen) title(p *paint, r *explain.Report) layout.Line {
 	if s.index == nil {
-		return p.cut(layout.Of(layout.Text(bold, "Pod "+s.pod)), p.width)
+		return p.Cut(layout.Of(layout.Text(bold, "Pod "+s.pod)), p.Width)
 	}
 	l := layout.Of(layout.Textf(bold, "Index %d", *s.index), layout.Blank(2))
 	l = append(l, s.stateOnMap(p)...)
 	if info := indexInfo(r, *s.index); info != nil {
 		l = append(l, indexCounts(p, info)...)
 	}
-	return p.cut(l, p.width)
+	return p.Cut(l, p.Width)
 }
 
 // stateOnMap is the state of the index, as on the map.
@@ -195,7 +195,7 @@ func (s *podScreen) stateOnMap(p *paint) layout.Line {
 		return layout.Of(layout.Text(styleMuted, "the Job has no such index"))
 	}
 	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(markStyle(mark)|bold, mark.Glyph(p.ascii)+" "+stateWord(p.data.job, state)))
+	return layout.Of(layout.Text(markStyle(mark)|bold, mark.Glyph(p.ASCII)+" "+stateWord(p.data.job, state)))
 }
 
 // textPane is text that is scrolled.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -94,27 +95,27 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
 		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
-	header, lines := layout.Table(columns, cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	header, lines := layout.Table(columns, cells, p.Width-cursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	first, end := rows(len(lines), a.list.top, a.list.height)
 	for i := first; i < end; i++ {
 		out = append(out, chosenRow(p, lines[i], i == at))
 	}
 	if hidden := len(lines) - (end - first); hidden > 0 {
-		out[0] = layout.Spread(p.width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.glyphs.Ellipsis)
+		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.Glyphs.Ellipsis)
 	}
 	return out
 }
 
 func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []layout.Line {
 	pod := &a.known[i]
-	state := podState(p, &pod.PodInfo)
+	state := section.PodState(&p.Frame, &pod.PodInfo)
 	when := podWhen(p, &pod.PodInfo)
 	switch {
 	case pod.State == "" && !pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" not in the list"))
+		state = layout.Of(layout.Text(styleMuted, p.Glyphs.Dot+" not in the list"))
 	case pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.glyphs.Dot+" gone"))
+		state = layout.Of(layout.Text(styleMuted, p.Glyphs.Dot+" gone"))
 		if pod.State != "" {
 			state = append(state, layout.Text(styleMuted, ", was "+pod.State))
 		}
@@ -124,7 +125,7 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []
 	}
 	// Where the controller does not number its pods, their order does: it is right as long
 	// as none is gone.
-	try := tryOf(&pod.PodInfo)
+	try := section.Number(pod.Attempt)
 	if try == "" && len(a.known) > 1 {
 		try = fmt.Sprint(len(a.known) - i)
 	}

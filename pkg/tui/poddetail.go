@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -22,7 +23,7 @@ func (s *podScreen) podText(p *paint) []layout.Line {
 	case s.pod == "":
 		return append(s.noPod(p, r), indexKnowledge(p, r, s.index, "")...)
 	case pod == nil && gone:
-		lines := p.wrap(layout.Plainly("The pod is gone."), 0)
+		lines := p.Wrap(layout.Plainly("The pod is gone."), 0)
 		return append(lines, indexKnowledge(p, r, s.index, s.pod)...)
 	case pod == nil:
 		return waitingFor(p, "Reading pod "+s.pod)
@@ -49,7 +50,7 @@ func (s *podScreen) verdictLines(p *paint, r *explain.Report, pod *explain.PodIn
 		return nil
 	}
 	l := layout.Of(layout.Text(styleBad, cmp.Or(pod.Cause, pod.State)), layout.Text(styleMuted, ": "))
-	return p.wrap(append(l, verdict...), 2)
+	return p.Wrap(append(l, verdict...), 2)
 }
 
 // noPod says that an index has no pod that can be shown.
@@ -64,13 +65,13 @@ func (s *podScreen) noPod(p *paint, r *explain.Report) []layout.Line {
 	default:
 		text = fmt.Sprintf("No pod of index %d is there any more.", *s.index)
 	}
-	lines := append([]layout.Line{nil}, p.wrap(layout.Plainly(text), 0)...)
+	lines := append([]layout.Line{nil}, p.Wrap(layout.Plainly(text), 0)...)
 	return append(lines, gapLines(p, podGaps(r))...)
 }
 
 // podHead is the name, the state and where it runs.
 func podHead(p *paint, pod *explain.PodDetail) []layout.Line {
-	mark, style := podLook(p, pod.Phase, pod.State)
+	mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
 	l := layout.Of(layout.Text(bold, pod.Name), layout.Blank(2))
 	if pod.Gone {
 		l = append(l, layout.Text(styleBad|bold, "gone"), layout.Text(styleMuted, ", what follows was read before  "))
@@ -82,11 +83,11 @@ func podHead(p *paint, pod *explain.PodDetail) []layout.Line {
 		l = append(l, layout.Text(styleMuted, "on node "), layout.Text(stylePlain, pod.Node), layout.Blank(2))
 	}
 	if !pod.Created.IsZero() {
-		l = append(l, layout.Text(styleMuted, "created "+p.when(pod.Created)))
+		l = append(l, layout.Text(styleMuted, "created "+p.When(pod.Created)))
 	}
-	lines := p.wrap(l, 2)
+	lines := p.Wrap(l, 2)
 	if pod.Reason+pod.Message != "" {
-		lines = append(lines, p.wrap(layout.Of(layout.Text(styleWarn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(styleWarn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
 	}
 	return append(lines, gapLines(p, pod.Gaps)...)
 }
@@ -119,13 +120,13 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 		}
 	}
 	l = append(l, layout.Text(styleMuted, runTimes(p, run)))
-	lines := p.sized(p.width-2, p.height).wrap(l, 2)
+	lines := p.sized(p.Width-2, p.height).Wrap(l, 2)
 	for i := range lines {
 		lines[i] = lines[i].Indent(2)
 	}
 	for text := range strings.Lines(run.Message) {
 		text = expandTabs(strings.TrimRight(text, "\r\n"))
-		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, text)), 4)...)
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(styleMuted, "  "+p.Glyphs.Quote+" "), layout.Text(stylePlain, text)), 4)...)
 	}
 	return lines
 }
@@ -133,15 +134,15 @@ func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []
 func runLook(p *paint, run *explain.ContainerRun) (mark string, style styleOf) {
 	switch {
 	case run.State == "Running":
-		return p.glyphs.Running, styleInfo
+		return p.Glyphs.Running, styleInfo
 	case run.ExitCode != nil && *run.ExitCode == 0:
-		return p.glyphs.Good, styleGood
+		return p.Glyphs.Good, styleGood
 	case run.State == "Terminated":
-		return p.glyphs.Bad, styleBad
+		return p.Glyphs.Bad, styleBad
 	case run.State == "Waiting":
-		return podLook(p, "", run.Reason)
+		return section.PodMark(&p.Frame, "", run.Reason)
 	}
-	return p.glyphs.Dot, styleMuted
+	return p.Glyphs.Dot, styleMuted
 }
 
 // runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".
@@ -167,11 +168,11 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 func runTimes(p *paint, run *explain.ContainerRun) string {
 	switch {
 	case !run.Ended.IsZero() && !run.Started.IsZero():
-		return fmt.Sprintf(", ran %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.when(run.Ended))
+		return fmt.Sprintf(", ran %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.When(run.Ended))
 	case !run.Ended.IsZero():
-		return ", ended " + p.when(run.Ended)
+		return ", ended " + p.When(run.Ended)
 	case !run.Started.IsZero():
-		return ", started " + p.when(run.Started)
+		return ", started " + p.When(run.Started)
 	}
 	return ""
 }
@@ -198,9 +199,9 @@ func conditionLines(p *paint, conditions []explain.Condition) []layout.Line {
 			l = append(l, layout.Text(stylePlain, why+"  "))
 		}
 		if !c.Since.IsZero() {
-			l = append(l, layout.Text(styleMuted, p.when(c.Since)))
+			l = append(l, layout.Text(styleMuted, p.When(c.Since)))
 		}
-		for _, part := range p.sized(p.width-2, p.height).wrap(l, name+9) {
+		for _, part := range p.sized(p.Width-2, p.height).Wrap(l, name+9) {
 			lines = append(lines, part.Indent(2))
 		}
 	}

@@ -22,7 +22,7 @@ func (s *podScreen) eventsText(p *paint) []layout.Line {
 	}
 	when, reason := 0, 0
 	for i := range pod.Events {
-		when = max(when, len(p.when(&pod.Events[i].Last)))
+		when = max(when, len(p.When(&pod.Events[i].Last)))
 		reason = min(24, max(reason, widthOf(pod.Events[i].Reason)))
 	}
 	for i := range pod.Events {
@@ -32,15 +32,15 @@ func (s *podScreen) eventsText(p *paint) []layout.Line {
 }
 
 func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
-	mark, style := p.glyphs.Dot, stylePlain
+	mark, style := p.Glyphs.Dot, stylePlain
 	if e.Warning {
-		mark, style = p.glyphs.Warn, styleWarn
+		mark, style = p.Glyphs.Warn, styleWarn
 	}
-	l := layout.Of(layout.Text(styleMuted, p.when(&e.Last))).Pad(when + 2)
+	l := layout.Of(layout.Text(styleMuted, p.When(&e.Last))).Pad(when + 2)
 	l = append(l, layout.Text(style, mark+" "))
 	l = append(l, layout.Of(layout.Text(style, e.Reason)).Pad(reason+2)...)
 	hang := when + reason + 6
-	if p.width < 100 {
+	if p.Width < 100 {
 		hang = when + 4
 	}
 	if e.Count > 1 {
@@ -50,5 +50,5 @@ func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
 	if e.Source != "" {
 		l = append(l, layout.Text(styleMuted, "  "+e.Source))
 	}
-	return p.wrap(l, hang)
+	return p.Wrap(l, hang)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -29,13 +30,10 @@ func indexCounts(p *paint, info *explain.IndexInfo) layout.Line {
 		l = append(l, layout.Blank(2), layout.Textf(style, format, args...))
 	}
 	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
-		part(styleWarn, "next pod %s", p.countdown(info.Until.Time))
+		part(styleWarn, "next pod %s", p.Countdown(info.Until.Time))
 	}
-	switch {
-	case info.Attempt > 0 && info.Attempts > 0:
-		part(stylePlain, "attempt %d of %d", info.Attempt, info.Attempts)
-	case info.Attempt > 0:
-		part(stylePlain, "attempt %d", info.Attempt)
+	if attempt := section.Attempt(info); attempt != "" {
+		part(stylePlain, "attempt %s", attempt)
 	}
 	if info.Failures > 0 {
 		part(styleBad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
@@ -51,42 +49,21 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []lay
 	var out []layout.Line
 	if index != nil {
 		if info := indexInfo(r, *index); info != nil && info.Cause != "" {
-			out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "Its last failure: "), layout.Text(stylePlain, info.Cause)), 2)...)
+			out = append(out, p.Wrap(layout.Of(layout.Text(styleMuted, "Its last failure: "), layout.Text(stylePlain, info.Cause)), 2)...)
 		}
 	}
-	title := false
+	among := explain.Report{}
 	for i := range r.Causes {
 		c := &r.Causes[i]
-		if !slices.Contains(c.Pods, pod) && (index == nil || !listHas(c.Indexes, *index)) {
-			continue
+		if slices.Contains(c.Pods, pod) || index != nil && listHas(c.Indexes, *index) {
+			among.Causes = append(among.Causes, *c)
 		}
-		if !title {
-			title = true
-			out = append(out, layout.Of(layout.Text(bold, "Failures it is among")))
-		}
-		out = append(out, podCause(p, c)...)
 	}
-	return out
-}
-
-// podCause tells one cause.
-func podCause(p *paint, c *explain.Cause) []layout.Line {
-	l := layout.Of(layout.Textf(styleBad, "%s %d× ", p.glyphs.Bad, c.Count))
-	if p.ascii {
-		l = layout.Of(layout.Textf(styleBad, "%s %dx ", p.glyphs.Bad, c.Count))
+	if among.Causes == nil {
+		return out
 	}
-	l = append(l, layout.Text(stylePlain, c.Text))
-	if c.Meaning != "" {
-		l = append(l, layout.Text(styleMuted, ": "+c.Meaning))
-	}
-	if c.Rule != nil {
-		l = append(l, layout.Text(stylePlain, ", "), layout.Text(styleAccent, ruleTitle(*c.Rule, c.RuleName)), layout.Text(actionStyle(c.Action), " "+c.Action))
-	}
-	out := p.wrap(l, 2)
-	if c.Message != "" {
-		out = append(out, p.wrap(layout.Of(layout.Text(styleMuted, "  "+p.glyphs.Quote+" "), layout.Text(stylePlain, c.Message)), 4)...)
-	}
-	return out
+	out = append(out, layout.Of(layout.Text(bold, "Failures it is among")))
+	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
 }
 
 // listHas says that an index is in a list of intervals.

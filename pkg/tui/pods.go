@@ -71,7 +71,7 @@ func (o *podsPane) body(p *paint) []layout.Line {
 	o.rows.derive(o, r)
 	lines := o.above(p, r)
 	if len(o.rows.order) == 0 {
-		return append(lines, p.wrap(layout.Plainly(noPods(r)), 0)...)
+		return append(lines, p.Wrap(layout.Plainly(noPods(r)), 0)...)
 	}
 	key := func(row int) string { return r.Pods[o.rows.order[row]].Name }
 	o.list.resize(len(o.rows.order), p.height-len(lines)-1, key)

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 )
 
 // The ways to sort pods, in the order of podOrders.
@@ -70,7 +71,7 @@ func podIsChosen(f *filter, r *explain.Report, pod *explain.PodInfo) bool {
 func podRuleWords(r *explain.Report, pod *explain.PodInfo) string {
 	switch {
 	case pod.Rule != nil:
-		return ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))
+		return section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))
 	case pod.Phase == string(corev1.PodFailed) && r.FailurePolicy != nil:
 		return "no rule matched"
 	}

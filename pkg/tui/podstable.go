@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -49,15 +49,15 @@ func (f *podsFacts) derive(r *explain.Report, p *paint) {
 	}
 	f.rule = ruleWidth(r)
 	f.readCauses(r)
-	f.when = [2]int{len("59m59s ago"), len("ends at ") + len(p.clock(p.now))}
+	f.when = [2]int{len("59m59s ago"), len("ends at ") + len(p.Clock(p.Now))}
 	if !f.earliest.IsZero() {
-		f.when[1] = max(f.when[1], len("since ")+len(p.clock(f.earliest)))
+		f.when[1] = max(f.when[1], len("since ")+len(p.Clock(f.earliest)))
 	}
 }
 
 func (f *podsFacts) add(pod *explain.PodInfo) {
 	switch {
-	case pod.State == statePodTerminating:
+	case pod.State == section.PodTerminating:
 		f.ending++
 	case pod.Phase == string(corev1.PodFailed):
 		f.failed++
@@ -138,13 +138,13 @@ func (f *podsFacts) counts(p *paint) layout.Line {
 	var l layout.Line
 	add := func(n int, phase corev1.PodPhase, state, what string) {
 		if n > 0 {
-			mark, style := podLook(p, string(phase), state)
+			mark, style := section.PodMark(&p.Frame, string(phase), state)
 			l = append(l, layout.Textf(style, "%s %d %s", mark, n, what))
 		}
 	}
 	add(f.failed, corev1.PodFailed, "", "failed")
 	add(f.waiting, corev1.PodPending, "Pending", "pending")
-	add(f.ending, corev1.PodRunning, statePodTerminating, "terminating")
+	add(f.ending, corev1.PodRunning, section.PodTerminating, "terminating")
 	add(f.running, corev1.PodRunning, string(corev1.PodRunning), "running")
 	add(f.succeeded, corev1.PodSucceeded, "", "succeeded")
 	return l
@@ -156,7 +156,7 @@ func (o *podsPane) table(p *paint, r *explain.Report, first, end int) []layout.L
 	for row := first; row < end; row++ {
 		cells = append(cells, o.cells(p, r, &r.Pods[o.rows.order[row]]))
 	}
-	header, lines := layout.Table(o.columns(p), cells, p.width-cursorWidth, p.glyphs.Ellipsis)
+	header, lines := layout.Table(o.columns(p), cells, p.Width-cursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(cursorWidth)}
 	for i, l := range lines {
 		out = append(out, chosenRow(p, l, first+i == o.list.cursor))
@@ -171,7 +171,7 @@ func (o *podsPane) columns(p *paint) []layout.Column {
 	head := func(name string) string { return o.sorting.header(p, name) }
 	name := f.name
 	if o.cutsNames(p) {
-		name -= widthOf(o.job.job.Name) - widthOf(p.glyphs.Ellipsis)
+		name -= widthOf(o.job.job.Name) - widthOf(p.Glyphs.Ellipsis)
 	}
 	least := podsLeastOf(p)
 	all := []layout.Column{
@@ -183,7 +183,7 @@ func (o *podsPane) columns(p *paint) []layout.Column {
 		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
 		{Header: "ACTION", Drop: 6},
 		{Header: "COUNTED", Drop: 8},
-		{Header: head(columnWhen), Width: f.when[boolInt(p.absolute)], Drop: 3},
+		{Header: head(columnWhen), Width: f.when[boolInt(p.Absolute)], Drop: 3},
 		{Header: "NODE", Width: f.node, Min: 12, Drop: 9},
 	}
 	return present(o, all)
@@ -194,11 +194,11 @@ type podsLeast struct{ name, state, cause, rule int }
 
 func podsLeastOf(p *paint) podsLeast {
 	switch {
-	case p.width < 80:
+	case p.Width < 80:
 		return podsLeast{name: 14, state: 10, cause: 18, rule: 10}
-	case p.width < 120:
+	case p.Width < 120:
 		return podsLeast{name: 18, state: 12, cause: 22, rule: 18}
-	case p.width < 160:
+	case p.Width < 160:
 		return podsLeast{name: 22, state: 14, cause: 30, rule: 20}
 	}
 	return podsLeast{name: 32, state: 18, cause: 36, rule: 28}
@@ -226,13 +226,13 @@ func present[T any](o *podsPane, all []T) []T {
 
 // cutsNames says that the name of the Job, with which those of pods begin, is left out.
 func (o *podsPane) cutsNames(p *paint) bool {
-	return p.width < 120 && o.facts.prefixed && widthOf(o.job.job.Name) > 12
+	return p.Width < 120 && o.facts.prefixed && widthOf(o.job.job.Name) > 12
 }
 
 func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	name := layout.Plainly(pod.Name)
 	if o.cutsNames(p) {
-		name = layout.Of(layout.Text(styleMuted, p.glyphs.Ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
+		name = layout.Of(layout.Text(styleMuted, p.Glyphs.Ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
 	known := failureText{pod.Failure, pod.Cause}
 	cause := known.short()
@@ -240,24 +240,16 @@ func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []la
 		cause = known.brief()
 	}
 	return present(o, []layout.Line{
-		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(tryOf(pod)), podStateCell(p, pod), layout.Plainly(cause), podRule(r, pod),
-		layout.Of(layout.Text(actionStyle(pod.Action), pod.Action)), layout.Plainly(podCounted(pod)), podWhen(p, pod), layout.Of(layout.Text(styleMuted, pod.Node)),
+		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(section.Number(pod.Attempt)), podStateCell(p, pod), layout.Plainly(cause), podRule(r, pod),
+		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), podWhen(p, pod), layout.Of(layout.Text(styleMuted, pod.Node)),
 	})
 }
 
 // podStateCell is podState, in one word where there is little room.
 func podStateCell(p *paint, pod *explain.PodInfo) layout.Line {
-	if pod.Ready && pod.State == string(corev1.PodRunning) && p.width < 160 {
-		mark, style := podLook(p, pod.Phase, pod.State)
+	if pod.Ready && pod.State == string(corev1.PodRunning) && p.Width < 160 {
+		mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
 		return layout.Of(layout.Text(style, mark+" Ready"))
 	}
-	return podState(p, pod)
-}
-
-// tryOf is the number of the attempt, which not every controller tells.
-func tryOf(pod *explain.PodInfo) string {
-	if pod.Attempt <= 0 {
-		return ""
-	}
-	return fmt.Sprint(pod.Attempt)
+	return section.PodState(&p.Frame, pod)
 }

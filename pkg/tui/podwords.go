@@ -10,66 +10,37 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
-
-// statePodTerminating is that of a pod that is being deleted, see explain.Pod.State.
-const statePodTerminating = "Terminating"
-
-// podState is the state with its mark.
-func podState(p *paint, pod *explain.PodInfo) layout.Line {
-	mark, style := podLook(p, pod.Phase, pod.State)
-	state := pod.State
-	if pod.Ready && state == string(corev1.PodRunning) {
-		state = "Running, ready"
-	}
-	return layout.Of(layout.Text(style, mark+" "+state))
-}
-
-// podLook is the mark and the style of a pod.
-func podLook(p *paint, phase, state string) (mark string, style styleOf) {
-	switch {
-	case state == statePodTerminating:
-		return p.glyphs.Ending, styleSpecial
-	case phase == string(corev1.PodFailed):
-		return p.glyphs.Bad, styleBad
-	case phase == string(corev1.PodSucceeded):
-		return p.glyphs.Good, styleGood
-	case state == string(corev1.PodRunning):
-		return p.glyphs.Running, styleInfo
-	case state == string(corev1.PodPending), state == "ContainerCreating", state == "PodInitializing", state == "":
-		return p.glyphs.Dot, styleMuted
-	}
-	return p.glyphs.Warn, styleWarn
-}
 
 // podWhen is when the pod ended, or since when it is there, or when its grace period ends.
 func podWhen(p *paint, pod *explain.PodInfo) layout.Line {
 	switch {
-	case !pod.GraceEnds.IsZero() && pod.State == statePodTerminating:
+	case !pod.GraceEnds.IsZero() && pod.State == section.PodTerminating:
 		return graceLeft(p, pod.GraceEnds.Time)
-	case !pod.Ended.IsZero() && p.absolute:
-		return layout.Plainly("ended " + p.when(pod.Ended))
+	case !pod.Ended.IsZero() && p.Absolute:
+		return layout.Plainly("ended " + p.When(pod.Ended))
 	case !pod.Ended.IsZero():
-		return layout.Plainly(p.when(pod.Ended))
+		return layout.Plainly(p.When(pod.Ended))
 	case pod.Created.IsZero():
 		return layout.Of(layout.Text(styleMuted, "-"))
-	case p.absolute:
-		return layout.Plainly("since " + p.clock(pod.Created.Time))
+	case p.Absolute:
+		return layout.Plainly("since " + p.Clock(pod.Created.Time))
 	}
-	return layout.Plainly("for " + wording.Duration(max(0, p.now.Sub(pod.Created.Time))))
+	return layout.Plainly("for " + wording.Duration(max(0, p.Now.Sub(pod.Created.Time))))
 }
 
 // graceLeft is the time until a terminating pod is killed; one that should have ended is bad.
 func graceLeft(p *paint, ends time.Time) layout.Line {
-	overdue := p.now.Sub(ends) >= time.Second
+	overdue := p.Now.Sub(ends) >= time.Second
 	switch {
-	case overdue && p.absolute:
-		return layout.Of(layout.Text(styleBad|bold, "due "+p.countdown(ends)))
+	case overdue && p.Absolute:
+		return layout.Of(layout.Text(styleBad|bold, "due "+p.Countdown(ends)))
 	case overdue:
-		return layout.Of(layout.Text(styleBad|bold, p.countdown(ends)))
+		return layout.Of(layout.Text(styleBad|bold, p.Countdown(ends)))
 	}
-	return layout.Of(layout.Text(styleSpecial, "ends "+p.countdown(ends)))
+	return layout.Of(layout.Text(styleSpecial, "ends "+p.Countdown(ends)))
 }
 
 // podRule is the rule of the podFailurePolicy that a failed pod matched, short for a table,
@@ -77,7 +48,7 @@ func graceLeft(p *paint, ends time.Time) layout.Line {
 func podRule(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:
-		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, ruleName(r, *pod.Rule)))))
+		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case r.FailurePolicy == nil:
@@ -93,8 +64,8 @@ func podVerdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case pod.Rule != nil:
-		l = layout.Of(layout.Text(styleAccent, ruleTitle(*pod.Rule, ruleName(r, *pod.Rule))), layout.Text(stylePlain, " matched: "),
-			layout.Text(actionStyle(pod.Action), pod.Action))
+		l = layout.Of(layout.Text(styleAccent, section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))), layout.Text(stylePlain, " matched: "),
+			layout.Text(section.ActionStyle(pod.Action), pod.Action))
 		if pod.Action != actionCount {
 			return l
 		}
@@ -111,16 +82,6 @@ const (
 	actionIgnore = "Ignore"
 )
 
-func actionStyle(action string) styleOf {
-	switch action {
-	case actionCount:
-		return stylePlain
-	case actionIgnore:
-		return styleMuted
-	}
-	return styleBad
-}
-
 // countedAgainst is "counted against backoffLimit", or why it is not yet.
 func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {
 	limit := "backoffLimit"
@@ -136,34 +97,6 @@ func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {
 		return "to be counted against " + limit + " with the next pod"
 	}
 	return "counted against " + limit
-}
-
-// podCounted is PodInfo.Counted in a word.
-func podCounted(pod *explain.PodInfo) string {
-	switch pod.Counted {
-	case explain.Counted:
-		return "yes"
-	case explain.Recorded:
-		return "recorded"
-	case explain.NotCounted:
-		return "no"
-	case explain.AwaitsReplacement:
-		return "with next pod"
-	}
-	return pod.Counted
-}
-
-// ruleName is that of a rule of the podFailurePolicy, "" if it has none.
-func ruleName(r *explain.Report, index int32) string {
-	if r.FailurePolicy == nil {
-		return ""
-	}
-	for i := range r.FailurePolicy.Rules {
-		if r.FailurePolicy.Rules[i].Index == index {
-			return r.FailurePolicy.Rules[i].Name
-		}
-	}
-	return ""
 }
 
 // failureText is why a pod failed: as a value, if more is known than the words of others.
@@ -221,11 +154,11 @@ func briefCauses(causes []failureText) []string {
 func gapLines(p *paint, gaps []explain.Gap) []layout.Line {
 	var out []layout.Line
 	for i := range gaps {
-		l := layout.Of(layout.Text(styleWarn, p.glyphs.Warn+" "+gaps[i].Text))
+		l := layout.Of(layout.Text(styleWarn|bold, p.Glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(gaps[i].Text)))
 		if gaps[i].Command != "" {
 			l = append(l, layout.Text(styleMuted, "  "+gaps[i].Command))
 		}
-		out = append(out, p.wrap(l, 2)...)
+		out = append(out, p.Wrap(l, 2)...)
 	}
 	return out
 }

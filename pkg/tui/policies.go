@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -23,36 +24,19 @@ func (o *policiesPane) keys() []keyGroup { return nil }
 
 func (o *policiesPane) body(p *paint) []layout.Line {
 	j := p.data.job
-	lines := []layout.Line{nil, p.title("Failure policy", "the first rule that matches decides")}
-	if rules := failurePolicyLines(p, j, false); rules != nil {
-		lines = append(lines, rules...)
-	} else {
-		lines = append(lines, p.wrap(layout.Of(layout.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)...)
+	policy := section.FailurePolicy(&p.Frame, j.FailurePolicy, false)
+	if policy.Lines == nil {
+		policy.Lines = p.Wrap(layout.Of(layout.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)
 	}
-	lines = append(lines, nil, p.title("Success criteria", successNote(j)))
-	lines = append(lines, successLines(p, j)...)
-	if limits := limitLines(p, j); limits != nil {
-		lines = append(lines, nil, p.title("Limits", limitsNote(j)))
-		lines = append(lines, limits...)
+	var lines []layout.Line
+	for _, s := range []section.Section{policy, section.Success(&p.Frame, j.Report, j.pods), section.Limits(&p.Frame, j.Report)} {
+		if s.Lines != nil {
+			lines = append(append(lines, nil), p.section(s)...)
+		}
 	}
 	lines = append(lines, nil, p.title("Replacement", ""))
-	lines = append(lines, p.wrap(layout.Plainly(replacement(j)), 0)...)
+	lines = append(lines, p.Wrap(layout.Plainly(replacement(j)), 0)...)
 	return o.scroll.page(p, lines)
-}
-
-// limitsNote says what the numbers are.
-func limitsNote(j *jobData) string {
-	if isDecided(j) {
-		return "used"
-	}
-	return "used, and left"
-}
-
-func successNote(j *jobData) string {
-	if j.SuccessPolicy == nil {
-		return ""
-	}
-	return "the first that is met ends the Job"
 }
 
 // replacement says when a pod gets a successor (KEP-3939).

@@ -19,7 +19,7 @@ type screen interface {
 
 // pane draws a part of the screen and acts on keys.
 type pane interface {
-	// body are the lines of the pane, at most p.height of p.width columns. It may note
+	// body are the lines of the pane, at most p.height of p.Width columns. It may note
 	// sizes for keys to come, and nothing else.
 	body(p *paint) []layout.Line
 	// key acts on a key press. What it does not know (false) is for whoever is around it.

@@ -94,9 +94,9 @@ func (s *sorting) header(p *paint, column string) string {
 
 func (s *sorting) mark(p *paint) string {
 	if s.falling() {
-		return p.glyphs.Down
+		return p.Glyphs.Down
 	}
-	return p.glyphs.Up
+	return p.Glyphs.Up
 }
 
 // line is "by name ▲": the column may have no room.
@@ -109,7 +109,7 @@ func chosenRow(p *paint, l layout.Line, chosen bool) layout.Line {
 	if !chosen {
 		return l.Indent(cursorWidth)
 	}
-	return append(layout.Of(layout.Text(styleAccent|bold, p.glyphs.Cursor), layout.Blank(1)), l.With(bold)...)
+	return append(layout.Of(layout.Text(styleAccent|bold, p.Glyphs.Cursor), layout.Blank(1)), l.With(bold)...)
 }
 
 // cursorWidth is that of the cursor before rows.
@@ -122,10 +122,10 @@ func (s *sorting) titled(p *paint, title layout.Line, colon string, counts layou
 	for i := range counts {
 		parts[i] = counts[i : i+1]
 	}
-	by, rows := s.line(p), layout.Flow(parts, p.width, 2)
-	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.width {
+	by, rows := s.line(p), layout.Flow(parts, p.Width, 2)
+	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.Width {
 		title = append(append(title, layout.Text(styleMuted, colon)), rows[0]...)
 		rows = nil
 	}
-	return append([]layout.Line{layout.Spread(p.width, title, by, p.glyphs.Ellipsis)}, rows...)
+	return append([]layout.Line{layout.Spread(p.Width, title, by, p.Glyphs.Ellipsis)}, rows...)
 }

@@ -47,28 +47,28 @@ func TestTimelineStaysAtItsEnd(t *testing.T) {
 	s := long(t, 100)
 	b := open(t, s, size{80, 24}, nil)
 	b.press("6")
-	shows(b, "moment 99.")
+	shows(b, "Moment 99.")
 	b.send(more(t, s, 120))
-	shows(b, "moment 119.")
+	shows(b, "Moment 119.")
 	b.press("up")
-	shows(b, "▼ 1 more", "moment 118.")
+	shows(b, "▼ 1 more", "Moment 118.")
 	b.send(more(t, s, 150))
-	hides(b, "moment 149.")
-	shows(b, "▼ 31 more", "moment 118.")
+	hides(b, "Moment 149.")
+	shows(b, "▼ 31 more", "Moment 118.")
 	b.press("G")
 	b.send(more(t, s, 160))
-	shows(b, "moment 159.")
+	shows(b, "Moment 159.")
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
 	shows(b, "▼ 3 more")
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	b.send(more(t, s, 170))
-	shows(b, "moment 169.")
+	shows(b, "Moment 169.")
 	for _, key := range []string{"k", "pgup", "b", "g", "home"} {
 		b.press("G", key)
 		shows(b, "▼")
 	}
 	b.press("g", "down", "j", "pgdown", "f")
-	hides(b, "moment 0.")
+	hides(b, "Moment 0.")
 	b.press("end")
 	hides(b, "▼")
 }
@@ -77,21 +77,21 @@ func TestTimelineStaysAtItsEnd(t *testing.T) {
 func TestTimelineFilters(t *testing.T) {
 	b := open(t, long(t, 100), size{80, 24}, nil)
 	b.press("6", "x")
-	shows(b, "! warnings only  x shows all", "moment 90.", "moment 0.")
-	hides(b, "moment 99.")
+	shows(b, "! warnings only  x shows all", "Moment 90.", "Moment 0.")
+	hides(b, "Moment 99.")
 	b.press("/")
 	b.write("nt 5")
-	shows(b, "/nt 5  1 of 100 moments", "moment 50.")
+	shows(b, "/nt 5  1 of 100 moments", "Moment 50.")
 	b.press("enter", "x")
-	shows(b, "19 of 100 moments", "moment 59.", "esc clear the filter")
+	shows(b, "19 of 100 moments", "Moment 59.", "esc clear the filter")
 	b.press("esc")
-	shows(b, "moment 99.")
+	shows(b, "Moment 99.")
 	hides(b, "of 100 moments")
 	b.press("/")
 	b.write("NOTHING like it")
 	shows(b, "0 of 100 moments", "Nothing to tell.")
 	b.press("esc")
-	shows(b, "moment 99.")
+	shows(b, "Moment 99.")
 }
 
 // Times are aligned, relative to the creation or of the day, with a date on other days.
@@ -109,17 +109,17 @@ func TestTimelineTimes(t *testing.T) {
 		}
 		return -1
 	}
-	shows(b, s.Time.Add(-72*time.Hour).Format("2006-01-02 15:04:05")+"  ! Event  moment 0.", "moment 1. (7×)")
-	if at("moment 0.") != at("moment 2.") {
+	shows(b, s.Time.Add(-72*time.Hour).Format("2006-01-02 15:04:05")+"  ! Event  Moment 0.", "Moment 1. (7×)")
+	if at("Moment 0.") != at("Moment 2.") {
 		t.Errorf("not aligned:\n%s", b.picture())
 	}
 	b.press("r")
-	shows(b, "+0s  ! Event  moment 0.", "+2s    Event  moment 2.")
+	shows(b, "+0s  ! Event  Moment 0.", "+2s    Event  Moment 2.")
 	s.Job.Report.Job.Created, s.Job.Report.Job.Started = nil, nil
 	shows(open(t, s, size{80, 24}, nil), "Running")
 	b = open(t, s, size{80, 24}, nil)
 	b.press("6")
-	shows(b, "3d ago  ! Event")
+	shows(b, "+0s     ! Event")
 }
 
 // Issue 6, 2: several things that are told as one have the range of their times; where that
@@ -133,11 +133,11 @@ func TestTimelineRanges(t *testing.T) {
 	at.Until = &metav1.Time{Time: at.Time.Add(time.Millisecond)}
 	b := open(t, s, size{80, 24}, nil)
 	b.press("6")
-	shows(b, "+1s            Event  moment 1.", "+2s to +45s    Event  moment 2.")
+	shows(b, "+1s            Event  Moment 1.", "+2s to +45s    Event  Moment 2.")
 	b.press("r")
 	clock := func(after time.Duration) string { return created.Add(after).Format("15:04:05") }
 	shows(b, clock(2*time.Second)+" to "+clock(45*time.Second)+"    Event")
 	b = open(t, s, size{60, 20}, nil)
 	b.press("6", "r")
-	shows(b, clock(2*time.Second)+"    moment 2. (until "+clock(45*time.Second)+")")
+	shows(b, clock(2*time.Second)+"    Moment 2. (until "+clock(45*time.Second)+")")
 }

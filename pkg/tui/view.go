@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -57,12 +58,12 @@ func trimmed(lines []layout.Line) []layout.Line {
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
 func (m *Model) lines() []layout.Line {
 	p := m.paint()
-	body := p.sized(p.width, max(1, p.height-2))
+	body := p.sized(p.Width, max(1, p.height-2))
 	if m.paused {
-		body.now = m.pausedAt
+		body.Now = m.pausedAt
 	}
 	if m.isGone() {
-		body.now = m.data.job.ObservedAt.Time // Its clocks stand still.
+		body.Now = m.data.job.ObservedAt.Time // Its clocks stand still.
 	}
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.height)
@@ -70,12 +71,12 @@ func (m *Model) lines() []layout.Line {
 	for i := range body.height {
 		var l layout.Line
 		if i < len(middle) {
-			l = p.cut(middle[i], m.width)
+			l = p.Cut(middle[i], m.width)
 		}
 		out = append(out, l)
 	}
 	out = append(out, m.bottomLine(p))
-	out[0], out[len(out)-1] = p.cut(out[0], m.width), p.cut(out[len(out)-1], m.width)
+	out[0], out[len(out)-1] = p.Cut(out[0], m.width), p.Cut(out[len(out)-1], m.width)
 	return out[:min(len(out), m.height)]
 }
 
@@ -89,8 +90,11 @@ func (m *Model) body(p *paint) []layout.Line {
 
 func (m *Model) paint() *paint {
 	return &paint{
-		width: max(m.width, minWidth), height: max(m.height, minHeight), now: m.now, absolute: m.absolute,
-		location: m.o.Location, glyphs: m.glyphs, ascii: m.o.ASCII, data: &m.data,
+		Frame: section.Frame{
+			Width: max(m.width, minWidth), Now: m.now, Absolute: m.absolute,
+			Location: m.o.Location, Glyphs: m.glyphs, ASCII: m.o.ASCII,
+		},
+		height: max(m.height, minHeight), data: &m.data,
 	}
 }
 
@@ -109,16 +113,16 @@ func (m *Model) pathLine(p *paint) layout.Line {
 	fresh := m.freshness(p)
 	between := layout.Text(styleMuted, " "+m.glyphs.Into+" ")
 	last := len(m.stack) - 1
-	room := p.width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
+	room := p.Width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
 	var path layout.Line
 	for i, s := range m.stack[:last] {
 		crumb := layout.Of(layout.Text(styleMuted, s.crumb()))
-		crumb = p.cut(crumb, max(leastCrumb, room/(last-i)))
+		crumb = p.Cut(crumb, max(leastCrumb, room/(last-i)))
 		room -= crumb.Width()
 		path = append(append(path, crumb...), between)
 	}
 	path = append(path, layout.Text(bold, m.top().crumb()))
-	return layout.Spread(p.width, path, fresh, m.glyphs.Ellipsis)
+	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
 // freshness are the marks of what is not live, and the time.
@@ -131,12 +135,12 @@ func (m *Model) freshness(p *paint) layout.Line {
 	switch {
 	case m.Err() != nil:
 		ended := layout.Of(layout.Text(styleBad|bold, "ended: "+m.over.Error()))
-		l = append(append(l, p.cut(ended, p.width/2)...), layout.Blank(2))
+		l = append(append(l, p.Cut(ended, p.Width/2)...), layout.Blank(2))
 	case link.StaleSince != nil:
-		mark(styleBad|bold, p.glyphs.Warn+" stale since "+p.clock(*link.StaleSince))
+		mark(styleBad|bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(styleBad|bold, p.glyphs.Bad+" deleted, as it was at "+p.clock(m.data.job.ObservedAt.Time))
+		mark(styleBad|bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.job.ObservedAt.Time))
 	}
 	if m.paused {
 		mark(styleWarn|bold, m.glyphs.Paused+" paused")
@@ -147,7 +151,7 @@ func (m *Model) freshness(p *paint) layout.Line {
 	case m.o.Replay > 0:
 		mark(styleSpecial, fmt.Sprintf("replay %gx", m.o.Replay))
 	}
-	return append(l, layout.Text(styleMuted, p.now.In(p.location).Format("15:04:05")))
+	return append(l, layout.Text(styleMuted, p.Now.In(p.Location).Format("15:04:05")))
 }
 
 // bottomLine is a question, something to say, why the connection is lost, or the keys.
@@ -155,12 +159,12 @@ func (m *Model) bottomLine(p *paint) layout.Line {
 	link := m.latest().Link
 	switch {
 	case m.prompt != nil:
-		return m.prompt.line(p.width, p.glyphs.Ellipsis)
+		return m.prompt.line(p.Width, p.Glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return layout.Of(layout.Text(styleAccent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
 		why := layout.Of(layout.Text(styleBad, "Trying again: "+link.Why+" "))
-		return layout.Spread(p.width, why, m.tailHints(p).Indent(1), p.glyphs.Ellipsis)
+		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
 }
@@ -179,7 +183,7 @@ func (m *Model) keyLine(p *paint) layout.Line {
 	var l layout.Line
 	for _, b := range m.hints() {
 		hint := p.keyHints(b)
-		if l.Width()+hint.Width()+tail.Width() <= p.width {
+		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)
 		}
 	}
@@ -229,7 +233,7 @@ func (p *paint) keyHints(bindings ...binding) layout.Line {
 // keyName is what a key is called, in ASCII where there is nothing else.
 func (p *paint) keyName(b binding) string {
 	name := b.Help().Key
-	if p.ascii {
+	if p.ASCII {
 		name = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right").Replace(name)
 	}
 	return name

@@ -17,12 +17,13 @@ const root = "../.."
 // worded are the fields and methods that hold words which this project wrote.
 var worded = []string{"Text", "Sentence", "Clauses", "Why", "WaitsFor", "Cause", "Meaning", "Progress", "Short"}
 
-// readers look into a text.
+// readers are the functions of package strings that look into a text; a regexp does, too.
 var readers = []string{
 	"Contains", "ContainsAny", "ContainsRune", "Cut", "CutPrefix", "CutSuffix", "EqualFold", "Fields", "HasPrefix", "HasSuffix",
 	"Index", "IndexAny", "LastIndex", "Replace", "ReplaceAll", "Split", "SplitN", "Trim", "TrimLeft", "TrimPrefix", "TrimRight", "TrimSuffix",
-	"FindStringSubmatch", "FindStringSubmatchIndex", "FindString", "MatchString",
 }
+
+var regexpReaders = []string{"FindStringSubmatch", "FindStringSubmatchIndex", "FindString", "MatchString"}
 
 // Values travel, words are made at the edge: no code matches, cuts, or strips a sentence that
 // this project wrote (ADR 0008).
@@ -43,6 +44,7 @@ func f(v V, name string) {
 	strings.HasPrefix(v.Verdict.Sentence, "The Job")
 	strings.Contains(strings.ToLower(p.Text), "quota")
 	pattern.MatchString(c.Text())
+	p.Cut(layout.Text(style, name), width)
 	strings.HasPrefix(name, "Job")
 	strings.Join(v.Clauses, "; ")
 }`
@@ -63,7 +65,7 @@ func readBack(file *ast.File) (places []string) {
 			return true
 		}
 		f, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || !slices.Contains(readers, f.Sel.Name) {
+		if !ok || !isReader(f) {
 			return true
 		}
 		for _, argument := range call.Args {
@@ -77,6 +79,11 @@ func readBack(file *ast.File) (places []string) {
 		return true
 	})
 	return places
+}
+
+func isReader(f *ast.SelectorExpr) bool {
+	of, isName := f.X.(*ast.Ident)
+	return isName && of.Name == "strings" && slices.Contains(readers, f.Sel.Name) || slices.Contains(regexpReaders, f.Sel.Name)
 }
 
 // parse reads the files of a folder that are not tests, by their path.

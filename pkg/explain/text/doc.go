@@ -1,5 +1,6 @@
-// Package text draws an explain.Report for people: as a page to read (Explanation), as one
-// screen (Summary), and for several Jobs at once (Explanations).
+// Package text puts an explain.Report on a page: to read from top to bottom (Explanation), on
+// one screen (Summary), and for several Jobs at once (Explanations). What the page shares with
+// the interactive view is drawn by pkg/explain/section.
 //
 // It promises:
 //   - Text from the Report reaches the terminal only through pkg/layout, which makes it safe

@@ -6,7 +6,15 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// causesLimit is how many causes, and rowsLimit how many rows of indexes and pods, are shown
+// without Full.
+const (
+	causesLimit = 10
+	rowsLimit   = 10
 )
 
 // Indents of what stands below a title, and of commands below an advice.
@@ -18,7 +26,9 @@ const (
 // view draws one Report on a page.
 type view struct {
 	page   *page
+	frame  *section.Frame
 	report *explain.Report
+	pods   section.PodCounts
 	// brief leaves out what nobody asks about a Job that is complete.
 	brief bool
 }
@@ -32,17 +42,35 @@ func Explanation(w io.Writer, r explain.Report, o Options) error {
 }
 
 func (v *view) explanation() {
+	f, r := v.frame, v.report
 	v.head()
 	v.about()
-	v.evidence()
-	v.advice(v.report.Advice)
-	for _, section := range []func(){
-		v.problems, v.causesSection, v.failurePolicy, v.successPolicy, v.indexesSection, v.waits, v.counts,
-		v.reconciler, v.timeline, v.next, v.pods,
-	} {
-		section()
+	if !v.brief {
+		v.page.section(section.Why(f, r))
 	}
+	v.advice(r.Advice)
+	v.page.section(section.Problems(f, r))
+	v.page.section(section.Causes(f, r, causesLimit))
+	if !v.brief {
+		v.page.section(section.FailurePolicy(f, r.FailurePolicy, false))
+	}
+	if v.hasSuccess() {
+		v.page.section(section.Success(f, r, v.pods))
+	}
+	v.indexes()
+	v.counts()
+	v.reconciler()
+	v.timeline()
+	v.page.section(section.Next(f, r))
+	v.podTable()
 	v.gaps()
+}
+
+// hasSuccess reports whether the progress of a Job is of interest: not if it failed with none.
+func (v *view) hasSuccess() bool {
+	done, _ := v.pods.Done(v.report)
+	hopeless := done == 0 && v.report.Verdict.Fate == explain.FateFailed
+	return v.report.SuccessPolicy != nil || !v.brief && !hopeless
 }
 
 // ExplanationLines are those of Explanation, for whoever draws them himself.
@@ -53,8 +81,9 @@ func ExplanationLines(r explain.Report, o Options) []layout.Line {
 }
 
 func newView(r *explain.Report, o Options) *view {
+	p := newPage(o)
 	return &view{
-		page: newPage(o), report: r,
+		page: p, frame: p.frame(r.ObservedAt.Time), report: r, pods: section.CountPods(r),
 		brief: r.Verdict.Fate == explain.FateComplete && len(r.Problems) == 0 && !o.Full,
 	}
 }
@@ -75,9 +104,8 @@ func (v *view) about() {
 
 // headline is "✗ Failed  job ml/train, after 3m4s".
 func (v *view) headline() {
-	glyph, style := v.page.mark(v.report.Verdict)
 	job := &v.report.Job
-	spans := layout.Of(layout.Text(style, glyph+" "+statusWord(v.report.Verdict)), plain("  job "+jobName(job)))
+	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
 	if job.Owner != nil {
 		spans = append(spans, plain(" of "+job.Owner.Kind+" "+job.Owner.Name))
 	}
@@ -89,78 +117,6 @@ func (v *view) headline() {
 		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
 	}
 	v.page.Para(0, indentSection, spans...)
-}
-
-func jobName(job *explain.Job) string {
-	if job.Namespace == "" {
-		return job.Name
-	}
-	return job.Namespace + "/" + job.Name
-}
-
-func statusWord(verdict explain.Verdict) string {
-	if verdict.Stalled && verdict.Status == "Running" {
-		return verdict.Status + " (stalled)"
-	}
-	return verdict.Status
-}
-
-// mark is the glyph and the style of a status.
-func (p *page) mark(verdict explain.Verdict) (glyph string, style layout.Style) {
-	switch {
-	case verdict.Fate == explain.FateFailed, verdict.Fate == explain.FateFailing:
-		return p.Glyphs.Bad, layout.Bad | layout.Bold
-	case verdict.Fate == explain.FateComplete, verdict.Fate == explain.FateSucceeding:
-		return p.Glyphs.Good, layout.Good | layout.Bold
-	case verdict.Status == "Suspended":
-		return p.Glyphs.Paused, layout.Warn | layout.Bold
-	case verdict.Stalled:
-		return p.Glyphs.Warn, layout.Warn | layout.Bold
-	case verdict.Status == "Terminating":
-		return p.Glyphs.Ending, layout.Warn | layout.Bold
-	}
-	return p.Glyphs.Running, layout.Good | layout.Bold
-}
-
-// evidence is the chain, each link below and right of the one that it explains.
-func (v *view) evidence() {
-	if len(v.report.Evidence) == 0 || v.brief {
-		return
-	}
-	v.page.Title("Why", "")
-	for i, link := range v.report.Evidence {
-		v.link(min(i, maxDepth), link)
-	}
-}
-
-// maxDepth keeps the end of a long chain readable on a narrow terminal.
-const maxDepth = 6
-
-func (v *view) link(depth int, link explain.Evidence) {
-	branch, indent := "", indentSection
-	if depth > 0 {
-		branch = v.page.Glyphs.Branch
-		indent += layout.Width(branch) * (depth - 1)
-	}
-	at := indent + layout.Width(branch)
-	spans := layout.Of(layout.Text(layout.Muted, branch), layout.Text(evidenceStyle(link.Kind), wording.Sentence(link.Text)))
-	if offset := v.offset(link.Time); offset != "" {
-		spans = append(spans, layout.Text(layout.Muted, " ("+offset+")"))
-	}
-	v.page.Para(indent, at, spans...)
-	v.page.Quote(at, link.Lines...)
-}
-
-func evidenceStyle(kind explain.EvidenceKind) layout.Style {
-	switch kind {
-	case explain.EvidenceContainer:
-		return layout.Bad
-	case explain.EvidenceNote:
-		return layout.Warn
-	case explain.EvidenceLogs:
-		return layout.Muted
-	}
-	return layout.Plain
 }
 
 // advice is what can be done, with its commands.

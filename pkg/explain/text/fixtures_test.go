@@ -105,7 +105,7 @@ func failedByRule() explain.Report {
 	}}
 	r.Causes = []explain.Cause{
 		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob", Indexes: "3", Pods: []string{"train-3-x7k2p"}, Message: "dataset is truncated"},
-		{Text: "container main exited with code 143", Meaning: "SIGTERM: it was asked to end", Source: explain.SourcePods, Count: 2, Indexes: "5-6", Pods: []string{"train-5-abcde", "train-6-fghij"}, Consequence: true},
+		{Text: "container main exited with code 143", Meaning: "it was asked to end", Source: explain.SourcePods, Count: 2, Indexes: "5-6", Pods: []string{"train-5-abcde", "train-6-fghij"}, Consequence: true},
 		{Text: "pod condition DisruptionTarget (PreemptionByScheduler)", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(0)), RuleName: "Preempted", Action: "Ignore", Indexes: "3", Pods: []string{"train-3-qqqqq"}},
 	}
 	r.Indexes = &explain.Indexes{Total: 10, Completed: "0-2,4", CompletedCount: 4, Failed: "", Pending: "3,5-9", PendingCount: 6, Details: []explain.IndexInfo{
@@ -243,7 +243,7 @@ func failureTarget() explain.Report {
 	}
 	r.Waits = []explain.Wait{{Kind: explain.WaitGrace, Until: *at(90), Text: "the grace period of 2 terminating pods is over"}}
 	r.Next = []explain.Step{
-		{At: at(90), Text: "the last terminating pod has to have ended by then"},
+		{Kind: explain.StepTerminated, At: at(90), Text: "the last terminating pod has to have ended by then"},
 		{Text: "the condition Failed follows once every pod has ended and is counted"},
 	}
 	r.Advice = []explain.Advice{{Text: "give it more time (activeDeadlineSeconds), or more at once (parallelism)"}}
@@ -309,13 +309,13 @@ func runningWithPolicy() explain.Report {
 		{Kind: explain.WaitDeadline, Until: *at(3600), Text: "the Job fails if it is not finished (activeDeadlineSeconds 3600)"},
 	}
 	r.Next = []explain.Step{
-		{At: at(205), Text: "the back-off ends and the first of 2 indexes in back-off gets its next pod"},
+		{Kind: explain.StepIndexBackoff, At: at(205), Text: "the back-off ends and the first of 2 indexes in back-off gets its next pod"},
 		{Text: "2 successes more of rule 0's indexes and the Job is complete"},
 		{Text: "10 failed indexes more and the Job fails (maxFailedIndexes 10)"},
 	}
 	r.Causes = []explain.Cause{
 		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 4, Indexes: "0", Pods: []string{"sweep-0-qwert"}},
-		{Text: "container main exited with code 137 (SIGKILL)", Meaning: "SIGKILL: something ended it by force", Source: explain.SourcePods, Count: 2, Indexes: "6", Pods: []string{"sweep-6-asdfg"}},
+		{Text: "container main exited with code 137 (SIGKILL)", Meaning: "something ended it by force", Source: explain.SourcePods, Count: 2, Indexes: "6", Pods: []string{"sweep-6-asdfg"}},
 	}
 	return r
 }

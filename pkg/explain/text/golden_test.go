@@ -128,19 +128,19 @@ func TestSummaryFitsOneScreen(t *testing.T) {
 // CLI-02: cropped behind 50 characters on a comma, complete with Full.
 func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
-	p := newPage(Options{})
-	if got, want := p.indexes(list), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
+	r := maxFailedIndexes()
+	v := newView(&r, Options{})
+	if got, want := v.frame.Crop(list, indexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := newPage(Options{Full: true}).indexes(list); got != list {
+	if got := newView(&r, Options{Full: true}).frame.Crop(list, indexesLimit); got != list {
 		t.Errorf("Full got %s", got)
 	}
 	for _, short := range []string{"", "1-3", strings.Repeat("1", 50), strings.Repeat("1", 60)} {
-		if got := p.indexes(short); got != short {
+		if got := v.frame.Crop(short, indexesLimit); got != short {
 			t.Errorf("%s became %s", short, got)
 		}
 	}
-	r := maxFailedIndexes()
 	for name, draw := range map[string]func(io.Writer) error{
 		"explanation": func(w io.Writer) error { return Explanation(w, r, Options{Width: 80, Full: true}) },
 		"summary":     func(w io.Writer) error { return Summary(w, r, Options{Width: 80, Full: true}) },

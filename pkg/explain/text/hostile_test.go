@@ -62,7 +62,7 @@ func hostile(text string, n int64) explain.ReportList {
 }
 
 var ownSequences = func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b\[(?:1|2|31|32|33|36|1;31|1;32|1;33)?m`)
+	return regexp.MustCompile(`\x1b\[(?:1|2|3[1-6]|1;3[1-6])?m`)
 }()
 
 // checkHarmless says that no control character but the newline is left, nor anything else

@@ -4,25 +4,26 @@ import (
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// rowsLimit is how many rows of indexes and pods are shown without Full.
-const rowsLimit = 10
+// indexesLimit is where lists of indexes are cut, as kubectl describe does (CLI-02).
+const indexesLimit = 50
 
-// indexesSection are the lists by state, and what is known of those that failed.
-func (v *view) indexesSection() {
+// indexes are the lists by state, and what is known of those that failed.
+func (v *view) indexes() {
 	if v.report.Indexes == nil || v.brief {
 		return
 	}
 	v.page.Title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
-	t := table{columns: []layout.Column{{}, {Right: true}, prose("")}}
+	var rows [][]layout.Line
 	for _, s := range indexStates(v.report.Indexes, v.over()) {
 		if s.count > 0 {
-			t.add(cell(s.style, s.word), layout.Plainly(fmt.Sprint(s.count)), layout.Plainly(v.page.indexes(s.list)))
+			rows = append(rows, []layout.Line{cell(s.style, s.word), layout.Plainly(fmt.Sprint(s.count)), layout.Plainly(v.frame.Crop(s.list, indexesLimit))})
 		}
 	}
-	v.page.table(indentSection, t)
+	v.page.Table(indentSection, []layout.Column{{}, {Right: true}, prose("")}, rows)
 	v.indexDetails(v.report.Indexes)
 }
 
@@ -63,76 +64,19 @@ func (v *view) indexDetails(x *explain.Indexes) {
 		return
 	}
 	v.page.Blank()
-	t := table{columns: []layout.Column{
-		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "IGNORED", Right: true, Drop: 3},
-		{Header: "NEXT POD", Drop: 1}, {Header: "POD", Min: 16, Middle: true, Drop: 2}, prose("CAUSE"),
-	}}
-	for _, info := range shown {
-		next := ""
-		if !info.Until.IsZero() {
-			next = v.countdownShort(info.Until.Time)
-		}
-		t.add(
-			layout.Plainly(fmt.Sprint(info.Index)), cell(stateStyle(info.State), v.stateWord(info.State)),
-			layout.Plainly(attempt(info)), layout.Plainly(countOrNone(info.Ignored)), layout.Plainly(next),
-			layout.Plainly(info.Pod), layout.Plainly(info.Cause),
-		)
-	}
-	v.page.table(indentSection, t)
-	v.omitted(int64(omitted), "index with failures", "indexes with failures")
+	v.page.Place(indentSection, section.FailedIndexes(v.frame, shown, v.stateOf)...)
+	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
 }
 
-// attempt is "2 of 4".
-func attempt(info explain.IndexInfo) string {
+// stateOf is the state of an index; nothing is pending any more in a Job that has ended.
+func (v *view) stateOf(info *explain.IndexInfo) layout.Line {
 	switch {
-	case info.Attempt == 0:
-		return ""
-	case info.Attempts == 0:
-		return fmt.Sprint(info.Attempt)
+	case info.State == explain.IndexFailed:
+		return cell(layout.Bad, info.State)
+	case info.State == explain.IndexBackingOff:
+		return cell(layout.Warn, "Back-off")
+	case info.State == explain.IndexPending && v.over():
+		return layout.Plainly("Not completed")
 	}
-	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
-}
-
-// stateWord is how a state of an index is written for people; nothing is pending any more in
-// a Job that has ended.
-func (v *view) stateWord(state string) string {
-	switch {
-	case state == explain.IndexBackingOff:
-		return "Back-off"
-	case state == explain.IndexPending && v.over():
-		return "Not completed"
-	}
-	return state
-}
-
-func stateStyle(state string) layout.Style {
-	switch state {
-	case "Failed":
-		return layout.Bad
-	case "BackingOff":
-		return layout.Warn
-	case "Completed", "Succeeded":
-		return layout.Good
-	}
-	return layout.Plain
-}
-
-func countOrNone(n int32) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
-
-// omitted says how much a table left out.
-func (v *view) omitted(n int64, one, many string) {
-	if n == 0 {
-		return
-	}
-	hint := ""
-	if !v.page.opts.Full {
-		hint = ", see --full"
-	}
-	more := fmt.Sprintf("%s %d more %s%s", v.page.Glyphs.More, n, either(n == 1, one, many), hint)
-	v.page.Para(indentSection, indentSection, layout.Text(layout.Muted, more))
+	return layout.Plainly(info.State)
 }

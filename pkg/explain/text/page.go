@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -47,27 +49,38 @@ func (p *page) writeTo(w io.Writer) error {
 	return out.Flush()
 }
 
-// table is one with a row for each line of text in its last column.
-type table struct {
-	columns []layout.Column
-	rows    [][]layout.Line
-}
-
-func (t *table) add(cells ...layout.Line) { t.rows = append(t.rows, cells) }
-
-// below adds lines to the last column.
-func (t *table) below(lines ...layout.Line) {
-	for _, l := range lines {
-		t.rows = append(t.rows, append(make([]layout.Line, len(t.columns)-1), l))
+// frame is what sections below a title are drawn for.
+func (p *page) frame(now time.Time) *section.Frame {
+	return &section.Frame{
+		Width: p.Room(indentSection), Now: now, Printed: true, Location: p.opts.Location,
+		Glyphs: p.Glyphs, ASCII: p.opts.ASCII, Full: p.opts.Full,
 	}
 }
 
-func (p *page) table(indent int, t table) { p.Table(indent, t.columns, t.rows) }
+// section writes a section below its title, unless it has no lines.
+func (p *page) section(s section.Section) {
+	if len(s.Lines) > 0 {
+		p.Title(s.Title, s.Note)
+		p.Place(indentSection, s.Lines...)
+	}
+}
 
 // prose is the last column of a table, which is wrapped.
 func prose(header string) layout.Column {
 	const proseWidth = 24
 	return layout.Column{Header: header, Wrap: true, Min: proseWidth}
+}
+
+// omitted says how much a table left out.
+func (p *page) omitted(n int64, one, many string) {
+	if n == 0 {
+		return
+	}
+	more := p.Glyphs.More + " " + wording.Plural(n, "more "+one, "more "+many)
+	if !p.opts.Full {
+		more += ", see --full"
+	}
+	p.Para(indentSection, indentSection, layout.Text(layout.Muted, more))
 }
 
 func plain(text string) layout.Span { return layout.Text(layout.Plain, text) }

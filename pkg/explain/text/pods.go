@@ -5,11 +5,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// pods are those that say most.
-func (v *view) pods() {
+// podTable are the pods that say most.
+func (v *view) podTable() {
 	all, omitted := v.report.Pods, int64(v.report.PodsOmitted)
 	if len(all) == 0 || v.brief {
 		return
@@ -19,18 +20,17 @@ func (v *view) pods() {
 		all = all[:rowsLimit]
 	}
 	v.page.Title("Pods", "")
-	cause := prose("CAUSE")
-	cause.Drop = 1
-	t := table{columns: []layout.Column{
+	columns := []layout.Column{
 		{Header: "POD", Min: v.nameWidth(), Middle: true}, {Header: "INDEX", Right: true}, {Header: "ATTEMPT", Right: true, Drop: 3},
 		{Header: "STATE"}, {Header: "RAN", Right: true, Drop: 4}, {Header: "RESTARTS", Right: true, Drop: 2},
-		{Header: "NODE", Min: 12, Middle: true, Drop: 5}, {Header: "COUNTED", Drop: 6}, cause,
-	}}
-	for i := range all {
-		v.podRow(&t, &all[i])
+		{Header: "NODE", Min: 12, Middle: true, Drop: 5}, {Header: "COUNTED", Drop: 6}, {Header: "CAUSE", Wrap: true, Min: 20, Drop: 1},
 	}
-	v.page.table(indentSection, t)
-	v.omitted(omitted, "pod", "pods")
+	var rows [][]layout.Line
+	for i := range all {
+		rows = append(rows, v.podRow(&all[i]))
+	}
+	v.page.Table(indentSection, columns, rows)
+	v.page.omitted(omitted, "pod", "pods")
 }
 
 // nameWidth is how much of the name of a pod must stay: it is what people copy.
@@ -41,20 +41,16 @@ func (v *view) nameWidth() int {
 	return 36
 }
 
-func (v *view) podRow(t *table, pod *explain.PodInfo) {
+func (v *view) podRow(pod *explain.PodInfo) []layout.Line {
 	index := ""
 	if pod.Index != nil {
 		index = fmt.Sprint(*pod.Index)
 	}
-	state := pod.State
-	if pod.Ready && state == "Running" {
-		state = "Running, ready"
+	return []layout.Line{
+		layout.Plainly(pod.Name), layout.Plainly(index), layout.Plainly(section.Number(pod.Attempt)),
+		section.PodState(v.frame, pod), layout.Plainly(v.ran(pod)), layout.Plainly(section.Number(pod.Restarts)),
+		layout.Plainly(pod.Node), layout.Plainly(section.PodCounted(pod)), layout.Plainly(pod.Cause),
 	}
-	t.add(
-		layout.Plainly(pod.Name), layout.Plainly(index), layout.Plainly(countOrNone(pod.Attempt)),
-		cell(stateStyle(pod.State), state), layout.Plainly(v.ran(pod)), layout.Plainly(countOrNone(pod.Restarts)),
-		layout.Plainly(pod.Node), layout.Plainly(countedWord(pod.Counted)), layout.Plainly(pod.Cause),
-	)
 }
 
 // ran is how long the pod has run since its first container started, as the ends of its
@@ -72,18 +68,4 @@ func (v *view) ran(pod *explain.PodInfo) string {
 		end = *pod.Ended
 	}
 	return wording.Duration(max(0, end.Sub(start.Time)))
-}
-
-func countedWord(counted string) string {
-	switch counted {
-	case "Counted":
-		return "yes"
-	case "Recorded":
-		return "recorded"
-	case "NotCounted":
-		return "no"
-	case "AwaitsReplacement":
-		return "with next pod"
-	}
-	return counted
 }

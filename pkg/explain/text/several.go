@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -23,16 +24,26 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
 	p.Blank()
 	p.jobTable(l.Items)
-	var unknown int64
-	var gaps []explain.Gap
-	for i := range l.Items {
-		unknown += int64(l.Items[i].FailuresWithoutPod)
-		gaps = append(gaps, l.Items[i].Gaps...)
-	}
-	p.causes(l.Causes, int32(min(unknown, 1<<31-1)), whyUnknown(gaps))
+	all := together(l)
+	p.section(section.Causes(p.frame(all.ObservedAt.Time), all, causesLimit))
 	p.sharedAdvice(l.Items)
 	p.sharedGaps(l.Items)
 	return p.writeTo(w)
+}
+
+// together is a Report of the failures of all Jobs.
+func together(l explain.ReportList) *explain.Report {
+	all := &explain.Report{Causes: l.Causes}
+	for i := range l.Items {
+		r := &l.Items[i]
+		all.FailuresWithoutPod += r.FailuresWithoutPod
+		all.Gaps = append(all.Gaps, r.Gaps...)
+		all.Counts.Failed += r.Counts.Failed
+		all.Counts.UncountedFailed += r.Counts.UncountedFailed
+		all.Counts.IgnoredFailures += r.Counts.IgnoredFailures
+		all.Counts.AwaitReplacement += r.Counts.AwaitReplacement
+	}
+	return all
 }
 
 // tally is ": 2 Failed, 1 Complete", in the order of appearance.
@@ -40,7 +51,7 @@ func tally(items []explain.Report) string {
 	var order []string
 	counts := map[string]int{}
 	for i := range items {
-		word := statusWord(items[i].Verdict)
+		word := section.StatusWord(&items[i].Verdict)
 		if counts[word] == 0 {
 			order = append(order, word)
 		}
@@ -60,20 +71,22 @@ func (p *page) jobTable(items []explain.Report) {
 	verdict := prose("VERDICT")
 	// Many Jobs are a list to look over: one line each.
 	verdict.Wrap = len(items) <= jobsLimit || p.opts.Full
-	t := table{columns: []layout.Column{
+	columns := []layout.Column{
 		{Header: "STATUS"}, {Header: "JOB", Min: 18, Middle: true}, {Header: "DURATION", Right: true, Drop: 1}, verdict,
-	}}
+	}
+	var rows [][]layout.Line
 	for i := range items {
 		r := &items[i]
-		glyph, style := p.mark(r.Verdict)
 		took := ""
 		if r.Job.DurationSeconds != nil {
 			took = wording.Seconds(*r.Job.DurationSeconds)
 		}
-		t.add(cell(style, glyph+" "+statusWord(r.Verdict)), layout.Plainly(jobName(&r.Job)),
-			layout.Plainly(took), layout.Plainly(r.Verdict.Sentence))
+		rows = append(rows, []layout.Line{
+			layout.Of(section.JobStatus(&p.Glyphs, r)), layout.Plainly(section.JobName(&r.Job)),
+			layout.Plainly(took), layout.Plainly(r.Verdict.Sentence),
+		})
 	}
-	p.table(0, t)
+	p.Table(0, columns, rows)
 }
 
 // shared is an advice with the commands that it has for several Jobs.
@@ -96,7 +109,7 @@ func share[T any](items []explain.Report, of func(*explain.Report) []T, parts fu
 			if !known {
 				at = len(all)
 				place[text] = at
-				all = append(all, shared{text: text, job: jobName(&items[i].Job)})
+				all = append(all, shared{text: text, job: section.JobName(&items[i].Job)})
 			}
 			if !seen[text] {
 				seen[text] = true
@@ -138,7 +151,11 @@ func (p *page) sharedGaps(items []explain.Report) {
 func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
 	spans := layout.Of(layout.Text(style, mark), plain(wording.Sentence(s.text)))
 	if jobs > 1 {
-		spans = append(spans, layout.Text(layout.Muted, " ("+either(s.jobs == 1, s.job, fmt.Sprintf("%d Jobs", s.jobs))+")"))
+		of := s.job
+		if s.jobs > 1 {
+			of = fmt.Sprintf("%d Jobs", s.jobs)
+		}
+		spans = append(spans, layout.Text(layout.Muted, " ("+of+")"))
 	}
 	p.Para(indentSection, indentSection+layout.Width(mark), spans...)
 	shown := s.commands

@@ -3,19 +3,19 @@ package text
 import (
 	"fmt"
 	"io"
-	"math"
-	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // How much of lists a summary shows, so that it fits on one screen.
 const (
 	summaryProblems = 2
-	summaryWaits    = 2
+	summarySteps    = 3
 	summaryBars     = 2
+	successWidth    = 20
 )
 
 // Summary writes what fits on one screen: where the Job stands, its limits, and what keeps
@@ -28,17 +28,20 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), v.uncountedNote())))
 	v.summaryTime()
 	v.page.Field("Mode", plain(v.mode()))
-	v.page.Field("Limits", plain(v.limits()))
+	v.summaryLimits()
 	v.page.Field("Run by", v.runBy()...)
 	v.summaryIndexes()
-	v.summarySuccess()
-	v.summaryRule()
-	for _, wait := range first(r.Waits, summaryWaits) {
-		v.page.Field("Clock", layout.Text(layout.Warn, v.countdown(wait.Until.Time)), plain(": "+wording.Sentence(wait.Text)))
+	if v.hasSuccess() {
+		v.summarySuccess()
 	}
+	v.summaryRule()
 	v.summaryProblems()
-	for _, step := range first(r.Next, 1) {
-		v.page.Field("Next", v.step(step)...)
+	for _, step := range first(section.Steps(v.frame, v.report), summarySteps) {
+		l := step.When
+		if len(l) > 0 {
+			l = append(l, plain(": "))
+		}
+		v.page.Field("Next", append(l, plain(step.Text))...)
 	}
 	for _, gap := range first(r.Gaps, summaryProblems) {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
@@ -67,10 +70,10 @@ func (v *view) times() string {
 	job := &v.report.Job
 	started, finished := "not started", ""
 	if !job.Started.IsZero() {
-		started = "started " + v.clock(job.Started.Time)
+		started = "started " + v.frame.Clock(job.Started.Time)
 	}
 	if !job.Finished.IsZero() {
-		finished = "finished " + v.clock(job.Finished.Time)
+		finished = "finished " + v.frame.Clock(job.Finished.Time)
 	}
 	return wording.Join(", ", started, finished)
 }
@@ -90,34 +93,16 @@ func (v *view) mode() string {
 	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }
 
-// limits are those that failures stand against, with how much is used.
-func (v *view) limits() string {
-	job := &v.report.Job
-	backoff, perIndex, indexes, deadline := "", "", "", ""
-	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
-		backoff = used("failed", int64(v.report.Counts.Failed)+int64(v.report.Counts.UncountedFailed), int64(*n), "backoffLimit")
-		if job.RestartPolicy == "OnFailure" {
-			backoff += " (container restarts count too)"
+// summaryLimits are the limits without their bars.
+func (v *view) summaryLimits() {
+	var spans layout.Line
+	for i, m := range section.LimitMeters(v.frame, v.report) {
+		if i > 0 {
+			spans = append(spans, plain("; "))
 		}
+		spans = append(append(spans, plain(m.Name+" ")), m.Text...)
 	}
-	if n := job.BackoffLimitPerIndex; n != nil {
-		perIndex = fmt.Sprintf("%s per index", wording.Plural(int64(*n), "retry", "retries"))
-	}
-	if n := job.MaxFailedIndexes; n != nil && v.report.Indexes != nil {
-		indexes = used("failed indexes", int64(v.report.Indexes.FailedCount), int64(*n), "maxFailedIndexes")
-	}
-	if n := job.ActiveDeadlineSeconds; n != nil {
-		deadline = "deadline " + wording.Seconds(*n)
-	}
-	return wording.Join("; ", backoff, indexes, perIndex, deadline)
-}
-
-// used is "failed 2 of 6 backoffLimit".
-func used(what string, n, limit int64, name string) string {
-	if n > limit {
-		return fmt.Sprintf("%s %d, above %s %d", what, n, name, limit)
-	}
-	return fmt.Sprintf("%s %d of %d %s", what, n, limit, name)
+	v.page.Field("Limits", spans...)
 }
 
 func (v *view) runBy() layout.Line {
@@ -146,7 +131,7 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.count == 0:
 		case s.list == x.Completed || s.list == x.Failed:
-			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, fmt.Sprint(s.count)), plain(": "+v.page.indexes(s.list)))
+			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, fmt.Sprint(s.count)), plain(": "+v.frame.Crop(s.list, indexesLimit)))
 		}
 	}
 	rest := ""
@@ -160,12 +145,9 @@ func (v *view) summaryIndexes() {
 
 // summarySuccess shows progress as bars.
 func (v *view) summarySuccess() {
-	for _, b := range first(v.successBars(), summaryBars) {
-		between := " "
-		if name := b[0].String(); name != "completions" {
-			between += name + ": "
-		}
-		v.page.Field("Success", slices.Concat(b[1], layout.Plainly(between), b[2])...)
+	for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
+		l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
+		v.page.Field("Success", append(l, m.Text...)...)
 	}
 }
 
@@ -175,7 +157,7 @@ func (v *view) summaryRule() {
 	if verdict.Rule == nil && verdict.RuleName == "" {
 		return
 	}
-	spans := layout.Of(layout.Text(layout.Accent, ruleLabel(verdict.Rule, verdict.RuleName)))
+	spans := layout.Of(layout.Text(layout.Accent, section.RuleLabel(verdict.Rule, verdict.RuleName)))
 	if policy := v.report.FailurePolicy; policy != nil && verdict.Rule != nil {
 		for _, rule := range policy.Rules {
 			if rule.Index == *verdict.Rule {
@@ -195,11 +177,7 @@ func (v *view) summaryProblems() {
 		}
 	}
 	for _, problem := range first(all, summaryProblems) {
-		glyph, style := v.page.Glyphs.Warn, layout.Warn|layout.Bold
-		if problem.Blocks {
-			glyph, style = v.page.Glyphs.Bad, layout.Bad|layout.Bold
-		}
-		v.page.Field("Problem", layout.Text(style, glyph+" "), plain(wording.Sentence(problem.Text)))
+		v.page.Field("Problem", section.ProblemLine(v.frame, &problem)...)
 	}
 	if n := len(all) - summaryProblems; n > 0 {
 		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))

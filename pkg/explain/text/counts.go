@@ -3,25 +3,11 @@ package text
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
-
-// waits are the clocks that run.
-func (v *view) waits() {
-	if len(v.report.Waits) == 0 {
-		return
-	}
-	v.page.Title("Clocks", "")
-	t := table{columns: []layout.Column{{}, prose("")}}
-	for _, w := range v.report.Waits {
-		t.add(cell(layout.Warn, v.countdown(w.Until.Time)), layout.Plainly(wording.Sentence(w.Text)))
-	}
-	v.page.table(indentSection, t)
-}
 
 // counts are the numbers of the status, and what is behind them.
 func (v *view) counts() {
@@ -111,7 +97,11 @@ func (v *view) reconciler() {
 	}
 	v.page.Para(indentSection, indentSection+2, v.alive(r)...)
 	if r.Manager != "" {
-		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+wording.Join(", ", r.Manager, v.ago(r.LastWrite))))
+		lastWrite := ""
+		if !r.LastWrite.IsZero() {
+			lastWrite = v.frame.When(r.LastWrite)
+		}
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+wording.Join(", ", r.Manager, lastWrite)))
 	}
 }
 
@@ -131,75 +121,4 @@ func (v *view) alive(r *explain.Reconciler) layout.Line {
 		return layout.Of(layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" Not alive"), plain(": "+text))
 	}
 	return layout.Of(plain(wording.Sentence(text)))
-}
-
-const (
-	timelineHead = 4
-	timelineTail = 11
-)
-
-// timeline is what happened, relative to the start of the Job.
-func (v *view) timeline() {
-	moments := v.report.Timeline
-	if len(moments) == 0 || v.brief {
-		return
-	}
-	v.page.Title("Timeline", "since "+v.clock(v.start()))
-	t := table{columns: []layout.Column{{Right: true}, {}, prose("")}}
-	for i := range moments {
-		skipped := len(moments) - timelineHead - timelineTail
-		if !v.page.opts.Full && skipped > 1 && i >= timelineHead && i < timelineHead+skipped {
-			if i == timelineHead {
-				t.add(nil, nil, cell(layout.Muted, fmt.Sprintf("%s %d more, see --full", v.page.Glyphs.More, skipped)))
-			}
-			continue
-		}
-		v.moment(&t, &moments[i])
-	}
-	v.page.table(indentSection, t)
-}
-
-func (v *view) moment(t *table, m *explain.Moment) {
-	mark, style := "", layout.Plain
-	if m.Warning {
-		mark, style = v.page.Glyphs.Warn, layout.Warn
-	}
-	text := layout.Of(layout.Text(style, wording.Sentence(m.Text)))
-	if m.Count > 1 {
-		text = append(text, layout.Text(layout.Muted, fmt.Sprintf(" (%d times", m.Count)))
-		if !m.Until.IsZero() {
-			text = append(text, layout.Text(layout.Muted, " in "+wording.Duration(m.Until.Sub(m.Time.Time))))
-		}
-		text = append(text, layout.Text(layout.Muted, ")"))
-	} else if m.Until != nil && m.Until.Sub(m.Time.Time) >= time.Second {
-		text = append(text, layout.Text(layout.Muted, " (over "+wording.Duration(m.Until.Sub(m.Time.Time))+")"))
-	}
-	t.add(cell(layout.Muted, v.offset(&m.Time)), cell(style, mark), text)
-}
-
-// next is what happens next.
-func (v *view) next() {
-	if len(v.report.Next) == 0 || v.brief {
-		return
-	}
-	v.page.Title("What happens next", "")
-	for _, step := range v.report.Next {
-		v.page.Para(indentSection, indentSection+2, append(layout.Of(plain(v.page.Glyphs.Dot+" ")), v.step(step)...)...)
-	}
-}
-
-func (v *view) step(step explain.Step) layout.Line {
-	spans := layout.Of(plain(wording.Sentence(step.Text)))
-	if !step.At.IsZero() {
-		spans = append(spans, plain(": "), layout.Text(layout.Warn, v.countdown(step.At.Time)))
-	}
-	return spans
-}
-
-// countdownShort is a countdown for a cell of a table.
-func (v *view) countdownShort(t time.Time) string {
-	if left := t.Sub(v.report.ObservedAt.Time); left >= time.Second {
-		return "in " + wording.Duration(left)
-	}
-	return "now"
 }

@@ -1,0 +1,219 @@
+package section
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+const (
+	shareWidth = 10
+	// indexesLimit is where lists of indexes are cut, as kubectl describe does (CLI-02).
+	indexesLimit = 50
+	podExamples  = 3
+)
+
+// Causes are the failures by cause, the most frequent first, with their shares; and those
+// whose cause is not known. most is how many causes are shown unless f.Full, 0 for all.
+func Causes(f *Frame, r *explain.Report, most int) Section {
+	total, known := FailureTotals(r).All, len(r.Causes)
+	return causesTable(f, r, most, false, func(count int32) layout.Line {
+		if known == 0 || known == 1 && r.FailuresWithoutPod == 0 {
+			return nil // of one cause the share is no news
+		}
+		share := f.Bar(int64(count), int64(total), shareWidth, layout.Plain)
+		return append(share, layout.Textf(layout.Plain, " %4s", wording.Percent(int64(count), int64(total))))
+	})
+}
+
+// BriefCauses are Causes with one line of notes each, and without their shares.
+func BriefCauses(f *Frame, r *explain.Report, most int) Section {
+	return causesTable(f, r, most, true, func(int32) layout.Line { return nil })
+}
+
+func causesTable(f *Frame, r *explain.Report, most int, brief bool, share func(count int32) layout.Line) Section {
+	s := Section{Title: "Causes", Note: FailuresNote(r)}
+	columns := []layout.Column{{Header: "COUNT", Right: true}, {Header: "SHARE", Drop: 1}, {Header: "CAUSE", Wrap: true, Min: 24}}
+	format := "%d"
+	if brief {
+		format += f.Times()
+		for i := range columns {
+			columns[i].Header = ""
+		}
+	}
+	var rows [][]layout.Line
+	add := func(count int32, style layout.Style, lines ...layout.Line) {
+		rows = append(rows, []layout.Line{layout.Of(layout.Textf(style, format, count)), share(count), lines[0]})
+		rows = append(rows, below(len(columns), lines[1:]...)...)
+	}
+	shown := r.Causes
+	if most > 0 && len(shown) > most && !f.Full {
+		shown = shown[:most]
+	}
+	for i := range shown {
+		add(shown[i].Count, layout.Bad|layout.Bold, causeLines(f, &shown[i], brief)...)
+	}
+	if rest := r.Causes[len(shown):]; len(rest) > 0 {
+		text := wording.Plural(int64(len(rest)), "other cause", "other causes")
+		if f.Printed {
+			text += ", see --full"
+		}
+		add(countOf(rest), layout.Muted, cell(layout.Muted, text))
+	}
+	if n := r.FailuresWithoutPod; n > 0 {
+		add(n, layout.Muted, cell(layout.Muted, wording.Sentence(WhyUnknown(r))))
+	}
+	s.Lines = f.table(columns, rows)
+	return s
+}
+
+func countOf(causes []explain.Cause) int32 {
+	var n int32
+	for i := range causes {
+		n += causes[i].Count
+	}
+	return n
+}
+
+// WhyUnknown is why the cause of some failures is not known.
+func WhyUnknown(r *explain.Report) string {
+	for i := range r.Gaps {
+		if r.Gaps[i].What == "pods" {
+			return "not known: pods could not be read"
+		}
+	}
+	return "not known: the pods are gone, and no event names the cause"
+}
+
+// CauseLines are a cause and what is known of it.
+func CauseLines(f *Frame, c *explain.Cause) []layout.Line {
+	var out []layout.Line
+	for i, l := range causeLines(f, c, false) {
+		out = append(out, f.Wrap(l.Indent(min(i, 1)*2), 2)...)
+	}
+	return out
+}
+
+func causeLines(f *Frame, c *explain.Cause, brief bool) []layout.Line {
+	text := layout.Of(layout.Text(layout.Bold, wording.Sentence(c.Text)))
+	if c.Meaning != "" {
+		text = append(text, layout.Text(layout.Muted, ": "+c.Meaning))
+	}
+	lines, notes := []layout.Line{text}, causeNotes(f, c, brief)
+	switch {
+	case len(notes) == 0:
+	case brief:
+		const beside = len("1000") + 2
+		lines = append(lines, f.Cut(f.Dotted(notes), f.Width-beside))
+	default:
+		for _, note := range notes {
+			lines = append(lines, layout.Of(note))
+		}
+	}
+	return lines
+}
+
+// causeNotes are the rule that matched, where it happened, and the message.
+func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
+	var notes []layout.Span
+	if rule := CauseRule(c); rule != "" {
+		notes = append(notes, layout.Text(layout.Accent, rule))
+	}
+	if c.Consequence {
+		notes = append(notes, layout.Text(layout.Muted, "stopped because the Job was ending"))
+	}
+	if places := causePlaces(f, c, brief); places != "" {
+		notes = append(notes, layout.Text(layout.Plain, places))
+	}
+	if c.Message != "" {
+		notes = append(notes, layout.Text(layout.Muted, "said: "+c.Message))
+	}
+	return notes
+}
+
+// CauseRule is `rule 0 "OutOfMemory": FailJob`, or "" if no rule matched.
+func CauseRule(c *explain.Cause) string {
+	label := RuleLabel(c.Rule, c.RuleName)
+	if label == "" {
+		return ""
+	}
+	return wording.Join(": ", label, c.Action)
+}
+
+// causePlaces are the indexes, Jobs and pods of a cause, and how it is known if not from pods.
+func causePlaces(f *Frame, c *explain.Cause, brief bool) string {
+	indexes, jobs, pods, source := "", "", "", ""
+	if c.Indexes != "" {
+		indexes = either(!strings.ContainsAny(c.Indexes, ",-"), "index ", "indexes ") + f.Crop(c.Indexes, indexesLimit)
+	}
+	if len(c.Jobs) > 0 && !brief {
+		jobs = either(len(c.Jobs) == 1, "job ", "jobs ") + f.examples(c.Jobs, podExamples)
+	}
+	if len(c.Pods) > 0 && !brief {
+		pods = either(len(c.Pods) == 1, "pod ", "pods ") + f.examples(c.Pods, podExamples)
+	}
+	switch c.Source {
+	case explain.SourceEvents:
+		source = "known from events"
+	case explain.SourceCondition:
+		source = "known from the Job's condition"
+	}
+	return wording.Join("; ", indexes, jobs, pods, source)
+}
+
+func either(single bool, one, many string) string {
+	if single {
+		return one
+	}
+	return many
+}
+
+// Totals are how many failures a Job has, and how many of them its status counts, are
+// counted with the next pod of their index (KEP-3850), or are ignored by its
+// podFailurePolicy. The parts need not add up to All: what has just failed is in none yet.
+type Totals struct{ All, Counted, Awaiting, Ignored int32 }
+
+// FailureTotals are those of a Report: failures by cause, and those whose pods are gone.
+func FailureTotals(r *explain.Report) Totals {
+	c := &r.Counts
+	t := Totals{All: r.FailuresWithoutPod + countOf(r.Causes), Counted: c.Failed + c.UncountedFailed}
+	for i := range r.Causes {
+		if r.Causes[i].Action == string(batchv1.PodFailurePolicyActionIgnore) {
+			t.Ignored += r.Causes[i].Count
+		}
+	}
+	t.All, t.Ignored = max(t.All, t.Counted), max(t.Ignored, c.IgnoredFailures)
+	// Ignored ones may await their successor too; each is counted once.
+	t.Awaiting = max(0, min(c.AwaitReplacement, t.All-t.Counted-t.Ignored))
+	return t
+}
+
+// FailuresNote is "14 failures (6 counted, 6 with the next pod, 2 ignored), 4 causes"; the
+// parts are left out if all failures are counted.
+func FailuresNote(r *explain.Report) string {
+	t := FailureTotals(r)
+	if t.All == 0 {
+		return ""
+	}
+	note, parts := wording.Plural(int64(t.All), "failure", "failures"), ""
+	for _, part := range []struct {
+		n    int32
+		word string
+	}{{t.Counted, "counted"}, {t.Awaiting, "with the next pod"}, {t.Ignored, "ignored"}} {
+		if part.n > 0 && t.Counted != t.All {
+			parts = wording.Join(", ", parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	if parts != "" {
+		note += " (" + parts + ")"
+	}
+	if n := int64(len(r.Causes)); n > 0 {
+		note += ", " + wording.Plural(n, "cause", "causes")
+	}
+	return note
+}

@@ -1,0 +1,201 @@
+package section
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Section is a titled part of a Report. One without lines is left out.
+type Section struct {
+	Title, Note string
+	Lines       []layout.Line
+}
+
+// Frame is what sections are drawn for.
+type Frame struct {
+	// Width is the room in columns.
+	Width int
+	// Now is the time that "3s ago" is relative to.
+	Now time.Time
+	// Absolute shows times of day instead of "3s ago".
+	Absolute bool
+	// Printed adds the time of day to countdowns, for text that is read later.
+	Printed  bool
+	Location *time.Location
+	Glyphs   layout.Glyphs
+	ASCII    bool
+	// Full shows long lists to their end.
+	Full bool
+}
+
+// Cut is Line.Cut with the ellipsis of the glyphs.
+func (f *Frame) Cut(l layout.Line, width int) layout.Line { return l.Cut(width, f.Glyphs.Ellipsis) }
+
+// Wrap breaks a line at the width of the frame; parts after the first are indented by hang.
+func (f *Frame) Wrap(l layout.Line, hang int) []layout.Line {
+	return layout.Wrap(f.shown(l), f.Width, hang)
+}
+
+// shown is the line in the characters that the terminal has.
+func (f *Frame) shown(l layout.Line) layout.Line {
+	if f.ASCII {
+		return layout.ToASCII(l)
+	}
+	return l
+}
+
+// Crop shortens a list of indexes, see explain.Crop, unless lists are shown to their end.
+func (f *Frame) Crop(list string, limit int) string {
+	if f.Full {
+		return list
+	}
+	return explain.CropWith(list, limit, f.Glyphs.Ellipsis)
+}
+
+// examples are the first few of a list.
+func (f *Frame) examples(list []string, most int) string {
+	if f.Full || len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:most], ", ") + ", " + f.Glyphs.More
+}
+
+// Bar is a progress bar, see wording.Fill.
+func (f *Frame) Bar(have, total int64, width int, style layout.Style) layout.Line {
+	full := wording.Fill(have, total, width)
+	return layout.Of(
+		layout.Text(style, strings.Repeat(f.Glyphs.BarFull, full)),
+		layout.Text(layout.Muted, strings.Repeat(f.Glyphs.BarEmpty, max(0, width-full))),
+	)
+}
+
+// Times is the sign behind a count.
+func (f *Frame) Times() string {
+	if f.ASCII {
+		return "x"
+	}
+	return "×"
+}
+
+// Dotted puts the parts in a line, with dots between them.
+func (f *Frame) Dotted(parts []layout.Span) layout.Line {
+	var l layout.Line
+	for i, part := range parts {
+		if i > 0 {
+			l = append(l, layout.Text(layout.Muted, " "+f.Glyphs.Dot+" "))
+		}
+		l = append(l, part)
+	}
+	return l
+}
+
+// quote draws lines of others, such as logs, with a mark before each.
+func (f *Frame) quote(indent int, texts []string) []layout.Line {
+	mark := layout.Of(layout.Text(layout.Muted, f.Glyphs.Quote+" "))
+	var lines []layout.Line
+	for _, text := range texts {
+		for part := range strings.Lines(text) {
+			l := f.shown(layout.Plainly(strings.TrimRight(part, "\n")))
+			for _, piece := range layout.Wrap(l, f.Width-indent-mark.Width(), 0) {
+				lines = append(lines, slices.Concat(mark, piece).Indent(indent))
+			}
+		}
+	}
+	return lines
+}
+
+// table draws rows without the columns that are empty, below a header if any column has one.
+func (f *Frame) table(columns []layout.Column, rows [][]layout.Line) []layout.Line {
+	if len(rows) == 0 {
+		return nil
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = f.shown(row[i])
+		}
+	}
+	return layout.FilledTable(columns, rows, f.Width, f.Glyphs.Ellipsis)
+}
+
+// below adds rows with text in the last column only.
+func below(columns int, lines ...layout.Line) [][]layout.Line {
+	rows := make([][]layout.Line, 0, len(lines))
+	for _, l := range lines {
+		rows = append(rows, append(make([]layout.Line, columns-1), l))
+	}
+	return rows
+}
+
+func cell(style layout.Style, text string) layout.Line { return layout.Of(layout.Text(style, text)) }
+
+// Clock is a time of day, see wording.Clock.
+func (f *Frame) Clock(t time.Time) string { return wording.Clock(t, f.Now, f.Location) }
+
+// When is "3s ago", or the time of day; "-" for no time.
+func (f *Frame) When(t *metav1.Time) string {
+	switch {
+	case t.IsZero():
+		return "-"
+	case f.Absolute:
+		return f.Clock(t.Time)
+	}
+	return wording.Duration(max(0, f.Now.Sub(t.Time))) + " ago"
+}
+
+// since is "for 3m", or "" for no time.
+func (f *Frame) since(t *metav1.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return "for " + wording.Duration(max(0, f.Now.Sub(t.Time)))
+}
+
+// Countdown is "in 1m20s", "now", or "3s overdue"; or the time of day.
+func (f *Frame) Countdown(t time.Time) string {
+	left := t.Sub(f.Now)
+	switch {
+	case f.Absolute:
+		return "at " + f.Clock(t)
+	case left <= -time.Second:
+		return wording.Duration(-left) + " overdue"
+	case left < time.Second:
+		return "now"
+	}
+	return "in " + wording.Duration(left)
+}
+
+// deadline is a Countdown with the time of day, if that is printed.
+func (f *Frame) deadline(t time.Time) string {
+	if f.Printed && !f.Absolute {
+		return f.Countdown(t) + ", at " + f.Clock(t)
+	}
+	return f.Countdown(t)
+}
+
+// Start is the time that offsets in the life of a Job are relative to.
+func Start(r *explain.Report) time.Time {
+	for _, t := range []*metav1.Time{r.Job.Created, r.Job.Started} {
+		if !t.IsZero() {
+			return t.Time
+		}
+	}
+	if len(r.Timeline) > 0 {
+		return r.Timeline[0].Time.Time
+	}
+	return r.ObservedAt.Time
+}
+
+// offset is how long after its start something happened: +12s; or the time of day.
+func (f *Frame) offset(r *explain.Report, t time.Time) string {
+	if f.Absolute {
+		return f.Clock(t)
+	}
+	return "+" + wording.Duration(max(0, t.Sub(Start(r))))
+}

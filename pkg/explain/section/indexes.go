@@ -1,0 +1,44 @@
+package section
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// FailedIndexes is a table of indexes with failures; state draws the state of one.
+func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.IndexInfo) layout.Line) []layout.Line {
+	columns := []layout.Column{
+		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "IGNORED", Right: true, Drop: 3},
+		{Header: "NEXT POD", Drop: 1}, {Header: "POD", Min: 16, Middle: true, Drop: 2}, {Header: "LAST FAILURE", Wrap: f.Printed, Min: 24},
+	}
+	var rows [][]layout.Line
+	for i := range infos {
+		info, next := &infos[i], ""
+		if !info.Until.IsZero() {
+			next = f.Countdown(info.Until.Time)
+		}
+		rows = append(rows, []layout.Line{
+			layout.Plainly(fmt.Sprint(info.Index)), state(info), layout.Plainly(Attempt(info)), layout.Plainly(Number(info.Ignored)),
+			cell(layout.Warn, next), layout.Plainly(info.Pod), layout.Plainly(info.Cause),
+		})
+	}
+	return f.table(columns, rows)
+}
+
+// Attempt is "2 of 4", or "" if it is not known.
+func Attempt(info *explain.IndexInfo) string {
+	if info.Attempt == 0 || info.Attempts == 0 {
+		return Number(info.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
+}
+
+// Number is a number, and "" for 0.
+func Number(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,84 @@
+package section
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// JobMark is the mark and the style of a Job's state.
+func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark string, style layout.Style) {
+	switch {
+	case fate == explain.FateComplete:
+		return g.Good, layout.Good
+	case fate == explain.FateFailed:
+		return g.Bad, layout.Bad
+	case fate == explain.FateFailing:
+		return g.Ending, layout.Bad
+	case fate == explain.FateSucceeding:
+		return g.Ending, layout.Good
+	case suspended:
+		return g.Paused, layout.Warn
+	case stalled:
+		return g.Warn, layout.Warn
+	}
+	return g.Running, layout.Info
+}
+
+// JobStatus is "✗ Failed": the mark and the StatusWord.
+func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
+	v := &r.Verdict
+	mark, style := JobMark(g, v.Fate, v.Stalled, r.Job.Suspend)
+	if v.Fate == explain.FateOpen && v.Status == "Terminating" && !v.Stalled {
+		mark, style = g.Ending, layout.Special
+	}
+	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))
+}
+
+// StatusWord is the status, with "(stalled)" for a Job that should progress and does not.
+func StatusWord(v *explain.Verdict) string {
+	if v.Stalled && v.Status != "Suspended" {
+		return v.Status + " (stalled)"
+	}
+	return v.Status
+}
+
+// JobName is namespace/name.
+func JobName(job *explain.Job) string {
+	if job.Namespace == "" {
+		return job.Name
+	}
+	return job.Namespace + "/" + job.Name
+}
+
+// Completions is n/m; or n/1, and how many pods compete for it when completions is not set.
+func Completions(o *explain.Outline) string {
+	switch {
+	case o.Completions != nil:
+		return fmt.Sprintf("%d/%d", o.Succeeded, *o.Completions)
+	case o.Parallelism != nil && *o.Parallelism > 1:
+		return fmt.Sprintf("%d/1 of %d", o.Succeeded, *o.Parallelism)
+	}
+	return fmt.Sprintf("%d/1", o.Succeeded)
+}
+
+// Active is how many pods are active, and how many of them are ready: 3(2).
+func Active(o *explain.Outline) string {
+	if o.Ready == nil || o.Active == 0 {
+		return fmt.Sprint(o.Active)
+	}
+	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
+}
+
+// Ran is how long a Job has run, -1 for one that was not started.
+func Ran(o *explain.Outline, now time.Time) time.Duration {
+	switch {
+	case o.Started.IsZero():
+		return -1
+	case !o.Finished.IsZero():
+		now = o.Finished.Time
+	}
+	return max(0, now.Sub(o.Started.Time))
+}

@@ -1,0 +1,110 @@
+package section
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Meter is a line with a name, a bar, and what the bar means.
+type Meter struct {
+	Name        string
+	Have, Total int64
+	Style       layout.Style
+	Text        layout.Line
+}
+
+// The widths of the bars of meters, for narrow and for wide screens.
+const (
+	narrowBar = 8
+	wideBar   = 16
+	// wideMeter is from where on bars are wide.
+	wideMeter = 72
+)
+
+// Meters draws meters below each other, aligned.
+func Meters(f *Frame, all []Meter) []layout.Line {
+	names := 0
+	for i := range all {
+		names = max(names, layout.Width(all[i].Name))
+	}
+	bar := barFor(f, all, names)
+	var lines []layout.Line
+	for i := range all {
+		m := &all[i]
+		l := layout.Of(layout.Text(layout.Muted, m.Name)).Pad(names + 2)
+		l = append(l, f.Bar(m.Have, m.Total, bar, m.Style)...)
+		l = append(append(l, layout.Blank(2)), m.Text...)
+		lines = append(lines, f.Wrap(l, names+2+bar+2)...)
+	}
+	return lines
+}
+
+// barFor is how wide the bars of meters are. They are narrow too where that saves a text from
+// being broken.
+func barFor(f *Frame, all []Meter, names int) int {
+	if f.Width < wideMeter {
+		return narrowBar
+	}
+	for i := range all {
+		if room := f.Width - names - 4 - all[i].Text.Width(); room < wideBar && room >= narrowBar {
+			return narrowBar
+		}
+	}
+	return wideBar
+}
+
+// Success is the progress towards each rule of the successPolicy, and towards the
+// completions.
+func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
+	s := Section{Title: "Success criteria"}
+	if r.SuccessPolicy != nil {
+		s.Note = "the first that is met ends the Job"
+	}
+	if r.Job.Completions == nil {
+		text := fmt.Sprintf("A work queue: one pod succeeds, and all others have ended (%d succeeded)", pods.Succeeded)
+		s.Lines = f.Wrap(layout.Plainly(text), 0)
+		return s
+	}
+	s.Lines = Meters(f, SuccessMeters(f, r, pods))
+	return s
+}
+
+// SuccessMeters are those of Success; nil for a work queue.
+func SuccessMeters(f *Frame, r *explain.Report, pods PodCounts) []Meter {
+	if r.Job.Completions == nil {
+		return nil
+	}
+	var all []Meter
+	name := "all "
+	if r.SuccessPolicy != nil {
+		for i := range r.SuccessPolicy.Rules {
+			all = append(all, successMeter(f, &r.SuccessPolicy.Rules[i]))
+		}
+		name = "or all "
+	}
+	done, total := pods.Done(r)
+	if total <= 0 {
+		none := layout.Of(layout.Text(layout.Plain, "none needed "), layout.Text(layout.Good|layout.Bold, f.Glyphs.Good))
+		return append(all, Meter{name + "0", 1, 1, layout.Good, none})
+	}
+	text := layout.Of(layout.Textf(layout.Plain, "%s succeeded (%s)", wording.Thousands(int64(done)), wording.Percent(int64(done), int64(total))))
+	if done >= total {
+		text = append(text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
+	}
+	return append(all, Meter{name + wording.Thousands(int64(total)), int64(done), int64(total), layout.Good, text})
+}
+
+func successMeter(f *Frame, rule *explain.SuccessRule) Meter {
+	m := Meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), layout.Good, layout.Plainly(rule.Text)}
+	switch {
+	case rule.Met:
+		m.Text = append(m.Text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
+	case rule.Impossible:
+		m.Style = layout.Bad
+		m.Text = append(m.Text, layout.Text(layout.Bad|layout.Bold, " "+f.Glyphs.Bad+" out of reach"))
+	}
+	return m
+}

@@ -1,0 +1,61 @@
+package section
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Step is something that comes; When is empty if there is no time for it.
+type Step struct {
+	When layout.Line
+	Text string
+}
+
+// Steps are the clocks that run, the first to end first, and what comes without one.
+func Steps(f *Frame, r *explain.Report) []Step {
+	var all []Step
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		all = append(all, Step{cell(waitStyle(w.Kind), f.deadline(w.Until.Time)), wording.Sentence(w.Text)})
+	}
+	for i := range r.Next {
+		step := &r.Next[i]
+		var when layout.Line
+		switch {
+		case step.IsWait():
+			continue
+		case step.At != nil:
+			when = cell(layout.Info, f.deadline(step.At.Time))
+		}
+		all = append(all, Step{when, wording.Sentence(step.Text)})
+	}
+	return all
+}
+
+// Next are the Steps below each other.
+func Next(f *Frame, r *explain.Report) Section {
+	s, all, width := Section{Title: "Next"}, Steps(f, r), 0
+	for i := range all {
+		if len(all[i].When) == 0 {
+			all[i].When = cell(layout.Muted, "then")
+		}
+		width = max(width, all[i].When.Width())
+	}
+	for _, step := range all {
+		l := append(step.When.Pad(width+2), layout.Text(layout.Plain, step.Text))
+		s.Lines = append(s.Lines, f.Wrap(l, width+2)...)
+	}
+	return s
+}
+
+// waitStyle is the color of a clock: those that end something warn.
+func waitStyle(kind explain.WaitKind) layout.Style {
+	switch kind {
+	case explain.WaitDeadline, explain.WaitTTL:
+		return layout.Warn | layout.Bold
+	case explain.WaitGrace:
+		return layout.Special | layout.Bold
+	}
+	return layout.Info | layout.Bold
+}

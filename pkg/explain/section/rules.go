@@ -1,0 +1,110 @@
+package section
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// RuleLabel is `rule 1 "OutOfMemory"`, or "" for no rule.
+func RuleLabel(index *int32, name string) string {
+	switch {
+	case index == nil && name == "":
+		return ""
+	case index == nil:
+		return fmt.Sprintf("rule %q", name)
+	case name == "":
+		return fmt.Sprintf("rule %d", *index)
+	}
+	return fmt.Sprintf("rule %d %q", *index, name)
+}
+
+// RuleName is the name of a rule of the podFailurePolicy, "" if it has none.
+func RuleName(r *explain.Report, index int32) string {
+	if r.FailurePolicy == nil {
+		return ""
+	}
+	for i := range r.FailurePolicy.Rules {
+		if r.FailurePolicy.Rules[i].Index == index {
+			return r.FailurePolicy.Rules[i].Name
+		}
+	}
+	return ""
+}
+
+// ActionStyle is the style of the action of a rule.
+func ActionStyle(action string) layout.Style {
+	switch batchv1.PodFailurePolicyAction(action) {
+	case batchv1.PodFailurePolicyActionCount, "":
+		return layout.Plain
+	case batchv1.PodFailurePolicyActionIgnore:
+		return layout.Muted
+	}
+	return layout.Bad
+}
+
+// FailurePolicy is the rules of the podFailurePolicy in their order, with how many failed
+// pods each matched. brief leaves out why rules were passed over, and cuts long rules.
+func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section {
+	s := Section{Title: "Failure policy", Note: "the first rule that matches decides"}
+	if policy == nil {
+		return s
+	}
+	columns := []layout.Column{
+		{Header: "RULE", Right: true}, {Header: "NAME", Min: 8, Middle: true}, {Header: "ACTION"},
+		{Header: "MATCHED", Right: true}, {Header: "IF", Wrap: !brief, Min: 18},
+	}
+	var rows [][]layout.Line
+	for i := range policy.Rules {
+		rows = append(rows, failureRuleCells(&policy.Rules[i]))
+		rows = append(rows, below(len(columns), failureRuleNotes(f, &policy.Rules[i], brief)...)...)
+	}
+	if !brief || policy.Unmatched > 0 {
+		rows = append(rows, []layout.Line{
+			nil, cell(layout.Muted, "no rule"), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
+			cell(layout.Muted, "counts against the limits"),
+		})
+	}
+	s.Lines = f.table(columns, rows)
+	for _, violation := range policy.NameViolations {
+		l := layout.Of(layout.Text(layout.Warn|layout.Bold, f.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(violation)))
+		s.Lines = append(s.Lines, f.Wrap(l, 2)...)
+	}
+	return s
+}
+
+func failureRuleCells(rule *explain.FailureRule) []layout.Line {
+	style := layout.Plain
+	if rule.Decided {
+		style = layout.Bad | layout.Bold
+	}
+	return []layout.Line{
+		cell(style, fmt.Sprint(rule.Index)), cell(layout.Accent|style&layout.Bold, rule.Name), cell(style, rule.Action),
+		matchedCell(rule.Matched, style), cell(style, rule.Requirement),
+	}
+}
+
+// matchedCell is a count; that nothing matched matters less.
+func matchedCell(n int32, style layout.Style) layout.Line {
+	if n == 0 {
+		style = layout.Muted
+	}
+	return cell(style, fmt.Sprint(n))
+}
+
+// failureRuleNotes are whether the rule decided, and why it was passed over.
+func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.Line {
+	var notes []layout.Line
+	if rule.Decided {
+		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" decided"))
+	}
+	if rule.PassedOver > 0 && !brief {
+		passed := "passed over " + wording.Plural(int64(rule.PassedOver), "time", "times")
+		notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
+	}
+	return notes
+}

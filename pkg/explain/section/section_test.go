@@ -1,0 +1,90 @@
+package section
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+
+func after(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
+
+func textOf(s Section) string {
+	var b strings.Builder
+	for _, l := range s.Lines {
+		b.WriteString(l.String() + "\n")
+	}
+	return b.String()
+}
+
+// A step that is the end of a clock is named once; what has no time comes then.
+func TestNextNamesEachStepOnce(t *testing.T) {
+	r := &explain.Report{
+		Waits: []explain.Wait{{Kind: explain.WaitBackoff, Until: *after(5 * time.Second), Text: "a new pod is created"}},
+		Next: []explain.Step{
+			{Kind: explain.StepBackoff, At: after(5 * time.Second), Text: "the back-off ends"},
+			{Kind: explain.StepEnd, Text: "the condition Failed follows"},
+		},
+	}
+	f := &Frame{Width: 60, Now: now, Location: time.UTC, Glyphs: layout.NewGlyphs(false)}
+	if got, want := textOf(Next(f, r)), "in 5s  A new pod is created\nthen   The condition Failed follows\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	f.Printed = true
+	if got, want := textOf(Next(f, r)), "in 5s, at 12:00:05  A new pod is created\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("printed:\n%s\nwant\n%s", got, want)
+	}
+	f.Absolute = true
+	if got, want := textOf(Next(f, r)), "at 12:00:05  A new pod is created\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("absolute:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What blocks a Job comes first; in brief, details are cut and the verdict is not repeated.
+func TestProblems(t *testing.T) {
+	first := int32(1)
+	r := &explain.Report{
+		Verdict: explain.Verdict{Problem: &first},
+		Problems: []explain.Problem{
+			{Kind: explain.ProblemCrashLoop, Text: "a container restarts", Count: 3, Pods: []string{"a", "b", "c"}, Since: after(-time.Minute)},
+			{Kind: explain.ProblemCreationRefused, Text: "pods are refused", Blocks: true, Details: []string{"one", "two\nthree"}},
+		},
+	}
+	f := &Frame{Width: 80, Now: now, Location: time.UTC, Glyphs: layout.NewGlyphs(true)}
+	want := `x Pods are refused (blocks)
+  | one
+  | two
+  | three
+! A container restarts (3 pods: a, b, ..., for 1m)
+`
+	if got := textOf(Problems(f, r)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	want = `x CreationRefused (blocks)
+  | one
+  | two...
+  and 1 other problem
+`
+	if got := textOf(BriefProblems(f, r, 1)); got != want {
+		t.Errorf("in brief\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Rules have labels by index and name, as far as these are known.
+func TestRuleLabel(t *testing.T) {
+	one := int32(1)
+	for want, c := range map[string]struct {
+		index *int32
+		name  string
+	}{"": {}, "rule 1": {index: &one}, `rule "OOM"`: {name: "OOM"}, `rule 1 "OOM"`: {&one, "OOM"}} {
+		if got := RuleLabel(c.index, c.name); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package section
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// maxDepth keeps the end of a long chain readable on a narrow terminal.
+const maxDepth = 6
+
+// Why is the chain of evidence, each link below and right of the one that it explains.
+func Why(f *Frame, r *explain.Report) Section {
+	s := Section{Title: "Why"}
+	for i := range r.Evidence {
+		link, indent, branch := &r.Evidence[i], 0, ""
+		if depth := min(i, maxDepth); depth > 0 {
+			branch = f.Glyphs.Branch
+			indent = layout.Width(branch) * (depth - 1)
+		}
+		at := indent + layout.Width(branch)
+		l := layout.Of(layout.Text(layout.Muted, branch), layout.Text(evidenceStyle(link.Kind), wording.Sentence(link.Text)))
+		if !link.Time.IsZero() {
+			l = append(l, layout.Textf(layout.Muted, " (%s)", f.offset(r, link.Time.Time)))
+		}
+		s.Lines = append(s.Lines, f.Wrap(l.Indent(indent), at)...)
+		s.Lines = append(s.Lines, f.quote(at, link.Lines)...)
+	}
+	return s
+}
+
+func evidenceStyle(kind explain.EvidenceKind) layout.Style {
+	switch kind {
+	case explain.EvidenceContainer:
+		return layout.Bad
+	case explain.EvidenceNote:
+		return layout.Warn
+	case explain.EvidenceLogs:
+		return layout.Muted
+	}
+	return layout.Plain
+}
