@@ -63,7 +63,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 }
 
 // ux.md, "Side by side": completion. CLI-04's verb takes owners of Jobs, pods and indexes.
-func TestExplainCompletion_CLI_04(t *testing.T) {
+func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, ownersAPI(t).URL))
 	for args, want := range map[string]string{
 		"":                         "train :4",

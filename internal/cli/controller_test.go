@@ -9,7 +9,7 @@ import (
 )
 
 // MGB-02, SCL-12: flags are checked before anything is contacted.
-func TestControllerValidate_MGB_02_SCL_12(t *testing.T) {
+func TestControllerFlagsAreCheckedFirst_MGB_02_SCL_12(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		says string // "" for valid
@@ -44,7 +44,7 @@ func TestControllerValidate_MGB_02_SCL_12(t *testing.T) {
 	}
 }
 
-func TestControllerNamespaces(t *testing.T) {
+func TestControllerNamespacesAreSortedAndUnique(t *testing.T) {
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
 	o := &controllerOptions{IOStreams: streams}
 	if err := newControllerCommandFor(o).ParseFlags([]string{"--namespaces", "b,a", "-n", "b"}); err != nil {

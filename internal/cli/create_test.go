@@ -77,7 +77,7 @@ func (c *creations) run(t *testing.T, args ...string) result {
 	return run(t, nil, append([]string{"create"}, args...)...)
 }
 
-func TestCreate_PFN_23(t *testing.T) {
+func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 	api := newCreations(t)
 	got := api.run(t, "-f", createSeveral)
 	if got.code != exitDone || got.out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.errOut != "" {
@@ -99,7 +99,7 @@ func TestCreate_PFN_23(t *testing.T) {
 	}
 }
 
-func TestCreateOptions(t *testing.T) {
+func TestCreateSendsItsOptions(t *testing.T) {
 	for _, c := range []struct{ args, path, out string }{
 		{"--dry-run=server", "/apis/batch/v1/namespaces/ns1/jobs?dryRun=All&fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named created (server dry run)\n"},
 		{"-n ns2 --validate=warn", "/apis/batch/v1/namespaces/ns2/jobs?fieldManager=kubectl-batchjob&fieldValidation=Warn", "job.batch/named created\n"},
@@ -116,7 +116,7 @@ func TestCreateOptions(t *testing.T) {
 }
 
 // No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
-func TestCreateOnTheClient_PFN_23(t *testing.T) {
+func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
 	golden(t, "create/several.golden", got.out)
@@ -132,7 +132,7 @@ func TestCreateOnTheClient_PFN_23(t *testing.T) {
 	}
 }
 
-func TestCreateManagedBy_MGB_02(t *testing.T) {
+func TestCreateSetsManagedByUnlessGiven_MGB_02(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "batchjob.dev/controller example.com/other batchjob.dev/controller"},
 		{"--managed-by=a.b/c", "a.b/c a.b/c a.b/c"},
@@ -154,7 +154,7 @@ func writeManifest(t *testing.T, text string) string {
 	return path
 }
 
-func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
+func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: ns9}\n"
 	for _, c := range []struct{ text, args, want string }{
 		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
@@ -186,7 +186,7 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 }
 
 // One that fails does not keep others from being created; what the API server says has its place in the file.
-func TestCreateGoesOn_CLI_05(t *testing.T) {
+func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
 	api := newCreations(t)
 	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
 	api.answer = func(name string, _ map[string]any) *fakeStatus {
@@ -221,7 +221,7 @@ error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batc
 }
 
 // Without an answer, or without a login, the next would fare no better.
-func TestCreateStops(t *testing.T) {
+func TestCreateStopsWithoutAServer(t *testing.T) {
 	api := newCreations(t)
 	api.answer = func(string, map[string]any) *fakeStatus { return &fakeStatus{401, "Unauthorized", "Unauthorized"} }
 	got := api.run(t, "-f", createSeveral)
@@ -238,7 +238,7 @@ func streamsOf(out, errOut io.Writer) genericiooptions.IOStreams {
 	return genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
 }
 
-func TestCreateInterrupted(t *testing.T) {
+func TestCreateIsInterrupted(t *testing.T) {
 	api := newCreations(t)
 	api.hold = make(chan struct{})
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.URL))
@@ -261,7 +261,7 @@ func TestCreateInterrupted(t *testing.T) {
 	close(api.hold)
 }
 
-func TestCreateCompletion(t *testing.T) {
+func TestCreateFlagsAreCompleted(t *testing.T) {
 	for args, want := range map[string]string{"create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
 		if got := run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.out, want) {
 			t.Errorf("%s: %q", args, got.out)

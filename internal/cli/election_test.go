@@ -13,7 +13,7 @@ import (
 )
 
 // JOB-56: what is wrong with an election is wrong usage, and said before anything is contacted.
-func TestElectionFlags_JOB_56(t *testing.T) {
+func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		says []string
@@ -63,7 +63,7 @@ func completed(t *testing.T, args ...string) *controllerOptions {
 }
 
 // JOB-56: the election that the flags ask for; none without the flag.
-func TestElectionOptions_JOB_56(t *testing.T) {
+func TestFlagsMakeTheElection_JOB_56(t *testing.T) {
 	if o := completed(t); o.election != nil || o.leaseNamespace() != "" {
 		t.Errorf("an election without being asked for: %+v", o.election)
 	}

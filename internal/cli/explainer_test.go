@@ -37,7 +37,7 @@ func namesOf(t *testing.T, out string) (names []string, list explain.ReportList)
 }
 
 // CLI-04: which Jobs are explained: by names, labels, owners, in one namespace or in all.
-func TestExplainSeveral_CLI_04(t *testing.T) {
+func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 	inSet := explainedJob("ns1", "set-worker")
 	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
 	o := newExplained(t, ownedBy(explainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(explainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, explainedJob("ns2", "other"))
@@ -67,7 +67,7 @@ func TestExplainSeveral_CLI_04(t *testing.T) {
 }
 
 // Jobs that do not exist are told after the answer on the others; none at all is no error.
-func TestExplainMissing_CLI_04(t *testing.T) {
+func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 	o := newExplained(t, explainedJob("ns1", "second"))
 	got := run(t, o.api, "explain-failure", "absent", "train", "second", "cronjob/absent")
 	if got.code != exitError || !strings.Contains(got.out, "train") || !strings.Contains(got.out, "second") || strings.Count(got.errOut, "\n") != 2 ||
@@ -94,7 +94,7 @@ func TestExplainMissing_CLI_04(t *testing.T) {
 }
 
 // Ctrl-C ends it at once, with exit code 130 and no half answer.
-func TestExplainInterrupted_CLI_04(t *testing.T) {
+func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
 	for _, args := range [][]string{{"explain-failure", "train"}, {"explain-failure", "-l", "app"}, {"status", "train"}} {
 		o := newExplained(t)
 		arrived, release := make(chan struct{}, 10), make(chan struct{})
@@ -119,7 +119,7 @@ func TestExplainInterrupted_CLI_04(t *testing.T) {
 }
 
 // A server that dies after it has given the Job leaves what the Job itself tells.
-func TestExplainServerDies_CLI_06(t *testing.T) {
+func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
 	o := newExplained(t)
 	o.api.setRefuse(func(r *http.Request) *fakeStatus {
 		if !strings.Contains(r.URL.Path, "/jobs") {
@@ -142,7 +142,7 @@ func TestExplainServerDies_CLI_06(t *testing.T) {
 
 // Pods come in pages, with those of others among them; a token that has expired on the way
 // changes nothing.
-func TestExplainPages_CLI_04(t *testing.T) {
+func TestPodsAreReadInPages_CLI_04(t *testing.T) {
 	for _, expires := range []bool{false, true} {
 		o := newExplained(t)
 		train := explainedJob("ns1", "train")
@@ -175,7 +175,7 @@ func TestExplainPages_CLI_04(t *testing.T) {
 }
 
 // Events of Job train-2 are not told of Job train.
-func TestExplainEventsOfOthers_CLI_04(t *testing.T) {
+func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 	second := explainedJob("ns1", "train-2")
 	o := newExplained(t, second)
 	o.pods.put(endedPod(second, "train-2-xk2p9", 1, ""))
@@ -208,7 +208,7 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 
 // CLI-01: one Job by name is a summary on one screen; anything else about the form, or
 // several Jobs, is the table.
-func TestStatusSummary_CLI_01(t *testing.T) {
+func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
 	o := newExplained(t, explainedJob("ns1", "second"))
 	summary := run(t, o.api, "status", "train")
 	if summary.code != 0 || strings.Contains(summary.out, "COMPLETIONS") || strings.Count(summary.out, "\n") > 24 {

@@ -15,7 +15,7 @@ import (
 
 // CLI-04: rule, pod, container, exit code and the last lines of the log; the other names of
 // the verb are the same.
-func TestExplainFailure_CLI_04(t *testing.T) {
+func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 	o := newExplained(t)
 	first := run(t, o.api, "explain-failure", "train")
 	if first.code != 0 || first.errOut != "" {
@@ -43,7 +43,7 @@ func TestExplainFailure_CLI_04(t *testing.T) {
 }
 
 // Wrong usage: exit code 2 and one line that says what to do, with no request sent.
-func TestExplainUsage_CLI_04(t *testing.T) {
+func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 	for _, tc := range []struct{ args, says string }{
 		{"", "name a Job"},
 		{"a -A", "across all namespaces"},
@@ -92,7 +92,7 @@ func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 }
 
 // JSON and YAML hold the values as the cluster has them; a terminal gets them safe.
-func TestExplainHostileText_CLI_04(t *testing.T) {
+func TestHostileTextIsSafeOnATerminal_CLI_04(t *testing.T) {
 	o := newExplained(t)
 	hostile := "\x1b[2J\u202eevil\r"
 	o.pods.put(endedPod(explainedJob("ns1", "train"), "train-a", 42, hostile))
@@ -127,7 +127,7 @@ func TestExplainHostileText_CLI_04(t *testing.T) {
 }
 
 // --pod and --index narrow the answer, and refuse what the Job does not have.
-func TestExplainFocus_CLI_04(t *testing.T) {
+func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	indexed := simpleJob("ns1", "indexed", 0)
 	indexed.Object["spec"] = map[string]any{"completions": int64(4), "parallelism": int64(2), "completionMode": "Indexed"}
@@ -167,7 +167,7 @@ func TestExplainFocus_CLI_04(t *testing.T) {
 }
 
 // CLI-08: each permission that is missing leaves the rest, with a note and a command.
-func TestExplainForbidden_CLI_08(t *testing.T) {
+func TestMissingPermissionsLeaveTheRest_CLI_08(t *testing.T) {
 	for _, tc := range []struct {
 		path, command string
 		missing       []string

@@ -31,7 +31,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 }
 
 // ux.md, "Conventions": what help says, in 80 columns (CLI-01 to CLI-08 are explained there).
-func TestHelpTexts(t *testing.T) {
+func TestHelpFitsEightyColumns(t *testing.T) {
 	for words := range commands(t) {
 		got := run(t, nil, append(strings.Fields(words), "--help")...)
 		if got.code != 0 || got.errOut != "" {
@@ -99,7 +99,7 @@ func TestFlagsReadTheSame(t *testing.T) {
 }
 
 // Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
-func TestForeignFlags(t *testing.T) {
+func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 	words := wordings()
 	for name := range foreignFlags() {
 		if words[name] == "" {

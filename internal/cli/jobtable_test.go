@@ -28,7 +28,7 @@ func tableOf(t *testing.T, table jobTable, jobs []*unstructured.Unstructured) st
 }
 
 // Whole tables, one Job per phase.
-func TestTable_CLI_01_CLI_03_golden(t *testing.T) {
+func TestTableHasARowForEachPhase_CLI_01_CLI_03(t *testing.T) {
 	jobs := loadJobs(t)
 	for name, table := range map[string]jobTable{
 		"status.golden":      {},
@@ -49,7 +49,7 @@ func TestTable_CLI_01_CLI_03_golden(t *testing.T) {
 }
 
 // MGB-12: the table shows whose a Job is, and says when nobody has worked on it.
-func TestManagedByCell_MGB_12(t *testing.T) {
+func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
 		want   string
@@ -78,7 +78,7 @@ func conditions(kinds ...batchv1.JobConditionType) []batchv1.JobCondition {
 	return all
 }
 
-func TestRow_CLI_03_phases(t *testing.T) {
+func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 	all := []batchv1.JobConditionType{
 		batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget, batchv1.JobSuspended, batchv1.JobFailed, batchv1.JobComplete,
 	}
@@ -115,7 +115,7 @@ func TestRow_CLI_03_phases(t *testing.T) {
 	}
 }
 
-func TestRow_CLI_01_cells(t *testing.T) {
+func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		cell func(jobView) string
@@ -145,7 +145,7 @@ func TestRow_CLI_01_cells(t *testing.T) {
 	}
 }
 
-func TestRow_CLI_01_duration(t *testing.T) {
+func TestDurationEndsWithTheJob_CLI_01(t *testing.T) {
 	at := func(ago time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(testNow().Add(-ago))) }
 	failed := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: *at(time.Hour)}
 	for _, tc := range []struct {
@@ -165,7 +165,7 @@ func TestRow_CLI_01_duration(t *testing.T) {
 	}
 }
 
-func TestCropIndexes_CLI_02(t *testing.T) {
+func TestIndexesAreCroppedAtAComma_CLI_02(t *testing.T) {
 	for _, tc := range []struct {
 		list  string
 		limit int

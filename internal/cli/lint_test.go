@@ -21,7 +21,7 @@ const (
 )
 
 // Position, severity, text, id, and fix for all that is wrong; PFN-16 to PFN-22 by way of the names.
-func TestLintText_CLI_05_PFN_21(t *testing.T) {
+func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
 	got := run(t, nil, "lint", "-f", lintMany)
 	golden(t, "lint/many.golden", got.out)
 	if got.code != exitError || got.errOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
@@ -29,7 +29,7 @@ func TestLintText_CLI_05_PFN_21(t *testing.T) {
 	}
 }
 
-func TestLintDocuments_CLI_05(t *testing.T) {
+func TestFindingsAreYAMLAndJSON_CLI_05(t *testing.T) {
 	got := run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
 	golden(t, "lint/many.yaml.golden", got.out)
 	if got.code != exitError {
@@ -51,7 +51,7 @@ func TestLintDocuments_CLI_05(t *testing.T) {
 	}
 }
 
-func TestLintExitCodes(t *testing.T) {
+func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 	for _, c := range []struct {
 		args         string
 		code         int
@@ -76,7 +76,7 @@ func TestLintExitCodes(t *testing.T) {
 	}
 }
 
-func TestLintOfWhatCannotBeRead_CLI_05(t *testing.T) {
+func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	for _, c := range []struct {
 		text, out, errOut string
 	}{
@@ -107,7 +107,7 @@ func TestLintOfWhatCannotBeRead_CLI_05(t *testing.T) {
 }
 
 // Text of a manifest reaches the terminal only in a form that it does not obey.
-func TestLintOfHostileText_CLI_05(t *testing.T) {
+func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "job.yaml")
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -124,7 +124,7 @@ func TestLintOfHostileText_CLI_05(t *testing.T) {
 }
 
 // A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
-func TestLintWithoutJobs_CLI_05(t *testing.T) {
+func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	pod := writeManifest(t, "apiVersion: v1\nkind: Pod\n")
 	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestLintWithoutJobs_CLI_05(t *testing.T) {
 }
 
 // kubectl apply would take the second for a change of the first.
-func TestLintOfTwins_CLI_05(t *testing.T) {
+func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
 	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
 	other := strings.Replace(plainJob, "{name: a}", "{name: a, namespace: x}", 1)
 	generated := strings.Replace(plainJob, "{name: a}", "{generateName: a}", 1)
@@ -166,7 +166,7 @@ func TestLintOfTwins_CLI_05(t *testing.T) {
 }
 
 // Ctrl-C ends it between two objects.
-func TestLintInterrupted(t *testing.T) {
+func TestLintIsInterrupted(t *testing.T) {
 	objects, problems := manifest.Parse("f", []byte(plainJob+"---\n"+plainJob))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -176,7 +176,7 @@ func TestLintInterrupted(t *testing.T) {
 }
 
 // 20,000 names are one finding, at once (PFN-29).
-func TestLintOfManyNames_PFN_29(t *testing.T) {
+func TestManyNamesAreOneFinding_PFN_29(t *testing.T) {
 	var rules strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)

@@ -54,7 +54,7 @@ func gapsOf(s *snapshot.Snapshot) string {
 
 // Issue 6.6, 6.1: the list of Jobs follows what is created, changed and deleted, sorted; it is another list only when
 // something in it is another.
-func TestLiveJobs_Issue6_6(t *testing.T) {
+func TestLiveListFollowsTheJobs(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "b", 1), simpleJob("ns2", "other", 1))
 	s := startLive(t, api)
 	first := s.until("b is there", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/b" })
@@ -80,7 +80,7 @@ func TestLiveJobs_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.6: a single name is watched by a field selector.
-func TestLiveNames_Issue6_6(t *testing.T) {
+func TestLiveNameIsWatchedByAFieldSelector(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 1))
 	s := startLive(t, api, "b")
 	s.until("b is there", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/b" })
@@ -98,7 +98,7 @@ func TestLiveNames_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.6, MGB-12: a Job that nobody works on is told of once it has been so for a while.
-func TestLiveNeglected_MGB_12(t *testing.T) {
+func TestLiveJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	job := simpleJob("ns1", "a", 0)
 	delete(job.Object, "status")
 	job.Object["metadata"].(map[string]any)["creationTimestamp"] = "2026-03-01T12:00:00Z"
@@ -113,7 +113,7 @@ func TestLiveNeglected_MGB_12(t *testing.T) {
 
 // Issue 6.6: only what is open is watched, and of what was open nothing is kept. Nothing is written, and nothing is left
 // running (end looks).
-func TestLiveFocus_Issue6_6(t *testing.T) {
+func TestOnlyTheOpenJobIsWatched(t *testing.T) {
 	train, other := explainedJob("ns1", "train"), explainedJob("ns1", "other")
 	api := newFakeLive(t, train, other)
 	api.pods.put(endedPod(train, "train-a", 42, "table is corrupt"))
@@ -141,7 +141,7 @@ func TestLiveFocus_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.6: what the watches tell of the open Job is in the next report; a report that was handed out stays as it is.
-func TestLiveReport_Issue6_6(t *testing.T) {
+func TestLiveReportHasWhatTheWatchesBring(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	delete(train.Object["status"].(map[string]any), "conditions")
 	api := newFakeLive(t, train)
@@ -166,7 +166,7 @@ func TestLiveReport_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.6, CLI-07: through a restart of the server there is a mark since when nothing is told, and it goes away.
-func TestLiveRestart_CLI_07(t *testing.T) {
+func TestServerRestartIsMarked_CLI_07(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
@@ -192,7 +192,7 @@ func TestLiveRestart_CLI_07(t *testing.T) {
 }
 
 // Issue 6.6, CLI-07: versions that have expired are no lost connection.
-func TestLiveExpired_CLI_07(t *testing.T) {
+func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 1, ""))
@@ -224,7 +224,7 @@ func TestLiveExpired_CLI_07(t *testing.T) {
 
 // Issue 6.6, CLI-08: who may not read pods or events sees the Job, and what is missing; from time to time it is tried
 // again.
-func TestLiveForbidden_CLI_08(t *testing.T) {
+func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
 	// Events of the Job and of its pods are asked for apart.
 	for resource, questions := range map[string]int{"pods": 1, "events": 2} {
 		train := explainedJob("ns1", "train")
@@ -259,7 +259,7 @@ func TestLiveForbidden_CLI_08(t *testing.T) {
 }
 
 // Issue 6.6: who may list pods and not watch them sees them, and the gap.
-func TestLiveForbiddenWatch_CLI_08(t *testing.T) {
+func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 1, ""))
@@ -280,7 +280,7 @@ func TestLiveForbiddenWatch_CLI_08(t *testing.T) {
 }
 
 // Issue 6.6, CLI-07: a refusal of Jobs ends it: at once at the start, later when it lasts.
-func TestLiveForbiddenJobs_CLI_07(t *testing.T) {
+func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
@@ -301,7 +301,7 @@ func TestLiveForbiddenJobs_CLI_07(t *testing.T) {
 }
 
 // Issue 6.6: a Job that is deleted stays with its last report; one that is created under its name is another.
-func TestLiveDeleted_Issue6_6(t *testing.T) {
+func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 42, ""))
@@ -336,7 +336,7 @@ func TestLiveDeleted_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.4: the last lines of the logs that tell most are in the evidence, and are read once.
-func TestLiveTails_Issue6_4(t *testing.T) {
+func TestLogTailsAreReadOnce(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 42, "table is corrupt"))
@@ -367,7 +367,7 @@ func TestLiveTails_Issue6_4(t *testing.T) {
 }
 
 // Issue 6.3: the open pod, again when it changes, and what is left of it when it is gone.
-func TestLivePod_Issue6_3(t *testing.T) {
+func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 42, "table is corrupt"))
@@ -403,7 +403,7 @@ func TestLivePod_Issue6_3(t *testing.T) {
 
 // Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is read again before it looks expired, and the nodes of
 // pods that do not end are looked at.
-func TestLiveSurroundings_CLI_06(t *testing.T) {
+func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
 	job := simpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)

@@ -18,7 +18,7 @@ func tellsOf(reason string) func(*snapshot.Snapshot) bool {
 }
 
 // Issue 6.6: an event that comes before its pod is told once the pod is there, whatever the pod is called.
-func TestLiveEarlyEvent_Issue6_6(t *testing.T) {
+func TestEventWaitsForItsPod(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	s := startLive(t, api)
@@ -36,7 +36,7 @@ func TestLiveEarlyEvent_Issue6_6(t *testing.T) {
 }
 
 // Issue 6.6: which pods there are is known before their events are looked through.
-func TestLivePodsBeforeEvents_Issue6_6(t *testing.T) {
+func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "custom-pod", 42, ""))

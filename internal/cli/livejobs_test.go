@@ -25,7 +25,7 @@ func withUID(job *unstructured.Unstructured, uid types.UID) *unstructured.Unstru
 }
 
 // Issue 6, CLI-07: a Job that ends and is deleted at once is kept as it was last, whatever of it was seen.
-func TestLiveGoneJobs_Issue6(t *testing.T) {
+func TestJobThatIsDeletedAtItsEndIsKept(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "a", 3), simpleJob("ns1", "b", 3), simpleJob("ns1", "c", 3))
 	s := startLive(t, api)
 	s.untilWatching("jobs 1 pods 0 events 0")
@@ -62,7 +62,7 @@ func sorted(list string) []string {
 const unreadable = "Unreadable"
 
 // Issue 6: a Job that makes no sense ends nothing: it is told that it makes none, and it goes on when it makes some.
-func TestLiveUnreadableJob_Issue6(t *testing.T) {
+func TestUnreadableJobEndsNothing(t *testing.T) {
 	api := newFakeLive(t, explainedJob("ns1", "train"))
 	s := startLive(t, api)
 	s.open("train")

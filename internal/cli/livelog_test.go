@@ -35,7 +35,7 @@ func (s *liveSession) untilLog(what string, ok func(*snapshot.Log) bool) *snapsh
 
 // Issue 6.3, CLI-07: a log comes as it is written, neither repeats nor loses a line over connections, and ends with its
 // container. A lost connection of it makes nothing else stale.
-func TestLiveLog_Issue6_3(t *testing.T) {
+func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	api := newFakeLive(t, logsJob())
 	api.pods.put(runningPod("a", 1, 1))
 	api.pods.write("train-a/main", "one", "two")
@@ -66,7 +66,7 @@ func TestLiveLog_Issue6_3(t *testing.T) {
 }
 
 // Issue 6.3: why there is no log, in words; and it comes once there is one.
-func TestLiveLogWhy_Issue6_3(t *testing.T) {
+func TestMissingLogHasItsReason(t *testing.T) {
 	api := newFakeLive(t, logsJob())
 	api.pods.put(trainPod("a", 1, 1, corev1.PodPending, waits("ImagePullBackOff", "no such image")))
 	api.pods.put(failedPod("lost", 2, 1))
@@ -95,7 +95,7 @@ func TestLiveLogWhy_Issue6_3(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: without the permission it says so, and is read when it may be.
-func TestLiveLogForbidden_CLI_08(t *testing.T) {
+func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
 	api := newFakeLive(t, logsJob())
 	api.pods.put(runningPod("a", 1, 1))
 	api.pods.write("train-a/main", "one")
@@ -111,7 +111,7 @@ func TestLiveLogForbidden_CLI_08(t *testing.T) {
 }
 
 // Issue 6: what is kept of a log is bounded, in lines and in bytes; what was handed out stays.
-func TestLiveLogBounds_Issue6(t *testing.T) {
+func TestLiveLogIsBounded(t *testing.T) {
 	l := &liveLog{touched: func() {}}
 	l.tell("", false)
 	for i := range maxLiveLines {

@@ -9,7 +9,7 @@ import (
 
 // Issue 6: a thousand changes at once are one Snapshot; a finished Job is not explained again, one that runs is each
 // second.
-func TestLivePaced_Issue6(t *testing.T) {
+func TestManyChangesAreOneSnapshot(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train, simpleJob("ns1", "second", 1))
 	api.pods.put(endedPod(train, "train-a", 42, ""))

@@ -20,7 +20,7 @@ func (l *fakeLive) refuseWatches(suffix string) {
 }
 
 // Issue 6, CLI-08: who may only get and list sees all, a little later, and is told so; nothing is stale for it.
-func TestLiveNoWatch_Issue6(t *testing.T) {
+func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	delete(train.Object["status"].(map[string]any), "conditions")
 	api := newFakeLive(t, train)
@@ -57,7 +57,7 @@ func TestLiveNoWatch_Issue6(t *testing.T) {
 }
 
 // Issue 6, CLI-07: who may not list Jobs any more is shown nothing that is old for long.
-func TestLiveNoWatchNoList_Issue6(t *testing.T) {
+func TestForbiddenListShowsNothingOld(t *testing.T) {
 	api := newFakeLive(t, simpleJob("ns1", "a", 1))
 	api.refuseWatches("/jobs")
 	s := startLive(t, api)
@@ -72,7 +72,7 @@ func TestLiveNoWatchNoList_Issue6(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: a log whose opening was refused for a while is read when it may be; until then it is told why.
-func TestLiveLogRefused_Issue6_3(t *testing.T) {
+func TestRefusedLogIsTriedAgain(t *testing.T) {
 	for _, status := range []*fakeStatus{{401, "Unauthorized", "Unauthorized"}, {500, "InternalError", "trouble"}} {
 		api := newFakeLive(t, logsJob())
 		api.pods.put(failedPod("a", 1, 1))
@@ -96,7 +96,7 @@ func TestLiveLogRefused_Issue6_3(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: who may not get the pod is told so where its log would be.
-func TestLivePodRefused_CLI_08(t *testing.T) {
+func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
 	api := newFakeLive(t, logsJob())
 	api.pods.put(runningPod("a", 1, 1))
 	api.pods.write("train-a/main", "one")
@@ -129,7 +129,7 @@ func TestLivePodRefused_CLI_08(t *testing.T) {
 }
 
 // Issue 6: what has not changed is the same in each Snapshot: a recording does not write it again.
-func TestLivePointers_Issue6(t *testing.T) {
+func TestUnchangedPartsAreShared(t *testing.T) {
 	api := newFakeLive(t, logsJob())
 	api.pods.put(runningPod("a", 1, 1))
 	api.pods.write("train-a/main", "one", "two")

@@ -10,7 +10,7 @@ import (
 )
 
 // Issue 6.4: a log that could not be read for the evidence is read later, once; one that is gone is not asked for again.
-func TestLiveTailsAgain_Issue6_4(t *testing.T) {
+func TestMissingLogTailIsReadLater(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.put(endedPod(train, "train-a", 42, ""))
@@ -59,7 +59,7 @@ func evidenceLines(s *snapshot.Snapshot) string {
 }
 
 // Issue 6.4: explain-failure --log-lines says how many lines belong to the evidence.
-func TestLiveLogLines_Issue6_4(t *testing.T) {
+func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
 	train := explainedJob("ns1", "train")
 	for _, lines := range []int64{0, 3} {
 		api := newFakeLive(t, train)
@@ -81,7 +81,7 @@ func TestLiveLogLines_Issue6_4(t *testing.T) {
 }
 
 // Issue 6.4: the number of lines reaches the source, and is ten where nothing is said.
-func TestOpenLiveLogLines_Issue6_4(t *testing.T) {
+func TestLogLinesAreTenByDefault(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, newFakeAPI(t).url()))
 	choice := jobChoice{names: []string{"train"}}
 	one, err := openLive(3, newKubeFlags(), choice, io.Discard, testEnvironment())

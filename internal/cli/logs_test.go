@@ -71,7 +71,7 @@ func (f *fakePods) withLog(pod *corev1.Pod, lines ...string) {
 	f.end(pod.Name + "/main")
 }
 
-func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
+func TestLogsAreOrderedAndPrefixed_CLI_08(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	pods.withLog(runningPod("r10", 9, 1), "nine")
 	pods.withLog(runningPod("r2", 2, 1), "two")
@@ -108,7 +108,7 @@ func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 	}
 }
 
-func TestLogsAttempts(t *testing.T) {
+func TestLogsNumberTheAttempts(t *testing.T) {
 	later := func(pod *corev1.Pod, minutes int) *corev1.Pod {
 		pod.CreationTimestamp = metav1.NewTime(testNow().Add(time.Duration(minutes) * time.Minute))
 		return pod
@@ -178,7 +178,7 @@ func TestLogsFailedRunBefore(t *testing.T) {
 	}
 }
 
-func TestLogsNotes_CLI_06(t *testing.T) {
+func TestLogsNoteWhatIsMissing_CLI_06(t *testing.T) {
 	job := logsJob()
 	for field, value := range map[string]any{"failed": int64(3), "completedIndexes": "0-1", "failedIndexes": "5"} {
 		_ = unstructured.SetNestedField(job.Object, value, "status", field)
@@ -221,7 +221,7 @@ func TestLogsHostileText(t *testing.T) {
 	}
 }
 
-func TestLogsColor(t *testing.T) {
+func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	pods.withLog(failedPod("f", 3, 1), "a")
 	color := podColor("train-f")
@@ -267,7 +267,7 @@ func TestLogsManyPods(t *testing.T) {
 	}
 }
 
-func TestLogsErrors_CLI_08(t *testing.T) {
+func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	pods.withLog(failedPod("a", 1, 1), "a")
 	pods.withLog(failedPod("b", 2, 1), "b")

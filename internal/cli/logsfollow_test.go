@@ -21,7 +21,7 @@ func (f *fakePods) waitRequests(n int) {
 }
 
 // Lines come as they are written, retries join, and it ends with the Job.
-func TestLogsFollow_CLI_07(t *testing.T) {
+func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	s := startSession(t, api, testEnvironment(), "logs", "train", "-f")
 	s.waitErr("job.batch/train has no pods (Running), waiting for them.\n")
@@ -104,7 +104,7 @@ func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
 }
 
 // --tail counts once: after a lost connection all that is new counts.
-func TestLogsFollowTail_CLI_07(t *testing.T) {
+func TestTailCountsOnce_CLI_07(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	pods.put(runningPod("a", 1, 1))
 	pods.write("train-a/main", "old", "older", "last")

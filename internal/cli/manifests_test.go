@@ -324,7 +324,7 @@ func TestManifestsSelectTheirPods(t *testing.T) {
 }
 
 // Issue 7, point 3: the whole of it, to be read.
-func TestPrintManifests(t *testing.T) {
+func TestPrintedManifestsAreAsRecorded(t *testing.T) {
 	for name, args := range map[string][]string{
 		"default":     {"--print-manifests"},
 		"team":        {"--print-manifests", "--image", "registry.example.com/batchjob:v0.1.0", "--namespaces", "ml,ci", "--managed-by", "example.com/jobs", "--kube-api-qps", "50", "--feature-gates", "JobSuccessPolicy=false", "-v5", "--logging-format", "text"},

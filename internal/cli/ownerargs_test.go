@@ -8,7 +8,7 @@ import (
 )
 
 // CLI-04: owners are named as kubectl names resources; all else stays an argument.
-func TestSplitOwnerArgs_CLI_04(t *testing.T) {
+func TestOwnersAreNamedAsKubectlNamesThem_CLI_04(t *testing.T) {
 	owners, rest, err := splitOwnerArgs([]string{
 		"train", "cronjob/nightly", "CJ/nightly", "cronjobs.batch/weekly", "jobset/set", "jobsets.jobset.x-k8s.io/set", "job/x", "cronjob", "pod/y", "",
 	})
@@ -25,7 +25,7 @@ func TestSplitOwnerArgs_CLI_04(t *testing.T) {
 
 // A Job belongs to what controls it, and to the JobSet of its label; not to what merely is
 // named alike, or owns it without controlling it.
-func TestOwns_CLI_04(t *testing.T) {
+func TestJobBelongsToItsController_CLI_04(t *testing.T) {
 	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
 		job := simpleJob("ns1", "x", 0)
 		if kind != "" {

@@ -52,7 +52,7 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 }
 
 // JOB-48: an API server that is only slow has the time for each namespace, however many there are.
-func TestPermissionsOfManyNamespaces_JOB_48(t *testing.T) {
+func TestEachNamespaceHasTimeForItsPermissions_JOB_48(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		if err := checkPermissions(t.Context(), controllerClient(t, slowServer(time.Second)), []string{"a", "b", "c"}, "d"); err != nil {

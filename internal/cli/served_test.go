@@ -78,7 +78,7 @@ func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice str
 
 // Issue 7, point 7; MGB-01: where managedBy is not served the controller does not start, and
 // says what it found, what it needs, and what to do.
-func TestControllerRefusesOldServers_Issue7_7(t *testing.T) {
+func TestControllerRefusesOldServers(t *testing.T) {
 	const odd = "own-build"
 	for name, c := range map[string]struct {
 		version, schema string
@@ -152,7 +152,7 @@ func runController(t *testing.T, url string, flags ...string) (code int, out, er
 
 // Issue 7, point 7: an API server whose resourceVersions say nothing about their order is refused, instead of a
 // controller that ends in the middle of its work.
-func TestControllerRefusesVersionsWithoutOrder_Issue7_7(t *testing.T) {
+func TestControllerRefusesVersionsWithoutOrder(t *testing.T) {
 	for version, refused := range map[string]bool{
 		"1": false, "18446744073709551617": false, "": true, "0": true, "007": true, "abc": true, `12-a\u001b[31m`: true,
 	} {
@@ -176,7 +176,7 @@ func TestControllerRefusesVersionsWithoutOrder_Issue7_7(t *testing.T) {
 }
 
 // The refusal comes before any permission is asked for, as it would be in vain.
-func TestControllerRefusesBeforeItAsks_Issue7_7(t *testing.T) {
+func TestControllerRefusesBeforeItAsksForPermissions(t *testing.T) {
 	server := &aboutServer{version: versionAnswer("v1.29.15"), schema: withoutField}
 	s := httptest.NewServer(server)
 	defer s.Close()
@@ -192,7 +192,7 @@ func TestControllerRefusesBeforeItAsks_Issue7_7(t *testing.T) {
 }
 
 // A server that nobody can reach is left to the check of permissions, which says so.
-func TestControllerUnreachable_Issue7_7(t *testing.T) {
+func TestUnreachableServerIsLeftToThePermissions(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{})
 	s.Close()
 	code, _, errOut := runController(t, s.URL)
@@ -202,7 +202,7 @@ func TestControllerUnreachable_Issue7_7(t *testing.T) {
 }
 
 // The warning is a line of its own on stderr, or one of the log where that is for programs.
-func TestControllerAdvice_Issue7_7(t *testing.T) {
+func TestWarningIsALineOfItsOwn(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{version: versionAnswer("v1.34.2-\x1b[31mred"), schema: withField})
 	defer s.Close()
 	for _, format := range []string{"text", "json"} {
@@ -239,7 +239,7 @@ func TestControllerAdvice_Issue7_7(t *testing.T) {
 }
 
 // A server that is slow to tell its schema does not keep the controller from starting.
-func TestControllerDoesNotWaitForSchema_Issue7_7(t *testing.T) {
+func TestControllerDoesNotWaitForTheSchema(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/version" {
@@ -261,7 +261,7 @@ func TestControllerDoesNotWaitForSchema_Issue7_7(t *testing.T) {
 }
 
 // The schema of a real API server has the field where it is looked for.
-func TestSchemaOfJobs_Issue7_7(t *testing.T) {
+func TestManagedByIsFoundInTheSchema(t *testing.T) {
 	text, err := os.ReadFile("testdata/openapi-jobspec.json")
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // JOB-52: flags that contradict each other are wrong usage.
-func TestServingFlags_JOB_52(t *testing.T) {
+func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		says string // "" for valid
@@ -45,7 +45,7 @@ func TestServingFlags_JOB_52(t *testing.T) {
 
 // JOB-52: an address that cannot be had is wrong usage, names the flag, and leaves
 // nothing open.
-func TestListen_JOB_52(t *testing.T) {
+func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func freeAddress(t *testing.T) string {
 }
 
 // JOB-52: /configz shows what the controller runs with, and nothing that is secret.
-func TestEffectiveConfig_JOB_52(t *testing.T) {
+func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 	o := completed(t, "--leader-elect", "--managed-by=example.com/jobs", "--feature-gates=JobSuccessPolicy=false", "--kube-api-qps=7", "--token=secret")
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestEffectiveConfig_JOB_52(t *testing.T) {
 }
 
 // JOB-56: a process that waits for the lead is ready, one that reads its first lists is not.
-func TestReadiness_JOB_56(t *testing.T) {
+func TestStandbyIsReady_JOB_56(t *testing.T) {
 	beginning, err := controller.New(controller.Config{Client: fake.NewClientset()})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func simulated(t *testing.T, args ...string) explain.Report {
 }
 
 // A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, SUC-03 as their stories have them.
-func TestSimulate_PFN_30(t *testing.T) {
+func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
 	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
@@ -59,7 +59,7 @@ func TestSimulate_PFN_30(t *testing.T) {
 }
 
 // Names may be in the rules, as KEP-4443 has them, and the Job in a CronJob.
-func TestSimulateCronJob_PFN_23(t *testing.T) {
+func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
 	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
   podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`

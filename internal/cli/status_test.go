@@ -142,7 +142,7 @@ func TestStatusReadsInChunks(t *testing.T) {
 }
 
 // Only get, list and watch of jobs are ever asked for; of pods and events too for the summary of one Job.
-func TestStatus_CLI_08_readsOnly(t *testing.T) {
+func TestStatusOnlyReads_CLI_08(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 0))
 	api.setRefuse(func(r *http.Request) *fakeStatus {
 		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {

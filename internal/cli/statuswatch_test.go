@@ -23,7 +23,7 @@ func columnStarts(header string) []int {
 	return starts
 }
 
-func TestFollow_CLI_07_rows(t *testing.T) {
+func TestRowsFollowTheirJobs_CLI_07(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "bee", 1))
 	s := watching(t, api, testEnvironment())
 	s.waitLines(3)
@@ -53,7 +53,7 @@ func TestFollow_CLI_07_rows(t *testing.T) {
 	}
 }
 
-func TestFollow_CLI_07_expiredVersionListsAgain(t *testing.T) {
+func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 1))
 	s := watching(t, api, testEnvironment(), "--no-headers")
 	s.waitLines(2)
@@ -81,7 +81,7 @@ func TestFollow_CLI_07_expiredVersionListsAgain(t *testing.T) {
 	}
 }
 
-func TestFollow_CLI_07_expiredAnswerIsSilent(t *testing.T) {
+func TestExpiredAnswerIsSilent_CLI_07(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	s := watching(t, api, testEnvironment(), "--no-headers")
 	s.waitLines(1)
@@ -119,7 +119,7 @@ func hangUp(t *testing.T, address string, connections int) {
 	}
 }
 
-func TestFollow_CLI_07_serverRestart(t *testing.T) {
+func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	s := watching(t, api, testEnvironment(), "a", "--no-headers")
 	s.waitLines(1)
@@ -185,7 +185,7 @@ func TestFollowRefusalOfStartingServerPasses(t *testing.T) {
 	s.end()
 }
 
-func TestFollowSeveralNames(t *testing.T) {
+func TestFollowShowsTheNamedJobsOnly(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 1), simpleJob("ns1", "c", 1))
 	s := watching(t, api, testEnvironment(), "a", "c", "late", "-o", "name")
 	s.waitErr(`"late"`)
@@ -209,7 +209,7 @@ func TestFollowMissingJobEnds(t *testing.T) {
 	}
 }
 
-func TestFollowObjects(t *testing.T) {
+func TestFollowedObjectsAreWritten(t *testing.T) {
 	api := newFakeAPI(t)
 	for _, format := range []string{"json", "yaml"} {
 		s := startSession(t, api, testEnvironment(), "status", "-w", "-o", format)

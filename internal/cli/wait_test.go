@@ -42,7 +42,7 @@ func waiting(t *testing.T, api *fakeAPI, args ...string) *session {
 	return s
 }
 
-func TestWait_CLI_03_endedJobs(t *testing.T) {
+func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
 	api := newFakeAPI(t, completeJob("good"), completeJob("fine"), failedJob("bad"), failedJob("worse"), simpleJob("ns1", "running", 3))
 	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy ended it, “out of \\x1b[1mmemory”\n"
 	for _, tc := range []struct {
@@ -77,7 +77,7 @@ func TestWait_CLI_03_endedJobs(t *testing.T) {
 	}
 }
 
-func TestWait_CLI_03_endsWhenTheOutcomeIsCertain(t *testing.T) {
+func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
 	other := simpleJob("ns1", "a", 1)
 	other.SetUID("another")
 	other = withCondition(other, "Complete", "", "")
@@ -124,7 +124,7 @@ func TestWait_CLI_03_endsWhenTheOutcomeIsCertain(t *testing.T) {
 }
 
 // CLI-03: a decided outcome is shown, and is no end.
-func TestWait_CLI_03_linesWithoutTerminal(t *testing.T) {
+func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	s := waiting(t, api, "a")
 	same := simpleJob("ns1", "a", 1)
@@ -172,7 +172,7 @@ func screen(s string) string {
 	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
 }
 
-func TestWait_CLI_07_progressOnTerminal(t *testing.T) {
+func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "bee", 1))
 	env := testEnvironment()
 	var now lockedTime
@@ -221,7 +221,7 @@ func TestWait_CLI_07_progressOnTerminal(t *testing.T) {
 	}
 }
 
-func TestWait_CLI_07_survives(t *testing.T) {
+func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 	for name, disturb := range map[string]func(t *testing.T, api *fakeAPI, s *session){
 		"restart": func(_ *testing.T, api *fakeAPI, s *session) {
 			api.stop()
@@ -292,7 +292,7 @@ func TestWaitInterrupted(t *testing.T) {
 }
 
 // The time runs out when the test says so: before the API server has answered, and while the command watches.
-func TestWait_CLI_03_timeout(t *testing.T) {
+func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
 	good := "job.batch/good Complete in 32s\n"
 	for _, tc := range []struct {
 		name  string

@@ -8,7 +8,7 @@ import (
 )
 
 // Issue 6, CLI-07: of several connections that are lost, the one that is lost for longest is told of.
-func TestLiveLink_Issue6(t *testing.T) {
+func TestLongestLostConnectionIsReported(t *testing.T) {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := began
 	var last State

@@ -12,7 +12,7 @@ import (
 )
 
 // Issue 6.2: the time left is that of what can still succeed, and says how it is known.
-func TestETA(t *testing.T) {
+func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	show := func(d *data, after time.Duration, done int32, change func(*explain.Report)) {
 		started := metav1.NewTime(at.Add(-10 * time.Minute))

@@ -10,7 +10,7 @@ import (
 )
 
 // docs/tui.md tells all marks of the map, and all keys that the help tells.
-func TestDocs(t *testing.T) {
+func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	data, err := os.ReadFile("../../docs/tui.md")
 	if err != nil {
 		t.Fatal(err)

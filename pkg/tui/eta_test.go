@@ -11,7 +11,7 @@ import (
 )
 
 // Issue 6.2: what a Job had done before it was resumed says nothing of how fast it is.
-func TestETAOfResumedJob(t *testing.T) {
+func TestTimeLeftForgetsTimeBeforeResume(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	succeeded := func(before time.Duration) explain.PodInfo {
 		ended := metav1.NewTime(at.Add(-before))
@@ -60,7 +60,7 @@ func TestETAOfResumedJob(t *testing.T) {
 }
 
 // Issue 6.2: a Job needs as long as its longest back-off at least.
-func TestETAWaitsForBackoff(t *testing.T) {
+func TestTimeLeftIsAtLeastTheBackoff(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := func(d time.Duration) metav1.Time { return metav1.NewTime(at.Add(d)) }
 	started, longest := in(-time.Minute), in(9*time.Minute)

@@ -10,7 +10,7 @@ import (
 )
 
 // Issue 6, 4: the Report of explain-failure in every size and look.
-func TestExplain(t *testing.T) {
+func TestExplanationFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{"failure-policy-named", "three-causes", "quota", "completions"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "explain."+fixture, load(t, fixture), nil, "e") })
 	}
@@ -27,7 +27,7 @@ func marks(b *testbed) string {
 }
 
 // tab goes through the commands and brings them into view; y copies the chosen one.
-func TestExplainCommands(t *testing.T) {
+func TestTabChoosesACommand(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 10}, nil)
 	b.press("e")
 	if got := copied(t, b.press("y")); got != "kubectl logs three-causes-6-rc9d4 -n three-causes" {
@@ -66,7 +66,7 @@ func copied(t *testing.T, cmd tea.Cmd) string {
 }
 
 // Without a command there is nothing to copy; the screen scrolls by every key.
-func TestExplainKeys(t *testing.T) {
+func TestExplanationScrollsByEveryKey(t *testing.T) {
 	b := open(t, load(t, "completions"), size{80, 24}, nil)
 	b.press("e", "tab", "shift+tab", "y")
 	shows(b, "there is no command to copy")
@@ -94,7 +94,7 @@ func TestExplainKeys(t *testing.T) {
 }
 
 // a shows long lists in full.
-func TestExplainFull(t *testing.T) {
+func TestFullShowsLongLists(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	b.press("e", "G")
 	short := b.top().(*explainScreen).scroll.n
@@ -109,7 +109,7 @@ func TestExplainFull(t *testing.T) {
 }
 
 // Until the Report is there, the screen says what it waits for, and how long.
-func TestExplainWaits(t *testing.T) {
+func TestScreenSaysWhatItWaitsFor(t *testing.T) {
 	s := load(t, "quota")
 	s.Job = nil
 	b := open(t, s, size{80, 24}, func(o *Options) { o.Start = StartExplain })

@@ -12,14 +12,14 @@ import (
 )
 
 // Issue 6: "412 failures, 3 causes", in every size and look.
-func TestFailures(t *testing.T) {
+func TestFailuresFitEverySize(t *testing.T) {
 	for _, fixture := range []string{"three-causes", "failure-policy-named", "backoff-limit-oom", "pods-gone", "completions", "failed-indexes"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "failures."+fixture, load(t, fixture), nil, "4") })
 	}
 }
 
 // The chosen cause is told in full below; every key of lists moves.
-func TestFailuresKeys(t *testing.T) {
+func TestChosenCauseIsShownInFull(t *testing.T) {
 	const first, second, third = "indexes 0,2,3,6", "indexes 1,4,7", "indexes 5,11,17"
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	b.press("4")
@@ -40,7 +40,7 @@ func TestFailuresKeys(t *testing.T) {
 }
 
 // enter opens a pod that failed so; without one, it says so.
-func TestFailuresOpen(t *testing.T) {
+func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	s := load(t, "three-causes")
 	b := open(t, s, size{80, 24}, nil)
 	b.press("4", "enter")
@@ -80,7 +80,7 @@ func TestFailuresCursorStays(t *testing.T) {
 }
 
 // A list that is longer than the screen leaves room for the cause, and the other way round.
-func TestFailuresManyCauses(t *testing.T) {
+func TestLongListLeavesRoomForTheCause(t *testing.T) {
 	s := load(t, "three-causes")
 	r := *s.Job.Report
 	s.Job.Report = &r
@@ -101,7 +101,7 @@ func TestFailuresManyCauses(t *testing.T) {
 
 // Issue 6, 2: on a narrow screen causes are told apart by what they begin with, and with
 // several containers by these too.
-func TestFailuresShortCauses(t *testing.T) {
+func TestShortCausesStayApart(t *testing.T) {
 	s := load(t, "three-causes")
 	b := open(t, s, size{60, 20}, nil)
 	b.press("4")

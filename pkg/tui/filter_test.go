@@ -7,7 +7,7 @@ import (
 
 // Issue 6, 1: a filter asks for all its words, whatever their case, and refuses those after
 // an exclamation mark.
-func TestFilterChooses(t *testing.T) {
+func TestFilterAsksForAllWords(t *testing.T) {
 	for _, c := range []struct {
 		filter string
 		texts  []string
@@ -27,7 +27,7 @@ func TestFilterChooses(t *testing.T) {
 }
 
 // Issue 6, 3: what matches is marked, and nothing of the text is lost.
-func TestFilterMarks(t *testing.T) {
+func TestMatchesAreMarked(t *testing.T) {
 	var f filter
 	f.set("err warn !x")
 	for text, want := range map[string]string{

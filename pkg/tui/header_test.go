@@ -14,7 +14,7 @@ import (
 )
 
 // Issue 6, 2: the header says the fate, the progress and the clocks, whatever the Job does.
-func TestHeader(t *testing.T) {
+func TestHeaderSaysFateAndProgress(t *testing.T) {
 	for _, at := range sizes {
 		var all strings.Builder
 		for _, fixture := range []string{
@@ -45,7 +45,7 @@ func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapsh
 }
 
 // The words of the header.
-func TestHeaderWords(t *testing.T) {
+func TestHeaderHasItsWords(t *testing.T) {
 	s := changed(t, "running-success-policy", func(r *explain.Report) {
 		soon := metav1.NewTime(r.ObservedAt.Add(time.Minute))
 		r.Waits = []explain.Wait{{Kind: explain.WaitDeadline, Until: soon}, {Kind: explain.WaitTTL, Until: soon}}

@@ -175,13 +175,13 @@ func TestHelpScrolls(t *testing.T) {
 }
 
 // The help in every size and look, of the screen with the most keys.
-func TestHelp(t *testing.T) {
+func TestHelpFitsEverySize(t *testing.T) {
 	goldens(t, "help.indexes", load(t, "three-causes"), nil, "2", "?")
 	goldens(t, "help.timeline", load(t, "three-causes"), nil, "6", "?")
 }
 
 // In ASCII, keys have names in ASCII.
-func TestHelpInASCII(t *testing.T) {
+func TestHelpNamesKeysInASCII(t *testing.T) {
 	for _, keys := range [][]string{{"1"}, {"2"}, {"?"}, {"2", "?"}} {
 		b := open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.ASCII = true })
 		b.press(keys...)

@@ -11,7 +11,7 @@ import (
 )
 
 // Issue 6: the map in every size and look, small and huge, and for a Job without indexes.
-func TestIndexes(t *testing.T) {
+func TestMapFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{"index-backoff", "max-failed-indexes", "three-causes", "success-policy", "work-queue"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "indexes."+fixture, load(t, fixture), nil, "2") })
 	}
@@ -65,7 +65,7 @@ func (b *testbed) at() string {
 }
 
 // Issue 6: the cursor moves by arrows, hjkl and pages, and stays on the map.
-func TestIndexesKeys(t *testing.T) {
+func TestCursorStaysOnTheMap(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"", "0"}, {"right", "1"}, {"l l", "2"}, {"l l h", "1"}, {"l left left left", "0"},
 		// 80 columns have room for 30 indexes with spaces between them.
@@ -89,7 +89,7 @@ func TestIndexesKeys(t *testing.T) {
 
 // Issue 6: zoom shows fewer indexes in a cell, around the cursor; enter does so too, until
 // there is one index to open.
-func TestIndexesZoom(t *testing.T) {
+func TestZoomKeepsTheCursor(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	b.press("2")
 	shows(b, "100,000 indexes  200 indexes per cell", "■ 33,999 succeeded", "▪ partly succeeded")
@@ -155,7 +155,7 @@ func TestIndexesCursorStays(t *testing.T) {
 }
 
 // The wheel scrolls the map without the cursor; the next key brings it back.
-func TestIndexesWheel(t *testing.T) {
+func TestWheelScrollsTheMap(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	b.press("2", "+", "+")
 	shows(b, "rows 1 to 1")
@@ -177,7 +177,7 @@ func TestIndexesWheel(t *testing.T) {
 }
 
 // What cannot be done is said in the last line, with what is allowed.
-func TestIndexesSay(t *testing.T) {
+func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"/ 9 9 9 enter", `"999" is not on the map: type an index from 0 to 312`},
 		{"/ x enter", `"x" is not on the map: type an index from 0 to 312`},
@@ -200,7 +200,7 @@ func TestIndexesSay(t *testing.T) {
 }
 
 // Issue 6: what is known of one index: state, attempt, failures, back-off, pod, cause.
-func TestIndexDetail(t *testing.T) {
+func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	b.press("2", "n")
 	shows(b, "Index 2  ↻ in back-off  attempt 1 of 4", "1 counted · next pod in 8s", "index-backoff-2-gpfq2 · Error", "last failure  Container main exited with code 1")
@@ -215,7 +215,7 @@ func TestIndexDetail(t *testing.T) {
 }
 
 // A Job without indexes has no map, and none of its keys do anything.
-func TestNoIndexes(t *testing.T) {
+func TestJobWithoutIndexesHasNoMap(t *testing.T) {
 	for _, s := range []*snapshot.Snapshot{load(t, "work-queue"), withIndexes(t, &explain.Indexes{})} {
 		b := open(t, s, size{80, 24}, nil)
 		b.press("2")
@@ -236,7 +236,7 @@ func TestNoIndexes(t *testing.T) {
 }
 
 // Only so many indexes are on the map, and it says so.
-func TestIndexesBeyondTheMap(t *testing.T) {
+func TestMapSaysWhatIsNotOnIt(t *testing.T) {
 	b := open(t, withIndexes(t, &explain.Indexes{Total: 1<<31 - 1, PendingCount: 1<<31 - 1}), size{80, 24}, nil)
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 pending")
 	b.press("2", "G")

@@ -62,7 +62,7 @@ func jobsSnapshot(items ...explain.Outline) *snapshot.Snapshot {
 func allNamespaces(o *Options) { o.What = "all namespaces" }
 
 // Issue 6, 1: the list of Jobs in all sizes and looks.
-func TestJobsGoldens(t *testing.T) {
+func TestListOfJobsFitsEverySize(t *testing.T) {
 	goldens(t, "jobs.all", jobsSnapshot(someJobs()...), allNamespaces, "down", "down")
 	goldens(t, "jobs.one-namespace", jobsSnapshot(someJobs()[3:]...), nil, "s")
 	goldens(t, "jobs.filtered", jobsSnapshot(someJobs()...), allNamespaces, "/", "m", "l", "/", "space", "!", "r", "u", "n", "enter")
@@ -130,7 +130,7 @@ func short(names []string) string {
 }
 
 // Issue 6, 1: s takes the next order, S reverses it; the column has a mark.
-func TestJobsSort(t *testing.T) {
+func TestSortingTakesTheNextOrder(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
 	for _, c := range []struct{ key, want, mark string }{
 		{"", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
@@ -155,7 +155,7 @@ func TestJobsSort(t *testing.T) {
 
 // Issue 6, 1: the filter chooses while it is typed, by all its words; esc in the question
 // gives the one before back, and on the screen it clears it.
-func TestJobsFilter(t *testing.T) {
+func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
 	all := "train nightly sweep import queue validate evaluate"
 	for _, c := range []struct{ text, want string }{
@@ -188,7 +188,7 @@ func TestJobsFilter(t *testing.T) {
 }
 
 // Issue 6, 1 and 5: enter opens a Job, e its explanation, on top of the Job; y copies.
-func TestJobsOpen(t *testing.T) {
+func TestEnterOpensAJob(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
 	b.press("s", "j", "down", "k", "enter")
@@ -271,7 +271,7 @@ func (b *testbed) headers(t *testing.T) string {
 
 // Issue 6, 1: failed indexes, the matched rule and managedBy are in the table wherever there
 // is room, and the age nearly always.
-func TestJobsColumns(t *testing.T) {
+func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 	for _, c := range []struct {
 		width int
 		items []explain.Outline
@@ -301,7 +301,7 @@ func TestJobsColumns(t *testing.T) {
 
 // Issue 6, 1: what needs a look first is on top from the begin; what failed long ago is not
 // that any more.
-func TestJobsUrgency(t *testing.T) {
+func TestUrgentJobsAreOnTop(t *testing.T) {
 	items := someJobs()
 	old := items[1]
 	old.Name, old.Finished = "ancient-report", ago(25*time.Hour)
@@ -372,7 +372,7 @@ func TestJobsColumnsStay(t *testing.T) {
 
 // Issue 6, 1: the bar has its width, a part that is there has a column, and only what is all
 // fills it.
-func TestJobBarShares(t *testing.T) {
+func TestBarHasAColumnForEachPart(t *testing.T) {
 	counts := []int64{0, 1, 3, 99, 100_000}
 	for n := range 5 * 5 * 5 * 5 * 5 {
 		var of [parts]int64

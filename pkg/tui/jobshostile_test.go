@@ -62,7 +62,7 @@ func evilDetail(name string) *explain.PodDetail {
 }
 
 // Issue 6: hostile text is shown as visible characters on the list of Jobs.
-func TestJobsHostile(t *testing.T) {
+func TestHostileTextIsSafeInTheList(t *testing.T) {
 	items := someJobs()
 	for i := range items {
 		o := &items[i]
@@ -82,7 +82,7 @@ func TestJobsHostile(t *testing.T) {
 }
 
 // Issue 6: so it is in the tab Pods, on the pod screen, and in logs.
-func TestPodsAndLogsHostile(t *testing.T) {
+func TestHostileTextIsSafeInPodsAndLogs(t *testing.T) {
 	r := evilReport()
 	log := &snapshot.Log{Container: evil, Why: evil, Dropped: 3, Lines: []snapshot.LogLine{{Text: evil}, {Text: "\t" + strings.Repeat(evil, 50)}, {Text: "x1b " + evil + "\r"}}}
 	for _, at := range sizes {

@@ -26,7 +26,7 @@ func someLog(n int) *snapshot.Log {
 }
 
 // Issue 6, 3: logs in all sizes and looks.
-func TestLogsGoldens(t *testing.T) {
+func TestLogsFitEverySize(t *testing.T) {
 	goldens(t, "logs.follow", podSnapshot(podDetail(), someLog(200)), nil, "5", "l")
 	long := someLog(200)
 	long.Dropped = 1800
@@ -159,7 +159,7 @@ func TestLogsFilter(t *testing.T) {
 }
 
 // Issue 6, 3: t shows times, W cuts lines, tabs are spaces, and a huge line is cut.
-func TestLogsLooks(t *testing.T) {
+func TestLogsShowTimesAndCutLines(t *testing.T) {
 	log := someLog(10)
 	log.Lines[9].Text = "a\tb\r"
 	b := logsBed(t, log, size{80, 24})
@@ -180,7 +180,7 @@ func TestLogsLooks(t *testing.T) {
 }
 
 // Issue 6, 3: c and p say what they cannot do.
-func TestLogsOneContainer(t *testing.T) {
+func TestSingleContainerHasNoOther(t *testing.T) {
 	b := logsBed(t, someLog(1), size{80, 24})
 	b.data.snap.Pod.Containers = b.data.snap.Pod.Containers[:1]
 	b.press("c")
@@ -191,7 +191,7 @@ func TestLogsOneContainer(t *testing.T) {
 }
 
 // Issue 6, 3: after c or p the log that was there is not shown as the one that is asked for.
-func TestLogsOfAnotherTarget(t *testing.T) {
+func TestLogOfAnotherTargetIsNotShown(t *testing.T) {
 	for _, key := range []string{"c", "p"} {
 		b := logsBed(t, someLog(5), size{80, 24})
 		b.press(key)

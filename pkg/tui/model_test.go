@@ -41,7 +41,7 @@ func jobs(t *testing.T, fixture string) (*testbed, *snapshot.Snapshot) {
 }
 
 // Issue 6, 5: esc, q and backspace go back, and end the program from the first screen.
-func TestBack(t *testing.T) {
+func TestEscapeGoesBack(t *testing.T) {
 	for _, key := range []string{"esc", "q", "backspace"} {
 		b, s := jobs(t, "three-causes")
 		shows(b, "q quit")
@@ -72,7 +72,7 @@ func TestBack(t *testing.T) {
 }
 
 // ctrl+c ends the program from everywhere, also from a question and the help.
-func TestInterrupt(t *testing.T) {
+func TestInterruptEndsEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
 		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 		b.press(keys...)
@@ -83,7 +83,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // space holds the picture, with its clocks; what came since is shown afterwards.
-func TestPause(t *testing.T) {
+func TestSpaceHoldsThePicture(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{80, 24}, nil)
 	shows(b, "3/10", "runs for 2s", "space pause")
@@ -123,7 +123,7 @@ func TestPause(t *testing.T) {
 }
 
 // r changes between "3s ago" and the time of day.
-func TestTimes(t *testing.T) {
+func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	shows(b, "ended 0s ago")
 	b.press("r")
@@ -133,7 +133,7 @@ func TestTimes(t *testing.T) {
 }
 
 // w writes what is shown, and says where, or why not.
-func TestSave(t *testing.T) {
+func TestSnapshotIsWritten(t *testing.T) {
 	s := load(t, "quota")
 	b := open(t, s, size{80, 24}, nil)
 	cmd := b.press("w")
@@ -166,7 +166,7 @@ func TestSave(t *testing.T) {
 }
 
 // m leaves the mouse to the terminal, and takes it again.
-func TestMouse(t *testing.T) {
+func TestMouseIsLeftToTheTerminal(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Mouse = true })
 	if b.View().MouseMode != tea.MouseModeCellMotion {
 		t.Error("no mouse")
@@ -184,7 +184,7 @@ func TestMouse(t *testing.T) {
 }
 
 // ctrl+l draws anew, ctrl+z suspends.
-func TestTerminalKeys(t *testing.T) {
+func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
 	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
 		t.Errorf("ctrl+l gives %s, want %s", got, want)
@@ -200,7 +200,7 @@ func chosenTab(b *testbed) string {
 }
 
 // 1..6, tab, shift+tab and the arrows change the tab; a pane that needs a key keeps it.
-func TestTabs(t *testing.T) {
+func TestKeysChangeTheTab(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	for _, step := range []struct{ key, want string }{
 		{"6", "Timeline"}, {"5", "Pods"}, {"4", "Failures"}, {"3", "Policies"}, {"2", "Indexes"}, {"1", "Overview"}, {"7", "Overview"}, {"9", "Overview"},
@@ -216,7 +216,7 @@ func TestTabs(t *testing.T) {
 }
 
 // The size may change in the middle, and be too small for anything.
-func TestSizes(t *testing.T) {
+func TestSizeMayChange(t *testing.T) {
 	for _, fixture := range []string{"three-causes", "failure-policy-named", "running-success-policy", "quota", "work-queue"} {
 		b := open(t, load(t, fixture), size{160, 50}, nil)
 		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"?"}, {"?"}, {"/"}, {"x", "enter"}, {"esc", "e"}, {"esc", "5", "enter"}, {"2"}, {"3"}} {
@@ -231,7 +231,7 @@ func TestSizes(t *testing.T) {
 }
 
 // Keys that nothing knows do nothing, and messages that show nothing are not drawn for.
-func TestUnknownKeys(t *testing.T) {
+func TestUnknownKeysDoNothing(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	before := b.View().Content
 	for _, key := range []string{"z", "X", "ctrl+a", "7", "&", "ж", "shift+up"} {
@@ -286,7 +286,7 @@ func (c *counting) body(p *paint) []layout.Line {
 }
 
 // A message that shows nothing, before the first frame, does not keep it away.
-func TestFirstFrame(t *testing.T) {
+func TestFirstFrameIsAlwaysDrawn(t *testing.T) {
 	s := load(t, "quota")
 	m := New(Options{Source: &still{snap: s}, Now: func() time.Time { return s.Time }, What: "namespace default"})
 	m.Update(tea.EnvMsg{})
@@ -299,7 +299,7 @@ func TestFirstFrame(t *testing.T) {
 }
 
 // Issue 6, 5: a question is edited, answered with enter, and dropped with esc.
-func TestPrompt(t *testing.T) {
+func TestAnswerIsEditedAndTaken(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	bottom := func() string {
 		lines := strings.Split(b.picture(), "\n")
@@ -336,7 +336,7 @@ func TestPrompt(t *testing.T) {
 }
 
 // The cursor of a long answer stays on the screen.
-func TestPromptIsLong(t *testing.T) {
+func TestCursorOfALongAnswerIsOnTheScreen(t *testing.T) {
 	for _, at := range []size{{20, 10}, {60, 20}} {
 		b := open(t, load(t, "three-causes"), at, nil)
 		b.press("6", "/")
@@ -358,7 +358,7 @@ func TestPromptIsLong(t *testing.T) {
 }
 
 // Issue 6, 5: the wheel scrolls what is in front.
-func TestWheel(t *testing.T) {
+func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
 	down, up := tea.MouseWheelMsg{Button: tea.MouseWheelDown}, tea.MouseWheelMsg{Button: tea.MouseWheelUp}
 	for _, keys := range [][]string{{"1"}, {"3"}, {"4"}, {"6", "g"}, {"e"}, {"?"}} {
@@ -376,7 +376,7 @@ func TestWheel(t *testing.T) {
 }
 
 // The colours follow the background; without colours nothing does.
-func TestBackground(t *testing.T) {
+func TestColorsFollowTheBackground(t *testing.T) {
 	s := load(t, "three-causes")
 	dark := open(t, s, size{80, 24}, nil)
 	light := open(t, s, size{80, 24}, func(o *Options) { o.Light = true })
@@ -410,7 +410,7 @@ func (c rgb) RGBA() (r, g, b, a uint32) {
 }
 
 // The end of the Source: before anything was shown, later, and at the end of a recording.
-func TestSourceEnds(t *testing.T) {
+func TestEndOfTheSourceIsShown(t *testing.T) {
 	s := load(t, "three-causes")
 	broken := errors.New("unauthorized\x1b[2J: " + strings.Repeat("very ", 40) + "long")
 
@@ -448,7 +448,7 @@ func TestSourceEnds(t *testing.T) {
 }
 
 // Issue 6, 6: a lost connection shows since when and why, until it is back.
-func TestStale(t *testing.T) {
+func TestLostConnectionIsShown(t *testing.T) {
 	s := load(t, "three-causes")
 	since := s.Time.Add(-90 * time.Second)
 	for _, paused := range []bool{false, true} {
@@ -471,7 +471,7 @@ func TestStale(t *testing.T) {
 }
 
 // The view ends by itself when it is told to, with the last state shown, paused or not.
-func TestEndWhen(t *testing.T) {
+func TestViewEndsWithTheLastState(t *testing.T) {
 	for _, keys := range [][]string{nil, {"space"}} {
 		s := load(t, "running")
 		b := open(t, s, size{80, 24}, func(o *Options) {
@@ -525,7 +525,7 @@ func TestFollow(t *testing.T) {
 }
 
 // What is said vanishes after four seconds, or with the next key.
-func TestNotices(t *testing.T) {
+func TestNoticesVanish(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
 	const said = "mouse on"
 	b.press("m")
@@ -546,7 +546,7 @@ func TestNotices(t *testing.T) {
 }
 
 // The title of the window has the name, the status and the progress, and nothing to obey.
-func TestWindowTitle(t *testing.T) {
+func TestTitleHasNameAndProgress(t *testing.T) {
 	if got := open(t, load(t, "completions"), size{80, 24}, nil).View().WindowTitle; got != "completions Complete 100%" {
 		t.Errorf("title %q", got)
 	}
@@ -561,7 +561,7 @@ func TestWindowTitle(t *testing.T) {
 }
 
 // The terminal's own progress bar says the state, and goes away at the end.
-func TestProgressBar(t *testing.T) {
+func TestTerminalShowsItsProgressBar(t *testing.T) {
 	for fixture, want := range map[string]*tea.ProgressBar{
 		"running": tea.NewProgressBar(tea.ProgressBarDefault, 33), "failure-policy-named": tea.NewProgressBar(tea.ProgressBarError, 33),
 		"failure-target": tea.NewProgressBar(tea.ProgressBarError, 0), "suspended": tea.NewProgressBar(tea.ProgressBarWarning, 0),
@@ -586,7 +586,7 @@ func TestProgressBar(t *testing.T) {
 }
 
 // On exit the screen stays, without keys, questions and help.
-func TestLastPicture(t *testing.T) {
+func TestLastPictureStays(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	b.press("4")
 	whole := b.View().Content
@@ -606,7 +606,7 @@ func TestLastPicture(t *testing.T) {
 }
 
 // The first messages: news, the time, and the background where there are colours.
-func TestInit(t *testing.T) {
+func TestFirstMessagesAskForNews(t *testing.T) {
 	for _, colour := range []bool{true, false} {
 		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Colour = colour })
 		batch, ok := b.Init()().(tea.BatchMsg)
@@ -622,7 +622,7 @@ func TestInit(t *testing.T) {
 }
 
 // A Job that is opened while all stands still is shown, as it was then.
-func TestOpenWhilePaused(t *testing.T) {
+func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	s := load(t, "running-success-policy")
 	listed := *s
 	listed.Focus, listed.Job = snapshot.Focus{}, nil
@@ -649,7 +649,7 @@ func TestOpenWhilePaused(t *testing.T) {
 }
 
 // What is shown of a deleted Job is marked on each of its screens, and its clocks stand still.
-func TestDeletedJob(t *testing.T) {
+func TestDeletedJobIsMarked(t *testing.T) {
 	s := load(t, "running-success-policy")
 	s.Job.Gone = true
 	b := open(t, s, size{100, 24}, nil)
@@ -662,7 +662,7 @@ func TestDeletedJob(t *testing.T) {
 }
 
 // A long path keeps its end, and a lost connection leaves the keys on the screen.
-func TestCrowdedLines(t *testing.T) {
+func TestCrowdedLinesKeepTheirKeys(t *testing.T) {
 	s := load(t, "running-success-policy")
 	since := s.Time.Add(-time.Minute)
 	s.Link = snapshot.Link{StaleSince: &since, Why: strings.Repeat("connection refused; ", 10)}

@@ -19,7 +19,7 @@ import (
 )
 
 // Issue 6: the Overview in every size and look, for Jobs in telling states.
-func TestOverview(t *testing.T) {
+func TestOverviewFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{
 		"index-backoff", "failed-indexes", "max-failed-indexes", "running-success-policy", "failure-policy-named", "suspended",
 		"terminating-holds-slot", "quota", "completions", "backoff", "three-causes", "pods-gone", "deadline-running", "work-queue",
@@ -52,7 +52,7 @@ func TestOverviewScrolls(t *testing.T) {
 }
 
 // Issue 6: clocks run with the ticks, relative or by the time of day.
-func TestOverviewClocks(t *testing.T) {
+func TestClocksRunWithTheTicks(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	shows(b, "in 8s  The first of 2 indexes in back-off gets its next pod")
 	b.now = b.now.Add(5e9)
@@ -67,7 +67,7 @@ func TestOverviewClocks(t *testing.T) {
 }
 
 // Issue 6: used and left of each limit; criteria that are met and out of reach say so.
-func TestOverviewWords(t *testing.T) {
+func TestLimitsSayWhatIsLeft(t *testing.T) {
 	s := load(t, "failure-policy-named")
 	r := *s.Job.Report
 	s.Job = &snapshot.Job{Report: &r}
@@ -279,7 +279,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 
 // Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
 // it counts, if that is too long for both.
-func TestPage(t *testing.T) {
+func TestNoteThatThereIsMoreCutsNoText(t *testing.T) {
 	p := &paint{Frame: section.Frame{Width: 20, Glyphs: layout.NewGlyphs(false)}, height: 2}
 	lines := func(texts ...string) (out []layout.Line) {
 		for _, text := range texts {

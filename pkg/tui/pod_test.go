@@ -44,7 +44,7 @@ func podSnapshot(detail *explain.PodDetail, log *snapshot.Log) *snapshot.Snapsho
 }
 
 // Issue 6, 3: the pod screen in all sizes and looks.
-func TestPodGoldens(t *testing.T) {
+func TestPodFitsEverySize(t *testing.T) {
 	goldens(t, "pod.attempts", podSnapshot(podDetail(), nil), nil, "5", "enter")
 	goldens(t, "pod.events", podSnapshot(podDetail(), nil), nil, "5", "enter", "3")
 	goldens(t, "pod.waiting", podSnapshot(nil, nil), nil, "5", "enter")
@@ -86,7 +86,7 @@ func goldensOf(t *testing.T, name string, s *snapshot.Snapshot, lead func(*testb
 
 // Issue 6, 3: the cursor in the attempts changes the pod in focus, and the log is read only
 // while it is shown.
-func TestPodFocus(t *testing.T) {
+func TestCursorChangesThePod(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{80, 24}, nil)
 	b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
 	pod := func(suffix string, log *snapshot.LogTarget) snapshot.Focus {
@@ -136,7 +136,7 @@ func TestPodFocus(t *testing.T) {
 }
 
 // Issue 6, 3: with one pod the arrows scroll, and other keys do.
-func TestPodScroll(t *testing.T) {
+func TestPodScrollsByTheArrows(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{60, 20}, nil)
 	b.push(newPodScreen(trainKey(), "train-large-model-1-zx9qk", nil))
 	b.has(t, "train-large-model-1-zx9qk  ✗ OOMKilled", "Init container fetch")
@@ -152,7 +152,7 @@ func TestPodScroll(t *testing.T) {
 }
 
 // Issue 6, 3: what is known of another pod or Job than the one asked for is not shown.
-func TestPodOfAnotherFocus(t *testing.T) {
+func TestOtherPodIsNotShown(t *testing.T) {
 	other := podDetail()
 	other.Name, other.Containers = "train-large-model-9-other", nil
 	b := open(t, podSnapshot(other, someLog(3)), size{80, 24}, nil)
@@ -189,7 +189,7 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 }
 
 // Issue 6, 3: a pod that is not in the Report is called gone only if the Report has all pods.
-func TestPodNotInReport(t *testing.T) {
+func TestMissingPodIsGoneInACompleteReport(t *testing.T) {
 	for _, c := range []struct {
 		change func(*explain.Report)
 		gone   bool

@@ -98,7 +98,7 @@ func podsSnapshot(r *explain.Report) *snapshot.Snapshot {
 }
 
 // Issue 6, 2 and 3: the pods of a Job in all sizes and looks.
-func TestPodsGoldens(t *testing.T) {
+func TestPodsFitEverySize(t *testing.T) {
 	goldens(t, "pods.all", podsSnapshot(podReport()), nil, "5", "down", "down", "down")
 	goldens(t, "pods.filtered", podsSnapshot(podReport()), nil, "5", "s", "s", "/", "1", "3", "7", "enter")
 	goldens(t, "pods.times", podsSnapshot(podReport()), nil, "5", "r")
@@ -162,7 +162,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 }
 
 // A cause in short: what tells it from others comes first.
-func TestShortCause(t *testing.T) {
+func TestShortCauseBeginsWithTheDifference(t *testing.T) {
 	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for want, c := range map[string]failureText{
 		"":                                   {},
@@ -188,7 +188,7 @@ func (b *testbed) podsInOrder() string {
 }
 
 // Issue 6, 2: the pods are sorted and filtered.
-func TestPodsSortAndFilter(t *testing.T) {
+func TestPodsAreSortedAndFiltered(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
 	for _, c := range []struct{ key, want, mark string }{
@@ -227,7 +227,7 @@ func TestPodsSortAndFilter(t *testing.T) {
 
 // Issue 6, 3: a terminating pod has a countdown, which is bad once it is overdue; the time of
 // day with r.
-func TestPodsGrace(t *testing.T) {
+func TestTerminatingPodHasACountdown(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
 	b.has(t, "4-term1", "ends in 17s", "4-term2", "4m overdue")
@@ -242,7 +242,7 @@ func TestPodsGrace(t *testing.T) {
 }
 
 // Issue 6, 3 and 5: enter opens the pod under the cursor, l its logs, y copies its name.
-func TestPodsOpen(t *testing.T) {
+func TestEnterOpensAPod(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
 	b.press("5")
 	b.View()

@@ -7,7 +7,7 @@ import (
 )
 
 // Issue 6, 2: failure policy, success criteria and limits, in every size and look.
-func TestPolicies(t *testing.T) {
+func TestPoliciesFitEverySize(t *testing.T) {
 	for _, fixture := range []string{"failure-policy-named", "running-success-policy", "max-failed-indexes", "failed-indexes-rule", "invalid-rule-names", "backoff", "work-queue"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "policies."+fixture, load(t, fixture), nil, "3") })
 	}

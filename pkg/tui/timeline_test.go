@@ -14,7 +14,7 @@ import (
 )
 
 // Issue 6, 2: the timeline in every size and look.
-func TestTimeline(t *testing.T) {
+func TestTimelineFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{"failure-policy-named", "three-causes", "image-pull", "success-policy"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "timeline."+fixture, load(t, fixture), nil, "6") })
 	}
@@ -95,7 +95,7 @@ func TestTimelineFilters(t *testing.T) {
 }
 
 // Times are aligned, relative to the creation or of the day, with a date on other days.
-func TestTimelineTimes(t *testing.T) {
+func TestTimesAreAligned(t *testing.T) {
 	s := long(t, 3)
 	s.Job.Report.Timeline[0].Time = metav1.NewTime(s.Time.Add(-72 * time.Hour))
 	s.Job.Report.Timeline[1].Count = 7
@@ -124,7 +124,7 @@ func TestTimelineTimes(t *testing.T) {
 
 // Issue 6, 2: several things that are told as one have the range of their times; where that
 // would take the room of the texts, its end stands behind.
-func TestTimelineRanges(t *testing.T) {
+func TestGroupedEventsHaveARange(t *testing.T) {
 	s := long(t, 3)
 	m := &s.Job.Report.Timeline[2]
 	created := s.Job.Report.Job.Created

@@ -13,7 +13,7 @@ func bottom(b *testbed) string {
 
 // The last line has the keys of the screen first, then those of all, as far as there is
 // room; help and the way back are always there.
-func TestKeyLine(t *testing.T) {
+func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 	s := load(t, "quota")
 	for _, tc := range []struct {
 		width int
@@ -36,7 +36,7 @@ func TestKeyLine(t *testing.T) {
 }
 
 // Keys that are for the help only are not in the last line.
-func TestHelpOnlyKeys(t *testing.T) {
+func TestKeysOfTheHelpAreNotInTheLastLine(t *testing.T) {
 	b := open(t, load(t, "quota"), size{160, 50}, nil)
 	hides(b, "next tab", "previous tab")
 	b.press("?")
@@ -46,7 +46,7 @@ func TestHelpOnlyKeys(t *testing.T) {
 }
 
 // The path is cut before the time and the marks are, and its end last.
-func TestPathLine(t *testing.T) {
+func TestPathIsCutFirst(t *testing.T) {
 	b := open(t, load(t, "failure-policy-named"), size{60, 20}, func(o *Options) { o.Replay = 0.5 })
 	b.press("e", "space")
 	first, _, _ := strings.Cut(b.picture(), "\n")

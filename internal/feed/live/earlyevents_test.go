@@ -10,7 +10,7 @@ import (
 )
 
 // Issue 6: events of pods that nobody knows are kept for a moment, and no more than some, the latest.
-func TestLiveEarlyEventsBound_Issue6(t *testing.T) {
+func TestEarlyEventsAreBounded(t *testing.T) {
 	events := &newRelated().events[1]
 	now := testNow()
 	mine := func(string) bool { return true }

@@ -13,7 +13,7 @@ import (
 )
 
 // Issue 6: that events may not be watched does not hide that some are forgotten.
-func TestLiveNoWatchOfManyEvents_Issue6(t *testing.T) {
+func TestForbiddenWatchDoesNotHideForgottenEvents(t *testing.T) {
 	f := newRelated()
 	f.job = newStorm(0).watch.set.Job
 	s := NewSource(testConfig())

@@ -34,7 +34,7 @@ func goneNames(jobs []explain.Outline) string {
 }
 
 // Issue 6: no more than a thousand of them are kept, the latest; Snapshots that were handed out stay.
-func TestLiveGoneJobsBound_Issue6(t *testing.T) {
+func TestDeletedJobsAreBounded(t *testing.T) {
 	s := NewSource(testConfig())
 	for i := range 3 * maxGoneJobs {
 		job := update(fmt.Sprint("job-", i))

@@ -6,7 +6,7 @@ import (
 )
 
 // Issue 6: at most ten Snapshots a second, and reports take an eighth of the time at most.
-func TestLivePace_Issue6(t *testing.T) {
+func TestSnapshotsKeepTheirPace(t *testing.T) {
 	at := func(ms int) time.Time { return testNow().Add(time.Duration(ms) * time.Millisecond) }
 	made := func(reported, took int) pace {
 		return pace{made: at(0), reported: at(reported), took: time.Duration(took) * time.Millisecond}

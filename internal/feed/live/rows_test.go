@@ -6,7 +6,7 @@ import (
 )
 
 // Rows are found by name whatever was removed.
-func TestLiveRows(t *testing.T) {
+func TestRowsAreFoundAfterRemovals(t *testing.T) {
 	rows := newRows[int]()
 	for i := range 10 {
 		rows.put(fmt.Sprint(i), i)

@@ -162,7 +162,7 @@ func (s *storm) makeDue() (took time.Duration, reports int) {
 }
 
 // Issue 6: in a storm there are few reports, each of all that has come; the store holds what is there.
-func TestLiveStorm_Issue6(t *testing.T) {
+func TestStormMakesFewReports(t *testing.T) {
 	storm := newStorm(500)
 	snapshots, reports := 0, map[*explain.Report]bool{}
 	for i := range 10 * len(storm.pods) {
@@ -201,7 +201,7 @@ func TestLiveStorm_Issue6(t *testing.T) {
 }
 
 // Issue 6: of events no more are kept than are looked through; the latest stay, and the rest is told of as missing.
-func TestLiveEventsBound_Issue6(t *testing.T) {
+func TestLiveEventsAreBounded(t *testing.T) {
 	f := newRelated()
 	events := &f.events[1]
 	events.read = true

@@ -41,7 +41,7 @@ func TestCountPods(t *testing.T) {
 }
 
 // Issue 6: the failures are those of the causes, and how many of them count.
-func TestFailureTotals(t *testing.T) {
+func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
 	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
 	for name, c := range map[string]struct {
 		report explain.Report
@@ -58,7 +58,7 @@ func TestFailureTotals(t *testing.T) {
 }
 
 // Issue 6.2: failures that do not count, or not yet, are told apart.
-func TestCausesNote(t *testing.T) {
+func TestUncountedFailuresAreToldApart(t *testing.T) {
 	cause := func(n int32, action string) explain.Cause { return explain.Cause{Count: n, Action: action} }
 	for _, c := range []struct {
 		want   string

@@ -13,7 +13,7 @@ import (
 
 // Issue 6.2: limits say in words whether they are exceeded, and what is left only as long as
 // that matters.
-func TestLimitMeters(t *testing.T) {
+func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 	limit := func(n int32) *int32 { return &n }
 	ended := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	began := metav1.NewTime(ended.Add(-time.Minute))
@@ -46,7 +46,7 @@ func TestLimitMeters(t *testing.T) {
 }
 
 // Issue 6.2: with completions 0 nothing has to succeed.
-func TestNoCompletionsNeeded(t *testing.T) {
+func TestZeroCompletionsNeedNoSuccess(t *testing.T) {
 	none := int32(0)
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
 	lines := Success(f, &explain.Report{Job: explain.Job{Completions: &none}}, PodCounts{}).Lines

@@ -9,7 +9,7 @@ import (
 )
 
 // Issue 6.4: the lines for the interactive view say what the printed explanation does.
-func TestExplanationLines(t *testing.T) {
+func TestLinesSayWhatIsPrinted(t *testing.T) {
 	for _, o := range []Options{{Width: 80}, {Width: 60, ASCII: true}, {Width: 120, Full: true}} {
 		r := explain.Report{
 			Job:     explain.Job{Namespace: "ns", Name: "hostile\x1b[2J", CompletionMode: "NonIndexed"},

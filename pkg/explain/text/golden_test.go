@@ -48,7 +48,7 @@ func drawings(t testing.TB, o Options) map[string]string {
 }
 
 // CLI-01 to 06: each story as people see it, in each look.
-func TestGoldens(t *testing.T) {
+func TestStoriesLookAsRecorded(t *testing.T) {
 	for look, o := range looks() {
 		for name, got := range drawings(t, o) {
 			t.Run(name+"/"+look, func(t *testing.T) {

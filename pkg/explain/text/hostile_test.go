@@ -94,7 +94,7 @@ func checkAllDrawings(t *testing.T, l explain.ReportList) {
 }
 
 // ux.md, untrusted text (CVE-2021-25743): whatever stands in a Report, the terminal is safe.
-func TestHostileReports(t *testing.T) {
+func TestHostileReportsAreSafeOnATerminal(t *testing.T) {
 	for _, text := range []string{
 		"\x1b[2J", "\x1b]0;title\x07", "\r\n", "a\tb", "\x9b31m", "\u009b31m", "\u202e", "\u2028", "\u200b", "\xff\xfe",
 		strings.Repeat("e\u0301\u0301\u0301", 30), strings.Repeat("👩‍👩‍👧", 12), strings.Repeat("長", 60), strings.Repeat("x,", 60), "\x00", "%s%d%!", "   ", "\x1b[31m", "\ufffd",

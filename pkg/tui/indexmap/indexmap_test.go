@@ -23,7 +23,7 @@ func text(m *Map) string {
 }
 
 // Issue 6, point 2: every index is in its state, whatever the lists hold.
-func TestStates(t *testing.T) {
+func TestEveryIndexIsInItsState(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		x    explain.Indexes
@@ -60,7 +60,7 @@ func TestStates(t *testing.T) {
 }
 
 // Issue 6: a Job of any size is drawn, without gigabytes, and says what is not.
-func TestHugeTotals(t *testing.T) {
+func TestHugeJobIsDrawn(t *testing.T) {
 	x := explain.Indexes{Total: math.MaxInt32, Completed: "0-2147483646", CompletedCount: math.MaxInt32, OutOfRange: "2147483647"}
 	m := New(&x)
 	if m.Len() != Most || m.Hidden() != math.MaxInt32-Most {
@@ -80,7 +80,7 @@ func TestHugeTotals(t *testing.T) {
 
 // Issue 6: glyphs are one column wide, differ from each other, and ASCII is ASCII. In ASCII
 // none is that of a healthy Job, "+".
-func TestGlyphs(t *testing.T) {
+func TestGlyphsDiffer(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		seen := map[string]bool{}
 		for m := range Marks {
@@ -104,7 +104,7 @@ func TestGlyphs(t *testing.T) {
 
 // Issue 6.2: what matters most is what a cell shows; one that is done or has failed in part
 // has a mark of its own.
-func TestMarks(t *testing.T) {
+func TestCellShowsWhatMattersMost(t *testing.T) {
 	for _, c := range []struct{ states, want string }{
 		{"#", "#"}, {".", "."}, {"#.", ":"}, {"#o.", "o"}, {"oO", "o"}, {"O#", "O"}, {"~o", "~"}, {"@?", "@"}, {"?o", "?"}, {"b~", "b"}, {"X", "X"}, {"X#", "x"}, {"X.", "x"}, {"Xb~@?oO.#", "x"},
 	} {
@@ -125,7 +125,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestSteps(t *testing.T) {
+func TestZoomStepsFollowEachOther(t *testing.T) {
 	want := []int{1, 2, 5, 10, 20, 50, 100, 200}
 	for i, per := range want[:len(want)-1] {
 		if got := Coarser(per); got != want[i+1] {
@@ -141,7 +141,7 @@ func TestSteps(t *testing.T) {
 }
 
 // Next and Previous visit the indexes in a set, in both directions, and begin anew.
-func TestFind(t *testing.T) {
+func TestNextAndPreviousVisitTheSet(t *testing.T) {
 	m := New(&explain.Indexes{Total: 6, Completed: "0,3", Failed: "1", BackingOff: "4", OutOfRange: "90"})
 	walk := func(step func(int32, Set) (int32, bool), from int32) (visited []int32) {
 		for range 4 {
@@ -178,7 +178,7 @@ func TestFind(t *testing.T) {
 }
 
 // For any lists and any room, a Grid has every index once, in order, in rows that fit.
-func TestGrids(t *testing.T) {
+func TestGridHasEveryIndexOnce(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
 		total := dice.Int32N(3000)

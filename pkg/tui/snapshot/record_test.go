@@ -179,7 +179,7 @@ func TestRecordingDoesNotRepeat(t *testing.T) {
 }
 
 // A recording that was killed ends with its last whole line.
-func TestBrokenRecordings(t *testing.T) {
+func TestBrokenRecordingEndsWithItsLastLine(t *testing.T) {
 	whole := record(t, tape()).String()
 	cut := whole[:len(whole)-20]
 	p, err := NewPlayer(strings.NewReader(cut), &fakeClock{}, 0)
@@ -244,7 +244,7 @@ func TestPlayerIsInterrupted(t *testing.T) {
 }
 
 // Issue 6.5: `w` writes an object with its kind.
-func TestWrite(t *testing.T) {
+func TestObjectIsWrittenWithItsKind(t *testing.T) {
 	var out bytes.Buffer
 	if err := Write(&out, tape()[2]); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestWrite(t *testing.T) {
 }
 
 // Two Focuses are equal by what they hold.
-func TestFocusEqual(t *testing.T) {
+func TestFocusesAreEqualByContent(t *testing.T) {
 	a := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
 	b := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
 	if !a.Equal(b) {
