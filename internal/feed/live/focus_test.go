@@ -14,7 +14,7 @@ func (l *noLog) SetPod(p PodState)         { l.set = append(l.set, p) }
 func (l *noLog) Snapshot() *snapshot.Log   { return nil }
 
 // Issue 6.6: nothing is kept of what is not looked at any more, and a new log is given what is known of its pod.
-func TestFocusForgetsWhatIsNotLookedAt_Issue6_6(t *testing.T) {
+func TestFocusForgetsWhatIsNotLookedAt(t *testing.T) {
 	log := &noLog{}
 	config := testConfig()
 	config.OpenLog = func(string, snapshot.LogTarget, func()) Log { return log }
