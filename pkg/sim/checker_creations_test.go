@@ -169,7 +169,8 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	}
 	for _, l := range h.order {
 		failed := l.failedAt.Truncate(time.Second)
-		if !c.mustKnow(l, by) || l.expired || !failed.After(success) {
+		// A pod that the selector no longer selects is not the Job's, nor is its failure (TRK-25).
+		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || !selects(h.job, l.pod) {
 			continue
 		}
 		n++
