@@ -90,7 +90,7 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 		t.Errorf("how it ended does not matter: got %v", got)
 	}
 	if got := podUrgency(observe.PodChange{Old: unreported, New: ended}, false); got != batched {
-		t.Errorf("how it ended is told, and does not matter: got %v", got)
+		t.Errorf("how it ended is reported, and does not matter: got %v", got)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 	}
 }
 
-// An event may be gone at any time. Whoever knows its count continues with it.
+// An event may be deleted at any time. A process that knows its count continues from it.
 func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 3)

@@ -172,7 +172,7 @@ func (a *situation) adviceOnController() []explain.Advice {
 	return []explain.Advice{advise(fmt.Sprintf("start the controller that runs Jobs with managedBy %s; the field cannot be changed, so for another controller the Job has to be created anew", name), "")}
 }
 
-// similar says that the names differ in at most two places.
+// similar reports whether the names differ in at most two places.
 func similar(a, b string) bool {
 	if d := len(a) - len(b); d > 2 || d < -2 {
 		return false
@@ -239,7 +239,7 @@ func (a *situation) adviceOnFailure() []explain.Advice {
 	return out
 }
 
-// ignoredForEver says that nothing but success ends the Job.
+// ignoredForEver reports whether only a success can end the Job.
 func (a *situation) ignoredForEver(f *failure) bool {
 	return a.counts.IgnoredFailures > 1 && !a.finished() && a.spec.ActiveDeadlineSeconds == nil &&
 		f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore

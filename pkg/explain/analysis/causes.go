@@ -136,7 +136,7 @@ func (a *analysis) toldOf(g *causeGroup) int32 {
 	return n
 }
 
-// ignored says that the failures do not count.
+// ignored reports whether the failures do not count.
 func (g *causeGroup) ignored() bool {
 	return g.cause.Action == batchv1.PodFailurePolicyActionIgnore
 }
@@ -221,7 +221,7 @@ type seenCause struct {
 	pods int32
 }
 
-// ignored says that the failures do not count.
+// isIgnored reports whether the failures do not count.
 func isIgnored(c *explain.Cause) bool {
 	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
 }

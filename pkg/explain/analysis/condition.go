@@ -19,8 +19,7 @@ import (
 // outcome is what the conditions say about the end of the Job.
 type outcome struct {
 	explain.Fate
-	// interim is FailureTarget or SuccessCriteriaMet, as far as it is there; since is when
-	// the end was decided.
+	// reason and message are those of the latest condition; since is when the end was decided.
 	reason, message string
 	since           time.Time
 	// rule failed the Job; failurepolicy.NoRule if none did, or if nothing tells which.

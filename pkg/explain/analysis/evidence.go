@@ -97,7 +97,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 	return nil
 }
 
-// orNone are the rules, none of a nil policy.
+// rulesOf are the rules, none of a nil policy.
 func rulesOf(p *explain.SuccessPolicy) []explain.SuccessRule {
 	if p == nil {
 		return nil

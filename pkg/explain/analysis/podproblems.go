@@ -91,7 +91,7 @@ func (a *analysis) pendingPod(pod *explain.Pod) (explain.Problem, bool) {
 	return p, true
 }
 
-// waitsFor is a container that does not start.
+// waitsForContainer is a container that does not start.
 func waitsForContainer(p *explain.Problem, c *explain.Container) {
 	p.Container, p.Reason = c.Name, c.Waiting
 	if c.WaitingMessage != "" {

@@ -185,7 +185,7 @@ func (a *analysis) foreignFinalizers() []explain.Problem {
 	return one(p)
 }
 
-// add counts a pod, and keeps some names.
+// addPod counts a pod, and keeps some names.
 func addPod(p *explain.Problem, pod string) {
 	p.Count++
 	if len(p.Pods) < maxExamples {
@@ -273,7 +273,7 @@ func (a *situation) blocker() *explain.Problem {
 	return nil
 }
 
-// wholeJob says that nothing goes on, whatever the pods do.
+// holdsWholeJob reports whether nothing happens, whatever the pods do.
 func holdsWholeJob(p *explain.Problem) bool {
 	switch p.Kind {
 	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism, explain.ProblemUnknownMode:

@@ -59,7 +59,7 @@ func (a *analysis) jobMoments() []explain.Moment {
 	return out
 }
 
-// rank orders what happened in the same second: what causes something comes before it.
+// rankOf orders what happened in the same second: what causes something comes before it.
 func rankOf(m *explain.Moment) int {
 	terminal := m.Condition == string(batchv1.JobFailed) || m.Condition == string(batchv1.JobComplete)
 	switch {

@@ -3,7 +3,6 @@
 package words
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -19,9 +18,7 @@ func Age(d time.Duration) string { return wording.Duration(max(d, 0)) }
 func Seconds(n int64) string { return Age(time.Duration(n) * time.Second) }
 
 // Times is "1 pod" or "2 pods".
-func Times(n int32, one, many string) string {
-	return fmt.Sprintf("%d %s", n, Plural(int(n), one, many))
-}
+func Times(n int32, one, many string) string { return wording.Plural(int64(n), one, many) }
 
 // Plural is one of the two words.
 func Plural(n int, one, many string) string {
@@ -40,15 +37,7 @@ func Enumerate(words []string, last string) string {
 }
 
 // Joined leaves out empty parts.
-func Joined(separator string, parts ...string) string {
-	var kept []string
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, separator)
-}
+func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
 
 // Quoted puts a text of the cluster into a sentence.
 func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
