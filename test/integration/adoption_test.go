@@ -250,8 +250,9 @@ func TestPodIsRelabelled_JOB_36_TRK_25(t *testing.T) {
 	f.labelPod(pod, batchv1.ControllerUidLabel, "nobody")
 	f.untilActive(3)
 	f.untilCounts("a", counts{active: 2, ready: 1})
+	f.until("the history shows that the pod was let go", func() bool { return !isTracked(f.history.pod(pod.UID)) })
 	now := f.history.pod(pod.UID)
-	if len(now.OwnerReferences) > 0 || isTracked(now) || len(now.Finalizers) != 1 || now.DeletionTimestamp != nil {
+	if len(now.OwnerReferences) > 0 || len(now.Finalizers) != 1 || now.DeletionTimestamp != nil {
 		t.Errorf("the pod is %+v", now.ObjectMeta)
 	}
 	if n := len(p.wire.recorded(podPatch.named(pod.Name))); n != 1 {
@@ -262,7 +263,8 @@ func TestPodIsRelabelled_JOB_36_TRK_25(t *testing.T) {
 	f.untilCounts("a", counts{active: 2, ready: 2, terminating: 1})
 	f.setFinalizers(rival)
 	f.untilCounts("a", counts{active: 2, ready: 2})
-	if len(adoptions(p.wire)) != 1 || !isOwnedBy(f.history.pod(pod.UID), job) {
+	f.until("the history shows the adoption", func() bool { return isOwnedBy(f.history.pod(pod.UID), job) })
+	if len(adoptions(p.wire)) != 1 {
 		t.Errorf("adoptions %+v", adoptions(p.wire))
 	}
 	f.kubelet.play(everySucceeds)
