@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
 const (
@@ -114,4 +116,9 @@ func showsUnicode(getenv func(string) string) bool {
 		}
 	}
 	return runtime.GOOS == "windows"
+}
+
+// textOptions are those of pkg/explain/text for a display.
+func (d display) textOptions(env environment, full bool) text.Options {
+	return text.Options{Width: d.width, Color: d.color, ASCII: d.ascii, Full: full, Location: env.now().Location()}
 }

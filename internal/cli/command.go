@@ -11,7 +11,7 @@ import (
 // NewCommand returns the tree of all commands, for those who describe it. It reads and writes nothing.
 func NewCommand() *cobra.Command {
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
-	return newRootCommand(streams, realEnvironment())
+	return newRootCommand(newEnvironment(streams))
 }
 
 // Verbs returns the commands of root in the order of its help, group by group.

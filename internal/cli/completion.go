@@ -54,11 +54,6 @@ func kubeconfigNames(flags *genericclioptions.ConfigFlags, flag string) []string
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
-// completeFormats completes the values of status -o.
-func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	return withPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
-}
-
 // completeJobs completes names of Jobs, in the form that the user began; nothing where flags choose the Jobs.
 func completeJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -127,4 +122,11 @@ func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (ans
 	case <-ctx.Done():
 	}
 	return answer
+}
+
+// completeWords completes the values of a flag that has a fixed set of them.
+func completeWords(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return withPrefix(append([]string(nil), words...), toComplete), cobra.ShellCompDirectiveNoFileComp
+	}
 }

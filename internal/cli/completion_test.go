@@ -17,7 +17,7 @@ import (
 // complete returns the words that a shell is offered, and cobra's directive.
 func complete(t *testing.T, args ...string) (words []string, directive string) {
 	t.Helper()
-	got := run(t, nil, append([]string{"__complete"}, args...)...)
+	got := program.run(t, nil, append([]string{"__complete"}, args...)...)
 	for _, line := range strings.Split(strings.TrimSuffix(got.out, "\n"), "\n") {
 		word, _, _ := strings.Cut(line, "\t")
 		if strings.HasPrefix(word, ":") {
@@ -200,7 +200,7 @@ func TestCompletionScriptInBash(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte(run(t, nil, "completion", "bash").out), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(program.run(t, nil, "completion", "bash").out), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// _init_completion is bash-completion's, which may not be here.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // completedIndexes is how many index numbers the shell is offered.
@@ -26,7 +27,7 @@ func completeIndexes(flags *genericclioptions.ConfigFlags, list bool) cobra.Comp
 			return nil, directive
 		}
 		job := jobToComplete(cmd.Context(), flags, args)
-		if job == nil || job.Spec.Completions == nil || modeCell(jobView{job: job}) != string(batchv1.IndexedCompletion) {
+		if job == nil || job.Spec.Completions == nil || jobspec.CompletionMode(&job.Spec) != batchv1.IndexedCompletion {
 			return nil, directive
 		}
 		return indexCandidates(job, before, toComplete, highest(given)), directive

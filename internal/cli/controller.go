@@ -89,8 +89,8 @@ type controllerOptions struct {
 	servingOptions
 }
 
-func newControllerCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	return newControllerCommandFor(&controllerOptions{IOStreams: streams})
+func newControllerCommand(env environment) *cobra.Command {
+	return newControllerCommandFor(&controllerOptions{IOStreams: env.IOStreams})
 }
 
 func newControllerCommandFor(o *controllerOptions) *cobra.Command {

@@ -74,8 +74,8 @@ type createOptions struct {
 	creator          *objectCreator           // nil with --dry-run=client
 }
 
-func newCreateCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &createOptions{IOStreams: streams, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
+func newCreateCommand(env environment) *cobra.Command {
+	o := &createOptions{IOStreams: env.IOStreams, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		Short:             "Create Jobs and CronJobs from manifests",
@@ -113,13 +113,6 @@ func (o *createOptions) addFlags(cmd *cobra.Command) {
 	mustCompleteFlag(cmd, "dry-run", completeWords(dryRunNone, dryRunClient, dryRunServer))
 	mustCompleteFlag(cmd, "validate", completeWords("strict", "warn", "ignore"))
 	completeKubeFlags(cmd, o.kube)
-}
-
-// completeWords completes the values of a flag that has a fixed set of them.
-func completeWords(words ...string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(append([]string(nil), words...), toComplete), cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 // Validate checks arguments and flags; its errors are usage errors.

@@ -74,7 +74,7 @@ func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *creations) run(t *testing.T, args ...string) result {
 	t.Helper()
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, c.URL))
-	return run(t, nil, append([]string{"create"}, args...)...)
+	return program.run(t, nil, append([]string{"create"}, args...)...)
 }
 
 func TestCreate_PFN_23(t *testing.T) {
@@ -118,16 +118,16 @@ func TestCreateOptions(t *testing.T) {
 // No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
 func TestCreateOnTheClient_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	got := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
+	got := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
 	golden(t, "create/several.golden", got.out)
 	if got.code != exitDone || got.errOut != "" {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
 	}
-	plain := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
+	plain := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
 	if plain.out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
 		t.Errorf("%q", plain.out)
 	}
-	if ns := run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
+	if ns := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
 		t.Errorf("%q, %q", ns.out, ns.errOut)
 	}
 }
@@ -139,7 +139,7 @@ func TestCreateManagedBy_MGB_02(t *testing.T) {
 		{"--managed-by=", " example.com/other "},
 	} {
 		args := append([]string{"create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
-		if got := run(t, nil, args...); strings.TrimSuffix(got.out, " ") != strings.TrimSuffix(c.want, " ") && got.out != c.want+" " {
+		if got := program.run(t, nil, args...); strings.TrimSuffix(got.out, " ") != strings.TrimSuffix(c.want, " ") && got.out != c.want+" " {
 			t.Errorf("%s: %q, %q", c.args, got.out, got.errOut)
 		}
 	}
@@ -168,7 +168,7 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
 	} {
 		path := writeManifest(t, c.text)
-		got := run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		got := program.run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
 		if errOut := strings.ReplaceAll(got.errOut, path, "PATH"); got.code != exitError || got.out != "" || errOut != c.want {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.code, got.out, errOut)
 		}
@@ -178,7 +178,7 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
 		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lower case letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
 	} {
-		got := run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
+		got := program.run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || !strings.HasPrefix(got.errOut, "error: "+want) {
 			t.Errorf("%s: exit %d, %q", args, got.code, got.errOut)
 		}
@@ -246,7 +246,7 @@ func TestCreateInterrupted(t *testing.T) {
 	done := make(chan error, 1)
 	var out, errOut lockedBuffer
 	go func() {
-		done <- execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), testEnvironment())
+		done <- program.execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), testEnvironment())
 	}()
 	<-api.came
 	cancel()
@@ -263,7 +263,7 @@ func TestCreateInterrupted(t *testing.T) {
 
 func TestCreateCompletion(t *testing.T) {
 	for args, want := range map[string]string{"create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
-		if got := run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.out, want) {
+		if got := program.run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.out, want) {
 			t.Errorf("%s: %q", args, got.out)
 		}
 	}

@@ -23,7 +23,7 @@ func TestCreateOnTheClientChecks_CLI_05(t *testing.T) {
 		{plainJob + typo, "--validate=ignore", "job.batch/a created (dry run)\n", "", exitDone},
 	} {
 		path := writeManifest(t, c.text)
-		got := run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		got := program.run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
 		if errOut := strings.ReplaceAll(got.errOut, path, "PATH"); got.code != c.code || got.out != c.out || errOut != c.errOut {
 			t.Errorf("%s%s: exit %d, stdout %q, stderr %q", c.text, c.args, got.code, got.out, errOut)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
@@ -205,4 +206,13 @@ func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstruc
 	created, err := c.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Create(ctx, object, c.options)
 	call := apicall.Call{Verb: "create", Group: batchv1.GroupName, Resource: resource, Namespace: namespace, Name: object.GetName()}
 	return created, call.Wrap(err)
+}
+
+// prepareOffline makes of the manifest what create would send without flags. No cluster is asked.
+func prepareOffline(object *manifest.Object) []error {
+	o := createOptions{
+		kube: newKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true, dryRun: dryRunClient,
+		validate: "strict", fieldValidation: metav1.FieldValidationStrict,
+	}
+	return o.prepare(object)
 }

@@ -28,7 +28,7 @@ func TestElectionFlags_JOB_56(t *testing.T) {
 		"not a namespace":                {[]string{"--leader-elect-resource-namespace=A b"}, []string{"lease namespace", `"A b"`}},
 		"another kind of lock":           {[]string{"--leader-elect-resource-lock=configmaps"}, []string{"leases", "configmaps"}},
 	} {
-		got := run(t, newFakeAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
+		got := program.run(t, newFakeAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
 		if got.code != exitUsage || got.out != "" {
 			t.Errorf("%s: exit code %d, %s%s", name, got.code, got.out, got.errOut)
 		}

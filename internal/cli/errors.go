@@ -308,3 +308,8 @@ func transportCause(failed *url.Error) string {
 	}
 	return failed.Err.Error()
 }
+
+// jobFailed is the error of a verb that waited for Jobs and has said which failed.
+func jobFailed(labels []string) error {
+	return newUserError(kindJobFailed, nil, "failed: "+strings.Join(labels, ", "), "")
+}

@@ -54,13 +54,13 @@ func TestExplainSeveral_CLI_04(t *testing.T) {
 		"-n ns2 -l app=other":              "ns2/other",
 		"-l app=nobody":                    "",
 	} {
-		got := run(t, o.api, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
+		got := program.run(t, o.api, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
 		names, _ := namesOf(t, got.out)
 		if got.code != 0 || strings.Join(names, " ") != want {
 			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.code, names, want, got.errOut)
 		}
 	}
-	text := run(t, o.api, "explain-failure", "cronjob/nightly")
+	text := program.run(t, o.api, "explain-failure", "cronjob/nightly")
 	if text.code != 0 || !strings.Contains(text.out, "2 failures, 1 cause") || !strings.Contains(text.out, "nightly-2") {
 		t.Errorf("exit %d, %s", text.code, text.out)
 	}
@@ -69,25 +69,25 @@ func TestExplainSeveral_CLI_04(t *testing.T) {
 // Jobs that do not exist are told after the answer on the others; none at all is no error.
 func TestExplainMissing_CLI_04(t *testing.T) {
 	o := newExplained(t, explainedJob("ns1", "second"))
-	got := run(t, o.api, "explain-failure", "absent", "train", "second", "cronjob/absent")
+	got := program.run(t, o.api, "explain-failure", "absent", "train", "second", "cronjob/absent")
 	if got.code != exitError || !strings.Contains(got.out, "train") || !strings.Contains(got.out, "second") || strings.Count(got.errOut, "\n") != 2 ||
 		!strings.Contains(got.errOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.errOut, `CronJob "absent" has no Jobs in namespace "ns1"`) {
 		t.Errorf("exit %d, stderr %q, stdout %q", got.code, got.errOut, got.out)
 	}
 	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {
-		got := run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
 		if got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || kindOf(got.err) != kindNotFound {
 			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
 		}
 	}
 	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace.\n", "-A -l app=none": "No jobs found.\n"} {
-		got := run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
 		if got.code != 0 || got.out != "" || got.errOut != want {
 			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
 		}
 	}
 	o.refusePath("/jobs", 403, "Forbidden")
-	got = run(t, o.api, "explain-failure", "-l", "app=train")
+	got = program.run(t, o.api, "explain-failure", "-l", "app=train")
 	if got.code != exitError || got.out != "" || !strings.Contains(got.errOut, "you may not list jobs") {
 		t.Errorf("exit %d, %q, %q", got.code, got.out, got.errOut)
 	}
@@ -108,7 +108,7 @@ func TestExplainInterrupted_CLI_04(t *testing.T) {
 			}
 			return nil
 		})
-		s := startSession(t, o.api, testEnvironment(), args...)
+		s := program.start(t, o.api, testEnvironment(), args...)
 		<-arrived
 		s.interrupt()
 		if code := s.end(); code != exitInterrupted || s.out.String() != "" || s.errOut.String() != "" {
@@ -128,14 +128,14 @@ func TestExplainServerDies_CLI_06(t *testing.T) {
 		}
 		return nil
 	})
-	got := run(t, o.api, "explain-failure", "train")
+	got := program.run(t, o.api, "explain-failure", "train")
 	if got.code != 0 || !strings.Contains(got.out, `rule 0 "Corrupt"`) || !strings.Contains(got.out, "Pods could not be read") || strings.Contains(got.out, "is gone") {
 		t.Errorf("exit %d, stderr %q, stdout:\n%s", got.code, got.errOut, got.out)
 	}
 	if strings.Count(got.out, "could not be read: Get") > 2 {
 		t.Errorf("the same is said of everything:\n%s", got.out)
 	}
-	if got := run(t, o.api, "explain-failure", "train"); got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "cannot reach the API server") {
+	if got := program.run(t, o.api, "explain-failure", "train"); got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "cannot reach the API server") {
 		t.Errorf("without a server: exit %d, %q", got.code, got.errOut)
 	}
 }
@@ -160,7 +160,7 @@ func TestExplainPages_CLI_04(t *testing.T) {
 				return nil
 			})
 		}
-		got := run(t, o.api, "explain-failure", "train", "-o", "json", "--log-lines=0")
+		got := program.run(t, o.api, "explain-failure", "train", "-o", "json", "--log-lines=0")
 		var r explain.Report
 		if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 			t.Fatal(err)
@@ -182,10 +182,10 @@ func TestExplainEventsOfOthers_CLI_04(t *testing.T) {
 	foreign := o.events[0].DeepCopy()
 	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
 	o.events = append(o.events, foreign)
-	if got := run(t, o.api, "explain-failure", "train"); strings.Contains(got.out, "ForeignTrouble") {
+	if got := program.run(t, o.api, "explain-failure", "train"); strings.Contains(got.out, "ForeignTrouble") {
 		t.Errorf("%s", got.out)
 	}
-	if got := run(t, o.api, "explain-failure", "train-2"); !strings.Contains(got.out, "ForeignTrouble") {
+	if got := program.run(t, o.api, "explain-failure", "train-2"); !strings.Contains(got.out, "ForeignTrouble") {
 		t.Errorf("%s", got.out)
 	}
 }
@@ -200,7 +200,7 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 	}
 	slices.Reverse(jobs)
 	o := newFakeObjects(t, jobs...)
-	names, list := namesOf(t, run(t, o.api, "explain-failure", "-l", "app", "-o", "json").out)
+	names, list := namesOf(t, program.run(t, o.api, "explain-failure", "-l", "app", "-o", "json").out)
 	if !slices.Equal(names, want) || len(list.Causes) != 1 || list.Causes[0].Count != 30 {
 		t.Errorf("%q, %+v", names, list.Causes)
 	}
@@ -210,7 +210,7 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 // several Jobs, is the table.
 func TestStatusSummary_CLI_01(t *testing.T) {
 	o := newExplained(t, explainedJob("ns1", "second"))
-	summary := run(t, o.api, "status", "train")
+	summary := program.run(t, o.api, "status", "train")
 	if summary.code != 0 || strings.Contains(summary.out, "COMPLETIONS") || strings.Count(summary.out, "\n") > 24 {
 		t.Errorf("exit %d, %s", summary.code, summary.out)
 	}
@@ -222,21 +222,21 @@ func TestStatusSummary_CLI_01(t *testing.T) {
 	for args, headers := range map[string]bool{
 		"train -o wide": true, "train second": true, "train --no-headers": false, "-l app=train": true, "": true,
 	} {
-		got := run(t, o.api, append([]string{"status"}, strings.Fields(args)...)...)
+		got := program.run(t, o.api, append([]string{"status"}, strings.Fields(args)...)...)
 		if got.code != 0 || strings.Contains(got.out, "COMPLETIONS") != headers || !strings.Contains(got.out, "train ") || strings.Contains(got.out, "rule 0") {
 			t.Errorf("status %s: exit %d, %s", args, got.code, got.out)
 		}
 	}
-	if got := run(t, o.api, "status", "train", "-o", "name"); got.out != "job.batch/train\n" {
+	if got := program.run(t, o.api, "status", "train", "-o", "name"); got.out != "job.batch/train\n" {
 		t.Errorf("%q", got.out)
 	}
-	watch := startSession(t, o.api, testEnvironment(), "status", "train", "-w")
+	watch := program.start(t, o.api, testEnvironment(), "status", "train", "-w")
 	watch.waitOut("COMPLETIONS")
 	watch.interrupt()
 	if code := watch.end(); code != exitInterrupted {
 		t.Errorf("status -w: exit %d", code)
 	}
-	if got := run(t, o.api, "status", "absent"); got.code != exitError || got.out != "" || !strings.Contains(got.errOut, `job "absent" not found`) {
+	if got := program.run(t, o.api, "status", "absent"); got.code != exitError || got.out != "" || !strings.Contains(got.errOut, `job "absent" not found`) {
 		t.Errorf("exit %d, %q, %q", got.code, got.out, got.errOut)
 	}
 	if used := o.methods(); len(used) != 1 || !used[http.MethodGet] {

@@ -75,8 +75,8 @@ type explainOptions struct {
 	explainer *explainer
 }
 
-func newExplainCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &explainOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
+func newExplainCommand(env environment) *cobra.Command {
+	o := &explainOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		Aliases:           []string{"explain", "why"},
@@ -303,9 +303,4 @@ func (o *explainOptions) progress(total int) func(int) {
 
 func (o *explainOptions) textOptions() text.Options {
 	return o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full)
-}
-
-// textOptions are those of pkg/explain/text for a display.
-func (d display) textOptions(env environment, full bool) text.Options {
-	return text.Options{Width: d.width, Color: d.color, ASCII: d.ascii, Full: full, Location: env.now().Location()}
 }

@@ -17,7 +17,7 @@ import (
 // the verb are the same.
 func TestExplainFailure_CLI_04(t *testing.T) {
 	o := newExplained(t)
-	first := run(t, o.api, "explain-failure", "train")
+	first := program.run(t, o.api, "explain-failure", "train")
 	if first.code != 0 || first.errOut != "" {
 		t.Fatalf("exit %d, stderr %q", first.code, first.errOut)
 	}
@@ -27,14 +27,14 @@ func TestExplainFailure_CLI_04(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"explain", "why"} {
-		if got := run(t, o.api, verb, "job/train"); got.out != first.out {
+		if got := program.run(t, o.api, verb, "job/train"); got.out != first.out {
 			t.Errorf("%s says something else:\n%s", verb, got.out)
 		}
 	}
-	if quiet := run(t, o.api, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.out, "bad checksum") {
+	if quiet := program.run(t, o.api, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.out, "bad checksum") {
 		t.Errorf("--log-lines=0:\n%s", quiet.out)
 	}
-	if one := run(t, o.api, "explain-failure", "train", "--log-lines=1"); strings.Contains(one.out, "reading\n") || !strings.Contains(one.out, "bad checksum") {
+	if one := program.run(t, o.api, "explain-failure", "train", "--log-lines=1"); strings.Contains(one.out, "reading\n") || !strings.Contains(one.out, "bad checksum") {
 		t.Errorf("--log-lines=1:\n%s", one.out)
 	}
 	if used := o.methods(); len(used) != 1 || !used[http.MethodGet] {
@@ -75,7 +75,7 @@ func TestExplainUsage_CLI_04(t *testing.T) {
 			t.Errorf("%s: %s %s", tc.args, r.Method, r.URL)
 			return nil
 		})
-		got := run(t, api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		got := program.run(t, api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
 		if got.code != exitUsage || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) || !strings.Contains(got.errOut, "--help") {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
 		}
@@ -86,7 +86,7 @@ func TestExplainUsage_CLI_04(t *testing.T) {
 func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if got := run(t, nil, "explain-failure", "a", "--index", "x"); got.code != exitUsage {
+	if got := program.run(t, nil, "explain-failure", "a", "--index", "x"); got.code != exitUsage {
 		t.Errorf("exit %d, %s", got.code, got.errOut)
 	}
 }
@@ -98,7 +98,7 @@ func TestExplainHostileText_CLI_04(t *testing.T) {
 	o.pods.put(endedPod(explainedJob("ns1", "train"), "train-a", 42, hostile))
 	o.pods.write("train-a/main", "\x1b]0;title\x07")
 	for _, format := range []string{"json", "yaml"} {
-		got := run(t, o.api, "explain-failure", "train", "-o", format)
+		got := program.run(t, o.api, "explain-failure", "train", "-o", format)
 		data, err := yaml.YAMLToJSON([]byte(got.out))
 		if err != nil || got.code != 0 {
 			t.Fatalf("%s: exit %d, %v", format, got.code, err)
@@ -119,7 +119,7 @@ func TestExplainHostileText_CLI_04(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"explain-failure train", "explain-failure -l app=train", "status train"} {
-		got := run(t, o.api, strings.Fields(args)...)
+		got := program.run(t, o.api, strings.Fields(args)...)
 		if strings.ContainsAny(got.out, "\x1b\x07\r\u202e") || !strings.Contains(got.out, `\x1b`) && !strings.HasPrefix(args, "status") {
 			t.Errorf("%s: %q", args, got.out)
 		}
@@ -138,11 +138,11 @@ func TestExplainFocus_CLI_04(t *testing.T) {
 		pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": fmt.Sprint(i)}
 		o.pods.put(pod)
 	}
-	got := run(t, o.api, "explain-failure", "train", "--pod", "train-b")
+	got := program.run(t, o.api, "explain-failure", "train", "--pod", "train-b")
 	if got.code != 0 || !strings.Contains(got.out, "something else") || strings.Count(got.out, "table is corrupt") != 1 { // The verdict stays that of the Job.
 		t.Errorf("--pod: exit %d, %s", got.code, got.out)
 	}
-	got = run(t, o.api, "explain-failure", "indexed", "--index", "1")
+	got = program.run(t, o.api, "explain-failure", "indexed", "--index", "1")
 	// The verdict is that of the Job; what follows is about the index.
 	if _, rest, _ := strings.Cut(got.out, "\n\n"); got.code != 0 || !strings.Contains(rest, "code 11") || strings.Contains(rest, "code 10") || strings.Contains(rest, "code 12") {
 		t.Errorf("--index: exit %d, %s", got.code, got.out)
@@ -155,13 +155,13 @@ func TestExplainFocus_CLI_04(t *testing.T) {
 		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", exitUsage},
 		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, exitError},
 	} {
-		got := run(t, o.api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
 		if got.code != tc.code || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
 		}
 	}
 	o.refusePath("/pods", 403, "Forbidden")
-	if got := run(t, o.api, "explain-failure", "train", "--pod", "train-b"); got.code != 0 || !strings.Contains(got.out, "no permission to list pods") {
+	if got := program.run(t, o.api, "explain-failure", "train", "--pod", "train-b"); got.code != 0 || !strings.Contains(got.out, "no permission to list pods") {
 		t.Errorf("without the permission to read pods: exit %d, %s%s", got.code, got.out, got.errOut)
 	}
 }
@@ -179,7 +179,7 @@ func TestExplainForbidden_CLI_08(t *testing.T) {
 	} {
 		o := newExplained(t)
 		o.refusePath(tc.path, 403, "Forbidden")
-		got := run(t, o.api, "explain-failure", "train")
+		got := program.run(t, o.api, "explain-failure", "train")
 		if got.code != 0 || !strings.Contains(got.out, `rule 0 "Corrupt"`) || !strings.Contains(got.out, "exit code 42") || !strings.Contains(got.out, tc.command) {
 			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s", tc.path, got.code, got.errOut, got.out)
 		}
@@ -191,14 +191,14 @@ func TestExplainForbidden_CLI_08(t *testing.T) {
 		if tc.command == "" && strings.Contains(got.out, "can-i") {
 			t.Errorf("%s is not silent:\n%s", tc.path, got.out)
 		}
-		if status := run(t, o.api, "status", "train"); status.code != 0 || !strings.Contains(status.out, "Failed") {
+		if status := program.run(t, o.api, "status", "train"); status.code != 0 || !strings.Contains(status.out, "Failed") {
 			t.Errorf("%s: status: exit %d, %s", tc.path, status.code, status.errOut)
 		}
 	}
 	o := newExplained(t)
 	o.refusePath("/jobs/train", 403, "Forbidden")
 	for _, args := range []string{"explain-failure train", "status train"} {
-		got := run(t, o.api, strings.Fields(args)...)
+		got := program.run(t, o.api, strings.Fields(args)...)
 		if got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "you may not get jobs") {
 			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
 		}

@@ -33,7 +33,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 // ux.md, "Conventions": what help says, in 80 columns (CLI-01 to CLI-08 are explained there).
 func TestHelpTexts(t *testing.T) {
 	for words := range commands(t) {
-		got := run(t, nil, append(strings.Fields(words), "--help")...)
+		got := program.run(t, nil, append(strings.Fields(words), "--help")...)
 		if got.code != 0 || got.errOut != "" {
 			t.Errorf("%s --help: exit %d, stderr %q", words, got.code, got.errOut)
 		}
@@ -65,7 +65,7 @@ func TestHelpIsComplete(t *testing.T) {
 			t.Errorf("%s is in no group of the root's help", verb.Name())
 		}
 	}
-	root := run(t, nil, "--help").out
+	root := program.run(t, nil, "--help").out
 	for _, part := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
 		if !strings.Contains(root, part) {
 			t.Errorf("root help lacks %q", part)
@@ -106,7 +106,7 @@ func TestForeignFlags(t *testing.T) {
 			t.Errorf("--%s has no wording", name)
 		}
 	}
-	got := run(t, nil, "status", "--help").out
+	got := program.run(t, nil, "status", "--help").out
 	for _, part := range []string{"-n, --namespace", "--context", "--as-group", "kubectl options"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("status --help lacks %q", part)
@@ -219,7 +219,7 @@ func checkExample(t *testing.T, where string, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
-	if err := execute(ctx, args, streams, testEnvironment()); ExitCode(err) == exitUsage {
+	if err := program.execute(ctx, args, streams, testEnvironment()); ExitCode(err) == exitUsage {
 		t.Errorf("%s: %q: %v", where, args, err)
 	}
 }

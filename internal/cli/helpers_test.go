@@ -15,6 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
+	"github.com/spf13/cobra"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
@@ -94,8 +96,26 @@ type result struct {
 	err         error
 }
 
+// rootFunc makes the command that a test runs, and those below it.
+type rootFunc func(environment) *cobra.Command
+
+// rootOf returns a root with one verb.
+func rootOf(newCommand rootFunc) rootFunc {
+	return func(env environment) *cobra.Command {
+		root := newRoot(env)
+		root.AddCommand(newCommand(env))
+		return root
+	}
+}
+
+// execute runs a command line, and returns its explained error.
+func (f rootFunc) execute(ctx context.Context, args []string, streams genericiooptions.IOStreams, env environment) error {
+	env.IOStreams = streams
+	return executeCommand(ctx, f(env), args)
+}
+
 // run executes a command line against the fake API, which may be nil.
-func run(t *testing.T, api *fakeAPI, args ...string) result {
+func (f rootFunc) run(t *testing.T, api *fakeAPI, args ...string) result {
 	t.Helper()
 	if api != nil {
 		t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
@@ -103,7 +123,7 @@ func run(t *testing.T, api *fakeAPI, args ...string) result {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut bytes.Buffer
-	err := execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, testEnvironment())
+	err := f.execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, testEnvironment())
 	PrintError(&errOut, err)
 	return result{out: out.String(), errOut: errOut.String(), code: ExitCode(err), err: err}
 }
@@ -116,14 +136,15 @@ type session struct {
 	done        chan error
 }
 
-func startSession(t *testing.T, api *fakeAPI, env environment, args ...string) *session {
+// start runs a command line until it is interrupted.
+func (f rootFunc) start(t *testing.T, api *fakeAPI, env environment, args ...string) *session {
 	t.Helper()
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{t: t, interrupt: cancel, done: make(chan error, 1)}
 	go func() {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &s.out, ErrOut: &s.errOut}
-		err := execute(ctx, args, streams, env)
+		err := f.execute(ctx, args, streams, env)
 		PrintError(&s.errOut, err)
 		s.done <- err
 	}()

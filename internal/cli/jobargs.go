@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/labels"
@@ -81,4 +82,12 @@ func isJobResource(resource string) bool {
 		return true
 	}
 	return false
+}
+
+// noArguments is cobra.NoArgs with words that fit a verb.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageErrorf("takes no arguments, but got %q", args[0])
+	}
+	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,4 +65,15 @@ func toJob(object *unstructured.Unstructured) (*batchv1.Job, error) {
 		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
 	}
 	return job, nil
+}
+
+// templateContainers are the containers of the Job's template; a webhook may give pods more.
+func templateContainers(job *batchv1.Job) []string {
+	var names []string
+	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
 }

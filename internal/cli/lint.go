@@ -47,8 +47,8 @@ type lintOptions struct {
 	strict    bool
 }
 
-func newLintCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &lintOptions{IOStreams: streams}
+func newLintCommand(env environment) *cobra.Command {
+	o := &lintOptions{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
 		Short:             "Check manifests of Jobs and CronJobs, without a cluster",

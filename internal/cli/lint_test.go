@@ -22,7 +22,7 @@ const (
 
 // Position, severity, text, id, and fix for all that is wrong; PFN-16 to PFN-22 by way of the names.
 func TestLintText_CLI_05_PFN_21(t *testing.T) {
-	got := run(t, nil, "lint", "-f", lintMany)
+	got := program.run(t, nil, "lint", "-f", lintMany)
 	golden(t, "lint/many.golden", got.out)
 	if got.code != exitError || got.errOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
@@ -30,12 +30,12 @@ func TestLintText_CLI_05_PFN_21(t *testing.T) {
 }
 
 func TestLintDocuments_CLI_05(t *testing.T) {
-	got := run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
+	got := program.run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
 	golden(t, "lint/many.yaml.golden", got.out)
 	if got.code != exitError {
 		t.Errorf("exit %d", got.code)
 	}
-	asJSON := run(t, nil, "lint", "-f", lintMany, "-o", "json")
+	asJSON := program.run(t, nil, "lint", "-f", lintMany, "-o", "json")
 	var a, b lintResult
 	if err := json.Unmarshal([]byte(asJSON.out), &a); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestLintDocuments_CLI_05(t *testing.T) {
 	if a.Summary != b.Summary || len(a.Findings) != len(b.Findings) || a.Kind != "LintResult" || a.APIVersion != outputAPIVersion {
 		t.Errorf("%+v and %+v", a, b)
 	}
-	if none := run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.out, `"findings": []`) {
+	if none := program.run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.out, `"findings": []`) {
 		t.Errorf("%s", none.out)
 	}
 }
@@ -69,7 +69,7 @@ func TestLintExitCodes(t *testing.T) {
 		{"-f - -f -", exitUsage, "", "error: standard input can be read only once"},
 		{"-f a -o wide", exitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
 	} {
-		got := run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		got := program.run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		if got.code != c.code || !strings.HasPrefix(got.out, c.out) || c.out == "" && got.out != "" || !strings.HasPrefix(got.errOut, c.summary) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.args, got.code, got.out, got.errOut)
 		}
@@ -98,7 +98,7 @@ func TestLintOfWhatCannotBeRead_CLI_05(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := run(t, nil, "lint", "-f", path)
+		got := program.run(t, nil, "lint", "-f", path)
 		out, errOut := strings.ReplaceAll(got.out, path, "PATH"), strings.ReplaceAll(got.errOut, path, "PATH")
 		if got.code != exitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.code, out, errOut)
@@ -113,11 +113,11 @@ func TestLintOfHostileText_CLI_05(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := run(t, nil, "lint", "-f", path)
+	got := program.run(t, nil, "lint", "-f", path)
 	if strings.ContainsAny(got.out+got.errOut, "\x1b\a\u202e") || !strings.Contains(got.out, `no field spec.\x1b[2J`) {
 		t.Errorf("%q", got.out)
 	}
-	created := run(t, nil, "create", "-f", path, "--dry-run=client")
+	created := program.run(t, nil, "create", "-f", path, "--dry-run=client")
 	if created.code != exitError || created.out != "" || strings.ContainsAny(created.errOut, "\x1b\a\u202e") || !strings.Contains(created.errOut, `no field spec.\x1b[2J`) {
 		t.Errorf("%q, %q", created.out, created.errOut)
 	}
@@ -140,7 +140,7 @@ func TestLintWithoutJobs_CLI_05(t *testing.T) {
 		{"-f -", exitError, -1, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
 		{"-f https://example.com/a.yaml", exitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
 	} {
-		got := run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		got := program.run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		out := ""
 		if c.skipped >= 0 {
 			out = fmt.Sprintf(none, c.skipped)
@@ -158,7 +158,7 @@ func TestLintOfTwins_CLI_05(t *testing.T) {
 	other := strings.Replace(plainJob, "{name: a}", "{name: a, namespace: x}", 1)
 	generated := strings.Replace(plainJob, "{name: a}", "{generateName: a}", 1)
 	path := writeManifest(t, plainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+plainJob)
-	got := run(t, nil, "lint", "-f", path)
+	got := program.run(t, nil, "lint", "-f", path)
 	want := "PATH:32:18: warning: there is a Job \"a\" already, at PATH:3:18 [object-twice]\n    fix: give each a name of its own, or remove one\n"
 	if out := strings.ReplaceAll(got.out, path, "PATH"); got.code != exitDone || out != want || got.errOut != "1 warning in 5 Jobs and 1 CronJob\n" {
 		t.Errorf("exit %d, %q, %q", got.code, out, got.errOut)
@@ -181,7 +181,7 @@ func TestLintOfManyNames_PFN_29(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)
 	}
-	got := run(t, nil, "lint", "-f", writeManifest(t, plainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
+	got := program.run(t, nil, "lint", "-f", writeManifest(t, plainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
 	if got.code != exitError || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.out, "20000 rules, at most 20 are allowed") {
 		t.Errorf("exit %d, %.300s", got.code, got.out)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 const logsLong = `Print the logs of all pods of a Job, whoever runs it.
@@ -76,9 +76,9 @@ type logsOptions struct {
 	pods    feed.PodSet
 }
 
-func newLogsCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &logsOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
-	o.ErrOut = &lockedWriter{w: streams.ErrOut}
+func newLogsCommand(env environment) *cobra.Command {
+	o := &logsOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
+	o.ErrOut = &lockedWriter{w: env.ErrOut}
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME)",
 		Short:   "Print the logs of all pods of a Job",
@@ -183,7 +183,7 @@ func (o *logsOptions) checkAgainstJob() error {
 	if o.options.Indexes == nil {
 		return nil
 	}
-	if modeCell(jobView{job: o.job}) != string(batchv1.IndexedCompletion) {
+	if jobspec.CompletionMode(&o.job.Spec) != batchv1.IndexedCompletion {
 		return usageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
 	}
 	if n := o.job.Spec.Completions; n != nil {
@@ -192,17 +192,6 @@ func (o *logsOptions) checkAgainstJob() error {
 		}
 	}
 	return nil
-}
-
-// templateContainers are the containers of the Job's template; a webhook may give pods more.
-func templateContainers(job *batchv1.Job) []string {
-	var names []string
-	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
-		for i := range list {
-			names = append(names, list[i].Name)
-		}
-	}
-	return names
 }
 
 // containersPerPod is how many containers of the template are wanted.

@@ -81,7 +81,7 @@ func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 	stranger := failedPod("x", 3, 1)
 	stranger.OwnerReferences[0].UID = "another"
 	pods.withLog(stranger, "not of this Job")
-	got := run(t, api, "logs", "train")
+	got := program.run(t, api, "logs", "train")
 	want := "" +
 		"[index 3 attempt 1]  three\n" +
 		"[index 7 attempt 12] seven again\n" +
@@ -101,7 +101,7 @@ func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 		"--limit-bytes 7 --index 7":         "seven a|seven|s",
 		"--index 7 --max-log-requests 1":    "seven again|seven|seven more",
 	} {
-		got := run(t, api, append([]string{"logs", "train", "--prefix=false"}, strings.Fields(args)...)...)
+		got := program.run(t, api, append([]string{"logs", "train", "--prefix=false"}, strings.Fields(args)...)...)
 		if text := strings.ReplaceAll(strings.TrimSuffix(got.out, "\n"), "\n", "|"); text != want || got.code != exitDone {
 			t.Errorf("%s: exit %d, %q, want %q (%s)", args, got.code, text, want, got.errOut)
 		}
@@ -120,7 +120,7 @@ func TestLogsAttempts(t *testing.T) {
 	pods.withLog(counted, "a")
 	pods.withLog(later(failedPod("second", 2, 0), 2), "b")
 	pods.withLog(later(failedPod("first", 2, 0), 1), "c")
-	got := run(t, api, "logs", "train").out
+	got := program.run(t, api, "logs", "train").out
 	if want := "[index 1 attempt 4] a\n[index 2 attempt 2] b\n[index 2 attempt 1] c\n"; got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
@@ -142,18 +142,18 @@ func TestLogsNonIndexedAndContainers(t *testing.T) {
 		"-c main,init":           "[abcde init] init text\n[abcde main] main text\n",
 		"--all-containers=false": "[abcde] main text\n",
 	} {
-		if got := run(t, api, append([]string{"logs", "job/train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
+		if got := program.run(t, api, append([]string{"logs", "job/train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
 			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
 		}
 	}
-	if got := run(t, api, "logs", "job", "train", "-c", "main"); got.out != "[abcde] main text\n" {
+	if got := program.run(t, api, "logs", "job", "train", "-c", "main"); got.out != "[abcde] main text\n" {
 		t.Errorf("kubectl's other form: %q, %q", got.out, got.errOut)
 	}
-	got := run(t, api, "logs", "train", "-c", "nope")
+	got := program.run(t, api, "logs", "train", "-c", "nope")
 	if got.out != "" || got.code != exitError || got.errOut != "error: no pod of job.batch/train has a container nope; its template has: init, main\n" {
 		t.Errorf("stdout %q, stderr %q", got.out, got.errOut)
 	}
-	if got := run(t, api, "logs", "train", "--index", "1"); got.code != exitUsage || !strings.Contains(got.errOut, "--index is for Indexed Jobs") {
+	if got := program.run(t, api, "logs", "train", "--index", "1"); got.code != exitUsage || !strings.Contains(got.errOut, "--index is for Indexed Jobs") {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
 	}
 }
@@ -172,7 +172,7 @@ func TestLogsFailedRunBefore(t *testing.T) {
 		"--failed":   "[index 4 attempt 1 previous] first run\n",
 		"--previous": "[index 4 attempt 1 previous] first run\n",
 	} {
-		if got := run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
+		if got := program.run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
 			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
 		}
 	}
@@ -184,7 +184,7 @@ func TestLogsNotes_CLI_06(t *testing.T) {
 		_ = unstructured.SetNestedField(job.Object, value, "status", field)
 	}
 	api, pods := newFakeLogs(t, job)
-	if got := run(t, api, "logs", "train"); got.code != exitDone || got.out != "" ||
+	if got := program.run(t, api, "logs", "train"); got.code != exitDone || got.out != "" ||
 		got.errOut != "3 failed pods of job.batch/train are gone, and their logs with them.\njob.batch/train has no pods (Running).\n" {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
 	}
@@ -203,7 +203,7 @@ func TestLogsNotes_CLI_06(t *testing.T) {
 			"The pod of index 2 of job.batch/train is not there now.\n",
 		"--previous": "No container of job.batch/train has been restarted.\n",
 	} {
-		got := run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
+		got := program.run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
 		if got.code != exitDone || !strings.HasSuffix(got.errOut, want) || (args != "--previous" && got.errOut != want) {
 			t.Errorf("%q: exit %d, stderr:\n%s\nwant:\n%s", args, got.code, got.errOut, want)
 		}
@@ -214,7 +214,7 @@ func TestLogsHostileText(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
 	pods.withLog(failedPod("f", 3, 1), "a\tb", "\x1b[31mred\x1b[0m \x07", "crlf\r", "over\rwritten", "bad\xff\u202e")
 	pods.locked(func() { pods.logs["train-f/main"].tail = "no newline" })
-	got := run(t, api, "logs", "train", "--prefix=false", "--color=always")
+	got := program.run(t, api, "logs", "train", "--prefix=false", "--color=always")
 	want := "a\tb\n\\x1b[31mred\\x1b[0m \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
 	if got.out != want {
 		t.Errorf("%q, want %q", got.out, want)
@@ -238,7 +238,7 @@ func TestLogsColor(t *testing.T) {
 		t.Setenv("NO_COLOR", tc.noColor)
 		env := testEnvironment()
 		env.terminal = func(io.Writer) int { return tc.terminal }
-		s := startSession(t, api, env, "logs", "train", "--color", tc.choice)
+		s := program.start(t, api, env, "logs", "train", "--color", tc.choice)
 		if s.end(); s.out.String() != tc.want {
 			t.Errorf("%+v: %q", tc, s.out.String())
 		}
@@ -258,7 +258,7 @@ func TestLogsManyPods(t *testing.T) {
 		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
 		fmt.Fprintf(&want, "%-22sone\n%-22stwo\n", label, label)
 	}
-	got := run(t, api, "logs", "train", "--max-log-requests", "3")
+	got := program.run(t, api, "logs", "train", "--max-log-requests", "3")
 	if got.out != want.String() {
 		t.Errorf("%d lines, stderr %q, first %q", strings.Count(got.out, "\n"), got.errOut, got.out[:min(200, len(got.out))])
 	}
@@ -272,7 +272,7 @@ func TestLogsErrors_CLI_08(t *testing.T) {
 	pods.withLog(failedPod("a", 1, 1), "a")
 	pods.withLog(failedPod("b", 2, 1), "b")
 	pods.refuse["train-a"] = &fakeStatus{500, "InternalError", "dial tcp 10.0.0.1: no \x1b route"}
-	got := run(t, api, "logs", "train")
+	got := program.run(t, api, "logs", "train")
 	if got.code != exitError || got.out != "[index 2 attempt 1] b\n" ||
 		got.errOut != "Cannot read the log of pod train-a, container main: dial tcp 10.0.0.1: no \\x1b route\nerror: 1 of 2 logs could not be read\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
@@ -280,13 +280,13 @@ func TestLogsErrors_CLI_08(t *testing.T) {
 	forbidden := &fakeStatus{403, "Forbidden", `pods "x" is forbidden: User "u" cannot get resource "pods/log"`}
 	pods.refuse["train-a"], pods.refuse["train-b"] = forbidden, forbidden
 	for _, args := range []string{"logs train", "logs train -f"} {
-		got = run(t, api, strings.Fields(args)...)
+		got = program.run(t, api, strings.Fields(args)...)
 		if got.code != exitError || kindOf(got.err) != kindForbidden || strings.Count(got.errOut, "\n") != 1 ||
 			!strings.Contains(got.errOut, "you may not get pods/log") || !strings.Contains(got.errOut, "kubectl auth can-i get pods --subresource=log -n ns1") {
 			t.Errorf("%s: exit %d, kind %s, stderr %q", args, got.code, kindOf(got.err), got.errOut)
 		}
 	}
-	if got := run(t, api, "logs", "absent"); got.code != exitError || kindOf(got.err) != kindNotFound || strings.Count(got.errOut, "\n") != 1 {
+	if got := program.run(t, api, "logs", "absent"); got.code != exitError || kindOf(got.err) != kindNotFound || strings.Count(got.errOut, "\n") != 1 {
 		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
 	}
 }
@@ -311,7 +311,7 @@ func TestLogsUsage(t *testing.T) {
 		"train -f --previous":                                "exclude",
 		"train --color=red":                                  "--color",
 	} {
-		got := run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
+		got := program.run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, part) || !strings.Contains(got.errOut, "kubectl batchjob logs --help") {
 			t.Errorf("%s: exit %d, stderr %q", args, got.code, got.errOut)
 		}
@@ -336,7 +336,7 @@ func TestLogsCompletion(t *testing.T) {
 		"train|-c|init,":      "init,main",
 		"train|--color|":      "auto always never",
 	} {
-		got := run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
+		got := program.run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
 		lines := strings.Split(strings.TrimSpace(got.out), "\n")
 		if text := strings.Join(lines[:len(lines)-1], " "); text != want {
 			t.Errorf("%s: %q, want %q", args, text, want)

@@ -10,7 +10,7 @@ import (
 
 func following(t *testing.T, api *fakeAPI, args ...string) *session {
 	t.Helper()
-	return startSession(t, api, testEnvironment(), append([]string{"logs", "train", "-f", "--prefix=false"}, args...)...)
+	return program.start(t, api, testEnvironment(), append([]string{"logs", "train", "-f", "--prefix=false"}, args...)...)
 }
 
 func finishTrain(api *fakeAPI) { api.put(withCondition(logsJob(), "Complete", "", "")) }
@@ -23,7 +23,7 @@ func (f *fakePods) waitRequests(n int) {
 // Lines come as they are written, retries join, and it ends with the Job.
 func TestLogsFollow_CLI_07(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())
-	s := startSession(t, api, testEnvironment(), "logs", "train", "-f")
+	s := program.start(t, api, testEnvironment(), "logs", "train", "-f")
 	s.waitErr("job.batch/train has no pods (Running), waiting for them.\n")
 	pods.put(trainPod("a", 1, 1, corev1.PodPending, waits("ContainerCreating", "")))
 	pods.put(runningPod("a", 1, 1))

@@ -16,7 +16,7 @@ func TestLogsMemory(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
 	before := liveHeap() // What other tests have left behind is not the log's.
 	peak := &peakWriter{}
-	err := execute(t.Context(), []string{"logs", "train"}, genericiooptions.IOStreams{Out: peak, ErrOut: io.Discard}, testEnvironment())
+	err := program.execute(t.Context(), []string{"logs", "train"}, genericiooptions.IOStreams{Out: peak, ErrOut: io.Discard}, testEnvironment())
 	if err != nil || peak.written < 200<<20 {
 		t.Fatalf("%d bytes, %v", peak.written, err)
 	}

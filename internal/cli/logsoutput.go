@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
@@ -46,7 +43,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", oneLine(failure.Source.String()), cause(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", oneLine(failure.Source.String()), logError(failure.Err))
 	}
 }
 
@@ -60,13 +57,4 @@ func (p *logsOutput) unreadError() error {
 	default:
 		return newUserError(kindOther, nil, fmt.Sprintf("%d of %d logs could not be read", unread, p.sources), "")
 	}
-}
-
-// cause is what went wrong with a log, without what to do about it.
-func cause(err error) string {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return oneLine(status.Status().Message)
-	}
-	return oneLine(explainError(err).Error())
 }

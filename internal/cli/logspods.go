@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
@@ -40,12 +37,4 @@ func (p followedPods) take(kind watch.EventType, pod *corev1.Pod) {
 		return
 	}
 	p.follower.Put(logs.NewPod(pod))
-}
-
-// openLog requests logs of a namespace.
-func openLog(client kubernetes.Interface, namespace string) func(context.Context, string, *corev1.PodLogOptions) (io.ReadCloser, error) {
-	return func(ctx context.Context, pod string, request *corev1.PodLogOptions) (io.ReadCloser, error) {
-		body, err := client.CoreV1().Pods(namespace).GetLogs(pod, request).Stream(ctx)
-		return body, apicall.Call{Verb: "get", Resource: "pods/log", Namespace: namespace, Name: pod}.Wrap(err)
-	}
 }

@@ -44,7 +44,7 @@ type printed struct {
 func printManifests(t *testing.T, args ...string) result {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	return run(t, nil, append([]string{"controller"}, args...)...)
+	return program.run(t, nil, append([]string{"controller"}, args...)...)
 }
 
 func manifestsOf(t *testing.T, args ...string) printed {

@@ -13,7 +13,7 @@ import (
 
 func TestHelpSaysKubectlBatchjob(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"status", "--help"}, {"version", "--help"}} {
-		got := run(t, nil, args...)
+		got := program.run(t, nil, args...)
 		if got.code != 0 || got.errOut != "" {
 			t.Errorf("%v: exit %d, stderr %q", args, got.code, got.errOut)
 		}
@@ -21,7 +21,7 @@ func TestHelpSaysKubectlBatchjob(t *testing.T) {
 			t.Errorf("%v: usage does not read kubectl batchjob:\n%s", args, got.out)
 		}
 	}
-	root := run(t, nil, "--help").out
+	root := program.run(t, nil, "--help").out
 	for _, part := range []string{"Exit codes", "130", "status", "version", "completion", "Examples"} {
 		if !strings.Contains(root, part) {
 			t.Errorf("root help lacks %q", part)
@@ -52,7 +52,7 @@ func TestUsageErrors(t *testing.T) {
 		{"version extra", "kubectl batchjob version --help"},
 		{"version --kubeconfig x", "kubectl batchjob version --help"},
 	} {
-		got := run(t, nil, strings.Fields(tc.args)...)
+		got := program.run(t, nil, strings.Fields(tc.args)...)
 		if got.code != exitUsage || kindOf(got.err) != kindUsage {
 			t.Errorf("%s: exit %d, kind %s (%v)", tc.args, got.code, kindOf(got.err), got.err)
 		}
@@ -63,7 +63,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestUnknownOutputListsAllowed(t *testing.T) {
-	got := run(t, newFakeAPI(t), "status", "-o", "xml").errOut
+	got := program.run(t, newFakeAPI(t), "status", "-o", "xml").errOut
 	for _, format := range []string{"wide", "json", "yaml", "name"} {
 		if !strings.Contains(got, format) {
 			t.Errorf("%q does not list %s", got, format)
@@ -101,7 +101,7 @@ func TestKubeconfigErrors(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", tc.env)
-			got := run(t, nil, append([]string{"status"}, tc.args...)...)
+			got := program.run(t, nil, append([]string{"status"}, tc.args...)...)
 			if got.code != exitError || kindOf(got.err) != tc.kind || got.out != "" {
 				t.Errorf("exit %d, kind %s, stdout %q", got.code, kindOf(got.err), got.out)
 			}
@@ -114,14 +114,14 @@ func TestKubeconfigErrors(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/absent") // is never read
-	text := run(t, nil, "version")
+	text := program.run(t, nil, "version")
 	for _, part := range []string{"Version:", "Git commit:", "Go version: go", "Platform:"} {
 		if !strings.Contains(text.out, part) {
 			t.Errorf("no %q in %q", part, text.out)
 		}
 	}
 	for _, format := range []string{"json", "yaml"} {
-		got := run(t, nil, "version", "-o", format)
+		got := program.run(t, nil, "version", "-o", format)
 		var info versionInfo
 		if format == "json" && json.Unmarshal([]byte(got.out), &info) != nil {
 			t.Errorf("not JSON: %q", got.out)
@@ -175,7 +175,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"version", ""}, ""},
 		{[]string{"sta"}, "status"},
 	} {
-		got := run(t, api, append([]string{"__complete"}, tc.args...)...)
+		got := program.run(t, api, append([]string{"__complete"}, tc.args...)...)
 		var words []string
 		for _, line := range strings.Split(got.out, "\n") {
 			if word, _, _ := strings.Cut(line, "\t"); word != "" && !strings.HasPrefix(word, ":") {
@@ -187,7 +187,7 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if got := run(t, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, "kubectl-batchjob") {
+		if got := program.run(t, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, "kubectl-batchjob") {
 			t.Errorf("completion %s: exit %d", shell, got.code)
 		}
 	}
@@ -195,7 +195,7 @@ func TestCompletion(t *testing.T) {
 
 func TestCompletionIsSilentWithoutCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
-	got := run(t, nil, "__complete", "status", "")
+	got := program.run(t, nil, "__complete", "status", "")
 	if got.code != 0 || got.out != ":4\n" || strings.Contains(got.errOut, "error") {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
 	}

@@ -146,7 +146,7 @@ func runController(t *testing.T, url string, flags ...string) (code int, out, er
 	t.Helper()
 	freshLogging(t)
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, url))
-	r := run(t, nil, append([]string{"controller"}, flags...)...)
+	r := program.run(t, nil, append([]string{"controller"}, flags...)...)
 	return r.code, r.out, r.errOut
 }
 

@@ -66,8 +66,8 @@ type simulateOptions struct {
 	script sim.Script
 }
 
-func newSimulateCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &simulateOptions{IOStreams: streams, env: env}
+func newSimulateCommand(env environment) *cobra.Command {
+	o := &simulateOptions{IOStreams: env.IOStreams, env: env}
 	cmd := &cobra.Command{
 		Use:               "simulate -f FILE",
 		Short:             "Try what becomes of a Job, without a cluster",
@@ -155,12 +155,7 @@ func (o *simulateOptions) read(ctx context.Context) (*batchv1.Job, error) {
 	case len(jobs) > 1:
 		return nil, newUserError(kindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
 	}
-	// The checks are those of create, whose flags have their defaults; the controller here is ours.
-	checks := createOptions{
-		kube: newKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true, dryRun: dryRunClient,
-		validate: "strict", fieldValidation: "Strict",
-	}
-	if bad := checks.prepare(jobs[0]); len(bad) > 0 {
+	if bad := prepareOffline(jobs[0]); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
 	return decodeJob(jobs[0])

@@ -15,7 +15,7 @@ const stories = "../../examples/stories/"
 // simulated is the report on what becomes of the Job of a file.
 func simulated(t *testing.T, args ...string) explain.Report {
 	t.Helper()
-	got := run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
+	got := program.run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
 	if got.code != 0 {
 		t.Fatalf("%v: exit %d, %s", args, got.code, got.errOut)
 	}
@@ -67,11 +67,11 @@ func TestSimulateCronJob_PFN_23(t *testing.T) {
 	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
+	got := program.run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
 	if got.code != 0 || !strings.Contains(got.out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.errOut, "no cluster was asked") {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
 	}
-	if again := run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.out != got.out {
+	if again := program.run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.out != got.out {
 		t.Errorf("another run ends in another way:\n%s\n%s", got.out, again.out)
 	}
 }
@@ -98,7 +98,7 @@ func TestSimulateUsage(t *testing.T) {
 		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", exitError, "there are 2 Jobs"},
 		{"-f testdata/lint/many.yaml", exitError, "testdata/lint/many.yaml:"},
 	} {
-		got := run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
+		got := program.run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
 		if got.code != tc.code || !strings.Contains(got.errOut, tc.says) || got.out != "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.code, got.out, got.errOut)
 		}

@@ -70,8 +70,8 @@ type statusOptions struct {
 	printer   jobPrinter
 }
 
-func newStatusCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &statusOptions{IOStreams: streams, env: env, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+func newStatusCommand(env environment) *cobra.Command {
+	o := &statusOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("")}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		Short:             "Show the state of Jobs",
@@ -210,4 +210,9 @@ func (o *statusOptions) reportNone() {
 		return
 	}
 	reportNone(o.ErrOut, o.set)
+}
+
+// completeFormats completes the values of status -o.
+func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return withPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
 }

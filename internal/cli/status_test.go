@@ -16,20 +16,20 @@ func TestStatusTables(t *testing.T) {
 	jobs := loadJobs(t)
 	slices.Reverse(jobs) // the output is sorted
 	api := newFakeAPI(t, jobs...)
-	all := run(t, api, "status", "-A")
+	all := program.run(t, api, "status", "-A")
 	if all.code != 0 || all.errOut != "" {
 		t.Fatalf("exit %d, stderr %q", all.code, all.errOut)
 	}
 	golden(t, "status-all.golden", all.out)
 
-	one := run(t, api, "status", "-n", "ns2", "--no-headers")
+	one := program.run(t, api, "status", "-n", "ns2", "--no-headers")
 	if lines := strings.Split(strings.TrimSpace(one.out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
 		t.Errorf("-n ns2 --no-headers: %q", one.out)
 	}
-	if full := run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.out, "18-19,41-49") {
+	if full := program.run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.out, "18-19,41-49") {
 		t.Errorf("--full: %q", full.out)
 	}
-	if wide := run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.out, "FailedIndexes") || !strings.Contains(wide.out, "IMAGES") {
+	if wide := program.run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.out, "FailedIndexes") || !strings.Contains(wide.out, "IMAGES") {
 		t.Errorf("-o wide: %q", wide.out)
 	}
 }
@@ -42,12 +42,12 @@ func TestStatusNone(t *testing.T) {
 		{"status -A", "", "No jobs found.\n"},
 		{"status -o name", "", "No jobs found in ns1 namespace.\n"},
 	} {
-		got := run(t, api, strings.Fields(tc.args)...)
+		got := program.run(t, api, strings.Fields(tc.args)...)
 		if got.code != 0 || got.out != tc.out || got.errOut != tc.errOut {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
 		}
 	}
-	got := run(t, api, "status", "-o", "json")
+	got := program.run(t, api, "status", "-o", "json")
 	if list := decodeList(t, got.out); len(list.Items) != 0 || got.errOut != "" {
 		t.Errorf("an empty List: %q, %q", got.out, got.errOut)
 	}
@@ -67,7 +67,7 @@ func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
 
 func TestStatusNamed(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 2), simpleJob("ns2", "c", 3))
-	got := run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
+	got := program.run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
 	if got.out != "job.batch/a\njob.batch/b\n" {
 		t.Errorf("stdout %q", got.out)
 	}
@@ -79,7 +79,7 @@ func TestStatusNamed(t *testing.T) {
 
 func TestStatusSelector(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 2), simpleJob("ns2", "b", 3))
-	got := run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
+	got := program.run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
 	if got.out != "ns1/b ns2/b " || got.code != 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
 	}
@@ -94,7 +94,7 @@ func TestStatusObjectsAreIntact(t *testing.T) {
 	api := newFakeAPI(t, job, simpleJob("ns1", "b", 1))
 	for _, format := range []string{"json", "yaml"} {
 		for _, args := range [][]string{{"a"}, {"a", "b"}, {}} {
-			got := run(t, api, append([]string{"status", "-o", format}, args...)...)
+			got := program.run(t, api, append([]string{"status", "-o", format}, args...)...)
 			object := &unstructured.Unstructured{}
 			data, err := yaml.YAMLToJSON([]byte(got.out))
 			if err != nil {
@@ -121,7 +121,7 @@ func TestStatusObjectsAreIntact(t *testing.T) {
 			}
 		}
 	}
-	if got := run(t, api, "status", "a", "-o", "json", "--show-managed-fields"); !strings.Contains(got.out, "managedFields") {
+	if got := program.run(t, api, "status", "a", "-o", "json", "--show-managed-fields"); !strings.Contains(got.out, "managedFields") {
 		t.Error("--show-managed-fields has no effect")
 	}
 }
@@ -132,7 +132,7 @@ func TestStatusReadsInChunks(t *testing.T) {
 		jobs = append(jobs, simpleJob("ns1", fmt.Sprintf("job-%04d", i), 0))
 	}
 	api := newFakeAPI(t, jobs...)
-	got := run(t, api, "status", "-o", "name")
+	got := program.run(t, api, "status", "-o", "name")
 	if n := strings.Count(got.out, "\n"); n != 1201 || got.code != 0 {
 		t.Errorf("%d lines, exit %d", n, got.code)
 	}
@@ -151,7 +151,7 @@ func TestStatus_CLI_08_readsOnly(t *testing.T) {
 		return nil
 	})
 	for _, args := range []string{"status", "status a", "status -A -o json", "status -o wide"} {
-		if got := run(t, api, strings.Fields(args)...); got.code != 0 {
+		if got := program.run(t, api, strings.Fields(args)...); got.code != 0 {
 			t.Errorf("%s: exit %d, %s", args, got.code, got.errOut)
 		}
 	}
@@ -174,7 +174,7 @@ func TestStatusServerErrors(t *testing.T) {
 	} {
 		api := newFakeAPI(t)
 		api.setRefuse(func(*http.Request) *fakeStatus { return &tc.answer })
-		got := run(t, api, strings.Fields(tc.args)...)
+		got := program.run(t, api, strings.Fields(tc.args)...)
 		if got.code != exitError || kindOf(got.err) != tc.kind || got.out != "" {
 			t.Errorf("%s, %d: exit %d, kind %s, stdout %q", tc.args, tc.answer.code, got.code, kindOf(got.err), got.out)
 		}

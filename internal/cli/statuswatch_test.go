@@ -10,7 +10,7 @@ import (
 // watching starts status -w and waits until its watch is open.
 func watching(t *testing.T, api *fakeAPI, env environment, args ...string) *session {
 	t.Helper()
-	s := startSession(t, api, env, append([]string{"status", "-w"}, args...)...)
+	s := program.start(t, api, env, append([]string{"status", "-w"}, args...)...)
 	waitFor(t, func() bool { return api.opened() > 0 }, func() string { return "no watch: " + s.errOut.String() })
 	return s
 }
@@ -203,7 +203,7 @@ func TestFollowSeveralNames(t *testing.T) {
 }
 
 func TestFollowMissingJobEnds(t *testing.T) {
-	got := run(t, newFakeAPI(t, simpleJob("ns1", "a", 1)), "status", "-w", "missing")
+	got := program.run(t, newFakeAPI(t, simpleJob("ns1", "a", 1)), "status", "-w", "missing")
 	if got.code != exitError || kindOf(got.err) != kindNotFound || got.out != "" {
 		t.Errorf("exit %d, kind %s, stdout %q", got.code, kindOf(got.err), got.out)
 	}
@@ -212,7 +212,7 @@ func TestFollowMissingJobEnds(t *testing.T) {
 func TestFollowObjects(t *testing.T) {
 	api := newFakeAPI(t)
 	for _, format := range []string{"json", "yaml"} {
-		s := startSession(t, api, testEnvironment(), "status", "-w", "-o", format)
+		s := program.start(t, api, testEnvironment(), "status", "-w", "-o", format)
 		waitFor(t, func() bool { return api.opened() > 0 }, s.errOut.String)
 		api.put(simpleJob("ns1", "a-"+format, 1))
 		s.waitOut("a-" + format)

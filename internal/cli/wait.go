@@ -93,8 +93,8 @@ type waitOptions struct {
 	explainer *explainer
 }
 
-func newWaitCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &waitOptions{IOStreams: streams, env: env, kube: newKubeFlags()}
+func newWaitCommand(env environment) *cobra.Command {
+	o := &waitOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
 		Short:             "Wait until Jobs have finished",

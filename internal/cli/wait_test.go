@@ -37,7 +37,7 @@ func failedJob(name string) *unstructured.Unstructured {
 
 func waiting(t *testing.T, api *fakeAPI, args ...string) *session {
 	t.Helper()
-	s := startSession(t, api, testEnvironment(), append([]string{"wait"}, args...)...)
+	s := program.start(t, api, testEnvironment(), append([]string{"wait"}, args...)...)
 	waitFor(t, func() bool { return api.opened() > 0 }, func() string { return "no watch: " + s.errOut.String() })
 	return s
 }
@@ -70,7 +70,7 @@ func TestWait_CLI_03_endedJobs(t *testing.T) {
 		{"good bad running --timeout=0 -q", exitTimeout, bad + good, "error: not yet: job.batch/running Running, 3/10 done\n"},
 		{"good --timeout=0", exitDone, good, ""},
 	} {
-		got := run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
+		got := program.run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
 		if got.code != tc.code || got.out != tc.out || got.errOut != tc.err {
 			t.Errorf("%s: exit %d\nstdout %q\nstderr %q", tc.args, got.code, got.out, got.errOut)
 		}
@@ -181,7 +181,7 @@ func TestWait_CLI_07_progressOnTerminal(t *testing.T) {
 	env.now = now.get
 	env.terminal = func(io.Writer) int { return 62 }
 	env.ticker = func(time.Duration) (<-chan time.Time, func()) { return beats, func() {} }
-	s := startSession(t, api, env, "wait", "a", "bee")
+	s := program.start(t, api, env, "wait", "a", "bee")
 	shows := func(want string) {
 		t.Helper()
 		waitFor(t, func() bool { return screen(s.errOut.String()) == want }, func() string { return "screen: " + screen(s.errOut.String()) + "\nwant:   " + want })
@@ -314,7 +314,7 @@ func TestWait_CLI_03_timeout(t *testing.T) {
 				fires <- fire
 				return func() { stopped <- d }
 			}
-			s := startSession(t, api, env, "wait", "good", "running", "--timeout=5m", "-q")
+			s := program.start(t, api, env, "wait", "good", "running", "--timeout=5m", "-q")
 			fire := <-fires
 			if tc.until != nil {
 				waitFor(t, func() bool { return tc.until(api, s) }, s.errOut.String)
@@ -337,7 +337,7 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 		job.SetLabels(map[string]string{"app": "x"})
 		jobs = append(jobs, job)
 	}
-	got := run(t, newFakeAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
+	got := program.run(t, newFakeAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
 	if got.code != exitTimeout || strings.Count(got.errOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.errOut, "error: not yet: 3 more\n") {
 		t.Errorf("exit %d, stderr:\n%s", got.code, got.errOut)
 	}
@@ -346,7 +346,7 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 func TestWaitUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
 	for _, args := range []string{"", "-A", "-A name", "-l a=b name", "-l a=b,,", "a --for=ready", "a --timeout=5", "pod/x"} {
-		got := run(t, nil, append([]string{"wait"}, strings.Fields(args)...)...)
+		got := program.run(t, nil, append([]string{"wait"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "kubectl batchjob wait --help") {
 			t.Errorf("%s: exit %d, stderr %q", args, got.code, got.errOut)
 		}
@@ -356,7 +356,7 @@ func TestWaitUsage(t *testing.T) {
 func TestWaitCompletion(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "alpha", 0))
 	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|a|--for|": "finished\ncomplete\nfailed\n"} {
-		got := run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
+		got := program.run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
 		if got.out != want+":4\n" {
 			t.Errorf("%s: %q", args, got.out)
 		}
@@ -392,7 +392,7 @@ func TestWaitInterruptedOnTerminalLeavesNoLine(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 1))
 	env := testEnvironment()
 	env.terminal = func(io.Writer) int { return 80 }
-	s := startSession(t, api, env, "wait", "a")
+	s := program.start(t, api, env, "wait", "a")
 	s.waitErr("a  Running")
 	s.interrupt()
 	if code := s.end(); code != exitInterrupted || screen(s.errOut.String()) != "" {

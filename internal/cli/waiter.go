@@ -200,10 +200,6 @@ func (w *waiter) giveUp(t tally) {
 	}
 }
 
-func jobFailed(labels []string) error {
-	return newUserError(kindJobFailed, nil, "failed: "+strings.Join(labels, ", "), "")
-}
-
 // timeoutError has a line for each Job that has not ended.
 func (w *waiter) timeoutError() error {
 	what := fmt.Sprintf("timed out after %s", w.options.timeout)

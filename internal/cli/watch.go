@@ -74,8 +74,8 @@ type watchOptions struct {
 	held *heldLines
 }
 
-func newWatchCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	o := &watchOptions{IOStreams: streams, env: env, kube: newKubeFlags(), held: &heldLines{}}
+func newWatchCommand(env environment) *cobra.Command {
+	o := &watchOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags(), held: &heldLines{}}
 	cmd := &cobra.Command{
 		Use:               "watch [NAME | job/NAME ...]",
 		Short:             "Watch Jobs live, in an interactive view",

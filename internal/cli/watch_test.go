@@ -33,7 +33,7 @@ func TestWatchUsage(t *testing.T) {
 		"--replay f --speed nonsense": "invalid argument",
 		"--interactive=perhaps":       "invalid argument",
 	} {
-		got := run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
+		got := program.run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || !strings.Contains(got.errOut, want) {
 			t.Errorf("watch %s: exit %d, %q", args, got.code, got.errOut)
 		}
@@ -61,7 +61,7 @@ func untimed(text string) string {
 // Issue 6.7: --plain, and whatever is no terminal, gets a line for each change.
 func TestWatchPlain(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 3), simpleJob("ns1", "b", 1))
-	s := startSession(t, api, liveEnvironment(), "watch")
+	s := program.start(t, api, liveEnvironment(), "watch")
 	waitFor(t, func() bool { return strings.Contains(s.out.String(), "b  Running") }, s.out.String)
 	api.put(failedJob("a"))
 	waitFor(t, func() bool { return strings.Contains(s.out.String(), "a  Failed") }, s.out.String)
@@ -93,7 +93,7 @@ func TestWatchExitStatus(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := newFakeAPI(t, simpleJob("ns1", "a", 3), simpleJob("ns1", "b", 3))
-			s := startSession(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
+			s := program.start(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
 			waitFor(t, func() bool { return strings.Contains(s.out.String(), "a  Running") }, s.errOut.String)
 			tc.steps(api)
 			if code := s.end(); code != tc.code {
@@ -109,7 +109,7 @@ func TestWatchExitStatus(t *testing.T) {
 // A Job that does not exist is an error before anything is drawn.
 func TestWatchUnknownJob(t *testing.T) {
 	api := newFakeAPI(t, simpleJob("ns1", "a", 3))
-	got := run(t, api, "watch", "absent")
+	got := program.run(t, api, "watch", "absent")
 	if got.code != exitError || !strings.Contains(got.errOut, `job "absent" not found in namespace "ns1"`) {
 		t.Errorf("exit %d, %q", got.code, got.errOut)
 	}
@@ -119,7 +119,7 @@ func TestWatchUnknownJob(t *testing.T) {
 func TestWatchRecordAndReplay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "watch.jsonl")
 	api := newFakeAPI(t, simpleJob("ns1", "a", 3))
-	s := startSession(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
+	s := program.start(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
 	waitFor(t, func() bool { return strings.Contains(s.out.String(), "Running") }, s.errOut.String)
 	api.put(failedJob("a"))
 	if code := s.end(); code != exitJobFailed {
@@ -128,16 +128,16 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the recording is %v, %v", info, err)
 	}
-	got := run(t, nil, "watch", "--replay", file, "--speed", "0")
+	got := program.run(t, nil, "watch", "--replay", file, "--speed", "0")
 	want := strings.ReplaceAll(s.out.String(), "  a  ", "  ns1/a  ")
 	if got.code != exitDone || untimed(got.out) != untimed(want) {
 		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.code, got.out, got.errOut, want)
 	}
-	if got := run(t, api, "watch", "--record", file); got.code != exitError || !strings.Contains(got.errOut, "exists already") {
+	if got := program.run(t, api, "watch", "--record", file); got.code != exitError || !strings.Contains(got.errOut, "exists already") {
 		t.Errorf("recorded over another: exit %d, %q", got.code, got.errOut)
 	}
 	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
-		if got := run(t, nil, "watch", "--replay", bad); got.code != exitError || !strings.Contains(got.errOut, "error: --replay") {
+		if got := program.run(t, nil, "watch", "--replay", bad); got.code != exitError || !strings.Contains(got.errOut, "error: --replay") {
 			t.Errorf("replay of %s: exit %d, %q", bad, got.code, got.errOut)
 		}
 	}
