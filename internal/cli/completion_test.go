@@ -14,21 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// complete returns the words that a shell is offered, and cobra's directive.
-func complete(t *testing.T, args ...string) (words []string, directive string) {
-	t.Helper()
-	got := program.run(t, nil, append([]string{"__complete"}, args...)...)
-	for _, line := range strings.Split(strings.TrimSuffix(got.out, "\n"), "\n") {
-		word, _, _ := strings.Cut(line, "\t")
-		if strings.HasPrefix(word, ":") {
-			return words, word
-		}
-		words = append(words, word)
-	}
-	t.Fatalf("%q: no directive in %q, stderr %q", args, got.out, got.errOut)
-	return nil, ""
-}
-
 // ownersAPI has Jobs, CronJobs and pods, but no JobSets.
 func ownersAPI(t *testing.T) *httptest.Server {
 	t.Helper()
@@ -88,7 +73,7 @@ func TestExplainCompletion_CLI_04(t *testing.T) {
 		"train|-o|":                "json yaml :4",
 		"train|--color|a":          "auto always never :4",
 	} {
-		words, directive := complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
+		words, directive := program.complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
@@ -113,7 +98,7 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"status|--cluster|":           "c :4",
 		"wait|--for|c":                "complete :4",
 	} {
-		words, directive := complete(t, strings.Split(args, "|")...)
+		words, directive := program.complete(t, strings.Split(args, "|")...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
@@ -143,7 +128,7 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 	for _, kubeconfig := range []string{writeKubeconfig(t, silent), plugin} {
 		t.Setenv("KUBECONFIG", kubeconfig)
 		start := time.Now()
-		words, directive := complete(t, "status", "")
+		words, directive := program.complete(t, "status", "")
 		if took := time.Since(start); len(words) > 0 || directive != ":4" || took > completionTimeout+completionTimeout/2 {
 			t.Errorf("%q %s after %s", words, directive, took)
 		}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -143,15 +141,6 @@ func TestCreateManagedBy_MGB_02(t *testing.T) {
 			t.Errorf("%s: %q, %q", c.args, got.out, got.errOut)
 		}
 	}
-}
-
-func writeManifest(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {

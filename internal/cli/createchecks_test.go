@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-const plainJob = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}\n"
-
 // What is for a Git repository is not what an API server rejects (CLI-05: with the place).
 func TestCreateOnTheClientChecks_CLI_05(t *testing.T) {
 	const typo = "  backofLimit: 3\n"

@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/spf13/cobra"
 
@@ -30,46 +28,6 @@ const patience = time.Minute
 
 func testEnvironment() environment {
 	return environment{now: testNow, retry: feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute}}
-}
-
-// loadJobs reads testdata/jobs.yaml.
-func loadJobs(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "jobs.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var jobs []*unstructured.Unstructured
-	for _, document := range strings.Split(string(data), "\n---\n") {
-		jobs = append(jobs, jobFromYAML(t, document))
-	}
-	return jobs
-}
-
-func jobFromYAML(t *testing.T, document string) *unstructured.Unstructured {
-	t.Helper()
-	data, err := yaml.YAMLToJSON([]byte("apiVersion: batch/v1\nkind: Job\n" + document))
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := &unstructured.Unstructured{}
-	if err := job.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
-	return job
-}
-
-// simpleJob is a running Job with so many succeeded pods of 10.
-func simpleJob(namespace, name string, succeeded int64) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "batch/v1", "kind": "Job",
-		"metadata": map[string]any{
-			"namespace": namespace, "name": name, "uid": namespace + "-" + name, "creationTimestamp": "2026-03-01T11:55:00Z",
-			"labels": map[string]any{"app": name},
-		},
-		"spec":   map[string]any{"completions": int64(10), "parallelism": int64(2)},
-		"status": map[string]any{"succeeded": succeeded, "startTime": "2026-03-01T11:55:00Z"},
-	}}
 }
 
 // writeKubeconfig writes a kubeconfig with the context "test" in namespace ns1, and returns its path.
@@ -231,4 +189,19 @@ func golden(t *testing.T, name, got string) {
 	if got != string(want) {
 		t.Errorf("%s differs; got:\n%s\nwant:\n%s", path, got, want)
 	}
+}
+
+// complete returns the words that a shell is offered, and cobra's directive.
+func (f rootFunc) complete(t *testing.T, args ...string) (words []string, directive string) {
+	t.Helper()
+	got := f.run(t, nil, append([]string{"__complete"}, args...)...)
+	for _, line := range strings.Split(strings.TrimSuffix(got.out, "\n"), "\n") {
+		word, _, _ := strings.Cut(line, "\t")
+		if strings.HasPrefix(word, ":") {
+			return words, word
+		}
+		words = append(words, word)
+	}
+	t.Fatalf("%q: no directive in %q, stderr %q", args, got.out, got.errOut)
+	return nil, ""
 }

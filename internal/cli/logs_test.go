@@ -10,66 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 )
-
-// logsJob is the Indexed Job "train" with 10 indexes.
-func logsJob() *unstructured.Unstructured {
-	job := simpleJob("ns1", "train", 0)
-	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
-	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": "train"}, "spec", "selector", "matchLabels")
-	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "main"}}, "spec", "template", "spec", "containers")
-	return job
-}
-
-func exited(code int32) corev1.ContainerState {
-	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
-}
-
-func nowRunning() corev1.ContainerState {
-	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-}
-
-func waits(reason, message string) corev1.ContainerState {
-	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-}
-
-// trainPod is a pod of the Job with one container; an index below zero is none.
-func trainPod(suffix string, index, attempt int, phase corev1.PodPhase, state corev1.ContainerState) *corev1.Pod {
-	yes := true
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "ns1", Name: "train-" + suffix, UID: types.UID("uid-" + suffix), Labels: map[string]string{"job": "train"},
-		Annotations:       map[string]string{},
-		CreationTimestamp: metav1.NewTime(testNow()),
-		OwnerReferences:   []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "ns1-train", Controller: &yes}},
-	}}
-	if index >= 0 {
-		pod.Annotations["batch.kubernetes.io/job-completion-index"] = fmt.Sprint(index)
-	}
-	if attempt > 0 {
-		pod.Annotations["batchjob.dev/attempt"] = fmt.Sprint(attempt)
-	}
-	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
-	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
-	pod.Status.Phase = phase
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
-	return pod
-}
-
-func failedPod(suffix string, index, attempt int) *corev1.Pod {
-	return trainPod(suffix, index, attempt, corev1.PodFailed, exited(1))
-}
-
-func runningPod(suffix string, index, attempt int) *corev1.Pod {
-	return trainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
-}
-
-// ended puts the pod and its log, complete.
-func (f *fakePods) withLog(pod *corev1.Pod, lines ...string) {
-	f.put(pod)
-	f.write(pod.Name+"/main", lines...)
-	f.end(pod.Name + "/main")
-}
 
 func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())

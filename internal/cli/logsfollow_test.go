@@ -15,11 +15,6 @@ func following(t *testing.T, api *fakeAPI, args ...string) *session {
 
 func finishTrain(api *fakeAPI) { api.put(withCondition(logsJob(), "Complete", "", "")) }
 
-func (f *fakePods) waitRequests(n int) {
-	f.t.Helper()
-	waitFor(f.t, func() bool { return len(f.requested()) >= n }, func() string { return strings.Join(f.requested(), "\n") })
-}
-
 // Lines come as they are written, retries join, and it ends with the Job.
 func TestLogsFollow_CLI_07(t *testing.T) {
 	api, pods := newFakeLogs(t, logsJob())

@@ -416,7 +416,7 @@ func TestPrintManifestsParts(t *testing.T) {
 	if got := count("--print-manifests=admission/rule-names,default"); got["ValidatingAdmissionPolicy"] != 3 || got["MutatingAdmissionPolicy"] != 0 || got["Deployment"] != 1 {
 		t.Errorf("admission/rule-names and default: %v", got)
 	}
-	words, _ := complete(t, "controller", "--print-manifests=")
+	words, _ := program.complete(t, "controller", "--print-manifests=")
 	if !slices.Equal(words, manifestParts()) || manifestParts()[0] != controllerPart {
 		t.Errorf("a shell is offered %q, there are %q", words, manifestParts())
 	}

@@ -13,28 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withCondition is the Job with one more condition, since 32 seconds after its start.
-func withCondition(job *unstructured.Unstructured, kind, reason, message string) *unstructured.Unstructured {
-	job = job.DeepCopy()
-	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
-	conditions = append(conditions, map[string]any{
-		"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": "2026-03-01T11:55:32Z",
-	})
-	_ = unstructured.SetNestedSlice(job.Object, conditions, "status", "conditions")
-	if kind == "Complete" {
-		_ = unstructured.SetNestedField(job.Object, "2026-03-01T11:55:32Z", "status", "completionTime")
-	}
-	return job
-}
-
-func completeJob(name string) *unstructured.Unstructured {
-	return withCondition(simpleJob("ns1", name, 10), "Complete", "", "")
-}
-
-func failedJob(name string) *unstructured.Unstructured {
-	return withCondition(simpleJob("ns1", name, 1), "Failed", "PodFailurePolicy_OOM", "out of \x1b[1mmemory")
-}
-
 func waiting(t *testing.T, api *fakeAPI, args ...string) *session {
 	t.Helper()
 	s := program.start(t, api, testEnvironment(), append([]string{"wait"}, args...)...)
