@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // checkVersions refuses an API server whose resourceVersions cannot be compared (KEP-5504): the controller knows by
@@ -25,7 +27,7 @@ func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces 
 	}
 	version := list.ResourceVersion
 	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
-		return newUserError(kindUnsupported, nil, fmt.Sprintf("the API server has resourceVersions that cannot be compared, such as %q: the controller could not tell what it has counted already", version),
+		return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server has resourceVersions that cannot be compared, such as %q: the controller could not tell what it has counted already", version),
 			fmt.Sprintf("Kubernetes 1.%d and newer promise numbers, as does a store of etcd before", promisedSince))
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // completedPods is how many failed pods, and how many others, the shell is offered.
@@ -22,10 +24,10 @@ func ownerResource(kind string) schema.GroupVersionResource {
 	return batchv1.SchemeGroupVersion.WithResource("cronjobs")
 }
 
-// completeJobsAndOwners completes names of Jobs as completeJobs does; of CronJobs and JobSets after their resource; and
+// completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs and JobSets after their resource; and
 // the resources themselves for a beginning that is no Job's.
 func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
-	jobs := completeJobs(flags, byFlags)
+	jobs := cmdutil.CompleteJobs(flags, byFlags)
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		resource, _, qualified := strings.Cut(toComplete, "/")
 		kind := ownerKinds()[strings.ToLower(resource)]
@@ -36,18 +38,18 @@ func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() 
 			return jobs(cmd, args, toComplete)
 		}
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		namespace, err := kubeNamespace(flags)
+		namespace, err := cmdutil.KubeNamespace(flags)
 		if err != nil || byFlags() {
 			return nil, directive
 		}
 		var candidates []string
 		given, _, _ := splitOwnerArgs(args)
-		for _, name := range objectNames(cmd.Context(), flags, query{resource: ownerResource(kind), namespace: namespace}) {
+		for _, name := range cmdutil.ObjectNames(cmd.Context(), flags, cmdutil.ObjectQuery{Resource: ownerResource(kind), Namespace: namespace}) {
 			if !slices.Contains(given, jobOwner{kind, name}) {
 				candidates = append(candidates, resource+"/"+name)
 			}
 		}
-		return withPrefix(candidates, toComplete), directive
+		return cmdutil.WithPrefix(candidates, toComplete), directive
 	}
 }
 
@@ -57,7 +59,7 @@ func orResources(toComplete string, byFlags func() bool) func([]string, cobra.Sh
 		if len(names) > 0 || toComplete == "" || byFlags() {
 			return names, directive
 		}
-		return withPrefix([]string{"job/", "cronjob/", "jobset/"}, toComplete), directive | cobra.ShellCompDirectiveNoSpace
+		return cmdutil.WithPrefix([]string{"job/", "cronjob/", "jobset/"}, toComplete), directive | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
@@ -65,20 +67,20 @@ func orResources(toComplete string, byFlags func() bool) func([]string, cobra.Sh
 func completePods(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-		jobs, err := parseJobArgs(args)
+		jobs, err := cmdutil.ParseJobArgs(args)
 		if err != nil || len(jobs) != 1 {
 			return nil, directive
 		}
-		namespace, err := kubeNamespace(flags)
+		namespace, err := cmdutil.KubeNamespace(flags)
 		if err != nil {
 			return nil, directive
 		}
-		failed := query{
-			resource: corev1.SchemeGroupVersion.WithResource("pods"), namespace: namespace, limit: completedPods,
-			labels: batchv1.JobNameLabel + "=" + jobs[0], fields: "status.phase=" + string(corev1.PodFailed),
+		failed := cmdutil.ObjectQuery{
+			Resource: corev1.SchemeGroupVersion.WithResource("pods"), Namespace: namespace, Limit: completedPods,
+			Labels: batchv1.JobNameLabel + "=" + jobs[0], Fields: "status.phase=" + string(corev1.PodFailed),
 		}
 		others := failed
-		others.fields = "status.phase!=" + string(corev1.PodFailed)
-		return withPrefix(objectNames(cmd.Context(), flags, failed, others), toComplete), directive
+		others.Fields = "status.phase!=" + string(corev1.PodFailed)
+		return cmdutil.WithPrefix(cmdutil.ObjectNames(cmd.Context(), flags, failed, others), toComplete), directive
 	}
 }

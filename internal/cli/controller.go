@@ -19,6 +19,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -89,12 +90,12 @@ type controllerOptions struct {
 	servingOptions
 }
 
-func newControllerCommand(env environment) *cobra.Command {
+func newControllerCommand(env cmdutil.Env) *cobra.Command {
 	return newControllerCommandFor(&controllerOptions{IOStreams: env.IOStreams})
 }
 
 func newControllerCommandFor(o *controllerOptions) *cobra.Command {
-	o.kube, o.logging = newKubeFlags(), logsapi.NewLoggingConfiguration()
+	o.kube, o.logging = cmdutil.NewKubeFlags(), logsapi.NewLoggingConfiguration()
 	o.gates = controller.NewFeatureGate()
 	o.config.FeatureGate = o.gates
 	cmd := &cobra.Command{
@@ -111,7 +112,7 @@ func newControllerCommandFor(o *controllerOptions) *cobra.Command {
 			case flags.Changed("print-manifests"):
 				return o.printManifests(flags)
 			case flags.Changed("image"):
-				return usageErrorf("--image goes with --print-manifests")
+				return cmdutil.UsageErrorf("--image goes with --print-manifests")
 			}
 			if err := o.Complete(); err != nil {
 				return err
@@ -140,9 +141,9 @@ func (o *controllerOptions) addFlags(cmd *cobra.Command) {
 	logsapi.AddFlags(o.logging, flags)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	o.kube.AddFlags(flags)
-	completeKubeFlags(cmd, o.kube)
-	mustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	mustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	cmdutil.MustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	cmdutil.MustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // gateValues are what --feature-gates may hold, one by one.
@@ -162,27 +163,27 @@ func (o *controllerOptions) Validate() error {
 	o.config.Namespaces = slices.Compact(o.namespaces)
 	switch {
 	case o.qps == 0:
-		return usageErrorf("--kube-api-qps must not be 0; a negative value means no limit")
+		return cmdutil.UsageErrorf("--kube-api-qps must not be 0; a negative value means no limit")
 	case o.burst < 1:
-		return usageErrorf("--kube-api-burst must be at least 1, not %d", o.burst)
+		return cmdutil.UsageErrorf("--kube-api-burst must be at least 1, not %d", o.burst)
 	case o.config.Workers < 1:
-		return usageErrorf("--concurrent-job-syncs must be at least 1, not %d", o.config.Workers)
+		return cmdutil.UsageErrorf("--concurrent-job-syncs must be at least 1, not %d", o.config.Workers)
 	}
 	if err := controller.ValidateManagedBy(o.config.ManagedBy, o.config.ReplaceBuiltin); err != nil {
-		return usageErrorf("--managed-by: %v", err)
+		return cmdutil.UsageErrorf("--managed-by: %v", err)
 	}
 	if err := o.config.Validate(); err != nil {
-		return usageErrorf("%v", err)
+		return cmdutil.UsageErrorf("%v", err)
 	}
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
-		return usageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
+		return cmdutil.UsageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
 	}
 	return o.validate()
 }
 
 // Complete makes the clients, the election and the logger.
 func (o *controllerOptions) Complete() error {
-	config, err := restConfig(o.kube, io.Discard)
+	config, err := cmdutil.RESTConfig(o.kube, io.Discard)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (o *controllerOptions) Complete() error {
 		return err
 	}
 	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {
-		return usageErrorf("%v", err)
+		return cmdutil.UsageErrorf("%v", err)
 	}
 	return nil
 }
@@ -220,10 +221,10 @@ func newControllerClient(config *rest.Config, qps float32, burst int, timeout ti
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.WarningHandler = rest.NoWarnings{} // Each pod may bring one.
-	config.UserAgent = controller.FieldManager + "/" + currentVersion().Version
+	config.UserAgent = controller.FieldManager + "/" + cmdutil.CurrentVersion().Version
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, explainConfigError(err)
+		return nil, cmdutil.ExplainConfigError(err)
 	}
 	return client, nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // MGB-02, SCL-12: flags are checked before anything is contacted.
@@ -38,8 +40,8 @@ func TestControllerValidate_MGB_02_SCL_12(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %v", name, err)
-		case err != nil && ExitCode(explainError(err)) != exitUsage:
-			t.Errorf("%s: exit code %d", name, ExitCode(err))
+		case err != nil && cmdutil.ExitCode(cmdutil.ExplainError(err)) != cmdutil.ExitUsage:
+			t.Errorf("%s: exit code %d", name, cmdutil.ExitCode(err))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -52,7 +53,7 @@ func (o *controllerOptions) Run(ctx context.Context) error {
 func (o *controllerOptions) lead(ctx context.Context) error {
 	runtime, err := controller.New(o.config)
 	if err != nil {
-		return usageErrorf("%v", err)
+		return cmdutil.UsageErrorf("%v", err)
 	}
 	o.working.Store(runtime)
 	defer o.working.Store(nil)

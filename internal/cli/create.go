@@ -13,6 +13,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -61,7 +63,7 @@ type createOptions struct {
 	genericiooptions.IOStreams
 	kube      *genericclioptions.ConfigFlags
 	print     *genericclioptions.PrintFlags
-	manifests manifestFlags
+	manifests cmdutil.ManifestFlags
 
 	managedBy    string
 	dryRun       string
@@ -74,8 +76,8 @@ type createOptions struct {
 	creator          *objectCreator           // nil with --dry-run=client
 }
 
-func newCreateCommand(env environment) *cobra.Command {
-	o := &createOptions{IOStreams: env.IOStreams, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
+func newCreateCommand(env cmdutil.Env) *cobra.Command {
+	o := &createOptions{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		Short:             "Create Jobs and CronJobs from manifests",
@@ -98,32 +100,32 @@ func newCreateCommand(env environment) *cobra.Command {
 
 func (o *createOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.manifests.add(cmd)
+	o.manifests.Add(cmd)
 	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "spec.managedBy of the Jobs; empty leaves the field alone.")
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (show what would be sent) or server (send it, but do not store it).")
 	flags.StringVar(&o.validate, "validate", "strict", "What the API server does about unknown and repeated fields: strict (reject), warn or ignore.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the owner of the fields, in metadata.managedFields.")
-	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(objectFormats(), ", ")))
+	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(jobprinter.ObjectFormats(), ", ")))
 	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
 	o.print.JSONYamlPrintFlags.AddFlags(cmd)
 	o.print.TemplatePrinterFlags.AddFlags(cmd)
 	o.kube.AddFlags(flags)
-	mustCompleteFlag(cmd, "output", completeWords(objectFormats()...))
-	mustCompleteFlag(cmd, "dry-run", completeWords(dryRunNone, dryRunClient, dryRunServer))
-	mustCompleteFlag(cmd, "validate", completeWords("strict", "warn", "ignore"))
-	completeKubeFlags(cmd, o.kube)
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords(jobprinter.ObjectFormats()...))
+	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
+	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *createOptions) Validate(flags *pflag.FlagSet, args []string) error {
-	if err := o.manifests.validate(args); err != nil {
+	if err := o.manifests.Validate(args); err != nil {
 		return err
 	}
 	switch o.dryRun {
 	case dryRunNone, dryRunClient, dryRunServer:
 	default:
-		return usageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
+		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
 	}
 	switch o.validate {
 	case "strict", "true":
@@ -133,12 +135,12 @@ func (o *createOptions) Validate(flags *pflag.FlagSet, args []string) error {
 	case "ignore", "false":
 		o.fieldValidation = metav1.FieldValidationIgnore
 	default:
-		return usageErrorf("--validate=%s: must be strict, warn or ignore", o.validate)
+		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", o.validate)
 	}
 	o.replaceManagedBy = flags.Changed("managed-by")
 	if o.managedBy != "" {
 		if err := controller.ValidateManagedBy(o.managedBy, true); err != nil {
-			return usageErrorf("--managed-by: %v", err)
+			return cmdutil.UsageErrorf("--managed-by: %v", err)
 		}
 	}
 	return nil
@@ -150,16 +152,16 @@ func (o *createOptions) Complete() error {
 		return err
 	}
 	if given := *o.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
-		return usageErrorf("namespace %q: use at most 63 lower case letters, digits and '-', and no '-' at the begin or end", given)
+		return cmdutil.UsageErrorf("namespace %q: use at most 63 lower case letters, digits and '-', and no '-' at the begin or end", given)
 	}
 	if o.dryRun == dryRunClient {
 		return nil
 	}
-	config, err := restConfig(o.kube, o.ErrOut)
+	config, err := cmdutil.RESTConfig(o.kube, o.ErrOut)
 	if err != nil {
 		return err
 	}
-	namespace, err := kubeNamespace(o.kube)
+	namespace, err := cmdutil.KubeNamespace(o.kube)
 	if err != nil {
 		return err
 	}
@@ -179,22 +181,22 @@ func (o *createOptions) choosePrinter() error {
 	var err error
 	o.printer, err = o.print.ToPrinter()
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return unknownOutput(format, objectFormats())
+		return cmdutil.UnknownOutput(format, jobprinter.ObjectFormats())
 	}
 	if err != nil {
-		return usageErrorf("-o %s: %v", format, err)
+		return cmdutil.UsageErrorf("-o %s: %v", format, err)
 	}
 	return nil
 }
 
 // Run creates the objects in order, and returns an error for each that was not created.
 func (o *createOptions) Run(ctx context.Context) error {
-	objects, problems := o.manifests.read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.In)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		return o.manifests.nothing()
+		return o.manifests.Nothing()
 	}
 	return o.createAll(ctx, objects, problems)
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 const createSeveral = "testdata/create/several.yaml"
@@ -23,7 +26,7 @@ type creations struct {
 	mu       sync.Mutex
 	requests []string
 	bodies   []map[string]any
-	answer   func(name string, body map[string]any) *fakeStatus
+	answer   func(name string, body map[string]any) *clitest.Status
 	causes   []any
 	came     chan struct{}
 	hold     chan struct{}
@@ -41,7 +44,7 @@ func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, _ := io.ReadAll(r.Body)
 	body := map[string]any{}
 	if err := json.Unmarshal(data, &body); err != nil {
-		writeStatus(w, &fakeStatus{400, "BadRequest", err.Error()}, "")
+		clitest.WriteStatus(w, &clitest.Status{Code: 400, Reason: "BadRequest", Message: err.Error()}, "")
 		return
 	}
 	c.came <- struct{}{}
@@ -59,27 +62,27 @@ func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.bodies = append(c.bodies, body)
 	if c.answer != nil {
 		if status := c.answer(name, body); status != nil {
-			object := statusObject(status, name)
+			object := clitest.StatusObject(status, name)
 			object["details"].(map[string]any)["causes"] = c.causes
-			writeJSON(w, status.code, object)
+			clitest.WriteJSON(w, status.Code, object)
 			return
 		}
 	}
 	metadata["name"], metadata["uid"] = name, "u"
-	writeJSON(w, http.StatusCreated, body)
+	clitest.WriteJSON(w, http.StatusCreated, body)
 }
 
-func (c *creations) run(t *testing.T, args ...string) result {
+func (c *creations) run(t *testing.T, args ...string) clitest.Result {
 	t.Helper()
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, c.URL))
-	return program.run(t, nil, append([]string{"create"}, args...)...)
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, c.URL))
+	return program.Run(t, nil, append([]string{"create"}, args...)...)
 }
 
 func TestCreate_PFN_23(t *testing.T) {
 	api := newCreations(t)
 	got := api.run(t, "-f", createSeveral)
-	if got.code != exitDone || got.out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.errOut != "" {
-		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.ErrOut != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
 	const query = "?fieldManager=kubectl-batchjob&fieldValidation=Strict"
 	want := []string{"POST /apis/batch/v1/namespaces/ns1/jobs" + query, "POST /apis/batch/v1/namespaces/ns1/cronjobs" + query, "POST /apis/batch/v1/namespaces/ns1/jobs" + query}
@@ -107,8 +110,8 @@ func TestCreateOptions(t *testing.T) {
 	} {
 		api := newCreations(t)
 		got := api.run(t, append([]string{"-f", createSeveral}, strings.Fields(c.args)...)...)
-		if got.code != exitDone || len(api.requests) != 3 || api.requests[0] != "POST "+c.path || !strings.HasPrefix(got.out, c.out) {
-			t.Errorf("%s: exit %d, %q, %q, %q", c.args, got.code, api.requests, got.out, got.errOut)
+		if got.Code != cmdutil.ExitDone || len(api.requests) != 3 || api.requests[0] != "POST "+c.path || !strings.HasPrefix(got.Out, c.out) {
+			t.Errorf("%s: exit %d, %q, %q, %q", c.args, got.Code, api.requests, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -116,17 +119,17 @@ func TestCreateOptions(t *testing.T) {
 // No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
 func TestCreateOnTheClient_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	got := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
-	golden(t, "create/several.golden", got.out)
-	if got.code != exitDone || got.errOut != "" {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	got := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
+	clitest.Golden(t, "create/several.golden", got.Out)
+	if got.Code != cmdutil.ExitDone || got.ErrOut != "" {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
-	plain := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
-	if plain.out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
-		t.Errorf("%q", plain.out)
+	plain := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
+	if plain.Out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
+		t.Errorf("%q", plain.Out)
 	}
-	if ns := program.run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.out != "xxx" {
-		t.Errorf("%q, %q", ns.out, ns.errOut)
+	if ns := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.Out != "xxx" {
+		t.Errorf("%q, %q", ns.Out, ns.ErrOut)
 	}
 }
 
@@ -137,8 +140,8 @@ func TestCreateManagedBy_MGB_02(t *testing.T) {
 		{"--managed-by=", " example.com/other "},
 	} {
 		args := append([]string{"create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
-		if got := program.run(t, nil, args...); strings.TrimSuffix(got.out, " ") != strings.TrimSuffix(c.want, " ") && got.out != c.want+" " {
-			t.Errorf("%s: %q, %q", c.args, got.out, got.errOut)
+		if got := program.Run(t, nil, args...); strings.TrimSuffix(got.Out, " ") != strings.TrimSuffix(c.want, " ") && got.Out != c.want+" " {
+			t.Errorf("%s: %q, %q", c.args, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -156,10 +159,10 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
 		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
 	} {
-		path := writeManifest(t, c.text)
-		got := program.run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
-		if errOut := strings.ReplaceAll(got.errOut, path, "PATH"); got.code != exitError || got.out != "" || errOut != c.want {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.code, got.out, errOut)
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); got.Code != cmdutil.ExitError || got.Out != "" || errOut != c.want {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, got.Out, errOut)
 		}
 	}
 	for args, want := range map[string]string{
@@ -167,9 +170,9 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
 		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lower case letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
 	} {
-		got := program.run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
-		if got.code != exitUsage || !strings.HasPrefix(got.errOut, "error: "+want) {
-			t.Errorf("%s: exit %d, %q", args, got.code, got.errOut)
+		got := program.Run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || !strings.HasPrefix(got.ErrOut, "error: "+want) {
+			t.Errorf("%s: exit %d, %q", args, got.Code, got.ErrOut)
 		}
 	}
 }
@@ -178,12 +181,12 @@ func TestCreateRefuses_PFN_16_PFN_18_PFN_24(t *testing.T) {
 func TestCreateGoesOn_CLI_05(t *testing.T) {
 	api := newCreations(t)
 	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
-	api.answer = func(name string, _ map[string]any) *fakeStatus {
+	api.answer = func(name string, _ map[string]any) *clitest.Status {
 		switch name {
 		case "named":
-			return &fakeStatus{422, "Invalid", "Job.batch is invalid"}
+			return &clitest.Status{Code: 422, Reason: "Invalid", Message: "Job.batch is invalid"}
 		case "nightly":
-			return &fakeStatus{409, "AlreadyExists", `cronjobs.batch "nightly" already exists`}
+			return &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: `cronjobs.batch "nightly" already exists`}
 		}
 		return nil
 	}
@@ -192,34 +195,36 @@ func TestCreateGoesOn_CLI_05(t *testing.T) {
 error: testdata/create/several.yaml:21:24: the API server does not accept spec.template.spec.restartPolicy: Required value
 error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batch "nightly" already exists (AlreadyExists)
 `
-	if got.code != exitError || got.out != "job.batch/run-x7 created\n" || got.errOut != want {
-		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.errOut)
+	if got.Code != cmdutil.ExitError || got.Out != "job.batch/run-x7 created\n" || got.ErrOut != want {
+		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.Code, got.Out, got.ErrOut)
 	}
-	api.answer = func(string, map[string]any) *fakeStatus {
-		return &fakeStatus{400, "BadRequest", `strict decoding error: unknown field "spec.future"`}
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `strict decoding error: unknown field "spec.future"`}
 	}
-	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.errOut, "error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
-		t.Errorf("%s", got.errOut)
+	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, "error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
+		t.Errorf("%s", got.ErrOut)
 	}
-	api.answer = func(string, map[string]any) *fakeStatus {
-		return &fakeStatus{403, "Forbidden", "jobs.batch is forbidden"}
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}
 	}
-	if got := api.run(t, "-f", createSeveral); strings.Count(got.errOut, "you may not create") != 2 || !strings.Contains(got.errOut, "kubectl auth can-i create jobs.batch -n ns1") {
-		t.Errorf("%s", got.errOut)
+	if got := api.run(t, "-f", createSeveral); strings.Count(got.ErrOut, "you may not create") != 2 || !strings.Contains(got.ErrOut, "kubectl auth can-i create jobs.batch -n ns1") {
+		t.Errorf("%s", got.ErrOut)
 	}
 }
 
 // Without an answer, or without a login, the next would fare no better.
 func TestCreateStops(t *testing.T) {
 	api := newCreations(t)
-	api.answer = func(string, map[string]any) *fakeStatus { return &fakeStatus{401, "Unauthorized", "Unauthorized"} }
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
+	}
 	got := api.run(t, "-f", createSeveral)
-	if len(api.requests) != 1 || !strings.HasPrefix(got.errOut, "error: the API server does not accept your credentials") || !strings.HasSuffix(got.errOut, "error: 2 more objects were not sent\n") {
-		t.Errorf("%q, %s", api.requests, got.errOut)
+	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, "error: the API server does not accept your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
+		t.Errorf("%q, %s", api.requests, got.ErrOut)
 	}
 	api.Close()
-	if got = api.run(t, "-f", createSeveral); got.code != exitError || kindOf(flatten(got.err)[0]) != kindUnreachable {
-		t.Errorf("%s", got.errOut)
+	if got = api.run(t, "-f", createSeveral); got.Code != cmdutil.ExitError || cmdutil.KindOf(cmdutil.Flatten(got.Err)[0]) != cmdutil.KindUnreachable {
+		t.Errorf("%s", got.ErrOut)
 	}
 }
 
@@ -230,21 +235,21 @@ func streamsOf(out, errOut io.Writer) genericiooptions.IOStreams {
 func TestCreateInterrupted(t *testing.T) {
 	api := newCreations(t)
 	api.hold = make(chan struct{})
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.URL))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.URL))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	var out, errOut lockedBuffer
+	var out, errOut clitest.Buffer
 	go func() {
-		done <- program.execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), testEnvironment())
+		done <- program.Execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), clitest.NewEnv())
 	}()
 	<-api.came
 	cancel()
 	select {
 	case err := <-done:
-		if ExitCode(err) != exitInterrupted {
-			t.Errorf("exit %d: %v", ExitCode(err), err)
+		if cmdutil.ExitCode(err) != cmdutil.ExitInterrupted {
+			t.Errorf("exit %d: %v", cmdutil.ExitCode(err), err)
 		}
-	case <-time.After(patience):
+	case <-time.After(clitest.Patience):
 		t.Error("goes on")
 	}
 	close(api.hold)
@@ -252,8 +257,8 @@ func TestCreateInterrupted(t *testing.T) {
 
 func TestCreateCompletion(t *testing.T) {
 	for args, want := range map[string]string{"create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
-		if got := program.run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.out, want) {
-			t.Errorf("%s: %q", args, got.out)
+		if got := program.Run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.Out, want) {
+			t.Errorf("%s: %q", args, got.Out)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -39,7 +40,7 @@ func (o *createOptions) createAll(ctx context.Context, objects []*manifest.Objec
 		problems = append(problems, o.locate(object, err)...)
 		if !concernsObject(err) {
 			if left := len(objects) - i - 1; left > 0 {
-				problems = append(problems, newUserError(kindOther, nil, fmt.Sprintf("%d more objects were not sent", left), ""))
+				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d more objects were not sent", left), ""))
 			}
 			break
 		}
@@ -80,8 +81,8 @@ func (o *createOptions) prepare(object *manifest.Object) []error {
 
 // notForCreate is the error of an object without a Job.
 func notForCreate(object *manifest.Object) error {
-	if isBatch(object) {
-		path, problem, fix := noJob(object)
+	if cmdutil.IsBatch(object) {
+		path, problem, fix := cmdutil.NoJob(object)
 		return object.Errorf(path, "%s; %s", problem, fix)
 	}
 	return object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())
@@ -171,18 +172,18 @@ func (o *createOptions) locate(object *manifest.Object, err error) []error {
 	if details := answer.Status().Details; apierrors.IsInvalid(err) && details != nil && len(details.Causes) > 0 {
 		var all []error
 		for _, cause := range details.Causes {
-			all = append(all, newUserError(kindServerFailed, err,
+			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
 				fmt.Sprintf("%s: the API server does not accept %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
 		}
 		return all
 	}
 	path := fieldIn(answer.Status().Message)
-	what, hint := explainError(err).Error(), ""
-	var known *userError
-	if errors.As(explainError(err), &known) {
-		what, hint = known.what, known.hint
+	what, hint := cmdutil.ExplainError(err).Error(), ""
+	var known *cmdutil.UserError
+	if errors.As(cmdutil.ExplainError(err), &known) {
+		what, hint = known.What, known.Hint
 	}
-	return []error{newUserError(kindOf(explainError(err)), err, object.Position(path).String()+": "+what, hint)}
+	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
 }
 
 // objectCreator creates Jobs and CronJobs.
@@ -195,7 +196,7 @@ type objectCreator struct {
 func newObjectCreator(config *rest.Config, namespace string, options metav1.CreateOptions) (*objectCreator, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, explainConfigError(err)
+		return nil, cmdutil.ExplainConfigError(err)
 	}
 	return &objectCreator{client: client, namespace: namespace, options: options}, nil
 }
@@ -211,7 +212,7 @@ func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstruc
 // prepareOffline makes of the manifest what create would send without flags. No cluster is asked.
 func prepareOffline(object *manifest.Object) []error {
 	o := createOptions{
-		kube: newKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true, dryRun: dryRunClient,
+		kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true, dryRun: dryRunClient,
 		validate: "strict", fieldValidation: metav1.FieldValidationStrict,
 	}
 	return o.prepare(object)

@@ -22,6 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/cert"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // client-go looks every five minutes whether certificate files have changed.
@@ -42,9 +45,9 @@ contexts: [{name: test, context: {cluster: c, user: u}}]
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	flags := newKubeFlags()
+	flags := cmdutil.NewKubeFlags()
 	flags.KubeConfig = &path
-	config, err := restConfig(flags, io.Discard)
+	config, err := cmdutil.RESTConfig(flags, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,5 +173,5 @@ func TestClientCertificateIsReadAnew_JOB_57(t *testing.T) {
 		t.Fatalf("the certificate is of %q", shown)
 	}
 	writeClientPair(t, certFile, keyFile, "second")
-	waitFor(t, func() bool { return is("second") }, func() string { return "the certificate is of " + shown })
+	clitest.WaitFor(t, func() bool { return is("second") }, func() string { return "the certificate is of " + shown })
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // effectiveConfig is what /configz shows: what the controller runs with, defaults
@@ -37,7 +39,7 @@ type effectiveLease struct {
 func (o *controllerOptions) effective() effectiveConfig {
 	c := o.config.WithDefaults()
 	e := effectiveConfig{
-		Version: currentVersion().Version, ManagedBy: c.ManagedBy, ReplaceBuiltin: c.ReplaceBuiltin, Namespaces: c.Namespaces,
+		Version: cmdutil.CurrentVersion().Version, ManagedBy: c.ManagedBy, ReplaceBuiltin: c.ReplaceBuiltin, Namespaces: c.Namespaces,
 		FeatureGates: map[string]bool{}, ConcurrentJobSyncs: c.Workers, KubeAPIQPS: o.qps, KubeAPIBurst: o.burst,
 		BatchPeriod:    metav1.Duration{Duration: c.BatchPeriod},
 		PodBackoffBase: metav1.Duration{Duration: c.Limits.Backoff.Base}, PodBackoffMax: metav1.Duration{Duration: c.Limits.Backoff.Max},

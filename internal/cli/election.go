@@ -14,6 +14,7 @@ import (
 	componentconfig "k8s.io/component-base/config"
 	componentoptions "k8s.io/component-base/config/options"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -54,7 +55,7 @@ func (o *electionOptions) complete(c *controllerOptions, config *rest.Config) er
 		return nil
 	}
 	if o.leader.ResourceLock != resourcelock.LeasesResourceLock {
-		return usageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
+		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
 		o.leader.ResourceName = controller.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
@@ -62,7 +63,7 @@ func (o *electionOptions) complete(c *controllerOptions, config *rest.Config) er
 	if o.leader.ResourceNamespace == "" {
 		namespace, _, err := c.kube.ToRawKubeConfigLoader().Namespace()
 		if err != nil {
-			return explainConfigError(err)
+			return cmdutil.ExplainConfigError(err)
 		}
 		o.leader.ResourceNamespace = namespace
 	}
@@ -77,7 +78,7 @@ func (o *electionOptions) complete(c *controllerOptions, config *rest.Config) er
 		Watchdog: o.watchdog,
 	}
 	if err := o.election.Validate(); err != nil {
-		return usageErrorf("--leader-elect: %v", err)
+		return cmdutil.UsageErrorf("--leader-elect: %v", err)
 	}
 	o.election.Client, err = newControllerClient(config, leaseQPS, leaseQPS, o.leader.RenewDeadline.Duration/2)
 	return err

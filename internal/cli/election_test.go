@@ -9,6 +9,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -28,13 +30,13 @@ func TestElectionFlags_JOB_56(t *testing.T) {
 		"not a namespace":                {[]string{"--leader-elect-resource-namespace=A b"}, []string{"lease namespace", `"A b"`}},
 		"another kind of lock":           {[]string{"--leader-elect-resource-lock=configmaps"}, []string{"leases", "configmaps"}},
 	} {
-		got := program.run(t, newFakeAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
-		if got.code != exitUsage || got.out != "" {
-			t.Errorf("%s: exit code %d, %s%s", name, got.code, got.out, got.errOut)
+		got := program.Run(t, clitest.NewAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" {
+			t.Errorf("%s: exit code %d, %s%s", name, got.Code, got.Out, got.ErrOut)
 		}
 		for _, text := range append(c.says, "--help") {
-			if !strings.Contains(got.errOut, text) {
-				t.Errorf("%s: %q does not say %q", name, got.errOut, text)
+			if !strings.Contains(got.ErrOut, text) {
+				t.Errorf("%s: %q does not say %q", name, got.ErrOut, text)
 			}
 		}
 	}
@@ -43,7 +45,7 @@ func TestElectionFlags_JOB_56(t *testing.T) {
 // completed are options as the flags and the environment make them.
 func completed(t *testing.T, args ...string) *controllerOptions {
 	t.Helper()
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
 	o := &controllerOptions{IOStreams: streams}
 	if err := newControllerCommandFor(o).ParseFlags(args); err != nil {

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -38,9 +40,9 @@ func namesOf(t *testing.T, out string) (names []string, list explain.ReportList)
 
 // CLI-04: which Jobs are explained: by names, labels, owners, in one namespace or in all.
 func TestExplainSeveral_CLI_04(t *testing.T) {
-	inSet := explainedJob("ns1", "set-worker")
+	inSet := clitest.ExplainedJob("ns1", "set-worker")
 	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
-	o := newExplained(t, ownedBy(explainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(explainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, explainedJob("ns2", "other"))
+	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(clitest.ExplainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, clitest.ExplainedJob("ns2", "other"))
 	for args, want := range map[string]string{
 		"train set-worker":                 "ns1/train ns1/set-worker",
 		"train train job/train set-worker": "ns1/train ns1/set-worker",
@@ -54,51 +56,51 @@ func TestExplainSeveral_CLI_04(t *testing.T) {
 		"-n ns2 -l app=other":              "ns2/other",
 		"-l app=nobody":                    "",
 	} {
-		got := program.run(t, o.api, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
-		names, _ := namesOf(t, got.out)
-		if got.code != 0 || strings.Join(names, " ") != want {
-			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.code, names, want, got.errOut)
+		got := program.Run(t, o.API, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
+		names, _ := namesOf(t, got.Out)
+		if got.Code != 0 || strings.Join(names, " ") != want {
+			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
 		}
 	}
-	text := program.run(t, o.api, "explain-failure", "cronjob/nightly")
-	if text.code != 0 || !strings.Contains(text.out, "2 failures, 1 cause") || !strings.Contains(text.out, "nightly-2") {
-		t.Errorf("exit %d, %s", text.code, text.out)
+	text := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	if text.Code != 0 || !strings.Contains(text.Out, "2 failures, 1 cause") || !strings.Contains(text.Out, "nightly-2") {
+		t.Errorf("exit %d, %s", text.Code, text.Out)
 	}
 }
 
 // Jobs that do not exist are told after the answer on the others; none at all is no error.
 func TestExplainMissing_CLI_04(t *testing.T) {
-	o := newExplained(t, explainedJob("ns1", "second"))
-	got := program.run(t, o.api, "explain-failure", "absent", "train", "second", "cronjob/absent")
-	if got.code != exitError || !strings.Contains(got.out, "train") || !strings.Contains(got.out, "second") || strings.Count(got.errOut, "\n") != 2 ||
-		!strings.Contains(got.errOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.errOut, `CronJob "absent" has no Jobs in namespace "ns1"`) {
-		t.Errorf("exit %d, stderr %q, stdout %q", got.code, got.errOut, got.out)
+	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
+	got := program.Run(t, o.API, "explain-failure", "absent", "train", "second", "cronjob/absent")
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
+		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `CronJob "absent" has no Jobs in namespace "ns1"`) {
+		t.Errorf("exit %d, stderr %q, stdout %q", got.Code, got.ErrOut, got.Out)
 	}
 	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {
-		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
-		if got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || kindOf(got.err) != kindNotFound {
-			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
+		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound {
+			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace.\n", "-A -l app=none": "No jobs found.\n"} {
-		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(args)...)...)
-		if got.code != 0 || got.out != "" || got.errOut != want {
-			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
+		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		if got.Code != 0 || got.Out != "" || got.ErrOut != want {
+			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
-	o.refusePath("/jobs", 403, "Forbidden")
-	got = program.run(t, o.api, "explain-failure", "-l", "app=train")
-	if got.code != exitError || got.out != "" || !strings.Contains(got.errOut, "you may not list jobs") {
-		t.Errorf("exit %d, %q, %q", got.code, got.out, got.errOut)
+	o.RefusePath("/jobs", 403, "Forbidden")
+	got = program.Run(t, o.API, "explain-failure", "-l", "app=train")
+	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "you may not list jobs") {
+		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
 }
 
 // Ctrl-C ends it at once, with exit code 130 and no half answer.
 func TestExplainInterrupted_CLI_04(t *testing.T) {
 	for _, args := range [][]string{{"explain-failure", "train"}, {"explain-failure", "-l", "app"}, {"status", "train"}} {
-		o := newExplained(t)
+		o := clitest.NewExplained(t)
 		arrived, release := make(chan struct{}, 10), make(chan struct{})
-		o.api.setRefuse(func(r *http.Request) *fakeStatus {
+		o.API.SetRefuse(func(r *http.Request) *clitest.Status {
 			if strings.HasSuffix(r.URL.Path, "/pods") {
 				arrived <- struct{}{}
 				select {
@@ -108,11 +110,11 @@ func TestExplainInterrupted_CLI_04(t *testing.T) {
 			}
 			return nil
 		})
-		s := program.start(t, o.api, testEnvironment(), args...)
+		s := program.Start(t, o.API, clitest.NewEnv(), args...)
 		<-arrived
-		s.interrupt()
-		if code := s.end(); code != exitInterrupted || s.out.String() != "" || s.errOut.String() != "" {
-			t.Errorf("%v: exit %d, %q, %q", args, code, s.out.String(), s.errOut.String())
+		s.Interrupt()
+		if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String() != "" || s.ErrOut.String() != "" {
+			t.Errorf("%v: exit %d, %q, %q", args, code, s.Out.String(), s.ErrOut.String())
 		}
 		close(release)
 	}
@@ -120,23 +122,23 @@ func TestExplainInterrupted_CLI_04(t *testing.T) {
 
 // A server that dies after it has given the Job leaves what the Job itself tells.
 func TestExplainServerDies_CLI_06(t *testing.T) {
-	o := newExplained(t)
-	o.api.setRefuse(func(r *http.Request) *fakeStatus {
+	o := clitest.NewExplained(t)
+	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
 		if !strings.Contains(r.URL.Path, "/jobs") {
-			_ = o.api.server.Listener.Close()
+			_ = o.API.Server.Listener.Close()
 			panic(http.ErrAbortHandler)
 		}
 		return nil
 	})
-	got := program.run(t, o.api, "explain-failure", "train")
-	if got.code != 0 || !strings.Contains(got.out, `rule 0 "Corrupt"`) || !strings.Contains(got.out, "Pods could not be read") || strings.Contains(got.out, "is gone") {
-		t.Errorf("exit %d, stderr %q, stdout:\n%s", got.code, got.errOut, got.out)
+	got := program.Run(t, o.API, "explain-failure", "train")
+	if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.Out, "Pods could not be read") || strings.Contains(got.Out, "is gone") {
+		t.Errorf("exit %d, stderr %q, stdout:\n%s", got.Code, got.ErrOut, got.Out)
 	}
-	if strings.Count(got.out, "could not be read: Get") > 2 {
-		t.Errorf("the same is said of everything:\n%s", got.out)
+	if strings.Count(got.Out, "could not be read: Get") > 2 {
+		t.Errorf("the same is said of everything:\n%s", got.Out)
 	}
-	if got := program.run(t, o.api, "explain-failure", "train"); got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "cannot reach the API server") {
-		t.Errorf("without a server: exit %d, %q", got.code, got.errOut)
+	if got := program.Run(t, o.API, "explain-failure", "train"); got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "cannot reach the API server") {
+		t.Errorf("without a server: exit %d, %q", got.Code, got.ErrOut)
 	}
 }
 
@@ -144,25 +146,25 @@ func TestExplainServerDies_CLI_06(t *testing.T) {
 // changes nothing.
 func TestExplainPages_CLI_04(t *testing.T) {
 	for _, expires := range []bool{false, true} {
-		o := newExplained(t)
-		train := explainedJob("ns1", "train")
+		o := clitest.NewExplained(t)
+		train := clitest.ExplainedJob("ns1", "train")
 		for i := range 599 {
-			o.pods.put(endedPod(train, fmt.Sprintf("train-%03d", i), 42, ""))
+			o.Pods.Put(clitest.EndedPod(train, fmt.Sprintf("train-%03d", i), 42, ""))
 		}
-		stranger := endedPod(explainedJob("ns1", "other"), "stranger", 9, "")
+		stranger := clitest.EndedPod(clitest.ExplainedJob("ns1", "other"), "stranger", 9, "")
 		stranger.Labels = map[string]string{"job": "train"}
-		o.pods.put(stranger)
+		o.Pods.Put(stranger)
 		if expires {
-			o.api.setRefuse(func(r *http.Request) *fakeStatus {
+			o.API.SetRefuse(func(r *http.Request) *clitest.Status {
 				if r.URL.Query().Get("continue") != "" {
-					return &fakeStatus{410, "Expired", "The provided continue parameter is too old"}
+					return &clitest.Status{Code: 410, Reason: "Expired", Message: "The provided continue parameter is too old"}
 				}
 				return nil
 			})
 		}
-		got := program.run(t, o.api, "explain-failure", "train", "-o", "json", "--log-lines=0")
+		got := program.Run(t, o.API, "explain-failure", "train", "-o", "json", "--log-lines=0")
 		var r explain.Report
-		if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.Counts.Pods == nil || *r.Counts.Pods != 600 || len(r.Causes) != 1 || r.Causes[0].Count != 600 || len(r.Gaps) != 0 {
@@ -176,17 +178,17 @@ func TestExplainPages_CLI_04(t *testing.T) {
 
 // Events of Job train-2 are not told of Job train.
 func TestExplainEventsOfOthers_CLI_04(t *testing.T) {
-	second := explainedJob("ns1", "train-2")
-	o := newExplained(t, second)
-	o.pods.put(endedPod(second, "train-2-xk2p9", 1, ""))
-	foreign := o.events[0].DeepCopy()
+	second := clitest.ExplainedJob("ns1", "train-2")
+	o := clitest.NewExplained(t, second)
+	o.Pods.Put(clitest.EndedPod(second, "train-2-xk2p9", 1, ""))
+	foreign := o.Events[0].DeepCopy()
 	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
-	o.events = append(o.events, foreign)
-	if got := program.run(t, o.api, "explain-failure", "train"); strings.Contains(got.out, "ForeignTrouble") {
-		t.Errorf("%s", got.out)
+	o.Events = append(o.Events, foreign)
+	if got := program.Run(t, o.API, "explain-failure", "train"); strings.Contains(got.Out, "ForeignTrouble") {
+		t.Errorf("%s", got.Out)
 	}
-	if got := program.run(t, o.api, "explain-failure", "train-2"); !strings.Contains(got.out, "ForeignTrouble") {
-		t.Errorf("%s", got.out)
+	if got := program.Run(t, o.API, "explain-failure", "train-2"); !strings.Contains(got.Out, "ForeignTrouble") {
+		t.Errorf("%s", got.Out)
 	}
 }
 
@@ -195,12 +197,12 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 	var jobs []*unstructured.Unstructured
 	var want []string
 	for i := range 30 {
-		jobs = append(jobs, explainedJob("ns1", fmt.Sprintf("job-%02d", i)))
+		jobs = append(jobs, clitest.ExplainedJob("ns1", fmt.Sprintf("job-%02d", i)))
 		want = append(want, fmt.Sprintf("ns1/job-%02d", i))
 	}
 	slices.Reverse(jobs)
-	o := newFakeObjects(t, jobs...)
-	names, list := namesOf(t, program.run(t, o.api, "explain-failure", "-l", "app", "-o", "json").out)
+	o := clitest.NewObjects(t, jobs...)
+	names, list := namesOf(t, program.Run(t, o.API, "explain-failure", "-l", "app", "-o", "json").Out)
 	if !slices.Equal(names, want) || len(list.Causes) != 1 || list.Causes[0].Count != 30 {
 		t.Errorf("%q, %+v", names, list.Causes)
 	}

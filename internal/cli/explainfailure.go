@@ -12,6 +12,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -58,12 +60,12 @@ const explainExample = `  # Why did it fail?
 // explainOptions are the flags of the explain-failure verb, and what Complete makes of them.
 type explainOptions struct {
 	genericiooptions.IOStreams
-	env   environment
+	env   cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
-	color colorFlag
+	color cmdutil.ColorFlag
 
-	interactive interactiveFlag
-	jobChoice
+	interactive view.InteractiveFlag
+	cmdutil.JobChoice
 	output   string
 	pod      string
 	index    string
@@ -72,18 +74,18 @@ type explainOptions struct {
 
 	owners    []jobOwner
 	set       feed.JobSet
-	explainer *explainer
+	explainer *cmdutil.Explainer
 }
 
-func newExplainCommand(env environment) *cobra.Command {
-	o := &explainOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
+func newExplainCommand(env cmdutil.Env) *cobra.Command {
+	o := &explainOptions{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		Aliases:           []string{"explain", "why"},
 		Short:             "Say why a Job failed, or what it waits for",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeJobsAndOwners(o.kube, o.excludesNames),
+		ValidArgsFunction: completeJobsAndOwners(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -95,36 +97,36 @@ func newExplainCommand(env environment) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
+	o.AddChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many last lines to show of the logs that tell most; 0 for none.")
-	o.interactive.addTo(cmd)
-	o.color.addTo(flags)
+	o.interactive.AddTo(cmd)
+	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
-	o.color.complete(cmd)
-	mustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
-	mustCompleteFlag(cmd, "pod", completePods(o.kube))
-	mustCompleteFlag(cmd, "index", completeIndexes(o.kube, false))
-	completeKubeFlags(cmd, o.kube)
+	o.color.Complete(cmd)
+	cmdutil.MustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
+	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *explainOptions) Validate(args []string) error {
-	if err := o.validateChoice(args); err != nil {
+	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
-	if len(args) == 0 && o.selector == "" {
-		return usageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
+	if len(args) == 0 && o.Selector == "" {
+		return cmdutil.UsageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
 	}
 	var err error
 	if o.owners, args, err = splitOwnerArgs(args); err != nil {
 		return err
 	}
-	if o.names, err = parseJobArgs(args); err != nil {
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
 	return o.validateFlags()
@@ -133,13 +135,13 @@ func (o *explainOptions) Validate(args []string) error {
 func (o *explainOptions) validateFlags() error {
 	switch {
 	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return unknownOutput(o.output, []string{"json", "yaml"})
+		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
 	case o.logLines < 0:
-		return usageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
+		return cmdutil.UsageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
 	case o.pod != "" && o.index != "":
-		return usageErrorf("--pod and --index exclude each other")
+		return cmdutil.UsageErrorf("--pod and --index exclude each other")
 	case (o.pod != "" || o.index != "") && !o.single():
-		return usageErrorf("--pod and --index are for one Job")
+		return cmdutil.UsageErrorf("--pod and --index are for one Job")
 	}
 	if o.index != "" {
 		if _, err := o.parseIndex(); err != nil {
@@ -152,29 +154,29 @@ func (o *explainOptions) validateFlags() error {
 // explainsLive says that the answer is the interactive view: about one whole Job, and
 // nothing was said about the form.
 func (o *explainOptions) explainsLive() bool {
-	return o.single() && o.output == "" && o.pod == "" && o.index == "" && !o.full && o.interactive.possible(o.IOStreams)
+	return o.single() && o.output == "" && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
 }
 
 // single says that one Job was asked for by name, so that the answer is about it alone.
-func (o *explainOptions) single() bool { return len(o.names) == 1 && len(o.owners) == 0 }
+func (o *explainOptions) single() bool { return len(o.Names) == 1 && len(o.owners) == 0 }
 
 // Complete makes the clients.
 func (o *explainOptions) Complete() error {
 	var err error
-	if o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env); err != nil {
+	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env); err != nil {
 		return err
 	}
-	o.explainer.options.Pod = o.pod
-	o.explainer.logLines = o.logLines
+	o.explainer.Options.Pod = o.pod
+	o.explainer.LogLines = o.logLines
 	if o.full || o.output != "" {
-		o.explainer.options.MaxPods = -1
+		o.explainer.Options.MaxPods = -1
 	}
 	if o.index != "" {
 		index, err := o.parseIndex()
 		if err != nil {
 			return err
 		}
-		o.explainer.options.Index = &index
+		o.explainer.Options.Index = &index
 	}
 	return nil
 }
@@ -182,7 +184,7 @@ func (o *explainOptions) Complete() error {
 func (o *explainOptions) parseIndex() (int32, error) {
 	index, err := strconv.ParseInt(o.index, 10, 32)
 	if err != nil || index < 0 {
-		return 0, usageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
+		return 0, cmdutil.UsageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
 	}
 	return int32(index), nil
 }
@@ -191,7 +193,7 @@ func (o *explainOptions) parseIndex() (int32, error) {
 // the others.
 func (o *explainOptions) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		return viewJob(ctx, o.names[0], tui.StartExplain, o.logLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
+		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
@@ -200,22 +202,22 @@ func (o *explainOptions) Run(ctx context.Context) error {
 	if o.single() {
 		return o.runOne(ctx, jobs[0])
 	}
-	o.explainer.brief = true
+	o.explainer.Brief = true
 	if o.output == "" {
-		o.explainer.logLines = 0
+		o.explainer.LogLines = 0
 	}
 	progress := o.progress(len(jobs))
-	reports, err := o.explainer.reports(ctx, jobs, progress)
+	reports, err := o.explainer.Reports(ctx, jobs, progress)
 	if err != nil {
 		return err
 	}
 	if len(jobs) == 0 && o.output == "" {
-		reportNone(o.ErrOut, o.set)
+		cmdutil.ReportNone(o.ErrOut, o.set)
 		return nil
 	}
 	list := analysis.List(reports)
 	if o.output != "" {
-		err = writeDocument(o.Out, o.output, list)
+		err = cmdutil.WriteDocument(o.Out, o.output, list)
 	} else {
 		err = text.Explanations(o.Out, list, o.textOptions())
 	}
@@ -223,7 +225,7 @@ func (o *explainOptions) Run(ctx context.Context) error {
 }
 
 func (o *explainOptions) runOne(ctx context.Context, job *unstructured.Unstructured) error {
-	report, err := o.explainer.report(ctx, job)
+	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -231,7 +233,7 @@ func (o *explainOptions) runOne(ctx context.Context, job *unstructured.Unstructu
 		return err
 	}
 	if o.output != "" {
-		return writeDocument(o.Out, o.output, report)
+		return cmdutil.WriteDocument(o.Out, o.output, report)
 	}
 	return text.Explanation(o.Out, report, o.textOptions())
 }
@@ -239,15 +241,15 @@ func (o *explainOptions) runOne(ctx context.Context, job *unstructured.Unstructu
 // checkFocus refuses a pod or an index that the Job does not have.
 func (o *explainOptions) checkFocus(r *explain.Report) error {
 	name := "job.batch/" + r.Job.Name
-	switch index := o.explainer.options.Index; {
+	switch index := o.explainer.Options.Index; {
 	case index != nil && r.Indexes == nil:
-		return usageErrorf("--index is for Indexed Jobs, and %s is not one", name)
+		return cmdutil.UsageErrorf("--index is for Indexed Jobs, and %s is not one", name)
 	case index != nil && r.Indexes.Total == 0:
-		return usageErrorf("--index=%d: %s has no indexes, its completions are 0", *index, name)
+		return cmdutil.UsageErrorf("--index=%d: %s has no indexes, its completions are 0", *index, name)
 	case index != nil && *index >= r.Indexes.Total:
-		return usageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
+		return cmdutil.UsageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
-		return newUserError(kindNotFound, nil, fmt.Sprintf("%s has no pod %q: it is gone, or is not one of its pods", name, o.pod),
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q: it is gone, or is not one of its pods", name, o.pod),
 			"see the pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
 	}
 	return nil
@@ -257,7 +259,7 @@ func (o *explainOptions) checkFocus(r *explain.Report) error {
 // Any other error is the last.
 func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
 	jobs, failed = o.set.GetAll(ctx)
-	if len(o.owners) == 0 && len(o.names) > 0 {
+	if len(o.owners) == 0 && len(o.Names) > 0 {
 		return jobs, failed
 	}
 	choice := o.set
@@ -281,7 +283,7 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 			}
 		}
 		if !found {
-			failed = append(failed, newUserError(kindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
+			failed = append(failed, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
 				"they may have been cleaned up; see: kubectl get jobs -n "+o.set.Namespace))
 		}
 	}
@@ -290,7 +292,7 @@ func (o *explainOptions) jobs(ctx context.Context) (jobs []*unstructured.Unstruc
 
 // progress says on a terminal how far the reading of many Jobs is.
 func (o *explainOptions) progress(total int) func(int) {
-	if total <= explainAtOnce || o.env.widthOf(o.ErrOut) == 0 {
+	if total <= cmdutil.ExplainAtOnce || o.env.WidthOf(o.ErrOut) == 0 {
 		return func(int) {}
 	}
 	return func(n int) {
@@ -302,5 +304,5 @@ func (o *explainOptions) progress(total int) func(int) {
 }
 
 func (o *explainOptions) textOptions() text.Options {
-	return o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full)
+	return o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full)
 }

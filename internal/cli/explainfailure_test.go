@@ -10,34 +10,36 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // CLI-04: rule, pod, container, exit code and the last lines of the log; the other names of
 // the verb are the same.
 func TestExplainFailure_CLI_04(t *testing.T) {
-	o := newExplained(t)
-	first := program.run(t, o.api, "explain-failure", "train")
-	if first.code != 0 || first.errOut != "" {
-		t.Fatalf("exit %d, stderr %q", first.code, first.errOut)
+	o := clitest.NewExplained(t)
+	first := program.Run(t, o.API, "explain-failure", "train")
+	if first.Code != 0 || first.ErrOut != "" {
+		t.Fatalf("exit %d, stderr %q", first.Code, first.ErrOut)
 	}
 	for _, part := range []string{`rule 0 "Corrupt"`, "train-a", "container main", "exit code 42", "table is corrupt", "bad checksum", "NodeHasTrouble"} {
-		if !strings.Contains(first.out, part) {
-			t.Errorf("it does not say %q:\n%s", part, first.out)
+		if !strings.Contains(first.Out, part) {
+			t.Errorf("it does not say %q:\n%s", part, first.Out)
 		}
 	}
 	for _, verb := range []string{"explain", "why"} {
-		if got := program.run(t, o.api, verb, "job/train"); got.out != first.out {
-			t.Errorf("%s says something else:\n%s", verb, got.out)
+		if got := program.Run(t, o.API, verb, "job/train"); got.Out != first.Out {
+			t.Errorf("%s says something else:\n%s", verb, got.Out)
 		}
 	}
-	if quiet := program.run(t, o.api, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.out, "bad checksum") {
-		t.Errorf("--log-lines=0:\n%s", quiet.out)
+	if quiet := program.Run(t, o.API, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.Out, "bad checksum") {
+		t.Errorf("--log-lines=0:\n%s", quiet.Out)
 	}
-	if one := program.run(t, o.api, "explain-failure", "train", "--log-lines=1"); strings.Contains(one.out, "reading\n") || !strings.Contains(one.out, "bad checksum") {
-		t.Errorf("--log-lines=1:\n%s", one.out)
+	if one := program.Run(t, o.API, "explain-failure", "train", "--log-lines=1"); strings.Contains(one.Out, "reading\n") || !strings.Contains(one.Out, "bad checksum") {
+		t.Errorf("--log-lines=1:\n%s", one.Out)
 	}
-	if used := o.methods(); len(used) != 1 || !used[http.MethodGet] {
+	if used := o.Methods(); len(used) != 1 || !used[http.MethodGet] {
 		t.Errorf("it writes: %v", used)
 	}
 }
@@ -70,14 +72,14 @@ func TestExplainUsage_CLI_04(t *testing.T) {
 		{"a/../b", ""},
 		{"a --nonsense", "--nonsense"},
 	} {
-		api := newFakeAPI(t)
-		api.setRefuse(func(r *http.Request) *fakeStatus {
+		api := clitest.NewAPI(t)
+		api.SetRefuse(func(r *http.Request) *clitest.Status {
 			t.Errorf("%s: %s %s", tc.args, r.Method, r.URL)
 			return nil
 		})
-		got := program.run(t, api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
-		if got.code != exitUsage || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) || !strings.Contains(got.errOut, "--help") {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
+		got := program.Run(t, api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.says) || !strings.Contains(got.ErrOut, "--help") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -86,22 +88,22 @@ func TestExplainUsage_CLI_04(t *testing.T) {
 func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	if got := program.run(t, nil, "explain-failure", "a", "--index", "x"); got.code != exitUsage {
-		t.Errorf("exit %d, %s", got.code, got.errOut)
+	if got := program.Run(t, nil, "explain-failure", "a", "--index", "x"); got.Code != cmdutil.ExitUsage {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
 }
 
 // JSON and YAML hold the values as the cluster has them; a terminal gets them safe.
 func TestExplainHostileText_CLI_04(t *testing.T) {
-	o := newExplained(t)
+	o := clitest.NewExplained(t)
 	hostile := "\x1b[2J\u202eevil\r"
-	o.pods.put(endedPod(explainedJob("ns1", "train"), "train-a", 42, hostile))
-	o.pods.write("train-a/main", "\x1b]0;title\x07")
+	o.Pods.Put(clitest.EndedPod(clitest.ExplainedJob("ns1", "train"), "train-a", 42, hostile))
+	o.Pods.Write("train-a/main", "\x1b]0;title\x07")
 	for _, format := range []string{"json", "yaml"} {
-		got := program.run(t, o.api, "explain-failure", "train", "-o", format)
-		data, err := yaml.YAMLToJSON([]byte(got.out))
-		if err != nil || got.code != 0 {
-			t.Fatalf("%s: exit %d, %v", format, got.code, err)
+		got := program.Run(t, o.API, "explain-failure", "train", "-o", format)
+		data, err := yaml.YAMLToJSON([]byte(got.Out))
+		if err != nil || got.Code != 0 {
+			t.Fatalf("%s: exit %d, %v", format, got.Code, err)
 		}
 		var r explain.Report
 		if err := json.Unmarshal(data, &r); err != nil {
@@ -119,50 +121,50 @@ func TestExplainHostileText_CLI_04(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"explain-failure train", "explain-failure -l app=train", "status train"} {
-		got := program.run(t, o.api, strings.Fields(args)...)
-		if strings.ContainsAny(got.out, "\x1b\x07\r\u202e") || !strings.Contains(got.out, `\x1b`) && !strings.HasPrefix(args, "status") {
-			t.Errorf("%s: %q", args, got.out)
+		got := program.Run(t, o.API, strings.Fields(args)...)
+		if strings.ContainsAny(got.Out, "\x1b\x07\r\u202e") || !strings.Contains(got.Out, `\x1b`) && !strings.HasPrefix(args, "status") {
+			t.Errorf("%s: %q", args, got.Out)
 		}
 	}
 }
 
 // --pod and --index narrow the answer, and refuse what the Job does not have.
 func TestExplainFocus_CLI_04(t *testing.T) {
-	train := explainedJob("ns1", "train")
-	indexed := simpleJob("ns1", "indexed", 0)
+	train := clitest.ExplainedJob("ns1", "train")
+	indexed := clitest.SimpleJob("ns1", "indexed", 0)
 	indexed.Object["spec"] = map[string]any{"completions": int64(4), "parallelism": int64(2), "completionMode": "Indexed"}
-	o := newExplained(t, indexed)
-	o.pods.put(endedPod(train, "train-b", 7, "something else"))
+	o := clitest.NewExplained(t, indexed)
+	o.Pods.Put(clitest.EndedPod(train, "train-b", 7, "something else"))
 	for i := range 3 {
-		pod := endedPod(indexed, fmt.Sprintf("indexed-%d-x", i), int32(10+i), "")
+		pod := clitest.EndedPod(indexed, fmt.Sprintf("indexed-%d-x", i), int32(10+i), "")
 		pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": fmt.Sprint(i)}
-		o.pods.put(pod)
+		o.Pods.Put(pod)
 	}
-	got := program.run(t, o.api, "explain-failure", "train", "--pod", "train-b")
-	if got.code != 0 || !strings.Contains(got.out, "something else") || strings.Count(got.out, "table is corrupt") != 1 { // The verdict stays that of the Job.
-		t.Errorf("--pod: exit %d, %s", got.code, got.out)
+	got := program.Run(t, o.API, "explain-failure", "train", "--pod", "train-b")
+	if got.Code != 0 || !strings.Contains(got.Out, "something else") || strings.Count(got.Out, "table is corrupt") != 1 { // The verdict stays that of the Job.
+		t.Errorf("--pod: exit %d, %s", got.Code, got.Out)
 	}
-	got = program.run(t, o.api, "explain-failure", "indexed", "--index", "1")
+	got = program.Run(t, o.API, "explain-failure", "indexed", "--index", "1")
 	// The verdict is that of the Job; what follows is about the index.
-	if _, rest, _ := strings.Cut(got.out, "\n\n"); got.code != 0 || !strings.Contains(rest, "code 11") || strings.Contains(rest, "code 10") || strings.Contains(rest, "code 12") {
-		t.Errorf("--index: exit %d, %s", got.code, got.out)
+	if _, rest, _ := strings.Cut(got.Out, "\n\n"); got.Code != 0 || !strings.Contains(rest, "code 11") || strings.Contains(rest, "code 10") || strings.Contains(rest, "code 12") {
+		t.Errorf("--index: exit %d, %s", got.Code, got.Out)
 	}
 	for _, tc := range []struct {
 		args, says string
 		code       int
 	}{
-		{"train --index 1", "--index is for Indexed Jobs, and job.batch/train is not one", exitUsage},
-		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", exitUsage},
-		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, exitError},
+		{"train --index 1", "--index is for Indexed Jobs, and job.batch/train is not one", cmdutil.ExitUsage},
+		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", cmdutil.ExitUsage},
+		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, cmdutil.ExitError},
 	} {
-		got := program.run(t, o.api, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
-		if got.code != tc.code || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.says) {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
+		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.says) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
-	o.refusePath("/pods", 403, "Forbidden")
-	if got := program.run(t, o.api, "explain-failure", "train", "--pod", "train-b"); got.code != 0 || !strings.Contains(got.out, "no permission to list pods") {
-		t.Errorf("without the permission to read pods: exit %d, %s%s", got.code, got.out, got.errOut)
+	o.RefusePath("/pods", 403, "Forbidden")
+	if got := program.Run(t, o.API, "explain-failure", "train", "--pod", "train-b"); got.Code != 0 || !strings.Contains(got.Out, "no permission to list pods") {
+		t.Errorf("without the permission to read pods: exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
 }
 
@@ -177,30 +179,30 @@ func TestExplainForbidden_CLI_08(t *testing.T) {
 		{"/log", "kubectl auth can-i get pods --subresource=log -n ns1", []string{"bad checksum"}},
 		{"/leases", "", nil},
 	} {
-		o := newExplained(t)
-		o.refusePath(tc.path, 403, "Forbidden")
-		got := program.run(t, o.api, "explain-failure", "train")
-		if got.code != 0 || !strings.Contains(got.out, `rule 0 "Corrupt"`) || !strings.Contains(got.out, "exit code 42") || !strings.Contains(got.out, tc.command) {
-			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s", tc.path, got.code, got.errOut, got.out)
+		o := clitest.NewExplained(t)
+		o.RefusePath(tc.path, 403, "Forbidden")
+		got := program.Run(t, o.API, "explain-failure", "train")
+		if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.Out, "exit code 42") || !strings.Contains(got.Out, tc.command) {
+			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s", tc.path, got.Code, got.ErrOut, got.Out)
 		}
 		for _, part := range tc.missing {
-			if strings.Contains(got.out, part) {
-				t.Errorf("%s: it says %q:\n%s", tc.path, part, got.out)
+			if strings.Contains(got.Out, part) {
+				t.Errorf("%s: it says %q:\n%s", tc.path, part, got.Out)
 			}
 		}
-		if tc.command == "" && strings.Contains(got.out, "can-i") {
-			t.Errorf("%s is not silent:\n%s", tc.path, got.out)
+		if tc.command == "" && strings.Contains(got.Out, "can-i") {
+			t.Errorf("%s is not silent:\n%s", tc.path, got.Out)
 		}
-		if status := program.run(t, o.api, "status", "train"); status.code != 0 || !strings.Contains(status.out, "Failed") {
-			t.Errorf("%s: status: exit %d, %s", tc.path, status.code, status.errOut)
+		if status := program.Run(t, o.API, "status", "train"); status.Code != 0 || !strings.Contains(status.Out, "Failed") {
+			t.Errorf("%s: status: exit %d, %s", tc.path, status.Code, status.ErrOut)
 		}
 	}
-	o := newExplained(t)
-	o.refusePath("/jobs/train", 403, "Forbidden")
+	o := clitest.NewExplained(t)
+	o.RefusePath("/jobs/train", 403, "Forbidden")
 	for _, args := range []string{"explain-failure train", "status train"} {
-		got := program.run(t, o.api, strings.Fields(args)...)
-		if got.code != exitError || got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, "you may not get jobs") {
-			t.Errorf("%s: exit %d, %q, %q", args, got.code, got.out, got.errOut)
+		got := program.Run(t, o.API, strings.Fields(args)...)
+		if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "you may not get jobs") {
+			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 )
 
 // withFlags reads flags as the command does, up to where it would contact the API server.
@@ -14,7 +16,7 @@ func withFlags(t *testing.T, args ...string) *controllerOptions {
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
 	o := &controllerOptions{IOStreams: streams}
 	cmd := newControllerCommandFor(o)
-	if err := cmd.ParseFlags(append([]string{"--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1")}, args...)); err != nil {
+	if err := cmd.ParseFlags(append([]string{"--kubeconfig", clitest.WriteKubeconfig(t, "http://127.0.0.1:1")}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Validate(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
@@ -42,12 +43,12 @@ const lintExample = `  # Look at one file
 // lintOptions are the flags of the lint verb.
 type lintOptions struct {
 	genericiooptions.IOStreams
-	manifests manifestFlags
+	manifests cmdutil.ManifestFlags
 	output    string
 	strict    bool
 }
 
-func newLintCommand(env environment) *cobra.Command {
+func newLintCommand(env cmdutil.Env) *cobra.Command {
 	o := &lintOptions{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
@@ -62,10 +63,10 @@ func newLintCommand(env environment) *cobra.Command {
 			return o.Run(cmd.Context())
 		},
 	}
-	o.manifests.add(cmd)
+	o.manifests.Add(cmd)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 for warnings, too.")
-	mustCompleteFlag(cmd, "output", completeWords("json", "yaml"))
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
 	return cmd
 }
 
@@ -74,20 +75,20 @@ func (o *lintOptions) Validate(args []string) error {
 	switch o.output {
 	case "", "json", "yaml":
 	default:
-		return unknownOutput(o.output, []string{"json", "yaml"})
+		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
 	}
-	return o.manifests.validate(args)
+	return o.manifests.Validate(args)
 }
 
 // Run writes the findings. Its error says that there are some that count, or that something could not be read.
 func (o *lintOptions) Run(ctx context.Context) error {
-	objects, problems := o.manifests.read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.In)
 	result, unread := lintAll(ctx, objects, problems)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		unread = []error{o.manifests.nothing()}
+		unread = []error{o.manifests.Nothing()}
 	}
 	if err := o.write(result); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (o *lintOptions) Run(ctx context.Context) error {
 
 // lintAll looks at all objects, until ctx ends. Documents that cannot be read are findings; files that cannot are errors.
 func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
-	result := &lintResult{APIVersion: outputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
 	var unread []error
 	for _, problem := range problems {
 		var bad *manifest.Error
@@ -127,10 +128,10 @@ type objectKey struct{ kind, namespace, name string }
 
 // again reports a Job or CronJob that is there already: kubectl apply would take one for a change of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
-	if !isBatch(object) || object.Name() == "" {
+	if !cmdutil.IsBatch(object) || object.Name() == "" {
 		return
 	}
-	key := objectKey{batchKind(object), object.Namespace(), object.Name()}
+	key := objectKey{cmdutil.BatchKind(object), object.Namespace(), object.Name()}
 	at := object.Position("metadata.name")
 	first, found := seen[key]
 	if !found {
@@ -148,12 +149,12 @@ func objectName(object *manifest.Object) string { return object.Kind() + "/" + o
 func (r *lintResult) lint(object *manifest.Object) {
 	job := object.Job()
 	switch {
-	case job == nil && !isBatch(object):
+	case job == nil && !cmdutil.IsBatch(object):
 		r.Summary.Skipped++
 		return
 	case job == nil:
 		r.count(object)
-		path, problem, fix := noJob(object)
+		path, problem, fix := cmdutil.NoJob(object)
 		r.add(object.Position(path), objectName(object), lint.Finding{
 			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
 		})
@@ -175,7 +176,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 
 func (o *lintOptions) write(result *lintResult) error {
 	if o.output != "" {
-		return writeDocument(o.Out, o.output, result)
+		return cmdutil.WriteDocument(o.Out, o.output, result)
 	}
 	for i := range result.Findings {
 		if err := writeFinding(o.Out, &result.Findings[i]); err != nil {
@@ -196,7 +197,7 @@ func writeFinding(out io.Writer, f *lintFinding) error {
 // verdict writes the summary, as an error if there are findings that count.
 func (o *lintOptions) verdict(summary lintSummary) error {
 	if summary.Errors > 0 || o.strict && summary.Warnings > 0 {
-		return newUserError(kindOther, nil, summary.text(), "")
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
 	}
 	fmt.Fprintln(o.ErrOut, summary.text())
 	return nil

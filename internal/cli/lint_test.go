@@ -11,6 +11,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 )
 
@@ -22,32 +24,32 @@ const (
 
 // Position, severity, text, id, and fix for all that is wrong; PFN-16 to PFN-22 by way of the names.
 func TestLintText_CLI_05_PFN_21(t *testing.T) {
-	got := program.run(t, nil, "lint", "-f", lintMany)
-	golden(t, "lint/many.golden", got.out)
-	if got.code != exitError || got.errOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	got := program.Run(t, nil, "lint", "-f", lintMany)
+	clitest.Golden(t, "lint/many.golden", got.Out)
+	if got.Code != cmdutil.ExitError || got.ErrOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
 
 func TestLintDocuments_CLI_05(t *testing.T) {
-	got := program.run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
-	golden(t, "lint/many.yaml.golden", got.out)
-	if got.code != exitError {
-		t.Errorf("exit %d", got.code)
+	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
+	clitest.Golden(t, "lint/many.yaml.golden", got.Out)
+	if got.Code != cmdutil.ExitError {
+		t.Errorf("exit %d", got.Code)
 	}
-	asJSON := program.run(t, nil, "lint", "-f", lintMany, "-o", "json")
+	asJSON := program.Run(t, nil, "lint", "-f", lintMany, "-o", "json")
 	var a, b lintResult
-	if err := json.Unmarshal([]byte(asJSON.out), &a); err != nil {
+	if err := json.Unmarshal([]byte(asJSON.Out), &a); err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict([]byte(got.out), &b); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(got.Out), &b); err != nil {
 		t.Fatal(err)
 	}
-	if a.Summary != b.Summary || len(a.Findings) != len(b.Findings) || a.Kind != "LintResult" || a.APIVersion != outputAPIVersion {
+	if a.Summary != b.Summary || len(a.Findings) != len(b.Findings) || a.Kind != "LintResult" || a.APIVersion != cmdutil.OutputAPIVersion {
 		t.Errorf("%+v and %+v", a, b)
 	}
-	if none := program.run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.out, `"findings": []`) {
-		t.Errorf("%s", none.out)
+	if none := program.Run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.Out, `"findings": []`) {
+		t.Errorf("%s", none.Out)
 	}
 }
 
@@ -57,21 +59,21 @@ func TestLintExitCodes(t *testing.T) {
 		code         int
 		out, summary string
 	}{
-		{"-f " + lintFine, exitDone, "", "nothing to say in 1 Job\n"},
-		{"-f " + lintFine + " --strict", exitDone, "", "nothing to say in 1 Job\n"},
-		{"-f " + lintWarning, exitDone, "testdata/lint/warning.yaml:9:21: warning: ", "1 warning in 1 Job\n"},
-		{"-f " + lintWarning + " --strict", exitError, "testdata/lint/warning.yaml:9:21: warning: ", "error: 1 warning in 1 Job\n"},
-		{"-f " + lintFine + "," + lintWarning, exitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
-		{"-f testdata/lint -f gone.yaml", exitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 3 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
-		{"-f gone.yaml", exitError, "", "error: the path \"gone.yaml\" does not exist\n"},
-		{"", exitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
-		{"job.yaml", exitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
-		{"-f - -f -", exitUsage, "", "error: standard input can be read only once"},
-		{"-f a -o wide", exitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
+		{"-f " + lintFine, cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
+		{"-f " + lintFine + " --strict", cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
+		{"-f " + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: warning: ", "1 warning in 1 Job\n"},
+		{"-f " + lintWarning + " --strict", cmdutil.ExitError, "testdata/lint/warning.yaml:9:21: warning: ", "error: 1 warning in 1 Job\n"},
+		{"-f " + lintFine + "," + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
+		{"-f testdata/lint -f gone.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 3 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
+		{"-f gone.yaml", cmdutil.ExitError, "", "error: the path \"gone.yaml\" does not exist\n"},
+		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
+		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
+		{"-f - -f -", cmdutil.ExitUsage, "", "error: standard input can be read only once"},
+		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
 	} {
-		got := program.run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
-		if got.code != c.code || !strings.HasPrefix(got.out, c.out) || c.out == "" && got.out != "" || !strings.HasPrefix(got.errOut, c.summary) {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.args, got.code, got.out, got.errOut)
+		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		if got.Code != c.code || !strings.HasPrefix(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.summary) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -98,10 +100,10 @@ func TestLintOfWhatCannotBeRead_CLI_05(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := program.run(t, nil, "lint", "-f", path)
-		out, errOut := strings.ReplaceAll(got.out, path, "PATH"), strings.ReplaceAll(got.errOut, path, "PATH")
-		if got.code != exitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
-			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.code, out, errOut)
+		got := program.Run(t, nil, "lint", "-f", path)
+		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
+		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, out, errOut)
 		}
 	}
 }
@@ -113,19 +115,19 @@ func TestLintOfHostileText_CLI_05(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := program.run(t, nil, "lint", "-f", path)
-	if strings.ContainsAny(got.out+got.errOut, "\x1b\a\u202e") || !strings.Contains(got.out, `no field spec.\x1b[2J`) {
-		t.Errorf("%q", got.out)
+	got := program.Run(t, nil, "lint", "-f", path)
+	if strings.ContainsAny(got.Out+got.ErrOut, "\x1b\a\u202e") || !strings.Contains(got.Out, `no field spec.\x1b[2J`) {
+		t.Errorf("%q", got.Out)
 	}
-	created := program.run(t, nil, "create", "-f", path, "--dry-run=client")
-	if created.code != exitError || created.out != "" || strings.ContainsAny(created.errOut, "\x1b\a\u202e") || !strings.Contains(created.errOut, `no field spec.\x1b[2J`) {
-		t.Errorf("%q, %q", created.out, created.errOut)
+	created := program.Run(t, nil, "create", "-f", path, "--dry-run=client")
+	if created.Code != cmdutil.ExitError || created.Out != "" || strings.ContainsAny(created.ErrOut, "\x1b\a\u202e") || !strings.Contains(created.ErrOut, `no field spec.\x1b[2J`) {
+		t.Errorf("%q, %q", created.Out, created.ErrOut)
 	}
 }
 
 // A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
 func TestLintWithoutJobs_CLI_05(t *testing.T) {
-	pod := writeManifest(t, "apiVersion: v1\nkind: Pod\n")
+	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
 	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
 		args    string
@@ -133,21 +135,21 @@ func TestLintWithoutJobs_CLI_05(t *testing.T) {
 		skipped int // in the document; -1 without one
 		errOut  string
 	}{
-		{"-f " + pod, exitDone, -1, "nothing to say; 1 object of other kinds skipped\n"},
-		{"-f " + pod + " --strict -o json", exitDone, 1, "nothing to say; 1 object of other kinds skipped\n"},
-		{"-f gone.yaml -o json", exitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
-		{"-f - -o yaml", exitError, 0, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
-		{"-f -", exitError, -1, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
-		{"-f https://example.com/a.yaml", exitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
+		{"-f " + pod, cmdutil.ExitDone, -1, "nothing to say; 1 object of other kinds skipped\n"},
+		{"-f " + pod + " --strict -o json", cmdutil.ExitDone, 1, "nothing to say; 1 object of other kinds skipped\n"},
+		{"-f gone.yaml -o json", cmdutil.ExitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
+		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
+		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
+		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
 	} {
-		got := program.run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		out := ""
 		if c.skipped >= 0 {
 			out = fmt.Sprintf(none, c.skipped)
 		}
-		document, _ := yaml.YAMLToJSON([]byte(got.out))
-		if text := strings.TrimPrefix(string(document), "null"); got.code != c.code || text != out || got.errOut != c.errOut {
-			t.Errorf("%s: exit %d, %q, stderr %q", c.args, got.code, text, got.errOut)
+		document, _ := yaml.YAMLToJSON([]byte(got.Out))
+		if text := strings.TrimPrefix(string(document), "null"); got.Code != c.code || text != out || got.ErrOut != c.errOut {
+			t.Errorf("%s: exit %d, %q, stderr %q", c.args, got.Code, text, got.ErrOut)
 		}
 	}
 }
@@ -155,19 +157,19 @@ func TestLintWithoutJobs_CLI_05(t *testing.T) {
 // kubectl apply would take the second for a change of the first.
 func TestLintOfTwins_CLI_05(t *testing.T) {
 	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
-	other := strings.Replace(plainJob, "{name: a}", "{name: a, namespace: x}", 1)
-	generated := strings.Replace(plainJob, "{name: a}", "{generateName: a}", 1)
-	path := writeManifest(t, plainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+plainJob)
-	got := program.run(t, nil, "lint", "-f", path)
+	other := strings.Replace(clitest.PlainJob, "{name: a}", "{name: a, namespace: x}", 1)
+	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
+	path := clitest.WriteManifest(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
+	got := program.Run(t, nil, "lint", "-f", path)
 	want := "PATH:32:18: warning: there is a Job \"a\" already, at PATH:3:18 [object-twice]\n    fix: give each a name of its own, or remove one\n"
-	if out := strings.ReplaceAll(got.out, path, "PATH"); got.code != exitDone || out != want || got.errOut != "1 warning in 5 Jobs and 1 CronJob\n" {
-		t.Errorf("exit %d, %q, %q", got.code, out, got.errOut)
+	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || got.ErrOut != "1 warning in 5 Jobs and 1 CronJob\n" {
+		t.Errorf("exit %d, %q, %q", got.Code, out, got.ErrOut)
 	}
 }
 
 // Ctrl-C ends it between two objects.
 func TestLintInterrupted(t *testing.T) {
-	objects, problems := manifest.Parse("f", []byte(plainJob+"---\n"+plainJob))
+	objects, problems := manifest.Parse("f", []byte(clitest.PlainJob+"---\n"+clitest.PlainJob))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if result, _ := lintAll(ctx, objects, problems); result.Summary.Jobs != 0 {
@@ -181,8 +183,8 @@ func TestLintOfManyNames_PFN_29(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)
 	}
-	got := program.run(t, nil, "lint", "-f", writeManifest(t, plainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
-	if got.code != exitError || strings.Count(got.out, "\n") != 2 || !strings.Contains(got.out, "20000 rules, at most 20 are allowed") {
-		t.Errorf("exit %d, %.300s", got.code, got.out)
+	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, clitest.PlainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
+	if got.Code != cmdutil.ExitError || strings.Count(got.Out, "\n") != 2 || !strings.Contains(got.Out, "20000 rules, at most 20 are allowed") {
+		t.Errorf("exit %d, %.300s", got.Code, got.Out)
 	}
 }

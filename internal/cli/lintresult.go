@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
@@ -61,7 +62,7 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 // count counts a Job or a CronJob.
 func (r *lintResult) count(object *manifest.Object) {
 	r.Summary.Jobs++
-	if batchKind(object) == "CronJob" {
+	if cmdutil.BatchKind(object) == "CronJob" {
 		r.Summary.cronJobs++
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -58,7 +60,7 @@ const defaultLogRequests = 10
 // logsOptions are the flags of the logs verb, and what Complete makes of them.
 type logsOptions struct {
 	genericiooptions.IOStreams
-	env  environment
+	env  cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
 	options       logs.Options
@@ -66,7 +68,7 @@ type logsOptions struct {
 	sinceTime     string
 	follow        bool
 	prefix        bool
-	color         colorFlag
+	color         cmdutil.ColorFlag
 	allContainers bool // --all-containers was given
 
 	unknown []string // of --container, not in the Job's template
@@ -76,8 +78,8 @@ type logsOptions struct {
 	pods    feed.PodSet
 }
 
-func newLogsCommand(env environment) *cobra.Command {
-	o := &logsOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
+func newLogsCommand(env cmdutil.Env) *cobra.Command {
+	o := &logsOptions{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
 	o.ErrOut = &lockedWriter{w: env.ErrOut}
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME)",
@@ -96,17 +98,17 @@ func newLogsCommand(env environment) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	one := completeJobs(o.kube, func() bool { return false })
+	one := cmdutil.CompleteJobs(o.kube, func() bool { return false })
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return one(cmd, args, toComplete)
 	}
-	mustCompleteFlag(cmd, "index", completeIndexes(o.kube, true))
-	mustCompleteFlag(cmd, "container", completeContainers(o.kube))
-	o.color.complete(cmd)
-	completeKubeFlags(cmd, o.kube)
+	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
+	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
+	o.color.Complete(cmd)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 
@@ -125,24 +127,24 @@ func (o *logsOptions) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
 	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Begin each line with the pod that wrote it.")
-	o.color.addTo(flags)
+	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *logsOptions) Validate(args []string) error {
-	names, err := parseJobArgs(args)
+	names, err := cmdutil.ParseJobArgs(args)
 	switch {
 	case err != nil:
 		return err
 	case len(names) != 1:
-		return usageErrorf("name one Job")
+		return cmdutil.UsageErrorf("name one Job")
 	}
 	o.name = names[0]
 	if o.index != "" {
 		set, err := indexset.Parse(o.index)
 		if err != nil {
-			return usageErrorf("--index=%s: %v", o.index, err)
+			return cmdutil.UsageErrorf("--index=%s: %v", o.index, err)
 		}
 		o.options.Indexes = &set
 	}
@@ -156,7 +158,7 @@ func (o *logsOptions) Validate(args []string) error {
 
 // Complete reads the Job.
 func (o *logsOptions) Complete(ctx context.Context) error {
-	jobs, explainer, err := openJobs(o.kube, jobChoice{names: []string{o.name}}, o.ErrOut, o.env)
+	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.env)
 	if err != nil {
 		return err
 	}
@@ -164,17 +166,17 @@ func (o *logsOptions) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := toJob(object)
+	job, err := cmdutil.ToJob(object)
 	if err != nil {
 		return err
 	}
-	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.client, Job: job}
-	o.options.Now, o.options.Open = o.env.now, openLog(explainer.client, job.Namespace)
+	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.Client, Job: job}
+	o.options.Now, o.options.Open = o.env.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
 	return o.checkAgainstJob()
 }
 
 func (o *logsOptions) checkAgainstJob() error {
-	names := templateContainers(o.job)
+	names := cmdutil.TemplateContainers(o.job)
 	for _, name := range o.options.Containers {
 		if !slices.Contains(names, name) {
 			o.unknown = append(o.unknown, name)
@@ -184,11 +186,11 @@ func (o *logsOptions) checkAgainstJob() error {
 		return nil
 	}
 	if jobspec.CompletionMode(&o.job.Spec) != batchv1.IndexedCompletion {
-		return usageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
+		return cmdutil.UsageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
 	}
 	if n := o.job.Spec.Completions; n != nil {
 		if beyond := o.options.Indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
-			return usageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), indexesLimit))
+			return cmdutil.UsageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
 		}
 	}
 	return nil
@@ -197,7 +199,7 @@ func (o *logsOptions) checkAgainstJob() error {
 // containersPerPod is how many containers of the template are wanted.
 func (o *logsOptions) containersPerPod() int {
 	n := 0
-	for _, name := range templateContainers(o.job) {
+	for _, name := range cmdutil.TemplateContainers(o.job) {
 		if slices.Contains(o.options.Containers, name) || (o.options.AllContainers && len(o.options.Containers) == 0) {
 			n++
 		}

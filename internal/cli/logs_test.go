@@ -10,19 +10,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	pods.withLog(runningPod("r10", 9, 1), "nine")
-	pods.withLog(runningPod("r2", 2, 1), "two")
-	pods.withLog(failedPod("f7b", 7, 12), "seven again")
-	pods.withLog(failedPod("f7a", 7, 2), "seven", "seven more")
-	pods.withLog(failedPod("f3", 3, 1), "three")
-	stranger := failedPod("x", 3, 1)
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.WithLog(clitest.RunningPod("r10", 9, 1), "nine")
+	pods.WithLog(clitest.RunningPod("r2", 2, 1), "two")
+	pods.WithLog(clitest.FailedPod("f7b", 7, 12), "seven again")
+	pods.WithLog(clitest.FailedPod("f7a", 7, 2), "seven", "seven more")
+	pods.WithLog(clitest.FailedPod("f3", 3, 1), "three")
+	stranger := clitest.FailedPod("x", 3, 1)
 	stranger.OwnerReferences[0].UID = "another"
-	pods.withLog(stranger, "not of this Job")
-	got := program.run(t, api, "logs", "train")
+	pods.WithLog(stranger, "not of this Job")
+	got := program.Run(t, api, "logs", "train")
 	want := "" +
 		"[index 3 attempt 1]  three\n" +
 		"[index 7 attempt 12] seven again\n" +
@@ -30,8 +33,8 @@ func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 		"[index 7 attempt 2]  seven more\n" +
 		"[index 2 attempt 1]  two\n" +
 		"[index 9 attempt 1]  nine\n"
-	if got.code != exitDone || got.out != want || got.errOut != "" {
-		t.Errorf("exit %d, stderr %q, stdout:\n%s\nwant:\n%s", got.code, got.errOut, got.out, want)
+	if got.Code != cmdutil.ExitDone || got.Out != want || got.ErrOut != "" {
+		t.Errorf("exit %d, stderr %q, stdout:\n%s\nwant:\n%s", got.Code, got.ErrOut, got.Out, want)
 	}
 	for args, want := range map[string]string{
 		"--failed":                          "three|seven again|seven|seven more",
@@ -42,100 +45,100 @@ func TestLogs_CLI_08_orderAndPrefix(t *testing.T) {
 		"--limit-bytes 7 --index 7":         "seven a|seven|s",
 		"--index 7 --max-log-requests 1":    "seven again|seven|seven more",
 	} {
-		got := program.run(t, api, append([]string{"logs", "train", "--prefix=false"}, strings.Fields(args)...)...)
-		if text := strings.ReplaceAll(strings.TrimSuffix(got.out, "\n"), "\n", "|"); text != want || got.code != exitDone {
-			t.Errorf("%s: exit %d, %q, want %q (%s)", args, got.code, text, want, got.errOut)
+		got := program.Run(t, api, append([]string{"logs", "train", "--prefix=false"}, strings.Fields(args)...)...)
+		if text := strings.ReplaceAll(strings.TrimSuffix(got.Out, "\n"), "\n", "|"); text != want || got.Code != cmdutil.ExitDone {
+			t.Errorf("%s: exit %d, %q, want %q (%s)", args, got.Code, text, want, got.ErrOut)
 		}
 	}
 }
 
 func TestLogsAttempts(t *testing.T) {
 	later := func(pod *corev1.Pod, minutes int) *corev1.Pod {
-		pod.CreationTimestamp = metav1.NewTime(testNow().Add(time.Duration(minutes) * time.Minute))
+		pod.CreationTimestamp = metav1.NewTime(clitest.Now().Add(time.Duration(minutes) * time.Minute))
 		return pod
 	}
-	api, pods := newFakeLogs(t, logsJob())
-	counted := failedPod("counted", 1, 0)
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	counted := clitest.FailedPod("counted", 1, 0)
 	counted.Annotations["batch.kubernetes.io/job-index-failure-count"] = "2"
 	counted.Annotations["batch.kubernetes.io/job-index-ignored-failure-count"] = "1"
-	pods.withLog(counted, "a")
-	pods.withLog(later(failedPod("second", 2, 0), 2), "b")
-	pods.withLog(later(failedPod("first", 2, 0), 1), "c")
-	got := program.run(t, api, "logs", "train").out
+	pods.WithLog(counted, "a")
+	pods.WithLog(later(clitest.FailedPod("second", 2, 0), 2), "b")
+	pods.WithLog(later(clitest.FailedPod("first", 2, 0), 1), "c")
+	got := program.Run(t, api, "logs", "train").Out
 	if want := "[index 1 attempt 4] a\n[index 2 attempt 2] b\n[index 2 attempt 1] c\n"; got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
 }
 
 func TestLogsNonIndexedAndContainers(t *testing.T) {
-	job := logsJob()
+	job := clitest.LogsJob()
 	unstructured.RemoveNestedField(job.Object, "spec", "completionMode")
 	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
-	api, pods := newFakeLogs(t, job)
-	pod := runningPod("abcde", -1, 1)
+	api, pods := clitest.NewPods(t, job)
+	pod := clitest.RunningPod("abcde", -1, 1)
 	pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
-	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init", State: exited(0)}}
-	pods.withLog(pod, "main text")
-	pods.write("train-abcde/init", "init text")
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init", State: clitest.Exited(0)}}
+	pods.WithLog(pod, "main text")
+	pods.Write("train-abcde/init", "init text")
 	for args, want := range map[string]string{
 		"":                       "[abcde init] init text\n[abcde main] main text\n",
 		"-c main":                "[abcde] main text\n",
 		"-c main,init":           "[abcde init] init text\n[abcde main] main text\n",
 		"--all-containers=false": "[abcde] main text\n",
 	} {
-		if got := program.run(t, api, append([]string{"logs", "job/train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
-			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
+		if got := program.Run(t, api, append([]string{"logs", "job/train"}, strings.Fields(args)...)...); got.Out != want || got.ErrOut != "" {
+			t.Errorf("%q: %q, stderr %q", args, got.Out, got.ErrOut)
 		}
 	}
-	if got := program.run(t, api, "logs", "job", "train", "-c", "main"); got.out != "[abcde] main text\n" {
-		t.Errorf("kubectl's other form: %q, %q", got.out, got.errOut)
+	if got := program.Run(t, api, "logs", "job", "train", "-c", "main"); got.Out != "[abcde] main text\n" {
+		t.Errorf("kubectl's other form: %q, %q", got.Out, got.ErrOut)
 	}
-	got := program.run(t, api, "logs", "train", "-c", "nope")
-	if got.out != "" || got.code != exitError || got.errOut != "error: no pod of job.batch/train has a container nope; its template has: init, main\n" {
-		t.Errorf("stdout %q, stderr %q", got.out, got.errOut)
+	got := program.Run(t, api, "logs", "train", "-c", "nope")
+	if got.Out != "" || got.Code != cmdutil.ExitError || got.ErrOut != "error: no pod of job.batch/train has a container nope; its template has: init, main\n" {
+		t.Errorf("stdout %q, stderr %q", got.Out, got.ErrOut)
 	}
-	if got := program.run(t, api, "logs", "train", "--index", "1"); got.code != exitUsage || !strings.Contains(got.errOut, "--index is for Indexed Jobs") {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	if got := program.Run(t, api, "logs", "train", "--index", "1"); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "--index is for Indexed Jobs") {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
 
 // A container that goes on after a failure (OnFailure): what failed is the run before.
 func TestLogsFailedRunBefore(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	again := runningPod("again", 4, 1)
-	again.Status.ContainerStatuses[0].LastTerminationState = exited(3)
-	pods.withLog(again, "second run")
-	pods.write("train-again/main/previous", "first run")
-	pods.end("train-again/main/previous")
-	pods.withLog(runningPod("well", 5, 1), "well")
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	again := clitest.RunningPod("again", 4, 1)
+	again.Status.ContainerStatuses[0].LastTerminationState = clitest.Exited(3)
+	pods.WithLog(again, "second run")
+	pods.Write("train-again/main/previous", "first run")
+	pods.End("train-again/main/previous")
+	pods.WithLog(clitest.RunningPod("well", 5, 1), "well")
 	for args, want := range map[string]string{
 		"":           "[index 4 attempt 1] second run\n[index 5 attempt 1] well\n",
 		"--failed":   "[index 4 attempt 1 previous] first run\n",
 		"--previous": "[index 4 attempt 1 previous] first run\n",
 	} {
-		if got := program.run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...); got.out != want || got.errOut != "" {
-			t.Errorf("%q: %q, stderr %q", args, got.out, got.errOut)
+		if got := program.Run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...); got.Out != want || got.ErrOut != "" {
+			t.Errorf("%q: %q, stderr %q", args, got.Out, got.ErrOut)
 		}
 	}
 }
 
 func TestLogsNotes_CLI_06(t *testing.T) {
-	job := logsJob()
+	job := clitest.LogsJob()
 	for field, value := range map[string]any{"failed": int64(3), "completedIndexes": "0-1", "failedIndexes": "5"} {
 		_ = unstructured.SetNestedField(job.Object, value, "status", field)
 	}
-	api, pods := newFakeLogs(t, job)
-	if got := program.run(t, api, "logs", "train"); got.code != exitDone || got.out != "" ||
-		got.errOut != "3 failed pods of job.batch/train are gone, and their logs with them.\njob.batch/train has no pods (Running).\n" {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	api, pods := clitest.NewPods(t, job)
+	if got := program.Run(t, api, "logs", "train"); got.Code != cmdutil.ExitDone || got.Out != "" ||
+		got.ErrOut != "3 failed pods of job.batch/train are gone, and their logs with them.\njob.batch/train has no pods (Running).\n" {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
-	pods.withLog(failedPod("f", 3, 1), "text")
-	pods.put(trainPod("p1", 7, 1, corev1.PodPending, waits("ImagePullBackOff", "Back-off pulling \x1b[31mimage")))
-	pods.put(trainPod("p2", 8, 1, corev1.PodPending, waits("ImagePullBackOff", "other")))
-	unscheduled := trainPod("u", 9, 1, corev1.PodPending, corev1.ContainerState{})
+	pods.WithLog(clitest.FailedPod("f", 3, 1), "text")
+	pods.Put(clitest.TrainPod("p1", 7, 1, corev1.PodPending, clitest.Waits("ImagePullBackOff", "Back-off pulling \x1b[31mimage")))
+	pods.Put(clitest.TrainPod("p2", 8, 1, corev1.PodPending, clitest.Waits("ImagePullBackOff", "other")))
+	unscheduled := clitest.TrainPod("u", 9, 1, corev1.PodPending, corev1.ContainerState{})
 	unscheduled.Status.ContainerStatuses = nil
 	unscheduled.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
-	pods.put(unscheduled)
+	pods.Put(unscheduled)
 	for args, want := range map[string]string{
 		"": "No log of pod train-p1, container main, which has not started: ImagePullBackOff: Back-off pulling \\x1b[31mimage (and 1 more: ImagePullBackOff)\n" +
 			"No log of pod train-u, container main, which has not started: Unschedulable: 0/3 nodes\n" +
@@ -144,27 +147,27 @@ func TestLogsNotes_CLI_06(t *testing.T) {
 			"The pod of index 2 of job.batch/train is not there now.\n",
 		"--previous": "No container of job.batch/train has been restarted.\n",
 	} {
-		got := program.run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
-		if got.code != exitDone || !strings.HasSuffix(got.errOut, want) || (args != "--previous" && got.errOut != want) {
-			t.Errorf("%q: exit %d, stderr:\n%s\nwant:\n%s", args, got.code, got.errOut, want)
+		got := program.Run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitDone || !strings.HasSuffix(got.ErrOut, want) || (args != "--previous" && got.ErrOut != want) {
+			t.Errorf("%q: exit %d, stderr:\n%s\nwant:\n%s", args, got.Code, got.ErrOut, want)
 		}
 	}
 }
 
 func TestLogsHostileText(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	pods.withLog(failedPod("f", 3, 1), "a\tb", "\x1b[31mred\x1b[0m \x07", "crlf\r", "over\rwritten", "bad\xff\u202e")
-	pods.locked(func() { pods.logs["train-f/main"].tail = "no newline" })
-	got := program.run(t, api, "logs", "train", "--prefix=false", "--color=always")
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.WithLog(clitest.FailedPod("f", 3, 1), "a\tb", "\x1b[31mred\x1b[0m \x07", "crlf\r", "over\rwritten", "bad\xff\u202e")
+	pods.Locked(func() { pods.Logs["train-f/main"].Tail = "no newline" })
+	got := program.Run(t, api, "logs", "train", "--prefix=false", "--color=always")
 	want := "a\tb\n\\x1b[31mred\\x1b[0m \\x07\ncrlf\nover\\rwritten\nbad\\xff\\u202e\nno newline\n"
-	if got.out != want {
-		t.Errorf("%q, want %q", got.out, want)
+	if got.Out != want {
+		t.Errorf("%q, want %q", got.Out, want)
 	}
 }
 
 func TestLogsColor(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	pods.withLog(failedPod("f", 3, 1), "a")
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.WithLog(clitest.FailedPod("f", 3, 1), "a")
 	color := podColor("train-f")
 	colored, plain := color+"[index 3 attempt 1]"+colorOff+" a\n", "[index 3 attempt 1] a\n"
 	for _, tc := range []struct {
@@ -177,63 +180,63 @@ func TestLogsColor(t *testing.T) {
 		{"never", 80, "", plain}, {"always", 0, "1", colored},
 	} {
 		t.Setenv("NO_COLOR", tc.noColor)
-		env := testEnvironment()
-		env.terminal = func(io.Writer) int { return tc.terminal }
-		s := program.start(t, api, env, "logs", "train", "--color", tc.choice)
-		if s.end(); s.out.String() != tc.want {
-			t.Errorf("%+v: %q", tc, s.out.String())
+		env := clitest.NewEnv()
+		env.Terminal = func(io.Writer) int { return tc.terminal }
+		s := program.Start(t, api, env, "logs", "train", "--color", tc.choice)
+		if s.End(); s.Out.String() != tc.want {
+			t.Errorf("%+v: %q", tc, s.Out.String())
 		}
 	}
 }
 
 // Few at a time, each in one piece, and no pod is held whole.
 func TestLogsManyPods(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	var want strings.Builder
 	const count = 520 // more than a page
 	for i := range count {
-		pod := failedPod(fmt.Sprintf("p%03d", i), 3, i+1)
-		pods.withLog(pod, "one", "two")
+		pod := clitest.FailedPod(fmt.Sprintf("p%03d", i), 3, i+1)
+		pods.WithLog(pod, "one", "two")
 	}
 	for i := count - 1; i >= 0; i-- {
 		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
 		fmt.Fprintf(&want, "%-22sone\n%-22stwo\n", label, label)
 	}
-	got := program.run(t, api, "logs", "train", "--max-log-requests", "3")
-	if got.out != want.String() {
-		t.Errorf("%d lines, stderr %q, first %q", strings.Count(got.out, "\n"), got.errOut, got.out[:min(200, len(got.out))])
+	got := program.Run(t, api, "logs", "train", "--max-log-requests", "3")
+	if got.Out != want.String() {
+		t.Errorf("%d lines, stderr %q, first %q", strings.Count(got.Out, "\n"), got.ErrOut, got.Out[:min(200, len(got.Out))])
 	}
-	if pods.pages != 2 || pods.most > 3 {
-		t.Errorf("%d pages, %d logs at a time", pods.pages, pods.most)
+	if pods.Pages != 2 || pods.Most > 3 {
+		t.Errorf("%d pages, %d logs at a time", pods.Pages, pods.Most)
 	}
 }
 
 func TestLogsErrors_CLI_08(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	pods.withLog(failedPod("a", 1, 1), "a")
-	pods.withLog(failedPod("b", 2, 1), "b")
-	pods.refuse["train-a"] = &fakeStatus{500, "InternalError", "dial tcp 10.0.0.1: no \x1b route"}
-	got := program.run(t, api, "logs", "train")
-	if got.code != exitError || got.out != "[index 2 attempt 1] b\n" ||
-		got.errOut != "Cannot read the log of pod train-a, container main: dial tcp 10.0.0.1: no \\x1b route\nerror: 1 of 2 logs could not be read\n" {
-		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.WithLog(clitest.FailedPod("a", 1, 1), "a")
+	pods.WithLog(clitest.FailedPod("b", 2, 1), "b")
+	pods.Refuse["train-a"] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "dial tcp 10.0.0.1: no \x1b route"}
+	got := program.Run(t, api, "logs", "train")
+	if got.Code != cmdutil.ExitError || got.Out != "[index 2 attempt 1] b\n" ||
+		got.ErrOut != "Cannot read the log of pod train-a, container main: dial tcp 10.0.0.1: no \\x1b route\nerror: 1 of 2 logs could not be read\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
-	forbidden := &fakeStatus{403, "Forbidden", `pods "x" is forbidden: User "u" cannot get resource "pods/log"`}
-	pods.refuse["train-a"], pods.refuse["train-b"] = forbidden, forbidden
+	forbidden := &clitest.Status{Code: 403, Reason: "Forbidden", Message: `pods "x" is forbidden: User "u" cannot get resource "pods/log"`}
+	pods.Refuse["train-a"], pods.Refuse["train-b"] = forbidden, forbidden
 	for _, args := range []string{"logs train", "logs train -f"} {
-		got = program.run(t, api, strings.Fields(args)...)
-		if got.code != exitError || kindOf(got.err) != kindForbidden || strings.Count(got.errOut, "\n") != 1 ||
-			!strings.Contains(got.errOut, "you may not get pods/log") || !strings.Contains(got.errOut, "kubectl auth can-i get pods --subresource=log -n ns1") {
-			t.Errorf("%s: exit %d, kind %s, stderr %q", args, got.code, kindOf(got.err), got.errOut)
+		got = program.Run(t, api, strings.Fields(args)...)
+		if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != cmdutil.KindForbidden || strings.Count(got.ErrOut, "\n") != 1 ||
+			!strings.Contains(got.ErrOut, "you may not get pods/log") || !strings.Contains(got.ErrOut, "kubectl auth can-i get pods --subresource=log -n ns1") {
+			t.Errorf("%s: exit %d, kind %s, stderr %q", args, got.Code, cmdutil.KindOf(got.Err), got.ErrOut)
 		}
 	}
-	if got := program.run(t, api, "logs", "absent"); got.code != exitError || kindOf(got.err) != kindNotFound || strings.Count(got.errOut, "\n") != 1 {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	if got := program.Run(t, api, "logs", "absent"); got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound || strings.Count(got.ErrOut, "\n") != 1 {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
 
 func TestLogsUsage(t *testing.T) {
-	api, _ := newFakeLogs(t, logsJob())
+	api, _ := clitest.NewPods(t, clitest.LogsJob())
 	for args, part := range map[string]string{
 		"":                           "name one Job",
 		"a b":                        "name one Job",
@@ -252,19 +255,19 @@ func TestLogsUsage(t *testing.T) {
 		"train -f --previous":                                "exclude",
 		"train --color=red":                                  "--color",
 	} {
-		got := program.run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
-		if got.code != exitUsage || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, part) || !strings.Contains(got.errOut, "kubectl batchjob logs --help") {
-			t.Errorf("%s: exit %d, stderr %q", args, got.code, got.errOut)
+		got := program.Run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, part) || !strings.Contains(got.ErrOut, "kubectl batchjob logs --help") {
+			t.Errorf("%s: exit %d, stderr %q", args, got.Code, got.ErrOut)
 		}
 	}
 }
 
 func TestLogsCompletion(t *testing.T) {
-	job := logsJob()
+	job := clitest.LogsJob()
 	_ = unstructured.SetNestedField(job.Object, "4,8-9", "status", "failedIndexes")
 	_ = unstructured.SetNestedField(job.Object, int64(12), "spec", "completions")
 	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
-	api, _ := newFakeLogs(t, job)
+	api, _ := clitest.NewPods(t, job)
 	for args, want := range map[string]string{
 		"":                    "train",
 		"train|":              "",
@@ -277,8 +280,8 @@ func TestLogsCompletion(t *testing.T) {
 		"train|-c|init,":      "init,main",
 		"train|--color|":      "auto always never",
 	} {
-		got := program.run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
-		lines := strings.Split(strings.TrimSpace(got.out), "\n")
+		got := program.Run(t, api, append([]string{"__complete", "logs"}, strings.Split(args, "|")...)...)
+		lines := strings.Split(strings.TrimSpace(got.Out), "\n")
 		if text := strings.Join(lines[:len(lines)-1], " "); text != want {
 			t.Errorf("%s: %q, want %q", args, text, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
@@ -11,7 +12,7 @@ import (
 // followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
 // with whether there will be more of them.
 func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
-	link := o.env.newLink(o.ErrOut)
+	link := o.env.NewLink(o.ErrOut)
 	o.options.Connect = func() logs.Connection { return link.Open() }
 	follower := logs.NewFollower(o.options, out)
 	pods := followedPods{PodSet: o.pods, follower: follower}
@@ -44,7 +45,7 @@ func (o *logsOptions) followLogs(ctx context.Context, out *logsOutput) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil && (end == feed.Deleted || end == feed.Replaced):
-		return newUserError(kindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
 	}
 	return err
 }
@@ -84,7 +85,7 @@ func (j *followedJob) take(updates []feed.Update) error {
 		case u.UID != j.o.job.UID:
 			end = feed.Replaced
 		case u.Job != nil:
-			job, err := toJob(u.Job)
+			job, err := cmdutil.ToJob(u.Job)
 			if err != nil {
 				return err
 			}

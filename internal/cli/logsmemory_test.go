@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 )
 
 // Memory does not depend on the size of a log, nor on the length of its lines.
 func TestLogsMemory(t *testing.T) {
-	api, pods := newFakeLogs(t, logsJob())
-	pods.withLog(failedPod("f", 3, 1))
-	pods.locked(func() { pods.log("train-f/main").big, pods.log("train-f/main").ended = 200<<20, true })
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, api.url()))
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.WithLog(clitest.FailedPod("f", 3, 1))
+	pods.Locked(func() { pods.Log("train-f/main").Big, pods.Log("train-f/main").Ended = 200<<20, true })
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.URL()))
 	before := liveHeap() // What other tests have left behind is not the log's.
 	peak := &peakWriter{}
-	err := program.execute(t.Context(), []string{"logs", "train"}, genericiooptions.IOStreams{Out: peak, ErrOut: io.Discard}, testEnvironment())
+	err := program.Execute(t.Context(), []string{"logs", "train"}, genericiooptions.IOStreams{Out: peak, ErrOut: io.Discard}, clitest.NewEnv())
 	if err != nil || peak.written < 200<<20 {
 		t.Fatalf("%d bytes, %v", peak.written, err)
 	}

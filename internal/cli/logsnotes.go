@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -27,10 +29,10 @@ func (p *logsOutput) unstarted(all []logs.Unstarted) {
 	for _, reason := range reasons {
 		first, others := groups[reason][0], ""
 		if more := len(groups[reason]) - 1; more > 0 {
-			others = fmt.Sprintf(" (and %d more: %s)", more, oneLine(reason))
+			others = fmt.Sprintf(" (and %d more: %s)", more, cmdutil.OneLine(reason))
 		}
-		why := oneLine(whyUnstarted(first).String())
-		fmt.Fprintf(p.o.ErrOut, "No log of %s, which has not started: %s%s\n", oneLine(first.Source.String()), why, others)
+		why := cmdutil.OneLine(whyUnstarted(first).String())
+		fmt.Fprintf(p.o.ErrOut, "No log of %s, which has not started: %s%s\n", cmdutil.OneLine(first.Source.String()), why, others)
 	}
 }
 
@@ -41,7 +43,7 @@ func whyUnstarted(u logs.Unstarted) logs.Reason {
 	case u.Source.Pod.IsTerminal():
 		return logs.Reason{Reason: "its pod ended before"}
 	}
-	return logs.Reason{Reason: "its pod is " + orNone(string(u.Source.Pod.Phase))}
+	return logs.Reason{Reason: "its pod is " + jobprinter.OrNone(string(u.Source.Pod.Phase))}
 }
 
 // missing prints to stderr what a first look at the pods lacks.
@@ -53,7 +55,7 @@ func (p *logsOutput) missing(found logs.Found) {
 		indexes = append(indexes, pod.Index)
 	}
 	for _, name := range p.o.unknown {
-		fmt.Fprintf(p.o.ErrOut, "The pods of %s have no container %q in their template.\n", p.o.jobLabel(), oneLine(name))
+		fmt.Fprintf(p.o.ErrOut, "The pods of %s have no container %q in their template.\n", p.o.jobLabel(), cmdutil.OneLine(name))
 	}
 	switch {
 	case p.o.options.Indexes != nil:
@@ -99,7 +101,7 @@ func (p *logsOutput) missingIndexes(missing indexset.Set) {
 }
 
 func (p *logsOutput) indexes(set indexset.Set, one, many string) {
-	text := explain.Crop(set.String(), indexesLimit)
+	text := explain.Crop(set.String(), jobprinter.IndexesLimit)
 	switch set.Len() {
 	case 0:
 	case 1:
@@ -111,12 +113,12 @@ func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 
 // noPods prints what the Job waits for.
 func (p *logsOutput) noPods() {
-	view := jobView{job: p.o.job, now: p.o.env.now()}
+	view := jobprinter.Row{Job: p.o.job, Now: p.o.env.Now()}
 	state := analysis.Status(p.o.job)
-	if analysis.IsNeglected(view.job, view.now) {
-		state = "managed by " + managedByCell(view)
+	if analysis.IsNeglected(view.Job, view.Now) {
+		state = "managed by " + jobprinter.ManagedBy(view)
 	}
-	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), oneLine(state))
+	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), cmdutil.OneLine(state))
 	if p.o.follow && feed.EndOf(p.o.job, "") == "" {
 		text += ", waiting for them"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
 
@@ -26,8 +27,8 @@ func newLogsOutput(o *logsOptions) *logsOutput {
 
 func (p *logsOutput) Found(found logs.Found) error {
 	if !p.begun && !p.o.follow && len(found.Sources) == 0 && len(p.o.unknown) > 0 {
-		return newUserError(kindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
-			"its template has: "+strings.Join(templateContainers(p.o.job), ", "))
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
+			"its template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
 	}
 	p.unstarted(found.Unstarted)
 	if !p.begun {
@@ -43,7 +44,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", oneLine(failure.Source.String()), logError(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogError(failure.Err))
 	}
 }
 
@@ -53,8 +54,8 @@ func (p *logsOutput) unreadError() error {
 	case unread == 0:
 		return nil
 	case p.o.follow:
-		return newUserError(kindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
 	default:
-		return newUserError(kindOther, nil, fmt.Sprintf("%d of %d logs could not be read", unread, p.sources), "")
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d of %d logs could not be read", unread, p.sources), "")
 	}
 }

@@ -34,7 +34,7 @@ type logPrinter struct {
 
 func newLogPrinter(o *logsOptions) *logPrinter {
 	return &logPrinter{
-		o: o, color: o.color.displayOf(o.env, o.Out).color, containers: o.containersPerPod() > 1,
+		o: o, color: o.color.DisplayOf(o.env, o.Out).Color, containers: o.containersPerPod() > 1,
 		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
 	}
 }

@@ -1,17 +1,21 @@
 package cli
 
-import "time"
+import (
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
 
 func (o *logsOptions) validateNumbers() error {
 	switch {
 	case o.options.TailLines < -1:
-		return usageErrorf("--tail=%d: must be 0 or more, or -1 for all", o.options.TailLines)
+		return cmdutil.UsageErrorf("--tail=%d: must be 0 or more, or -1 for all", o.options.TailLines)
 	case o.options.Concurrency < 1:
-		return usageErrorf("--max-log-requests=%d: must be 1 or more", o.options.Concurrency)
+		return cmdutil.UsageErrorf("--max-log-requests=%d: must be 1 or more", o.options.Concurrency)
 	case o.options.LimitBytes < 0:
-		return usageErrorf("--limit-bytes=%d: must be 1 or more, or 0 for all", o.options.LimitBytes)
+		return cmdutil.UsageErrorf("--limit-bytes=%d: must be 1 or more, or 0 for all", o.options.LimitBytes)
 	case o.options.Since < 0:
-		return usageErrorf("--since=%s: must not be negative", o.options.Since)
+		return cmdutil.UsageErrorf("--since=%s: must not be negative", o.options.Since)
 	}
 	return nil
 }
@@ -21,11 +25,11 @@ func (o *logsOptions) validateSince() error {
 		return nil
 	}
 	if o.options.Since != 0 {
-		return usageErrorf("--since and --since-time exclude each other")
+		return cmdutil.UsageErrorf("--since and --since-time exclude each other")
 	}
 	t, err := time.Parse(time.RFC3339, o.sinceTime)
 	if err != nil {
-		return usageErrorf("--since-time=%s: write it as in 2026-03-01T12:00:00Z", o.sinceTime)
+		return cmdutil.UsageErrorf("--since-time=%s: write it as in 2026-03-01T12:00:00Z", o.sinceTime)
 	}
 	o.options.SinceTime = t
 	return nil
@@ -34,9 +38,9 @@ func (o *logsOptions) validateSince() error {
 func (o *logsOptions) validateChoice() error {
 	switch {
 	case len(o.options.Containers) > 0 && o.allContainers && o.options.AllContainers:
-		return usageErrorf("--container and --all-containers exclude each other")
+		return cmdutil.UsageErrorf("--container and --all-containers exclude each other")
 	case o.options.Previous && o.follow:
-		return usageErrorf("--previous and --follow exclude each other: what is over does not go on")
+		return cmdutil.UsageErrorf("--previous and --follow exclude each other: what is over does not go on")
 	}
 	return o.color.Validate()
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/config"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -37,7 +39,7 @@ func (o *manifestOptions) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.parts, "print-manifests", nil, "Print what runs the controller in a cluster, for kubectl apply -f -, and end. Flags of the controller go into its Deployment. `[=PART,...]` chooses among: "+strings.Join(manifestParts(), ", ")+".")
 	flags.Lookup("print-manifests").NoOptDefVal = controllerPart
 	flags.StringVar(&o.image, "image", "", "The image that --print-manifests names. Default: that of this release.")
-	mustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	cmdutil.MustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
 // manifestParts are the kustomizations that can be printed. The bases of the controller's are no parts.
@@ -61,13 +63,13 @@ func manifestParts() (parts []string) {
 	return parts
 }
 
-// controllerArguments is noArguments with a hint: the value of --print-manifests needs a "=". And with what only the
+// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". And with what only the
 // command line tells: which flags were given without a value.
 func controllerArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
-		return usageErrorf("takes no arguments, but got %q; parts are chosen with --print-manifests=%s", args[0], args[0])
+		return cmdutil.UsageErrorf("takes no arguments, but got %q; parts are chosen with --print-manifests=%s", args[0], args[0])
 	}
-	if err := noArguments(cmd, args); err != nil {
+	if err := cmdutil.NoArguments(cmd, args); err != nil {
 		return err
 	}
 	return validateGiven(cmd.Flags())
@@ -83,7 +85,7 @@ func validateGiven(flags *pflag.FlagSet) error {
 			empty = len(list.GetSlice()) == 0
 		}
 		if f.Changed && empty {
-			return usageErrorf("--%s is given, but is empty; leave it out for its default", name)
+			return cmdutil.UsageErrorf("--%s is given, but is empty; leave it out for its default", name)
 		}
 	}
 	return nil
@@ -93,14 +95,14 @@ func validateGiven(flags *pflag.FlagSet) error {
 func (o *manifestOptions) chosen() (parts []string, err error) {
 	for _, part := range o.parts {
 		if !slices.Contains(manifestParts(), part) {
-			return nil, usageErrorf("--print-manifests has no part %q; it has: %s", part, strings.Join(manifestParts(), ", "))
+			return nil, cmdutil.UsageErrorf("--print-manifests has no part %q; it has: %s", part, strings.Join(manifestParts(), ", "))
 		}
 		if whole := path.Dir(part); !slices.Contains(o.parts, whole) && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
 	if len(parts) == 0 {
-		return nil, usageErrorf("--print-manifests must name a part: %s", strings.Join(manifestParts(), ", "))
+		return nil, cmdutil.UsageErrorf("--print-manifests must name a part: %s", strings.Join(manifestParts(), ", "))
 	}
 	return parts, nil
 }
@@ -129,7 +131,7 @@ func (o *controllerOptions) printManifests(flags *pflag.FlagSet) error {
 		m.arguments = arguments
 		m.image = o.chooseImage()
 	} else if given := flagOfDeployment(flags, parts); given != "" {
-		return usageErrorf("--%s is for the Deployment of the controller, which is in the part %s of --print-manifests", given, controllerPart)
+		return cmdutil.UsageErrorf("--%s is for the Deployment of the controller, which is in the part %s of --print-manifests", given, controllerPart)
 	}
 	text, err := m.render()
 	if err != nil {
@@ -151,13 +153,13 @@ func validateImage(image string) error {
 		return nil
 	}
 	if i := strings.IndexFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }); i >= 0 {
-		return usageErrorf("--image %q has a space or a control character", image)
+		return cmdutil.UsageErrorf("--image %q has a space or a control character", image)
 	}
 	name, _, _ := strings.Cut(image, "@")
 	last := strings.LastIndex(name, "/") + 1 // A colon before is that of a port.
 	base, _, _ := strings.Cut(name[last:], ":")
 	if slices.Contains(strings.Split(name[:last]+base, "/"), "") {
-		return usageErrorf("--image %q has no name, or one with an empty part", image)
+		return cmdutil.UsageErrorf("--image %q has no name, or one with an empty part", image)
 	}
 	return nil
 }
@@ -170,7 +172,7 @@ func (o *controllerOptions) chooseImage() string {
 	if o.manifests.image != "" {
 		return o.manifests.image
 	}
-	version := currentVersion().Version
+	version := cmdutil.CurrentVersion().Version
 	if !releaseVersion.MatchString(version) {
 		fmt.Fprintf(o.ErrOut, "warning: this program is no release (its version is %s), so there is no image of it; the manifests name a release's. Build one (make image), push it, and name it with --image.\n", version)
 		return ""
@@ -200,7 +202,7 @@ func (o *controllerOptions) podArguments(flags *pflag.FlagSet) (arguments []stri
 		case f.Name == "print-manifests" || f.Name == "image" || err != nil:
 			return
 		case reason != "":
-			err = usageErrorf("--%s does not go with --print-manifests: %s", f.Name, reason)
+			err = cmdutil.UsageErrorf("--%s does not go with --print-manifests: %s", f.Name, reason)
 			return
 		case f.Name == "namespaces":
 			value = strings.Join(o.config.Namespaces, ",")
@@ -227,7 +229,7 @@ func notForPods(f *pflag.Flag) string {
 	case "tls-cert-file", "tls-private-key-file":
 		return "the pods have no such file; add a volume and the flag to what is printed, with kustomize for example"
 	}
-	if GroupOf(f) == KubectlFlags {
+	if help.GroupOf(f) == help.KubectlFlags {
 		return "the pods connect with the account that they have in the cluster"
 	}
 	return ""

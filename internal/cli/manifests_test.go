@@ -31,6 +31,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -41,20 +43,20 @@ type printed struct {
 }
 
 // printManifests runs the verb without a kubeconfig: it must need none.
-func printManifests(t *testing.T, args ...string) result {
+func printManifests(t *testing.T, args ...string) clitest.Result {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
-	return program.run(t, nil, append([]string{"controller"}, args...)...)
+	return program.Run(t, nil, append([]string{"controller"}, args...)...)
 }
 
 func manifestsOf(t *testing.T, args ...string) printed {
 	t.Helper()
 	got := printManifests(t, args...)
-	if got.code != exitDone {
-		t.Fatalf("%q: exit code %d, %s", args, got.code, got.errOut)
+	if got.Code != cmdutil.ExitDone {
+		t.Fatalf("%q: exit code %d, %s", args, got.Code, got.ErrOut)
 	}
 	p := printed{t: t, objects: map[string]*unstructured.Unstructured{}}
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(got.out))))
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(got.Out))))
 	for {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -330,7 +332,7 @@ func TestPrintManifests(t *testing.T) {
 		"team":        {"--print-manifests", "--image", "registry.example.com/batchjob:v0.1.0", "--namespaces", "ml,ci", "--managed-by", "example.com/jobs", "--kube-api-qps", "50", "--feature-gates", "JobSuccessPolicy=false", "-v5", "--logging-format", "text"},
 		"team-policy": {"--print-manifests=admission/managed-by", "--namespaces", "ml,ci", "--managed-by", "example.com/jobs"},
 	} {
-		golden(t, filepath.Join("manifests", name+".golden"), printManifests(t, args...).out)
+		clitest.Golden(t, filepath.Join("manifests", name+".golden"), printManifests(t, args...).Out)
 	}
 }
 
@@ -363,8 +365,8 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 
 // Issue 7, point 3: the image of a release is that of its version; for a program that is none, one is chosen and said.
 func TestPrintManifestsChoosesTheImage(t *testing.T) {
-	before := version
-	t.Cleanup(func() { version = before })
+	before := cmdutil.Version
+	t.Cleanup(func() { cmdutil.Version = before })
 	for _, c := range []struct{ version, flag, image, says string }{
 		{"v1.2.3", "", imageRepository + ":v1.2.3", ""},
 		{"v1.2.3-rc.1", "", imageRepository + ":v1.2.3-rc.1", ""},
@@ -374,7 +376,7 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 		{"(devel)", "", imageRepository + ":v0.1.0", "warning: this program is no release"},
 		{"(devel)", "x:dev", "x:dev", ""},
 	} {
-		version = c.version
+		cmdutil.Version = c.version
 		args := []string{"--print-manifests"}
 		if c.flag != "" {
 			args = append(args, "--image="+c.flag)
@@ -382,13 +384,13 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 		if got := manifestsOf(t, args...).container().Image; got != c.image {
 			t.Errorf("%s %q: image %s, want %s", c.version, args, got, c.image)
 		}
-		if got := printManifests(t, args...).errOut; c.says == "" && got != "" || !strings.Contains(got, c.says) {
+		if got := printManifests(t, args...).ErrOut; c.says == "" && got != "" || !strings.Contains(got, c.says) {
 			t.Errorf("%s %q: stderr %q", c.version, args, got)
 		}
 	}
-	version = "(devel)"
-	if got := printManifests(t, "--print-manifests=admission"); got.errOut != "" || got.code != exitDone {
-		t.Errorf("policies need no image: exit code %d, %s", got.code, got.errOut)
+	cmdutil.Version = "(devel)"
+	if got := printManifests(t, "--print-manifests=admission"); got.ErrOut != "" || got.Code != cmdutil.ExitDone {
+		t.Errorf("policies need no image: exit code %d, %s", got.Code, got.ErrOut)
 	}
 }
 
@@ -416,7 +418,7 @@ func TestPrintManifestsParts(t *testing.T) {
 	if got := count("--print-manifests=admission/rule-names,default"); got["ValidatingAdmissionPolicy"] != 3 || got["MutatingAdmissionPolicy"] != 0 || got["Deployment"] != 1 {
 		t.Errorf("admission/rule-names and default: %v", got)
 	}
-	words, _ := program.complete(t, "controller", "--print-manifests=")
+	words, _ := program.Complete(t, "controller", "--print-manifests=")
 	if !slices.Equal(words, manifestParts()) || manifestParts()[0] != controllerPart {
 		t.Errorf("a shell is offered %q, there are %q", words, manifestParts())
 	}
@@ -507,13 +509,13 @@ func TestPrintManifestsUsage(t *testing.T) {
 		"--print-manifests=admission/rule-names --image x --managed-by a.io/b": "--image is for the Deployment",
 	} {
 		got := printManifests(t, strings.Fields(args)...)
-		if got.code != exitUsage || got.out != "" || !strings.Contains(got.errOut, says) {
-			t.Errorf("%s: exit code %d, want %q in:\n%s%s", args, got.code, says, got.errOut, got.out)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s: exit code %d, want %q in:\n%s%s", args, got.Code, says, got.ErrOut, got.Out)
 		}
 	}
 	for _, image := range []string{"x y", " x", "x\n", "x\u00a0y"} {
-		if got := printManifests(t, "--print-manifests", "--image", image); got.code != exitUsage || got.out != "" || !strings.Contains(got.errOut, "a space or a control") {
-			t.Errorf("%q: exit code %d, %s", image, got.code, got.errOut)
+		if got := printManifests(t, "--print-manifests", "--image", image); got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, "a space or a control") {
+			t.Errorf("%q: exit code %d, %s", image, got.Code, got.ErrOut)
 		}
 	}
 }

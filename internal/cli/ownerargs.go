@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // jobSetLabel is on every Job of a JobSet.
@@ -40,7 +42,7 @@ func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error)
 			continue
 		}
 		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
-			return nil, nil, usageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
+			return nil, nil, cmdutil.UsageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
 		}
 		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
 			owners = append(owners, o)

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // CLI-04: owners are named as kubectl names resources; all else stays an argument.
@@ -17,7 +20,7 @@ func TestSplitOwnerArgs_CLI_04(t *testing.T) {
 		t.Errorf("%v, %q, %v", owners, rest, err)
 	}
 	for _, arg := range []string{"cronjob/", "jobset/a/b", "cj/..", "cj/a%b"} {
-		if _, _, err := splitOwnerArgs([]string{arg}); kindOf(err) != kindUsage {
+		if _, _, err := splitOwnerArgs([]string{arg}); cmdutil.KindOf(err) != cmdutil.KindUsage {
 			t.Errorf("%q: %v", arg, err)
 		}
 	}
@@ -27,7 +30,7 @@ func TestSplitOwnerArgs_CLI_04(t *testing.T) {
 // named alike, or owns it without controlling it.
 func TestOwns_CLI_04(t *testing.T) {
 	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
-		job := simpleJob("ns1", "x", 0)
+		job := clitest.SimpleJob("ns1", "x", 0)
 		if kind != "" {
 			job.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
 				"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": "u", "controller": controller,

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // permission is to do something with a resource.
@@ -70,7 +71,7 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 	if len(missing) == 0 {
 		return nil
 	}
-	return newUserError(kindForbidden, nil, "the controller may not "+strings.Join(missing, ", "),
+	return cmdutil.NewUserError(cmdutil.KindForbidden, nil, "the controller may not "+strings.Join(missing, ", "),
 		"ask a cluster administrator for a role that allows it, or choose other namespaces with --namespaces")
 }
 

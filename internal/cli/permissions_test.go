@@ -11,6 +11,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // slowServer is an API server that allows everything, and takes its time for each answer.
@@ -40,13 +42,13 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // Else a failure would be to hang.
 		defer cancel()
 		begin := time.Now()
-		err := explainError(o.Run(ctx))
+		err := cmdutil.ExplainError(o.Run(ctx))
 		if took := time.Since(begin); took != servedTimeout+permissionTimeout {
 			t.Errorf("it gave up after %v", took)
 		}
 		const want = "cannot reach the API server at http://slow.example: no answer in time; check that it is up and that the context is the right one (kubectl config view --minify)"
-		if err == nil || err.Error() != want || ExitCode(err) != exitError || kindOf(err) != kindUnreachable {
-			t.Errorf("kind %s: %v", kindOf(err), err)
+		if err == nil || err.Error() != want || cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != cmdutil.KindUnreachable {
+			t.Errorf("kind %s: %v", cmdutil.KindOf(err), err)
 		}
 	})
 }
@@ -62,7 +64,7 @@ func TestPermissionsOfManyNamespaces_JOB_48(t *testing.T) {
 			t.Errorf("it took only %v, which shows nothing", took)
 		}
 		err := checkPermissions(t.Context(), controllerClient(t, slowServer(10*time.Second)), []string{"a"}, "")
-		if kindOf(explainError(err)) != kindUnreachable {
+		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
 			t.Errorf("a server too slow for one namespace: %v", err)
 		}
 	})

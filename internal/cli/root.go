@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -9,6 +10,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -41,11 +45,17 @@ func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
 // is cancelled, verbs that do not end by themselves stop.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
-	return executeCommand(ctx, newRootCommand(newEnvironment(streams)), args)
+	return cmdutil.Execute(ctx, newRootCommand(cmdutil.NewEnv(streams)), args)
 }
 
-func newRootCommand(env environment) *cobra.Command {
-	root := newRoot(env)
+// NewCommand returns the tree of all commands, for those who describe it. It reads and writes nothing.
+func NewCommand() *cobra.Command {
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
+	return newRootCommand(cmdutil.NewEnv(streams))
+}
+
+func newRootCommand(env cmdutil.Env) *cobra.Command {
+	root := cmdutil.NewRoot(env)
 	root.Short = "Show, explain and run Kubernetes Jobs"
 	root.Long, root.Example = rootLong, rootExample
 	root.Args = noSuchCommand
@@ -63,7 +73,7 @@ func newRootCommand(env environment) *cobra.Command {
 		newControllerCommand(env),
 		newVersionCommand(env),
 	)
-	finishHelp(root)
+	help.Finish(root)
 	return root
 }
 
@@ -73,7 +83,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		return usageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
+		return cmdutil.UsageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
 	}
-	return usageErrorf("unknown command %q", args[0])
+	return cmdutil.UsageErrorf("unknown command %q", args[0])
 }

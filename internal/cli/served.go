@@ -15,10 +15,12 @@ import (
 	"k8s.io/client-go/rest"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // kindUnsupported is a server that lacks what the controller cannot do without.
-const kindUnsupported errorKind = "Unsupported"
+const kindUnsupported cmdutil.ErrorKind = "Unsupported"
 
 const (
 	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy without being told to
@@ -169,7 +171,7 @@ func (s served) refuse(what string) error {
 	if s.release != "" {
 		release = "Kubernetes " + s.release
 	}
-	return newUserError(kindUnsupported, nil, fmt.Sprintf("the API server, %s, %s: no Job would be this controller's", release, what),
+	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server, %s, %s: no Job would be this controller's", release, what),
 		fmt.Sprintf("Kubernetes 1.%d or newer is needed, 1.%d or newer is best; only where kube-controller-manager runs with --controllers=*,-job-controller: --replace-builtin", managedBySince, promisedSince))
 }
 
@@ -184,8 +186,8 @@ func (o *controllerOptions) advise(ctx context.Context, advice string) {
 	switch {
 	case advice == "":
 	case o.logging.Format == logsapi.DefaultLogFormat:
-		fmt.Fprintln(o.ErrOut, "warning:", oneLine(advice))
+		fmt.Fprintln(o.ErrOut, "warning:", cmdutil.OneLine(advice))
 	default:
-		klog.FromContext(ctx).Info("warning: " + oneLine(advice))
+		klog.FromContext(ctx).Info("warning: " + cmdutil.OneLine(advice))
 	}
 }

@@ -15,6 +15,9 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // aboutServer is an API server that tells about itself, as each verb of the test has it,
@@ -117,8 +120,8 @@ func TestControllerRefusesOldServers_Issue7_7(t *testing.T) {
 		switch {
 		case (c.err == "") != (err == nil), err != nil && !strings.Contains(err.Error(), c.err):
 			t.Errorf("%s: %v, want %q", name, err, c.err)
-		case err != nil && (ExitCode(err) != exitError || kindOf(err) != kindUnsupported):
-			t.Errorf("%s: exit code %d, kind %s", name, ExitCode(err), kindOf(err))
+		case err != nil && (cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != kindUnsupported):
+			t.Errorf("%s: exit code %d, kind %s", name, cmdutil.ExitCode(err), cmdutil.KindOf(err))
 		}
 		// In place of the built-in controller managedBy is not needed.
 		advice, err = checkServer(t, &aboutServer{version: c.version, schema: c.schema}, "--replace-builtin")
@@ -145,9 +148,9 @@ func freshLogging(t *testing.T) {
 func runController(t *testing.T, url string, flags ...string) (code int, out, errOut string) {
 	t.Helper()
 	freshLogging(t)
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, url))
-	r := program.run(t, nil, append([]string{"controller"}, flags...)...)
-	return r.code, r.out, r.errOut
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, url))
+	r := program.Run(t, nil, append([]string{"controller"}, flags...)...)
+	return r.Code, r.Out, r.ErrOut
 }
 
 // Issue 7, point 7: an API server whose resourceVersions say nothing about their order is refused, instead of a
@@ -162,9 +165,9 @@ func TestControllerRefusesVersionsWithoutOrder_Issue7_7(t *testing.T) {
 		code, out, errOut := runController(t, s.URL, "--namespaces=a,b", "--health-probe-bind-address=256.0.0.1:1")
 		s.Close()
 		told := strings.HasPrefix(errOut, "error: the API server has resourceVersions that cannot be compared, such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer promise numbers")
-		want := exitUsage
+		want := cmdutil.ExitUsage
 		if refused {
-			want = exitError
+			want = cmdutil.ExitError
 		}
 		if code != want || out != "" || strings.Count(errOut, "\n") != 1 || strings.Contains(errOut, "\x1b") || told != refused || refused == strings.Contains(errOut, "256.0.0.1") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", version, code, out, errOut)
@@ -181,7 +184,7 @@ func TestControllerRefusesBeforeItAsks_Issue7_7(t *testing.T) {
 	s := httptest.NewServer(server)
 	defer s.Close()
 	code, out, errOut := runController(t, s.URL)
-	if code != exitError || out != "" || strings.Count(errOut, "\n") != 1 || !strings.HasPrefix(errOut, "error: the API server, Kubernetes v1.29.15, does not have spec.managedBy") {
+	if code != cmdutil.ExitError || out != "" || strings.Count(errOut, "\n") != 1 || !strings.HasPrefix(errOut, "error: the API server, Kubernetes v1.29.15, does not have spec.managedBy") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errOut)
 	}
 	for _, path := range server.asked {
@@ -196,7 +199,7 @@ func TestControllerUnreachable_Issue7_7(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{})
 	s.Close()
 	code, _, errOut := runController(t, s.URL)
-	if code != exitError || errOut != "error: cannot reach the API server at "+s.URL+": connection refused; check that it is up and that the context is the right one (kubectl config view --minify)\n" {
+	if code != cmdutil.ExitError || errOut != "error: cannot reach the API server at "+s.URL+": connection refused; check that it is up and that the context is the right one (kubectl config view --minify)\n" {
 		t.Errorf("exit code %d, stderr %q", code, errOut)
 	}
 }
@@ -211,7 +214,7 @@ func TestControllerAdvice_Issue7_7(t *testing.T) {
 		o := &controllerOptions{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut, Out: &errOut}}
 		cmd := newControllerCommandFor(o)
 		// The first listener that it opens fails: nothing is started.
-		flags := []string{"--kubeconfig", writeKubeconfig(t, s.URL), "--logging-format", format, "--health-probe-bind-address", "256.0.0.1:1"}
+		flags := []string{"--kubeconfig", clitest.WriteKubeconfig(t, s.URL), "--logging-format", format, "--health-probe-bind-address", "256.0.0.1:1"}
 		if err := cmd.ParseFlags(flags); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/workqueue"               // workqueue_…
 	"k8s.io/utils/clock"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
@@ -46,9 +47,9 @@ func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
 func (o *servingOptions) validate() error {
 	switch {
 	case (o.certFile == "") != (o.keyFile == ""):
-		return usageErrorf("--tls-cert-file and --tls-private-key-file go together")
+		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file go together")
 	case o.certFile != "" && !o.metricsSecure:
-		return usageErrorf("--tls-cert-file is of no use with --metrics-secure=false")
+		return cmdutil.UsageErrorf("--tls-cert-file is of no use with --metrics-secure=false")
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (o *servingOptions) listenMetrics(c *controllerOptions) (*serving.Server, e
 	}
 	config, err := serving.NewTLS(o.certFile, o.keyFile, hostNames()...)
 	if err != nil {
-		return nil, usageErrorf("%v", err)
+		return nil, cmdutil.UsageErrorf("%v", err)
 	}
 	server, err := serving.Listen("metrics", o.metricsAddress, serving.Reviewed(handler, o.reviews), config)
 	return server, listenError("--metrics-bind-address", err)
@@ -100,7 +101,7 @@ func listenError(flag string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return newUserError(kindUsage, err, err.Error(), "choose another address with "+flag+", or none with "+flag+" 0")
+	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or none with "+flag+" 0")
 }
 
 // healthChecks say that the process works: a leader that cannot give up would not.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
@@ -33,8 +34,8 @@ func TestServingFlags_JOB_52(t *testing.T) {
 		o := &controllerOptions{IOStreams: streams}
 		err := newControllerCommandFor(o).ParseFlags(c.args)
 		if err == nil {
-			if err = o.Validate(); err != nil && ExitCode(err) != exitUsage {
-				t.Errorf("%s: exit code %d", name, ExitCode(err))
+			if err = o.Validate(); err != nil && cmdutil.ExitCode(err) != cmdutil.ExitUsage {
+				t.Errorf("%s: exit code %d", name, cmdutil.ExitCode(err))
 			}
 		}
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
@@ -65,8 +66,8 @@ func TestListen_JOB_52(t *testing.T) {
 	} {
 		o := completed(t, c.args...)
 		servers, err := o.listen(o)
-		if err == nil || ExitCode(err) != exitUsage || servers != nil {
-			t.Errorf("%s: exit code %d, %v", name, ExitCode(err), err)
+		if err == nil || cmdutil.ExitCode(err) != cmdutil.ExitUsage || servers != nil {
+			t.Errorf("%s: exit code %d, %v", name, cmdutil.ExitCode(err), err)
 			continue
 		}
 		for _, text := range c.says {

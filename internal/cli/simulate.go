@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -55,9 +56,9 @@ const simulateExample = `  # What if every pod exits with 42?
 // simulateOptions are the flags of the simulate verb.
 type simulateOptions struct {
 	genericiooptions.IOStreams
-	env       environment
-	manifests manifestFlags
-	color     colorFlag
+	env       cmdutil.Env
+	manifests cmdutil.ManifestFlags
+	color     cmdutil.ColorFlag
 	pods      []string
 	limit     time.Duration
 	output    string
@@ -66,7 +67,7 @@ type simulateOptions struct {
 	script sim.Script
 }
 
-func newSimulateCommand(env environment) *cobra.Command {
+func newSimulateCommand(env cmdutil.Env) *cobra.Command {
 	o := &simulateOptions{IOStreams: env.IOStreams, env: env}
 	cmd := &cobra.Command{
 		Use:               "simulate -f FILE",
@@ -82,14 +83,14 @@ func newSimulateCommand(env environment) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.manifests.add(cmd)
+	o.manifests.Add(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
 	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
-	o.color.addTo(flags)
-	o.color.complete(cmd)
-	mustCompleteFlag(cmd, "output", completeWords("json", "yaml"))
+	o.color.AddTo(flags)
+	o.color.Complete(cmd)
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
 	return cmd
 }
 
@@ -98,16 +99,16 @@ func (o *simulateOptions) Validate(args []string) error {
 	switch o.output {
 	case "", "json", "yaml":
 	default:
-		return unknownOutput(o.output, []string{"json", "yaml"})
+		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
 	}
 	if o.limit <= 0 {
-		return usageErrorf("--limit=%s: must be more than 0", o.limit)
+		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
 	}
 	var err error
 	if o.script, err = parseScenes(o.pods); err != nil {
 		return err
 	}
-	if err := o.manifests.validate(args); err != nil {
+	if err := o.manifests.Validate(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -130,15 +131,15 @@ func (o *simulateOptions) Run(ctx context.Context) error {
 	report := analysis.Explain(facts, options)
 	report.Advice = nil // It is about pods that are nowhere.
 	if o.output != "" {
-		return writeDocument(o.Out, o.output, report)
+		return cmdutil.WriteDocument(o.Out, o.output, report)
 	}
 	fmt.Fprintf(o.ErrOut, "Simulated; no cluster was asked. Virtual time begins at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
-	return text.Explanation(o.Out, report, o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full))
+	return text.Explanation(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
 }
 
 // read returns the one Job of the manifests, or that of a CronJob, as create would send it.
 func (o *simulateOptions) read(ctx context.Context) (*batchv1.Job, error) {
-	objects, problems := o.manifests.read(ctx, o.In)
+	objects, problems := o.manifests.Read(ctx, o.In)
 	var jobs []*manifest.Object
 	for _, object := range objects {
 		if object.Job() != nil {
@@ -151,9 +152,9 @@ func (o *simulateOptions) read(ctx context.Context) (*batchv1.Job, error) {
 	case len(problems) > 0:
 		return nil, errors.Join(problems...)
 	case len(jobs) == 0:
-		return nil, o.manifests.nothing()
+		return nil, o.manifests.Nothing()
 	case len(jobs) > 1:
-		return nil, newUserError(kindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
 	}
 	if bad := prepareOffline(jobs[0]); len(bad) > 0 {
 		return nil, errors.Join(bad...)
@@ -183,7 +184,7 @@ func (o *simulateOptions) play(ctx context.Context, job *batchv1.Job) (explain.F
 	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, o.script); err != nil {
-		return explain.Facts{}, newUserError(kindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+		return explain.Facts{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
 	if ctx.Err() != nil {

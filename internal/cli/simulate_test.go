@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -15,12 +16,12 @@ const stories = "../../examples/stories/"
 // simulated is the report on what becomes of the Job of a file.
 func simulated(t *testing.T, args ...string) explain.Report {
 	t.Helper()
-	got := program.run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
-	if got.code != 0 {
-		t.Fatalf("%v: exit %d, %s", args, got.code, got.errOut)
+	got := program.Run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
+	if got.Code != 0 {
+		t.Fatalf("%v: exit %d, %s", args, got.Code, got.ErrOut)
 	}
 	var r explain.Report
-	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
+	if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -67,12 +68,12 @@ func TestSimulateCronJob_PFN_23(t *testing.T) {
 	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := program.run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
-	if got.code != 0 || !strings.Contains(got.out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.errOut, "no cluster was asked") {
-		t.Errorf("exit %d\n%s%s", got.code, got.out, got.errOut)
+	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
+	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "no cluster was asked") {
+		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
 	}
-	if again := program.run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.out != got.out {
-		t.Errorf("another run ends in another way:\n%s\n%s", got.out, again.out)
+	if again := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.Out != got.Out {
+		t.Errorf("another run ends in another way:\n%s\n%s", got.Out, again.Out)
 	}
 }
 
@@ -83,24 +84,24 @@ func TestSimulateUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		{"-f " + job + " --pods exit=x", exitUsage, "--pods=exit=x: exit=x: must be a number from 0 to 255"},
-		{"-f " + job + " --pods exit=256", exitUsage, "must be a number"},
-		{"-f " + job + " --pods attempt=0", exitUsage, "must be a number from 1"},
-		{"-f " + job + " --pods index=3..5", exitUsage, "index=3..5"},
-		{"-f " + job + " --pods index=0-5000", exitUsage, "less than 1000 indexes"},
-		{"-f " + job + " --pods index=0-700 --pods index=0-700", exitUsage, "leave index out"},
-		{"-f " + job + " --pods run=fast", exitUsage, "must be a duration"},
-		{"-f " + job + " --pods colour=red", exitUsage, "is not known; use index"},
-		{"-f " + job + " --limit 0s", exitUsage, "--limit"},
-		{"-f " + job + " -o table", exitUsage, "unknown output format"},
-		{"", exitUsage, "name a file"},
-		{"-f gone.yaml", exitError, "gone.yaml"},
-		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", exitError, "there are 2 Jobs"},
-		{"-f testdata/lint/many.yaml", exitError, "testdata/lint/many.yaml:"},
+		{"-f " + job + " --pods exit=x", cmdutil.ExitUsage, "--pods=exit=x: exit=x: must be a number from 0 to 255"},
+		{"-f " + job + " --pods exit=256", cmdutil.ExitUsage, "must be a number"},
+		{"-f " + job + " --pods attempt=0", cmdutil.ExitUsage, "must be a number from 1"},
+		{"-f " + job + " --pods index=3..5", cmdutil.ExitUsage, "index=3..5"},
+		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "less than 1000 indexes"},
+		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "leave index out"},
+		{"-f " + job + " --pods run=fast", cmdutil.ExitUsage, "must be a duration"},
+		{"-f " + job + " --pods colour=red", cmdutil.ExitUsage, "is not known; use index"},
+		{"-f " + job + " --limit 0s", cmdutil.ExitUsage, "--limit"},
+		{"-f " + job + " -o table", cmdutil.ExitUsage, "unknown output format"},
+		{"", cmdutil.ExitUsage, "name a file"},
+		{"-f gone.yaml", cmdutil.ExitError, "gone.yaml"},
+		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", cmdutil.ExitError, "there are 2 Jobs"},
+		{"-f testdata/lint/many.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:"},
 	} {
-		got := program.run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
-		if got.code != tc.code || !strings.Contains(got.errOut, tc.says) || got.out != "" {
-			t.Errorf("%s: exit %d, %q, %q", tc.args, got.code, got.out, got.errOut)
+		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out != "" {
+			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }

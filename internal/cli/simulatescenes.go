@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
@@ -26,7 +27,7 @@ func parseScenes(flags []string) (sim.Script, error) {
 			return nil, err
 		}
 		if script = append(script, scenes...); len(script) > maxScenes {
-			return nil, usageErrorf("--pods: more than %d indexes are named; leave index out for all of them", maxScenes-1)
+			return nil, cmdutil.UsageErrorf("--pods: more than %d indexes are named; leave index out for all of them", maxScenes-1)
 		}
 	}
 	return script, nil
@@ -45,7 +46,7 @@ func parseScene(text string) (sim.Script, error) {
 			err = setScene(&scene, key, value)
 		}
 		if err != nil {
-			return nil, usageErrorf("--pods=%s: %s: %v", text, word, err)
+			return nil, cmdutil.UsageErrorf("--pods=%s: %s: %v", text, word, err)
 		}
 	}
 	var scenes sim.Script
@@ -62,7 +63,7 @@ func sceneIndexes(value string) ([]int32, error) {
 		return nil, err
 	}
 	if set.Len() == 0 || set.Len() >= maxScenes {
-		return nil, usageErrorf("must be an index or an interval such as 3-7, of less than %d indexes", maxScenes)
+		return nil, cmdutil.UsageErrorf("must be an index or an interval such as 3-7, of less than %d indexes", maxScenes)
 	}
 	var indexes []int32
 	for index := range set.All() {
@@ -92,7 +93,7 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 			act.Exit = 143
 		}
 	default:
-		return usageErrorf("is not known; use index, attempt, exit, container, run, terminate, disrupted")
+		return cmdutil.UsageErrorf("is not known; use index, attempt, exit, container, run, terminate, disrupted")
 	}
 	return err
 }
@@ -101,7 +102,7 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 func sceneNumber(value string, least int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > 255 {
-		return 0, usageErrorf("must be a number from %d to 255", least)
+		return 0, cmdutil.UsageErrorf("must be a number from %d to 255", least)
 	}
 	return n, nil
 }
@@ -109,7 +110,7 @@ func sceneNumber(value string, least int) (int, error) {
 func sceneDuration(value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 {
-		return 0, usageErrorf("must be a duration such as 30s or 2h")
+		return 0, cmdutil.UsageErrorf("must be a duration such as 30s or 2h")
 	}
 	return d, nil
 }

@@ -10,6 +10,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
@@ -54,30 +57,30 @@ const formatWide = "wide"
 // statusOptions are the flags of the status verb, and what Complete makes of them.
 type statusOptions struct {
 	genericiooptions.IOStreams
-	env   environment
+	env   cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
 	print *genericclioptions.PrintFlags
 
-	jobChoice
+	cmdutil.JobChoice
 	watch       bool
 	noHeaders   bool
 	full        bool
-	color       colorFlag
-	interactive interactiveFlag
+	color       cmdutil.ColorFlag
+	interactive view.InteractiveFlag
 
 	set       feed.JobSet
-	explainer *explainer
-	printer   jobPrinter
+	explainer *cmdutil.Explainer
+	printer   jobprinter.Printer
 }
 
-func newStatusCommand(env environment) *cobra.Command {
-	o := &statusOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+func newStatusCommand(env cmdutil.Env) *cobra.Command {
+	o := &statusOptions{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("")}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
-		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -94,29 +97,29 @@ func newStatusCommand(env environment) *cobra.Command {
 
 func (o *statusOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.addChoice(flags, "The Jobs of all namespaces.")
+	o.AddChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
-	o.interactive.addTo(cmd)
-	o.color.addTo(flags)
+	o.interactive.AddTo(cmd)
+	o.color.AddTo(flags)
 	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
 	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
 	o.print.JSONYamlPrintFlags.AddFlags(cmd)
 	o.print.TemplatePrinterFlags.AddFlags(cmd)
 	o.kube.AddFlags(flags)
-	o.color.complete(cmd)
-	mustCompleteFlag(cmd, "output", completeFormats)
-	completeKubeFlags(cmd, o.kube)
+	o.color.Complete(cmd)
+	cmdutil.MustCompleteFlag(cmd, "output", completeFormats)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 func statusFormats() []string {
-	return append([]string{formatWide}, objectFormats()...)
+	return append([]string{formatWide}, jobprinter.ObjectFormats()...)
 }
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
 func (o *statusOptions) Validate(args []string) error {
-	if err := o.validateChoice(args); err != nil {
+	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -125,40 +128,40 @@ func (o *statusOptions) Validate(args []string) error {
 // Complete makes the names, the printer and the client.
 func (o *statusOptions) Complete(args []string) error {
 	var err error
-	if o.names, err = parseJobArgs(args); err != nil {
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
 	return err
 }
 
 // summarizes says that the answer is the summary of one Job instead of a table: it was
 // named, and nothing was said about the form.
 func (o *statusOptions) summarizes() bool {
-	return len(o.names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
+	return len(o.Names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
 }
 
-func (o *statusOptions) newPrinter() (jobPrinter, error) {
+func (o *statusOptions) newPrinter() (jobprinter.Printer, error) {
 	switch format := *o.print.OutputFormat; {
 	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
-		table := jobTable{namespaces: o.allNamespaces, wide: format == formatWide}
-		printer := newTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.now)
-		printer.follow = o.watch
+		table := jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide}
+		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.Now)
+		printer.Follow = o.watch
 		return printer, nil
 	case format == "name":
-		return &namePrinter{out: o.Out}, nil
+		return &jobprinter.NamePrinter{Out: o.Out}, nil
 	}
 	printer, err := o.print.ToPrinter()
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, unknownOutput(*o.print.OutputFormat, statusFormats())
+		return nil, cmdutil.UnknownOutput(*o.print.OutputFormat, statusFormats())
 	}
 	if err != nil {
-		return nil, usageErrorf("-o %s: %v", *o.print.OutputFormat, err)
+		return nil, cmdutil.UsageErrorf("-o %s: %v", *o.print.OutputFormat, err)
 	}
-	return &objectPrinter{out: o.Out, printer: printer}, nil
+	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, nil
 }
 
 // Run prints the Jobs, and follows them with --watch.
@@ -166,11 +169,11 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	switch {
 	case o.watch:
 		return o.follow(ctx)
-	case o.summarizes() && !o.full && o.interactive.possible(o.IOStreams):
-		return viewJob(ctx, o.names[0], tui.StartJob, liveLogLines, o.kube, viewer{o.IOStreams, o.env, o.color.displayOf(o.env, o.Out)})
+	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
+		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
 	case o.summarizes():
 		return o.printSummary(ctx)
-	case len(o.names) > 0:
+	case len(o.Names) > 0:
 		return o.printNamed(ctx)
 	}
 	jobs, _, err := o.set.List(ctx)
@@ -180,39 +183,39 @@ func (o *statusOptions) Run(ctx context.Context) error {
 	if len(jobs) == 0 {
 		o.reportNone()
 	}
-	return o.printer.snapshot(jobs, false)
+	return o.printer.Snapshot(jobs, false)
 }
 
 // printSummary prints one Job on one screen.
 func (o *statusOptions) printSummary(ctx context.Context) error {
-	job, err := o.set.Get(ctx, o.names[0])
+	job, err := o.set.Get(ctx, o.Names[0])
 	if err != nil {
 		return err
 	}
-	report, err := o.explainer.report(ctx, job)
+	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
 		return err
 	}
-	return text.Summary(o.Out, report, o.color.displayOf(o.env, o.Out).textOptions(o.env, o.full))
+	return text.Summary(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
 }
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
 func (o *statusOptions) printNamed(ctx context.Context) error {
 	jobs, failed := o.set.GetAll(ctx)
 	feed.SortJobs(jobs)
-	failed = append(failed, o.printer.snapshot(jobs, len(o.names) == 1))
+	failed = append(failed, o.printer.Snapshot(jobs, len(o.Names) == 1))
 	return errors.Join(failed...)
 }
 
-// reportNone says that there are no Jobs, unless the output says so itself (an empty List).
+// ReportNone says that there are no Jobs, unless the output says so itself (an empty List).
 func (o *statusOptions) reportNone() {
-	if _, objects := o.printer.(*objectPrinter); objects {
+	if _, objects := o.printer.(*jobprinter.ObjectPrinter); objects {
 		return
 	}
-	reportNone(o.ErrOut, o.set)
+	cmdutil.ReportNone(o.ErrOut, o.set)
 }
 
 // completeFormats completes the values of status -o.
 func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	return withPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
+	return cmdutil.WithPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
 }

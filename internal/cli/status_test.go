@@ -10,46 +10,49 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 func TestStatusTables(t *testing.T) {
-	jobs := loadJobs(t)
+	jobs := clitest.LoadJobs(t)
 	slices.Reverse(jobs) // the output is sorted
-	api := newFakeAPI(t, jobs...)
-	all := program.run(t, api, "status", "-A")
-	if all.code != 0 || all.errOut != "" {
-		t.Fatalf("exit %d, stderr %q", all.code, all.errOut)
+	api := clitest.NewAPI(t, jobs...)
+	all := program.Run(t, api, "status", "-A")
+	if all.Code != 0 || all.ErrOut != "" {
+		t.Fatalf("exit %d, stderr %q", all.Code, all.ErrOut)
 	}
-	golden(t, "status-all.golden", all.out)
+	clitest.Golden(t, "../jobprinter/testdata/status-all.golden", all.Out)
 
-	one := program.run(t, api, "status", "-n", "ns2", "--no-headers")
-	if lines := strings.Split(strings.TrimSpace(one.out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
-		t.Errorf("-n ns2 --no-headers: %q", one.out)
+	one := program.Run(t, api, "status", "-n", "ns2", "--no-headers")
+	if lines := strings.Split(strings.TrimSpace(one.Out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
+		t.Errorf("-n ns2 --no-headers: %q", one.Out)
 	}
-	if full := program.run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.out, "18-19,41-49") {
-		t.Errorf("--full: %q", full.out)
+	if full := program.Run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.Out, "18-19,41-49") {
+		t.Errorf("--full: %q", full.Out)
 	}
-	if wide := program.run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.out, "FailedIndexes") || !strings.Contains(wide.out, "IMAGES") {
-		t.Errorf("-o wide: %q", wide.out)
+	if wide := program.Run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.Out, "FailedIndexes") || !strings.Contains(wide.Out, "IMAGES") {
+		t.Errorf("-o wide: %q", wide.Out)
 	}
 }
 
 func TestStatusNone(t *testing.T) {
-	api := newFakeAPI(t)
+	api := clitest.NewAPI(t)
 	for _, tc := range []struct{ args, out, errOut string }{
 		{"status", "", "No jobs found in ns1 namespace.\n"},
 		{"status -n other", "", "No jobs found in other namespace.\n"},
 		{"status -A", "", "No jobs found.\n"},
 		{"status -o name", "", "No jobs found in ns1 namespace.\n"},
 	} {
-		got := program.run(t, api, strings.Fields(tc.args)...)
-		if got.code != 0 || got.out != tc.out || got.errOut != tc.errOut {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.code, got.out, got.errOut)
+		got := program.Run(t, api, strings.Fields(tc.args)...)
+		if got.Code != 0 || got.Out != tc.out || got.ErrOut != tc.errOut {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
-	got := program.run(t, api, "status", "-o", "json")
-	if list := decodeList(t, got.out); len(list.Items) != 0 || got.errOut != "" {
-		t.Errorf("an empty List: %q, %q", got.out, got.errOut)
+	got := program.Run(t, api, "status", "-o", "json")
+	if list := decodeList(t, got.Out); len(list.Items) != 0 || got.ErrOut != "" {
+		t.Errorf("an empty List: %q, %q", got.Out, got.ErrOut)
 	}
 }
 
@@ -66,37 +69,37 @@ func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
 }
 
 func TestStatusNamed(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 2), simpleJob("ns2", "c", 3))
-	got := program.run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
-	if got.out != "job.batch/a\njob.batch/b\n" {
-		t.Errorf("stdout %q", got.out)
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "c", 3))
+	got := program.Run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
+	if got.Out != "job.batch/a\njob.batch/b\n" {
+		t.Errorf("stdout %q", got.Out)
 	}
-	if got.code != exitError || kindOf(got.err) != kindNotFound || strings.Count(got.errOut, "\n") != 2 ||
-		!strings.Contains(got.errOut, `"missing"`) || !strings.Contains(got.errOut, `"c"`) {
-		t.Errorf("exit %d, stderr %q", got.code, got.errOut)
+	if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound || strings.Count(got.ErrOut, "\n") != 2 ||
+		!strings.Contains(got.ErrOut, `"missing"`) || !strings.Contains(got.ErrOut, `"c"`) {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
 
 func TestStatusSelector(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "a", 1), simpleJob("ns1", "b", 2), simpleJob("ns2", "b", 3))
-	got := program.run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
-	if got.out != "ns1/b ns2/b " || got.code != 0 {
-		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "b", 3))
+	got := program.Run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
+	if got.Out != "ns1/b ns2/b " || got.Code != 0 {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
 }
 
 func TestStatusObjectsAreIntact(t *testing.T) {
-	job := simpleJob("ns1", "a", 1)
+	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["fieldOfTheFuture"] = map[string]any{"x": "\x1b\u202e", "n": int64(1 << 60)}
 	job.SetManagedFields(nil)
 	metadata := job.Object["metadata"].(map[string]any)
 	metadata["managedFields"] = []any{map[string]any{"manager": "m"}}
-	api := newFakeAPI(t, job, simpleJob("ns1", "b", 1))
+	api := clitest.NewAPI(t, job, clitest.SimpleJob("ns1", "b", 1))
 	for _, format := range []string{"json", "yaml"} {
 		for _, args := range [][]string{{"a"}, {"a", "b"}, {}} {
-			got := program.run(t, api, append([]string{"status", "-o", format}, args...)...)
+			got := program.Run(t, api, append([]string{"status", "-o", format}, args...)...)
 			object := &unstructured.Unstructured{}
-			data, err := yaml.YAMLToJSON([]byte(got.out))
+			data, err := yaml.YAMLToJSON([]byte(got.Out))
 			if err != nil {
 				t.Fatalf("%s %v: %v", format, args, err)
 			}
@@ -121,7 +124,7 @@ func TestStatusObjectsAreIntact(t *testing.T) {
 			}
 		}
 	}
-	if got := program.run(t, api, "status", "a", "-o", "json", "--show-managed-fields"); !strings.Contains(got.out, "managedFields") {
+	if got := program.Run(t, api, "status", "a", "-o", "json", "--show-managed-fields"); !strings.Contains(got.Out, "managedFields") {
 		t.Error("--show-managed-fields has no effect")
 	}
 }
@@ -129,30 +132,30 @@ func TestStatusObjectsAreIntact(t *testing.T) {
 func TestStatusReadsInChunks(t *testing.T) {
 	var jobs []*unstructured.Unstructured
 	for i := range 1201 {
-		jobs = append(jobs, simpleJob("ns1", fmt.Sprintf("job-%04d", i), 0))
+		jobs = append(jobs, clitest.SimpleJob("ns1", fmt.Sprintf("job-%04d", i), 0))
 	}
-	api := newFakeAPI(t, jobs...)
-	got := program.run(t, api, "status", "-o", "name")
-	if n := strings.Count(got.out, "\n"); n != 1201 || got.code != 0 {
-		t.Errorf("%d lines, exit %d", n, got.code)
+	api := clitest.NewAPI(t, jobs...)
+	got := program.Run(t, api, "status", "-o", "name")
+	if n := strings.Count(got.Out, "\n"); n != 1201 || got.Code != 0 {
+		t.Errorf("%d lines, exit %d", n, got.Code)
 	}
-	if len(api.lists) != 3 {
-		t.Errorf("%d requests", len(api.lists))
+	if len(api.Lists) != 3 {
+		t.Errorf("%d requests", len(api.Lists))
 	}
 }
 
 // Only get, list and watch of jobs are ever asked for; of pods and events too for the summary of one Job.
 func TestStatus_CLI_08_readsOnly(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "a", 0))
-	api.setRefuse(func(r *http.Request) *fakeStatus {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 0))
+	api.SetRefuse(func(r *http.Request) *clitest.Status {
 		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {
 			t.Errorf("%s %s", r.Method, r.URL)
 		}
 		return nil
 	})
 	for _, args := range []string{"status", "status a", "status -A -o json", "status -o wide"} {
-		if got := program.run(t, api, strings.Fields(args)...); got.code != 0 {
-			t.Errorf("%s: exit %d, %s", args, got.code, got.errOut)
+		if got := program.Run(t, api, strings.Fields(args)...); got.Code != 0 {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
 	}
 }
@@ -160,30 +163,30 @@ func TestStatus_CLI_08_readsOnly(t *testing.T) {
 func TestStatusServerErrors(t *testing.T) {
 	for _, tc := range []struct {
 		args   string
-		answer fakeStatus
-		kind   errorKind
+		answer clitest.Status
+		kind   cmdutil.ErrorKind
 		parts  []string
 	}{
-		{"status", fakeStatus{403, "Forbidden", `jobs.batch is forbidden: User "eve\x1b"`}, kindForbidden, []string{"list", "jobs.batch", `"ns1"`}},
-		{"status a b", fakeStatus{403, "Forbidden", "jobs.batch is forbidden"}, kindForbidden, []string{"get", "jobs.batch", `"ns1"`}},
-		{"status -A", fakeStatus{403, "Forbidden", "jobs.batch is forbidden"}, kindForbidden, []string{"list", "all namespaces"}},
-		{"status -w", fakeStatus{403, "Forbidden", "jobs.batch is forbidden"}, kindForbidden, []string{"list"}},
-		{"status", fakeStatus{401, "Unauthorized", "Unauthorized"}, kindCredentials, nil},
-		{"status", fakeStatus{500, "InternalError", "etcd \x1b[0m\nis away"}, kindServerFailed, []string{"etcd", `\x1b`}},
-		{"status", fakeStatus{404, "NotFound", "the server could not find the requested resource"}, kindNotFound, nil},
+		{"status", clitest.Status{Code: 403, Reason: "Forbidden", Message: `jobs.batch is forbidden: User "eve\x1b"`}, cmdutil.KindForbidden, []string{"list", "jobs.batch", `"ns1"`}},
+		{"status a b", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"get", "jobs.batch", `"ns1"`}},
+		{"status -A", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list", "all namespaces"}},
+		{"status -w", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list"}},
+		{"status", clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}, cmdutil.KindCredentials, nil},
+		{"status", clitest.Status{Code: 500, Reason: "InternalError", Message: "etcd \x1b[0m\nis away"}, cmdutil.KindServerFailed, []string{"etcd", `\x1b`}},
+		{"status", clitest.Status{Code: 404, Reason: "NotFound", Message: "the server could not find the requested resource"}, cmdutil.KindNotFound, nil},
 	} {
-		api := newFakeAPI(t)
-		api.setRefuse(func(*http.Request) *fakeStatus { return &tc.answer })
-		got := program.run(t, api, strings.Fields(tc.args)...)
-		if got.code != exitError || kindOf(got.err) != tc.kind || got.out != "" {
-			t.Errorf("%s, %d: exit %d, kind %s, stdout %q", tc.args, tc.answer.code, got.code, kindOf(got.err), got.out)
+		api := clitest.NewAPI(t)
+		api.SetRefuse(func(*http.Request) *clitest.Status { return &tc.answer })
+		got := program.Run(t, api, strings.Fields(tc.args)...)
+		if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != tc.kind || got.Out != "" {
+			t.Errorf("%s, %d: exit %d, kind %s, stdout %q", tc.args, tc.answer.Code, got.Code, cmdutil.KindOf(got.Err), got.Out)
 		}
-		if strings.Count(got.errOut, "\n") != 1 || strings.Contains(got.errOut, "\x1b") {
-			t.Errorf("%s, %d: stderr %q", tc.args, tc.answer.code, got.errOut)
+		if strings.Count(got.ErrOut, "\n") != 1 || strings.Contains(got.ErrOut, "\x1b") {
+			t.Errorf("%s, %d: stderr %q", tc.args, tc.answer.Code, got.ErrOut)
 		}
 		for _, part := range tc.parts {
-			if !strings.Contains(got.errOut, part) {
-				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.code, got.errOut, part)
+			if !strings.Contains(got.ErrOut, part) {
+				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.Code, got.ErrOut, part)
 			}
 		}
 	}
@@ -191,7 +194,7 @@ func TestStatusServerErrors(t *testing.T) {
 
 func TestStatusShowsServerWarningsSafely(t *testing.T) {
 	var b strings.Builder
-	w := &warningWriter{out: &b, seen: map[string]bool{}}
+	w := &cmdutil.WarningWriter{Out: &b, Seen: map[string]bool{}}
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(199, "-", "other")

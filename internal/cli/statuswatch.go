@@ -6,13 +6,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // follower prints Jobs and then every visible change of them.
 type follower struct {
-	printer jobPrinter
+	printer jobprinter.Printer
 	shown   map[snapshot.JobKey]shownJob
 }
 
@@ -26,7 +28,7 @@ type shownJob struct {
 // names of which none exists.
 func (o *statusOptions) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
-	watch := feed.Watch{Connection: o.env.newLink(o.ErrOut).Open()}
+	watch := feed.Watch{Connection: o.env.NewLink(o.ErrOut).Open()}
 	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -39,7 +41,7 @@ func (o *statusOptions) follow(ctx context.Context) error {
 	case len(first) == 0:
 		o.reportNone()
 	}
-	PrintError(o.ErrOut, errors.Join(missing...))
+	cmdutil.PrintError(o.ErrOut, errors.Join(missing...))
 	return jobs.Run(ctx)
 }
 
@@ -54,7 +56,7 @@ func (f *follower) take(updates []feed.Update) error {
 			}
 			continue
 		}
-		signature, err := f.printer.signature(u.Job)
+		signature, err := f.printer.Signature(u.Job)
 		if err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (f *follower) take(updates []feed.Update) error {
 	if len(news) == 0 {
 		return nil
 	}
-	return f.printer.rows(news, false)
+	return f.printer.Rows(news, false)
 }
 
 // remove prints the last row of a Job that is gone; nothing for one in whose place another comes.
@@ -80,5 +82,5 @@ func (f *follower) remove(u *feed.Update) error {
 		last = f.shown[u.Key].object
 	}
 	delete(f.shown, u.Key)
-	return f.printer.rows([]*unstructured.Unstructured{last}, true)
+	return f.printer.Rows([]*unstructured.Unstructured{last}, true)
 }

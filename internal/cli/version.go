@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // versionOptions are the flags of the version verb.
@@ -14,7 +16,7 @@ type versionOptions struct {
 	output string
 }
 
-func newVersionCommand(env environment) *cobra.Command {
+func newVersionCommand(env cmdutil.Env) *cobra.Command {
 	o := &versionOptions{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -25,18 +27,18 @@ func newVersionCommand(env environment) *cobra.Command {
 
   # For a script
   kubectl batchjob version -o json`,
-		Args:              noArguments,
+		Args:              cmdutil.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			if err := o.Validate(); err != nil {
 				return err
 			}
-			return o.Run(currentVersion())
+			return o.Run(cmdutil.CurrentVersion())
 		},
 	}
 	cmd.Flags().Bool("client", true, "Of this program only. It is always so, and there for those who are used to it.")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
-	mustCompleteFlag(cmd, "output", cobra.FixedCompletions(versionFormats(), cobra.ShellCompDirectiveNoFileComp))
+	cmdutil.MustCompleteFlag(cmd, "output", cobra.FixedCompletions(versionFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -48,18 +50,18 @@ func (o *versionOptions) Validate() error {
 	case "", "json", "yaml":
 		return nil
 	}
-	return unknownOutput(o.output, versionFormats())
+	return cmdutil.UnknownOutput(o.output, versionFormats())
 }
 
 // Run prints info.
-func (o *versionOptions) Run(info versionInfo) error {
+func (o *versionOptions) Run(info cmdutil.VersionInfo) error {
 	if o.output != "" {
-		return writeDocument(o.Out, o.output, info)
+		return cmdutil.WriteDocument(o.Out, o.output, info)
 	}
 	return writeVersion(o.Out, info)
 }
 
-func writeVersion(w io.Writer, info versionInfo) error {
+func writeVersion(w io.Writer, info cmdutil.VersionInfo) error {
 	_, err := fmt.Fprintf(w, "Version:    %s\nGit commit: %s\nGo version: %s\nPlatform:   %s\n",
 		info.Version, info.GitCommit, info.GoVersion, info.Platform)
 	return err

@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -79,10 +80,10 @@ var errWaitTimeout = errors.New("timed out")
 // waitOptions are the flags of the wait verb, and what Complete makes of them.
 type waitOptions struct {
 	genericiooptions.IOStreams
-	env  environment
+	env  cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
-	jobChoice
+	cmdutil.JobChoice
 	goal    string
 	timeout time.Duration
 	limited bool // --timeout was given, and is not negative
@@ -90,17 +91,17 @@ type waitOptions struct {
 
 	set feed.JobSet
 	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
-	explainer *explainer
+	explainer *cmdutil.Explainer
 }
 
-func newWaitCommand(env environment) *cobra.Command {
-	o := &waitOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags()}
+func newWaitCommand(env cmdutil.Env) *cobra.Command {
+	o := &waitOptions{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
 		Short:             "Wait until Jobs have finished",
 		Long:              waitLong,
 		Example:           waitExample,
-		ValidArgsFunction: completeJobs(o.kube, o.excludesNames),
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
 			if err := o.Validate(args); err != nil {
@@ -113,41 +114,41 @@ func newWaitCommand(env environment) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.addChoice(flags, "The Jobs of all namespaces; needs -l.")
+	o.AddChoice(flags, "The Jobs of all namespaces; needs -l.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
 	o.kube.AddFlags(flags)
-	mustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return withPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
+	cmdutil.MustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return cmdutil.WithPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
 	})
-	completeKubeFlags(cmd, o.kube)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *waitOptions) Validate(args []string) error {
-	if err := o.validateChoice(args); err != nil {
+	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
-	if len(args) == 0 && o.selector == "" {
-		return usageErrorf("name the Jobs to wait for, or select them with -l")
+	if len(args) == 0 && o.Selector == "" {
+		return cmdutil.UsageErrorf("name the Jobs to wait for, or select them with -l")
 	}
 	o.goal = strings.ToLower(strings.TrimPrefix(o.goal, "condition=")) // as kubectl wait has it
 	switch waitGoal(o.goal) {
 	case goalFinished, goalComplete, goalFailed:
 		return nil
 	}
-	return usageErrorf("--for=%s: allowed are: %s", o.goal, strings.Join(waitGoals(), ", "))
+	return cmdutil.UsageErrorf("--for=%s: allowed are: %s", o.goal, strings.Join(waitGoals(), ", "))
 }
 
 // Complete makes the names and the client.
 func (o *waitOptions) Complete(args []string) error {
 	var err error
-	if o.names, err = parseJobArgs(args); err != nil {
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = openJobs(o.kube, o.jobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
 	return err
 }
 
@@ -156,7 +157,7 @@ func (o *waitOptions) verdict(ctx context.Context, job *unstructured.Unstructure
 	if o.explainer == nil {
 		return nil
 	}
-	report, err := o.explainer.report(ctx, job)
+	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
 		return nil
 	}
@@ -168,11 +169,11 @@ func (o *waitOptions) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.limited && o.timeout > 0 {
-		defer o.env.after(o.timeout, func() { cancel(errWaitTimeout) })()
+		defer o.env.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
 	progress := &waitProgress{
-		out: o.ErrOut, width: func() int { return o.env.widthOf(o.ErrOut) }, now: o.env.now,
-		namespaces: o.allNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
+		out: o.ErrOut, width: func() int { return o.env.WidthOf(o.ErrOut) }, now: o.env.Now,
+		namespaces: o.AllNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
 	defer o.startTicking(progress)()
@@ -189,13 +190,13 @@ func (o *waitOptions) Run(ctx context.Context) error {
 
 // startTicking draws the progress again every second, until the returned function is called.
 func (o *waitOptions) startTicking(progress *waitProgress) (stop func()) {
-	if o.quiet || o.env.widthOf(o.ErrOut) == 0 {
+	if o.quiet || o.env.WidthOf(o.ErrOut) == 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var ticking sync.WaitGroup
 	ticking.Go(func() {
-		for o.env.timing().Pause(ctx, progressPeriod, nil) == nil {
+		for o.env.Timing().Pause(ctx, progressPeriod, nil) == nil {
 			progress.tick()
 		}
 	})
@@ -207,7 +208,7 @@ func (o *waitOptions) startTicking(progress *waitProgress) (stop func()) {
 
 // label names a Job as kubectl does, with its namespace where that is not known.
 func (o *waitOptions) label(namespace, name string) string {
-	if o.allNamespaces {
+	if o.AllNamespaces {
 		return fmt.Sprintf("job.batch/%s -n %s", name, namespace)
 	}
 	return "job.batch/" + name

@@ -9,6 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -41,7 +43,7 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	watch := feed.Watch{Connection: o.env.newLink(w.progress).Open()}
+	watch := feed.Watch{Connection: o.env.NewLink(w.progress).Open()}
 	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -51,11 +53,11 @@ func (w *waiter) run(ctx context.Context) error {
 		return errors.Join(missing...)
 	}
 	if len(first) == 0 {
-		return newUserError(kindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.selector, o.set.Call("list", "").Where()), "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.Selector, o.set.Call("list", "").Where()), "")
 	}
 	w.byKey = map[snapshot.JobKey]*waitedJob{}
 	for _, object := range first {
-		job, err := toJob(object)
+		job, err := cmdutil.ToJob(object)
 		if err != nil {
 			return err
 		}
@@ -92,7 +94,7 @@ func (w *waiter) take(updates []feed.Update) error {
 
 func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 	if u.Job != nil {
-		job, err := toJob(u.Job)
+		job, err := cmdutil.ToJob(u.Job)
 		if err != nil {
 			return err
 		}
@@ -124,7 +126,7 @@ func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) 
 
 func (w *waiter) endLine(waited *waitedJob) string {
 	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
-	if took := durationCell(jobView{job: waited.job, now: w.options.env.now()}); waited.end == feed.Complete && took != cellNone {
+	if took := jobprinter.Duration(jobprinter.Row{Job: waited.job, Now: w.options.env.Now()}); waited.end == feed.Complete && took != jobprinter.None {
 		line += " in " + took
 	}
 	return line
@@ -137,9 +139,9 @@ func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []stri
 	}
 	failed := reconcile.TrueCondition(job, batchv1.JobFailed)
 	if failed.Message == "" {
-		return []string{orNone(failed.Reason)}
+		return []string{jobprinter.OrNone(failed.Reason)}
 	}
-	return []string{orNone(failed.Reason) + ": " + failed.Message}
+	return []string{jobprinter.OrNone(failed.Reason) + ": " + failed.Message}
 }
 
 // tally is the labels of the Jobs by how they ended, and the Jobs that have not.
@@ -161,7 +163,7 @@ func (w *waiter) tally() tally {
 			t.lost = append(t.lost, label+" was deleted before it had ended, and another was created")
 		case feed.Deleted:
 			how := " was deleted before it had ended"
-			if w.options.selector != "" {
+			if w.options.Selector != "" {
 				how = " was deleted, or its labels were changed, before it had ended"
 			}
 			t.lost = append(t.lost, label+how)
@@ -179,16 +181,16 @@ func (w *waiter) settle(t tally) error {
 	goal := waitGoal(w.options.goal)
 	switch {
 	case len(t.lost) > 0:
-		w.result = newUserError(kindNotFound, nil, strings.Join(t.lost, "; "), "")
+		w.result = cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(t.lost, "; "), "")
 	case goal == goalFailed && len(t.complete) > 0:
-		w.result = newUserError(kindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(t.complete, ", "), "")
+		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(t.complete, ", "), "")
 	case goal == goalComplete && len(t.failed) > 0:
 		w.giveUp(t)
-		w.result = jobFailed(t.failed)
+		w.result = cmdutil.JobFailed(t.failed)
 	case len(t.open) > 0:
 		return nil
 	case goal == goalFinished && len(t.failed) > 0:
-		w.result = jobFailed(t.failed)
+		w.result = cmdutil.JobFailed(t.failed)
 	}
 	return errOver
 }
@@ -206,14 +208,16 @@ func (w *waiter) timeoutError() error {
 	if w.options.timeout == 0 {
 		what = "not yet"
 	}
-	lineOf := func(text string) error { return newUserError(kindTimeout, errWaitTimeout, what+": "+text, "") }
+	lineOf := func(text string) error {
+		return cmdutil.NewUserError(cmdutil.KindTimeout, errWaitTimeout, what+": "+text, "")
+	}
 	open := w.tally().open
 	if len(open) == 0 {
 		return lineOf("no answer from the API server")
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		progress := progressCell(jobView{job: job, now: w.options.env.now()})
+		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.env.Now()})
 		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -137,7 +138,7 @@ func (p *waitProgress) elapsed(job *batchv1.Job) string {
 	if job.Status.StartTime.IsZero() {
 		return ""
 	}
-	return ", " + durationCell(jobView{job: job, now: p.now()})
+	return ", " + jobprinter.Duration(jobprinter.Row{Job: job, Now: p.now()})
 }
 
 // state is the name and the state, without what passes with time.
@@ -146,30 +147,30 @@ func (p *waitProgress) state(job *batchv1.Job) string {
 	if p.namespaces {
 		name = job.Namespace + "/" + name
 	}
-	view := jobView{job: job, now: p.now()}
+	view := jobprinter.Row{Job: job, Now: p.now()}
 	return sanitize.Line(name) + "  " + analysis.Status(job) + "  " + sanitize.Line(progressCell(view))
 }
 
 // progressCell says how far a Job is that has not ended, from the counts of status.
-func progressCell(v jobView) string {
-	status := v.job.Status
-	parts := []string{completionsCell(v) + " done"}
+func progressCell(v jobprinter.Row) string {
+	status := v.Job.Status
+	parts := []string{jobprinter.CompletionsCell(v) + " done"}
 	if status.Active > 0 {
 		parts = append(parts, fmt.Sprintf("%d active", status.Active))
 	}
 	if status.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", status.Failed))
 	}
-	failing, succeeding := reconcile.TrueCondition(v.job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.job, batchv1.JobSuccessCriteriaMet)
+	failing, succeeding := reconcile.TrueCondition(v.Job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.Job, batchv1.JobSuccessCriteriaMet)
 	switch {
 	case failing != nil:
-		parts = append(parts, "failing: "+orNone(failing.Reason), awaitedPods(status.Terminating))
+		parts = append(parts, "failing: "+jobprinter.OrNone(failing.Reason), awaitedPods(status.Terminating))
 	case succeeding != nil:
 		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
 	case status.Terminating != nil && *status.Terminating > 0:
 		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
-	case analysis.IsNeglected(v.job, v.now):
-		parts = append(parts, "managed by "+managedByCell(v))
+	case analysis.IsNeglected(v.Job, v.Now):
+		parts = append(parts, "managed by "+jobprinter.ManagedBy(v))
 	}
 	return strings.Join(parts, ", ")
 }

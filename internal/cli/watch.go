@@ -10,6 +10,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -57,12 +59,12 @@ const watchExample = `  # The Jobs of the current namespace, live
 // watchOptions are the flags of the watch verb, and what Complete makes of them.
 type watchOptions struct {
 	genericiooptions.IOStreams
-	env         environment
+	env         cmdutil.Env
 	kube        *genericclioptions.ConfigFlags
-	color       colorFlag
-	interactive interactiveFlag
+	color       cmdutil.ColorFlag
+	interactive view.InteractiveFlag
 
-	jobChoice
+	cmdutil.JobChoice
 	exitStatus  bool
 	plain       bool
 	record      string
@@ -71,17 +73,17 @@ type watchOptions struct {
 	speedGiven  bool
 	replayGiven bool
 
-	held *heldLines
+	held *view.HeldLines
 }
 
-func newWatchCommand(env environment) *cobra.Command {
-	o := &watchOptions{IOStreams: env.IOStreams, env: env, kube: newKubeFlags(), held: &heldLines{}}
+func newWatchCommand(env cmdutil.Env) *cobra.Command {
+	o := &watchOptions{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
 		Use:               "watch [NAME | job/NAME ...]",
 		Short:             "Watch Jobs live, in an interactive view",
 		Long:              watchLong,
 		Example:           watchExample,
-		ValidArgsFunction: completeJobs(o.kube, func() bool { return o.excludesNames() || o.replay != "" }),
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
 			if err := o.Validate(args); err != nil {
@@ -91,30 +93,30 @@ func newWatchCommand(env environment) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.addChoice(flags, "The Jobs of all namespaces.")
+	o.AddChoice(flags, "The Jobs of all namespaces.")
 	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
 	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
 	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
 	flags.StringVar(&o.replay, "replay", "", "Play a file that --record wrote; needs no cluster.")
 	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 does not wait.")
-	o.interactive.addTo(cmd)
-	o.color.addTo(flags)
+	o.interactive.AddTo(cmd)
+	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
-	o.color.complete(cmd)
-	completeKubeFlags(cmd, o.kube)
+	o.color.Complete(cmd)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *watchOptions) Validate(args []string) error {
-	if err := o.validateChoice(args); err != nil {
+	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
 	if err := o.validateReplay(args); err != nil {
 		return err
 	}
 	var err error
-	if o.names, err = parseJobArgs(args); err != nil {
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -125,14 +127,14 @@ func (o *watchOptions) validateReplay(args []string) error {
 		return o.validateNoReplay()
 	}
 	switch {
-	case len(args) > 0 || o.excludesNames():
-		return usageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
+	case len(args) > 0 || o.ExcludesNames():
+		return cmdutil.UsageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
 	case o.record != "":
-		return usageErrorf("--record and --replay exclude each other")
+		return cmdutil.UsageErrorf("--record and --replay exclude each other")
 	case o.exitStatus:
-		return usageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
+		return cmdutil.UsageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
-		return usageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+		return cmdutil.UsageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
 	}
 	return nil
 }
@@ -140,15 +142,15 @@ func (o *watchOptions) validateReplay(args []string) error {
 func (o *watchOptions) validateNoReplay() error {
 	switch {
 	case o.replayGiven:
-		return usageErrorf("--replay: name a file")
+		return cmdutil.UsageErrorf("--replay: name a file")
 	case o.speedGiven:
-		return usageErrorf("--speed is for --replay")
+		return cmdutil.UsageErrorf("--speed is for --replay")
 	}
 	return nil
 }
 
 // isPlain says that lines are printed.
-func (o *watchOptions) isPlain() bool { return o.plain || !o.interactive.possible(o.IOStreams) }
+func (o *watchOptions) isPlain() bool { return o.plain || !o.interactive.Possible(o.IOStreams) }
 
 // Run shows Jobs until the user or --exit-status ends it.
 func (o *watchOptions) Run(ctx context.Context) error {
@@ -158,25 +160,25 @@ func (o *watchOptions) Run(ctx context.Context) error {
 	warnings := o.ErrOut
 	if !o.isPlain() {
 		warnings = o.held
-		defer o.held.release(o.ErrOut)
+		defer o.held.Release(o.ErrOut)
 	}
-	live, err := openLive(liveLogLines, o.kube, o.jobChoice, warnings, o.env)
+	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.env)
 	if err != nil {
 		return err
 	}
-	if err := live.check(ctx); err != nil {
+	if err := live.Check(ctx); err != nil {
 		return err
 	}
 	if o.record == "" {
-		return live.run(ctx, func(ctx context.Context, source snapshot.Source) error { return o.show(ctx, source, live) })
+		return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error { return o.show(ctx, source, live) })
 	}
-	file, err := createFile(o.record)
+	file, err := view.CreateFile(o.record)
 	if err != nil {
 		return fileError("--record", err)
 	}
 	out := bufio.NewWriter(file)
-	err = live.run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return o.show(ctx, snapshot.NewRecorder(source, out, live.what()), live)
+	err = live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return o.show(ctx, snapshot.NewRecorder(source, out, live.What()), live)
 	})
 	if failed := errors.Join(out.Flush(), file.Close()); failed != nil {
 		err = errors.Join(err, fileError("--record", failed))
@@ -185,22 +187,22 @@ func (o *watchOptions) Run(ctx context.Context) error {
 }
 
 // show draws or prints what comes.
-func (o *watchOptions) show(ctx context.Context, source snapshot.Source, live *liveView) error {
-	end := &watchedEnd{names: o.names, label: live.label}
+func (o *watchOptions) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
+	end := &watchedEnd{names: o.Names, label: live.Label}
 	var err error
 	if o.isPlain() {
-		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.now, namespaces: o.allNamespaces, job: live.single()}
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
-		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.what()}
-		if key := live.single(); !key.IsZero() {
+		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.What()}
+		if key := live.Single(); !key.IsZero() {
 			options.Start, options.Job = tui.StartJob, key
 		}
 		if o.exitStatus {
 			options.EndWhen = end.observe
 		}
-		v := viewer{IOStreams: o.IOStreams, env: o.env, display: o.color.displayOf(o.env, o.Out)}
-		err = v.show(ctx, options)
+		v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+		err = v.Show(ctx, options)
 	}
 	if err != nil || !o.exitStatus {
 		return err
@@ -215,7 +217,7 @@ func (o *watchOptions) play(ctx context.Context) error {
 		return fileError("--replay", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), systemClock{o.env}, o.speed)
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.env}, o.speed)
 	if err != nil {
 		return fileError("--replay "+o.replay, err)
 	}
@@ -227,11 +229,11 @@ func (o *watchOptions) play(ctx context.Context) error {
 	if first := player.First(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
-	v := viewer{IOStreams: o.IOStreams, env: o.env, display: o.color.displayOf(o.env, o.Out)}
-	return v.show(ctx, options)
+	v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+	return v.Show(ctx, options)
 }
 
 // fileError is what a file of a flag met. The cluster has no part in it.
 func fileError(flag string, err error) error {
-	return newUserError(kindOther, err, flag+": "+err.Error(), "")
+	return cmdutil.NewUserError(cmdutil.KindOther, err, flag+": "+err.Error(), "")
 }

@@ -12,6 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -33,18 +35,18 @@ func TestWatchUsage(t *testing.T) {
 		"--replay f --speed nonsense": "invalid argument",
 		"--interactive=perhaps":       "invalid argument",
 	} {
-		got := program.run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
-		if got.code != exitUsage || !strings.Contains(got.errOut, want) {
-			t.Errorf("watch %s: exit %d, %q", args, got.code, got.errOut)
+		got := program.Run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, want) {
+			t.Errorf("watch %s: exit %d, %q", args, got.Code, got.ErrOut)
 		}
 	}
 }
 
 // liveEnvironment is a test's with a clock that goes on: a live source paces itself by it.
-func liveEnvironment() environment {
-	env := testEnvironment()
+func liveEnvironment() cmdutil.Env {
+	env := clitest.NewEnv()
 	began := time.Now()
-	env.now = func() time.Time { return testNow().Add(time.Since(began)) }
+	env.Now = func() time.Time { return clitest.Now().Add(time.Since(began)) }
 	return env
 }
 
@@ -60,20 +62,20 @@ func untimed(text string) string {
 
 // Issue 6.7: --plain, and whatever is no terminal, gets a line for each change.
 func TestWatchPlain(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "a", 3), simpleJob("ns1", "b", 1))
-	s := program.start(t, api, liveEnvironment(), "watch")
-	waitFor(t, func() bool { return strings.Contains(s.out.String(), "b  Running") }, s.out.String)
-	api.put(failedJob("a"))
-	waitFor(t, func() bool { return strings.Contains(s.out.String(), "a  Failed") }, s.out.String)
-	api.remove(simpleJob("ns1", "b", 1))
-	waitFor(t, func() bool { return strings.Contains(s.out.String(), "b  Deleted") }, s.out.String)
-	s.interrupt()
-	if code := s.end(); code != exitInterrupted {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 1))
+	s := program.Start(t, api, liveEnvironment(), "watch")
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Running") }, s.Out.String)
+	api.Put(clitest.FailedJob("a"))
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "a  Failed") }, s.Out.String)
+	api.Remove(clitest.SimpleJob("ns1", "b", 1))
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Deleted") }, s.Out.String)
+	s.Interrupt()
+	if code := s.End(); code != cmdutil.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	want := "a  Running, 3 of 10 done\nb  Running, 1 of 10 done\na  Failed, 1 of 10 done, reason PodFailurePolicy_OOM\nb  Deleted\n"
-	if untimed(s.out.String()) != want {
-		t.Errorf("stdout\n%s\nwant\n%s", s.out.String(), want)
+	if untimed(s.Out.String()) != want {
+		t.Errorf("stdout\n%s\nwant\n%s", s.Out.String(), want)
 	}
 }
 
@@ -82,24 +84,24 @@ func TestWatchExitStatus(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		args  string
-		steps func(api *fakeAPI)
+		steps func(api *clitest.API)
 		code  int
 		want  string // in either stream
 	}{
-		{"complete", "a", func(api *fakeAPI) { api.put(completeJob("a")) }, exitDone, "a  Complete"},
-		{"failed", "a", func(api *fakeAPI) { api.put(failedJob("a")) }, exitJobFailed, "a  Failed"},
-		{"all end, one failed", "", func(api *fakeAPI) { api.put(failedJob("a")); api.put(completeJob("b")) }, exitJobFailed, "b  Complete"},
-		{"deleted", "a", func(api *fakeAPI) { api.remove(simpleJob("ns1", "a", 1)) }, exitError, "error: job.batch/a was deleted before it was seen to end"},
+		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
+		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
+		{"all end, one failed", "", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "b  Complete"},
+		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it was seen to end"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			api := newFakeAPI(t, simpleJob("ns1", "a", 3), simpleJob("ns1", "b", 3))
-			s := program.start(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
-			waitFor(t, func() bool { return strings.Contains(s.out.String(), "a  Running") }, s.errOut.String)
+			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3))
+			s := program.Start(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
+			clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "a  Running") }, s.ErrOut.String)
 			tc.steps(api)
-			if code := s.end(); code != tc.code {
-				t.Errorf("exit code %d, want %d\n%s%s", code, tc.code, s.out.String(), s.errOut.String())
+			if code := s.End(); code != tc.code {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tc.code, s.Out.String(), s.ErrOut.String())
 			}
-			if all := s.out.String() + s.errOut.String(); !strings.Contains(all, tc.want) {
+			if all := s.Out.String() + s.ErrOut.String(); !strings.Contains(all, tc.want) {
 				t.Errorf("%q is not in\n%s", tc.want, all)
 			}
 		})
@@ -108,37 +110,37 @@ func TestWatchExitStatus(t *testing.T) {
 
 // A Job that does not exist is an error before anything is drawn.
 func TestWatchUnknownJob(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "a", 3))
-	got := program.run(t, api, "watch", "absent")
-	if got.code != exitError || !strings.Contains(got.errOut, `job "absent" not found in namespace "ns1"`) {
-		t.Errorf("exit %d, %q", got.code, got.errOut)
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
+	got := program.Run(t, api, "watch", "absent")
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
 }
 
 // Issue 6.5: what was recorded is played without a cluster, and files are not overwritten.
 func TestWatchRecordAndReplay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "watch.jsonl")
-	api := newFakeAPI(t, simpleJob("ns1", "a", 3))
-	s := program.start(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
-	waitFor(t, func() bool { return strings.Contains(s.out.String(), "Running") }, s.errOut.String)
-	api.put(failedJob("a"))
-	if code := s.end(); code != exitJobFailed {
-		t.Errorf("exit code %d: %s", code, s.errOut.String())
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
+	s := program.Start(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "Running") }, s.ErrOut.String)
+	api.Put(clitest.FailedJob("a"))
+	if code := s.End(); code != cmdutil.ExitJobFailed {
+		t.Errorf("exit code %d: %s", code, s.ErrOut.String())
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the recording is %v, %v", info, err)
 	}
-	got := program.run(t, nil, "watch", "--replay", file, "--speed", "0")
-	want := strings.ReplaceAll(s.out.String(), "  a  ", "  ns1/a  ")
-	if got.code != exitDone || untimed(got.out) != untimed(want) {
-		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.code, got.out, got.errOut, want)
+	got := program.Run(t, nil, "watch", "--replay", file, "--speed", "0")
+	want := strings.ReplaceAll(s.Out.String(), "  a  ", "  ns1/a  ")
+	if got.Code != cmdutil.ExitDone || untimed(got.Out) != untimed(want) {
+		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.Code, got.Out, got.ErrOut, want)
 	}
-	if got := program.run(t, api, "watch", "--record", file); got.code != exitError || !strings.Contains(got.errOut, "exists already") {
-		t.Errorf("recorded over another: exit %d, %q", got.code, got.errOut)
+	if got := program.Run(t, api, "watch", "--record", file); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "exists already") {
+		t.Errorf("recorded over another: exit %d, %q", got.Code, got.ErrOut)
 	}
 	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
-		if got := program.run(t, nil, "watch", "--replay", bad); got.code != exitError || !strings.Contains(got.errOut, "error: --replay") {
-			t.Errorf("replay of %s: exit %d, %q", bad, got.code, got.errOut)
+		if got := program.Run(t, nil, "watch", "--replay", bad); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "error: --replay") {
+			t.Errorf("replay of %s: exit %d, %q", bad, got.Code, got.ErrOut)
 		}
 	}
 }
@@ -163,7 +165,7 @@ func (s *script) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
 // Issue 6.7: one Job is told of in more than numbers, each thing once, hostile text made
 // visible; numbers come once in a second, and the last ones at the end.
 func TestPlainTellsOfOneJob(t *testing.T) {
-	at := testNow()
+	at := clitest.Now()
 	moment := func(after time.Duration, succeeded int32, change func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		s := &snapshot.Snapshot{
 			Time: at.Add(after),
@@ -197,7 +199,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	again.Jobs.Items[0].UID, again.Job.Report.Job.UID = "another", "another"
 	source.left = append(source.left, again)
 	var out, errOut strings.Builder
-	v := &plainView{out: &out, errOut: &errOut, now: testNow, job: snapshot.JobKey{Namespace: "ns", Name: "a"}}
+	v := &plainView{out: &out, errOut: &errOut, now: clitest.Now, job: snapshot.JobKey{Namespace: "ns", Name: "a"}}
 	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
@@ -242,32 +244,32 @@ func TestWatchedEnd(t *testing.T) {
 		done  bool
 		code  int
 	}{
-		{"nothing yet", nil, []*snapshot.Snapshot{{}}, false, exitInterrupted},
-		{"no Jobs", nil, []*snapshot.Snapshot{list()}, false, exitInterrupted},
-		{"one runs", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateOpen))}, false, exitInterrupted},
-		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailing))}, false, exitInterrupted},
-		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, exitDone},
-		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateFailed))}, true, exitJobFailed},
-		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, exitError},
-		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", explain.FateComplete)), job("b", "2", explain.FateFailed))}, true, exitJobFailed},
-		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, exitDone},
-		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateFailed))}, true, exitJobFailed},
-		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, exitError},
+		{"nothing yet", nil, []*snapshot.Snapshot{{}}, false, cmdutil.ExitInterrupted},
+		{"no Jobs", nil, []*snapshot.Snapshot{list()}, false, cmdutil.ExitInterrupted},
+		{"one runs", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
+		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailing))}, false, cmdutil.ExitInterrupted},
+		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
+		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", explain.FateComplete)), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
+		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
 		{"failed, and complete when made anew", nil, []*snapshot.Snapshot{
 			list(job("a", "1", explain.FateFailed), job("b", "3", explain.FateOpen)),
 			list(job("a", "2", explain.FateComplete), job("b", "3", explain.FateComplete)),
-		}, true, exitJobFailed},
-		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list()}, true, exitJobFailed},
-		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list()}, true, exitError},
-		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, exitError},
-		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, exitInterrupted},
+		}, true, cmdutil.ExitJobFailed},
+		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list()}, true, cmdutil.ExitJobFailed},
+		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list()}, true, cmdutil.ExitError},
+		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
 	} {
 		end := &watchedEnd{names: tc.names, label: func(k snapshot.JobKey) string { return k.Name }}
 		done := false
 		for _, s := range tc.seen {
 			done = end.observe(s)
 		}
-		if code := ExitCode(end.result()); done != tc.done || code != tc.code {
+		if code := cmdutil.ExitCode(end.result()); done != tc.done || code != tc.code {
 			t.Errorf("%s: done %v, exit code %d, want %v, %d", tc.name, done, code, tc.done, tc.code)
 		}
 	}

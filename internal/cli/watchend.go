@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -101,11 +102,11 @@ func (e *watchedEnd) result() error {
 	switch {
 	case len(e.lost) > 0:
 		slices.Sort(e.lost)
-		return newUserError(kindNotFound, nil, strings.Join(e.lost, "; "), "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(e.lost, "; "), "")
 	case !e.done():
 		return fmt.Errorf("left before the end: %w", context.Canceled)
 	case len(e.failed) > 0:
-		return jobFailed(sets.List(e.failed))
+		return cmdutil.JobFailed(sets.List(e.failed))
 	}
 	return nil
 }

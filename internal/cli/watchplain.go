@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -110,7 +111,7 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 	v.listed = s.Jobs
 	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
 		if !present[key] {
-			v.print(s.Time, key, statusDeleted)
+			v.print(s.Time, key, jobprinter.StatusDeleted)
 			delete(v.jobs, key)
 		}
 	}
@@ -132,7 +133,7 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	key := feed.KeyOfOutline(o)
 	job := v.jobs[key]
 	if job != nil && job.uid != o.UID {
-		v.print(at, key, statusDeleted)
+		v.print(at, key, jobprinter.StatusDeleted)
 		job = nil
 	}
 	if job == nil {
@@ -176,7 +177,7 @@ func plainLine(o *explain.Outline) string {
 		parts = append(parts, fmt.Sprintf("%d failed", o.Failed))
 	}
 	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, indexesLimit))
+		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, jobprinter.IndexesLimit))
 	}
 	if o.Reason != "" {
 		parts = append(parts, "reason "+o.Reason)
@@ -230,7 +231,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 	}
 	for _, c := range r.Conditions {
 		if c.Status == "True" {
-			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, orNone(c.Reason), orNone(c.Message)))
+			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, jobprinter.OrNone(c.Reason), jobprinter.OrNone(c.Message)))
 		}
 	}
 	if feed.EndOfFate(r.Verdict.Fate) != "" {
