@@ -12,7 +12,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -67,11 +72,11 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		newWaitCommand(env),
 		newLogsCommand(env),
 		newWatchCommand(env),
-		newCreateCommand(env),
-		newLintCommand(env),
-		newSimulateCommand(env),
-		newControllerCommand(env),
-		newVersionCommand(env),
+		create.NewCommand(env),
+		lint.NewCommand(env),
+		simulate.NewCommand(env),
+		controller.NewCommand(env),
+		version.NewCommand(env),
 	)
 	help.Finish(root)
 	return root

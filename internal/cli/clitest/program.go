@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
@@ -58,11 +59,14 @@ type Result struct {
 // Program makes the command that a test runs, and those below it.
 type Program func(cmdutil.Env) *cobra.Command
 
-// ProgramOf returns a root with one verb.
-func ProgramOf(newCommand Program) Program {
+// ProgramOf returns a root with these verbs only.
+func ProgramOf(verbs ...Program) Program {
 	return func(env cmdutil.Env) *cobra.Command {
 		root := cmdutil.NewRoot(env)
-		root.AddCommand(newCommand(env))
+		for _, newCommand := range verbs {
+			root.AddCommand(newCommand(env))
+		}
+		help.Finish(root)
 		return root
 	}
 }
