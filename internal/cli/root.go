@@ -14,10 +14,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/wait"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/watch"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -67,11 +72,11 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(
-		newStatusCommand(env),
-		newExplainCommand(env),
-		newWaitCommand(env),
-		newLogsCommand(env),
-		newWatchCommand(env),
+		status.NewCommand(env),
+		explain.NewCommand(env),
+		wait.NewCommand(env),
+		logs.NewCommand(env),
+		watch.NewCommand(env),
 		create.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),
