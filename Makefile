@@ -5,8 +5,8 @@ SHELL := /bin/sh
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli
-LDFLAGS := -s -w -X $(CLI).version=$(VERSION) -X $(CLI).gitCommit=$(COMMIT)
+CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil
+LDFLAGS := -s -w -X $(CLI).Version=$(VERSION) -X $(CLI).GitCommit=$(COMMIT)
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 # What make krew writes a manifest for, and make image the name of.
 RELEASE ?= v0.1.0

@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 func main() {
@@ -19,6 +20,6 @@ func main() {
 	cli.SilenceLibraries()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	err := cli.Execute(ctx, os.Args[1:], streams)
-	cli.PrintError(streams.ErrOut, err)
-	os.Exit(cli.ExitCode(err))
+	cmdutil.PrintError(streams.ErrOut, err)
+	os.Exit(cmdutil.ExitCode(err))
 }

@@ -12,31 +12,20 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
 
-// complete returns the words that a shell is offered, and cobra's directive.
-func complete(t *testing.T, args ...string) (words []string, directive string) {
-	t.Helper()
-	got := run(t, nil, append([]string{"__complete"}, args...)...)
-	for _, line := range strings.Split(strings.TrimSuffix(got.out, "\n"), "\n") {
-		word, _, _ := strings.Cut(line, "\t")
-		if strings.HasPrefix(word, ":") {
-			return words, word
-		}
-		words = append(words, word)
-	}
-	t.Fatalf("%q: no directive in %q, stderr %q", args, got.out, got.errOut)
-	return nil, ""
-}
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+)
 
 // ownersAPI has Jobs, CronJobs and pods, but no JobSets.
 func ownersAPI(t *testing.T) *httptest.Server {
 	t.Helper()
-	job := simpleJob("ns1", "train", 0)
+	job := clitest.SimpleJob("ns1", "train", 0)
 	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
 	_ = unstructured.SetNestedField(job.Object, int64(4), "spec", "completions")
 	_ = unstructured.SetNestedField(job.Object, "2", "status", "failedIndexes")
-	fake := newFakeAPI(t, job)
+	fake := clitest.NewAPI(t, job)
 	lists := map[string][]string{
 		"/apis/batch/v1/namespaces/ns1/cronjobs?":                                             {"nightly", "hourly"},
 		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name=train status.phase=Failed":  {"train-2-x", "train-2-a"},
@@ -46,7 +35,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 		q := r.URL.Query()
 		names, ok := lists[r.URL.Path+"?"+strings.TrimSpace(q.Get("labelSelector")+" "+q.Get("fieldSelector"))]
 		if !ok {
-			fake.serve(w, r)
+			fake.Serve(w, r)
 			return
 		}
 		if pods := strings.HasSuffix(r.URL.Path, "/pods"); pods != (q.Get("limit") == "100") {
@@ -54,9 +43,9 @@ func ownersAPI(t *testing.T) *httptest.Server {
 		}
 		items := []any{}
 		for _, name := range names {
-			items = append(items, partial(map[string]any{"name": name}))
+			items = append(items, clitest.Partial(map[string]any{"name": name}))
 		}
-		writeJSON(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": items})
+		clitest.WriteJSON(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": items})
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -64,7 +53,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 
 // ux.md, "Side by side": completion. CLI-04's verb takes owners of Jobs, pods and indexes.
 func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, ownersAPI(t).URL))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
 	for args, want := range map[string]string{
 		"":                         "train :4",
 		"train|":                   " :4",
@@ -88,7 +77,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"train|-o|":                "json yaml :4",
 		"train|--color|a":          "auto always never :4",
 	} {
-		words, directive := complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
+		words, directive := program.Complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
@@ -97,7 +86,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 
 // A flag that takes no file is not completed with files, and one that does is.
 func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
 	for args, want := range map[string]string{
 		"create|-f|":                  "json yaml yml :8",
 		"lint|-f|":                    "json yaml yml :8",
@@ -113,7 +102,7 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"status|--cluster|":           "c :4",
 		"wait|--for|c":                "complete :4",
 	} {
-		words, directive := complete(t, strings.Split(args, "|")...)
+		words, directive := program.Complete(t, strings.Split(args, "|")...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
@@ -140,11 +129,11 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 	if err := os.WriteFile(plugin, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, kubeconfig := range []string{writeKubeconfig(t, silent), plugin} {
+	for _, kubeconfig := range []string{clitest.WriteKubeconfig(t, silent), plugin} {
 		t.Setenv("KUBECONFIG", kubeconfig)
 		start := time.Now()
-		words, directive := complete(t, "status", "")
-		if took := time.Since(start); len(words) > 0 || directive != ":4" || took > completionTimeout+completionTimeout/2 {
+		words, directive := program.Complete(t, "status", "")
+		if took := time.Since(start); len(words) > 0 || directive != ":4" || took > cmdutil.CompletionTimeout+cmdutil.CompletionTimeout/2 {
 			t.Errorf("%q %s after %s", words, directive, took)
 		}
 	}
@@ -171,7 +160,7 @@ func TestCompletionScriptForKubectl(t *testing.T) {
 		return string(out)
 	}
 	var steps []string
-	for line := range strings.Lines(completionLong) {
+	for line := range strings.Lines(help.CompletionLong) {
 		if strings.HasPrefix(line, "  ") {
 			steps = append(steps, line)
 		}
@@ -200,7 +189,7 @@ func TestCompletionScriptInBash(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte(run(t, nil, "completion", "bash").out), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(program.Run(t, nil, "completion", "bash").Out), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// _init_completion is bash-completion's, which may not be here.

@@ -15,6 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
 // commands are all that help describes, by the words that choose them.
@@ -22,7 +26,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	root := NewCommand()
 	all := map[string]*cobra.Command{}
-	eachCommand(root, func(cmd *cobra.Command) {
+	help.EachCommand(root, func(cmd *cobra.Command) {
 		if cmd.Name() != "help" {
 			all[strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()))] = cmd
 		}
@@ -33,13 +37,13 @@ func commands(t *testing.T) map[string]*cobra.Command {
 // ux.md, "Conventions": what help says, in 80 columns (CLI-01 to CLI-08 are explained there).
 func TestHelpFitsEightyColumns(t *testing.T) {
 	for words := range commands(t) {
-		got := run(t, nil, append(strings.Fields(words), "--help")...)
-		if got.code != 0 || got.errOut != "" {
-			t.Errorf("%s --help: exit %d, stderr %q", words, got.code, got.errOut)
+		got := program.Run(t, nil, append(strings.Fields(words), "--help")...)
+		if got.Code != 0 || got.ErrOut != "" {
+			t.Errorf("%s --help: exit %d, stderr %q", words, got.Code, got.ErrOut)
 		}
-		golden(t, filepath.Join("help", strings.ReplaceAll(cmp.Or(words, "root"), " ", "-")+".golden"), got.out)
-		for line := range strings.Lines(got.out) {
-			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > helpWidth || strings.ContainsRune(line, '\t') {
+		clitest.Golden(t, filepath.Join("help", strings.ReplaceAll(cmp.Or(words, "root"), " ", "-")+".golden"), got.Out)
+		for line := range strings.Lines(got.Out) {
+			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > help.Width || strings.ContainsRune(line, '\t') {
 				t.Errorf("%s --help: too wide, or with a tab: %q", words, line)
 			}
 		}
@@ -65,7 +69,7 @@ func TestHelpIsComplete(t *testing.T) {
 			t.Errorf("%s is in no group of the root's help", verb.Name())
 		}
 	}
-	root := run(t, nil, "--help").out
+	root := program.Run(t, nil, "--help").Out
 	for _, part := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
 		if !strings.Contains(root, part) {
 			t.Errorf("root help lacks %q", part)
@@ -100,13 +104,13 @@ func TestFlagsReadTheSame(t *testing.T) {
 
 // Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
 func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
-	words := wordings()
-	for name := range foreignFlags() {
+	words := help.FlagTexts()
+	for name := range help.ForeignFlags() {
 		if words[name] == "" {
 			t.Errorf("--%s has no wording", name)
 		}
 	}
-	got := run(t, nil, "status", "--help").out
+	got := program.Run(t, nil, "status", "--help").Out
 	for _, part := range []string{"-n, --namespace", "--context", "--as-group", "kubectl options"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("status --help lacks %q", part)
@@ -198,12 +202,12 @@ func TestDocumentedCommandsAreValid(t *testing.T) {
 
 func checkExample(t *testing.T, where string, args []string) {
 	t.Helper()
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
 	root := NewCommand()
 	root.SetOut(io.Discard)
 	root.SetArgs(args)
 	ran := ""
-	eachCommand(root, func(cmd *cobra.Command) {
+	help.EachCommand(root, func(cmd *cobra.Command) {
 		cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, _ []string) error {
 			ran = cmd.Name()
 			return nil
@@ -219,7 +223,7 @@ func checkExample(t *testing.T, where string, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
-	if err := execute(ctx, args, streams, testEnvironment()); ExitCode(err) == exitUsage {
+	if err := program.Execute(ctx, args, streams, clitest.NewEnv()); cmdutil.ExitCode(err) == cmdutil.ExitUsage {
 		t.Errorf("%s: %q: %v", where, args, err)
 	}
 }

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -13,7 +11,18 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
 	"k8s.io/klog/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/wait"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/watch"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -39,23 +48,6 @@ const rootExample = `  # All Jobs of the current namespace
   # Every Job of the cluster, with its reason, images and index lists
   kubectl batchjob status -A -o wide`
 
-// environment is what verbs take from the outside world beside their flags and streams.
-type environment struct {
-	now   func() time.Time
-	retry feed.Retry // of a lost connection
-
-	terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
-	ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
-	timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
-}
-
-func realEnvironment() environment {
-	return environment{
-		now:   time.Now,
-		retry: feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second},
-	}
-}
-
 // SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.
 // It is for a process that has just begun.
 func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
@@ -63,63 +55,35 @@ func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
 // is cancelled, verbs that do not end by themselves stop.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
-	return execute(ctx, args, streams, realEnvironment())
+	return cmdutil.Execute(ctx, newRootCommand(cmdutil.NewEnv(streams)), args)
 }
 
-func execute(ctx context.Context, args []string, streams genericiooptions.IOStreams, env environment) error {
-	root := newRootCommand(streams, env)
-	// cobra's own errors have no type of their own: whatever happens before a verb starts is wrong usage.
-	started := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return nil
-	}
-	if !started {
-		err = usageErrorf("%v", err)
-	}
-	return withUsageHint(explainError(err), cmd)
+// NewCommand returns the tree of all commands, for those who describe it. It reads and writes nothing.
+func NewCommand() *cobra.Command {
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
+	return newRootCommand(cmdutil.NewEnv(streams))
 }
 
-func withUsageHint(err error, cmd *cobra.Command) error {
-	var usage *userError
-	if errors.As(err, &usage) && usage.kind == kindUsage && usage.hint == "" {
-		return newUserError(kindUsage, usage.cause, usage.what, "see: "+cmd.CommandPath()+" --help")
-	}
-	return err
-}
-
-func newRootCommand(streams genericiooptions.IOStreams, env environment) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "kubectl-batchjob",
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl batchjob"},
-		Short:         "Show, explain and run Kubernetes Jobs",
-		Long:          rootLong,
-		Example:       rootExample,
-		Args:          noSuchCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
-
-		SuggestionsMinimumDistance: 2,
-	}
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.ErrOut)
+func newRootCommand(env cmdutil.Env) *cobra.Command {
+	root := cmdutil.NewRoot(env)
+	root.Short = "Show, explain and run Kubernetes Jobs"
+	root.Long, root.Example = rootLong, rootExample
+	root.Args = noSuchCommand
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(
-		newStatusCommand(streams, env),
-		newExplainCommand(streams, env),
-		newWaitCommand(streams, env),
-		newLogsCommand(streams, env),
-		newWatchCommand(streams, env),
-		newCreateCommand(streams),
-		newLintCommand(streams),
-		newSimulateCommand(streams, env),
-		newControllerCommand(streams),
-		newVersionCommand(streams),
+		status.NewCommand(env),
+		explain.NewCommand(env),
+		wait.NewCommand(env),
+		logs.NewCommand(env),
+		watch.NewCommand(env),
+		create.NewCommand(env),
+		lint.NewCommand(env),
+		simulate.NewCommand(env),
+		controller.NewCommand(env),
+		version.NewCommand(env),
 	)
-	finishHelp(root)
+	help.Finish(root)
 	return root
 }
 
@@ -129,7 +93,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		return usageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
+		return cmdutil.UsageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
 	}
-	return usageErrorf("unknown command %q", args[0])
+	return cmdutil.UsageErrorf("unknown command %q", args[0])
 }

@@ -9,19 +9,22 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 func TestHelpSaysKubectlBatchjob(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"status", "--help"}, {"version", "--help"}} {
-		got := run(t, nil, args...)
-		if got.code != 0 || got.errOut != "" {
-			t.Errorf("%v: exit %d, stderr %q", args, got.code, got.errOut)
+		got := program.Run(t, nil, args...)
+		if got.Code != 0 || got.ErrOut != "" {
+			t.Errorf("%v: exit %d, stderr %q", args, got.Code, got.ErrOut)
 		}
-		if !strings.Contains(got.out, "kubectl batchjob") || strings.Contains(got.out, "  kubectl-batchjob") {
-			t.Errorf("%v: usage does not read kubectl batchjob:\n%s", args, got.out)
+		if !strings.Contains(got.Out, "kubectl batchjob") || strings.Contains(got.Out, "  kubectl-batchjob") {
+			t.Errorf("%v: usage does not read kubectl batchjob:\n%s", args, got.Out)
 		}
 	}
-	root := run(t, nil, "--help").out
+	root := program.Run(t, nil, "--help").Out
 	for _, part := range []string{"Exit codes", "130", "status", "version", "completion", "Examples"} {
 		if !strings.Contains(root, part) {
 			t.Errorf("root help lacks %q", part)
@@ -30,7 +33,7 @@ func TestHelpSaysKubectlBatchjob(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
 	for _, tc := range []struct{ args, help string }{
 		{"nonsense", "kubectl batchjob --help"},
 		{"statsu", "kubectl batchjob --help"},
@@ -52,18 +55,18 @@ func TestUsageErrors(t *testing.T) {
 		{"version extra", "kubectl batchjob version --help"},
 		{"version --kubeconfig x", "kubectl batchjob version --help"},
 	} {
-		got := run(t, nil, strings.Fields(tc.args)...)
-		if got.code != exitUsage || kindOf(got.err) != kindUsage {
-			t.Errorf("%s: exit %d, kind %s (%v)", tc.args, got.code, kindOf(got.err), got.err)
+		got := program.Run(t, nil, strings.Fields(tc.args)...)
+		if got.Code != cmdutil.ExitUsage || cmdutil.KindOf(got.Err) != cmdutil.KindUsage {
+			t.Errorf("%s: exit %d, kind %s (%v)", tc.args, got.Code, cmdutil.KindOf(got.Err), got.Err)
 		}
-		if got.out != "" || strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.help) {
-			t.Errorf("%s: stdout %q, stderr %q", tc.args, got.out, got.errOut)
+		if got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.help) {
+			t.Errorf("%s: stdout %q, stderr %q", tc.args, got.Out, got.ErrOut)
 		}
 	}
 }
 
 func TestUnknownOutputListsAllowed(t *testing.T) {
-	got := run(t, newFakeAPI(t), "status", "-o", "xml").errOut
+	got := program.Run(t, clitest.NewAPI(t), "status", "-o", "xml").ErrOut
 	for _, format := range []string{"wide", "json", "yaml", "name"} {
 		if !strings.Contains(got, format) {
 			t.Errorf("%q does not list %s", got, format)
@@ -80,33 +83,33 @@ func TestKubeconfigErrors(t *testing.T) {
 		}
 		return path
 	}
-	valid := writeKubeconfig(t, "http://127.0.0.1:1")
+	valid := clitest.WriteKubeconfig(t, "http://127.0.0.1:1")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("KUBERNETES_MASTER", "")
 	for _, tc := range []struct {
 		name string
 		env  string
 		args []string
-		kind errorKind
+		kind cmdutil.ErrorKind
 		part string
 	}{
-		{"missing file", valid, []string{"--kubeconfig", dir + "/absent"}, kindKubeconfig, dir + "/absent"},
-		{"missing file in KUBECONFIG", dir + "/absent", nil, kindKubeconfig, dir + "/absent"},
-		{"not YAML", write("broken", "\x00: ["), nil, kindKubeconfig, dir + "/broken"},
-		{"empty file", write("empty", ""), nil, kindKubeconfig, dir + "/empty"},
-		{"no such cluster", write("partial", "current-context: x\ncontexts: [{name: x, context: {cluster: nope, user: nope}}]"), nil, kindKubeconfig, "nope"},
-		{"unknown context", valid, []string{"--context", "x\x1b"}, kindContext, valid},
-		{"unknown current context", write("current", "current-context: gone"), nil, kindContext, "gone"},
-		{"unreachable", valid, nil, kindUnreachable, "http://127.0.0.1:1"},
+		{"missing file", valid, []string{"--kubeconfig", dir + "/absent"}, cmdutil.KindKubeconfig, dir + "/absent"},
+		{"missing file in KUBECONFIG", dir + "/absent", nil, cmdutil.KindKubeconfig, dir + "/absent"},
+		{"not YAML", write("broken", "\x00: ["), nil, cmdutil.KindKubeconfig, dir + "/broken"},
+		{"empty file", write("empty", ""), nil, cmdutil.KindKubeconfig, dir + "/empty"},
+		{"no such cluster", write("partial", "current-context: x\ncontexts: [{name: x, context: {cluster: nope, user: nope}}]"), nil, cmdutil.KindKubeconfig, "nope"},
+		{"unknown context", valid, []string{"--context", "x\x1b"}, cmdutil.KindContext, valid},
+		{"unknown current context", write("current", "current-context: gone"), nil, cmdutil.KindContext, "gone"},
+		{"unreachable", valid, nil, cmdutil.KindUnreachable, "http://127.0.0.1:1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", tc.env)
-			got := run(t, nil, append([]string{"status"}, tc.args...)...)
-			if got.code != exitError || kindOf(got.err) != tc.kind || got.out != "" {
-				t.Errorf("exit %d, kind %s, stdout %q", got.code, kindOf(got.err), got.out)
+			got := program.Run(t, nil, append([]string{"status"}, tc.args...)...)
+			if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != tc.kind || got.Out != "" {
+				t.Errorf("exit %d, kind %s, stdout %q", got.Code, cmdutil.KindOf(got.Err), got.Out)
 			}
-			if strings.Count(got.errOut, "\n") != 1 || !strings.Contains(got.errOut, tc.part) || strings.Contains(got.errOut, "\x1b") {
-				t.Errorf("stderr %q", got.errOut)
+			if strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.part) || strings.Contains(got.ErrOut, "\x1b") {
+				t.Errorf("stderr %q", got.ErrOut)
 			}
 		})
 	}
@@ -114,22 +117,22 @@ func TestKubeconfigErrors(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/absent") // is never read
-	text := run(t, nil, "version")
+	text := program.Run(t, nil, "version")
 	for _, part := range []string{"Version:", "Git commit:", "Go version: go", "Platform:"} {
-		if !strings.Contains(text.out, part) {
-			t.Errorf("no %q in %q", part, text.out)
+		if !strings.Contains(text.Out, part) {
+			t.Errorf("no %q in %q", part, text.Out)
 		}
 	}
 	for _, format := range []string{"json", "yaml"} {
-		got := run(t, nil, "version", "-o", format)
-		var info versionInfo
-		if format == "json" && json.Unmarshal([]byte(got.out), &info) != nil {
-			t.Errorf("not JSON: %q", got.out)
+		got := program.Run(t, nil, "version", "-o", format)
+		var info cmdutil.VersionInfo
+		if format == "json" && json.Unmarshal([]byte(got.Out), &info) != nil {
+			t.Errorf("not JSON: %q", got.Out)
 		}
-		if err := yaml.UnmarshalStrict([]byte(got.out), &info); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(got.Out), &info); err != nil {
 			t.Errorf("%s: %v", format, err)
 		}
-		if info != currentVersion() || info.Kind != "Version" || info.APIVersion != "batchjob.dev/v1alpha1" {
+		if info != cmdutil.CurrentVersion() || info.Kind != "Version" || info.APIVersion != "batchjob.dev/v1alpha1" {
 			t.Errorf("%s: %+v", format, info)
 		}
 	}
@@ -148,7 +151,7 @@ func TestVersionSources(t *testing.T) {
 		{"toolchain", "", "", build, "v1.0.0", "abc-dirty"},
 		{"nothing", "", "", nil, "unknown", "unknown"},
 	} {
-		got := newVersionInfo(tc.version, tc.commit, tc.build)
+		got := cmdutil.NewVersionInfo(tc.version, tc.commit, tc.build)
 		if got.Version != tc.wantVersion || got.GitCommit != tc.wantCommit {
 			t.Errorf("%s: %s %s", tc.name, got.Version, got.GitCommit)
 		}
@@ -156,7 +159,7 @@ func TestVersionSources(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	api := newFakeAPI(t, simpleJob("ns1", "alpha", 0), simpleJob("ns1", "beta", 0), simpleJob("ns2", "gamma", 0), simpleJob("ns1", "a\x1b", 0))
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0), clitest.SimpleJob("ns1", "beta", 0), clitest.SimpleJob("ns2", "gamma", 0), clitest.SimpleJob("ns1", "a\x1b", 0))
 	for _, tc := range []struct {
 		args []string
 		want string
@@ -175,9 +178,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"version", ""}, ""},
 		{[]string{"sta"}, "status"},
 	} {
-		got := run(t, api, append([]string{"__complete"}, tc.args...)...)
+		got := program.Run(t, api, append([]string{"__complete"}, tc.args...)...)
 		var words []string
-		for _, line := range strings.Split(got.out, "\n") {
+		for _, line := range strings.Split(got.Out, "\n") {
 			if word, _, _ := strings.Cut(line, "\t"); word != "" && !strings.HasPrefix(word, ":") {
 				words = append(words, word)
 			}
@@ -187,16 +190,16 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		if got := run(t, nil, "completion", shell); got.code != 0 || !strings.Contains(got.out, "kubectl-batchjob") {
-			t.Errorf("completion %s: exit %d", shell, got.code)
+		if got := program.Run(t, nil, "completion", shell); got.Code != 0 || !strings.Contains(got.Out, "kubectl-batchjob") {
+			t.Errorf("completion %s: exit %d", shell, got.Code)
 		}
 	}
 }
 
 func TestCompletionIsSilentWithoutCluster(t *testing.T) {
-	t.Setenv("KUBECONFIG", writeKubeconfig(t, "http://127.0.0.1:1"))
-	got := run(t, nil, "__complete", "status", "")
-	if got.code != 0 || got.out != ":4\n" || strings.Contains(got.errOut, "error") {
-		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.errOut)
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
+	got := program.Run(t, nil, "__complete", "status", "")
+	if got.Code != 0 || got.Out != ":4\n" || strings.Contains(got.ErrOut, "error") {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 )
 
 // BenchmarkStart runs the binary that BATCHJOB_BINARY names (make bench: the stripped one of make build) to its end, and
@@ -45,9 +47,9 @@ func BenchmarkStatusOfManyJobs(b *testing.B) {
 	}
 	var jobs []*unstructured.Unstructured
 	for i := range 5000 {
-		jobs = append(jobs, simpleJob("ns1", fmt.Sprintf("job-%04d", i), int64(i%10)))
+		jobs = append(jobs, clitest.SimpleJob("ns1", fmt.Sprintf("job-%04d", i), int64(i%10)))
 	}
-	kubeconfig := writeKubeconfig(b, newFakeAPI(b, jobs...).url())
+	kubeconfig := clitest.WriteKubeconfig(b, clitest.NewAPI(b, jobs...).URL())
 	var spent []time.Duration
 	for b.Loop() {
 		cmd := exec.Command(binary, "status", "--kubeconfig", kubeconfig)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
 const header = `# Reference
@@ -30,7 +30,7 @@ func Reference(root *cobra.Command) string {
 	b.WriteString(prose(root.Long) + "\n")
 	writeContents(&b, root)
 	shared := map[string]*pflag.Flag{}
-	for _, verb := range cli.Verbs(root) {
+	for _, verb := range help.Verbs(root) {
 		writeCommand(&b, verb, shared)
 		for _, child := range verb.Commands() {
 			writeCommand(&b, child, shared)
@@ -43,7 +43,7 @@ func Reference(root *cobra.Command) string {
 
 func writeContents(b *strings.Builder, root *cobra.Command) {
 	b.WriteString("| verb | |\n|---|---|\n")
-	for _, verb := range cli.Verbs(root) {
+	for _, verb := range help.Verbs(root) {
 		fmt.Fprintf(b, "| [%s](#%s) | %s |\n", verb.Name(), anchor(title(verb)), inCell(verb.Short))
 	}
 	b.WriteString("\n")
@@ -70,19 +70,19 @@ func writeCommand(b *strings.Builder, cmd *cobra.Command, shared map[string]*pfl
 	if cmd.HasExample() {
 		fmt.Fprintf(b, "### Examples of %s\n\n```sh\n%s\n```\n\n", title(cmd), dedent(cmd.Example))
 	}
-	groups := map[cli.FlagGroup]map[string]*pflag.Flag{cli.OwnFlags: {}, cli.LoggingFlags: {}, cli.KubectlFlags: shared}
+	groups := map[help.FlagGroup]map[string]*pflag.Flag{help.OwnFlags: {}, help.LoggingFlags: {}, help.KubectlFlags: shared}
 	connects := false
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" {
-			groups[cli.GroupOf(f)][f.Name] = f
-			connects = connects || cli.GroupOf(f) == cli.KubectlFlags
+			groups[help.GroupOf(f)][f.Name] = f
+			connects = connects || help.GroupOf(f) == help.KubectlFlags
 		}
 	})
-	if own := sorted(groups[cli.OwnFlags]); len(own) > 0 {
+	if own := sorted(groups[help.OwnFlags]); len(own) > 0 {
 		fmt.Fprintf(b, "### Flags of %s\n\n", title(cmd))
 		writeTable(b, own)
 	}
-	if logging := sorted(groups[cli.LoggingFlags]); len(logging) > 0 {
+	if logging := sorted(groups[help.LoggingFlags]); len(logging) > 0 {
 		fmt.Fprintf(b, "### Logging flags of %s\n\n", title(cmd))
 		writeTable(b, logging)
 	}
@@ -104,7 +104,7 @@ func writeTable(b *strings.Builder, flags []*pflag.Flag) {
 	b.WriteString("| flag | default | |\n|---|---|---|\n")
 	for _, f := range flags {
 		_, text := pflag.UnquoteUsage(f)
-		value := cli.DefaultOf(f)
+		value := help.DefaultOf(f)
 		if fixed, ok := machineDefaults()[f.Name]; ok {
 			value = fixed
 		}
@@ -121,7 +121,7 @@ func syntax(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		text = "-" + f.Shorthand + ", " + text
 	}
-	if value := cli.ValueOf(f); value != "" {
+	if value := help.ValueOf(f); value != "" {
 		text += " " + value
 	}
 	return text

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
 // The reference is the same on every machine: nothing of this one is in it.
@@ -42,8 +43,8 @@ func TestReferenceIsComplete(t *testing.T) {
 			t.Errorf("%s: no section with usage and examples", verb.Name())
 		}
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
-			own := !f.Hidden && f.Name != "help" && cli.GroupOf(f) != cli.KubectlFlags
-			if row := strings.Contains(section, "--"+f.Name+"`") || strings.Contains(section, "--"+f.Name+" "+cli.ValueOf(f)+"`"); row != own {
+			own := !f.Hidden && f.Name != "help" && help.GroupOf(f) != help.KubectlFlags
+			if row := strings.Contains(section, "--"+f.Name+"`") || strings.Contains(section, "--"+f.Name+" "+help.ValueOf(f)+"`"); row != own {
 				t.Errorf("%s --%s: in its section %t, want %t", verb.Name(), f.Name, row, own)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
 // command is a command line of the plugin that runs.
@@ -53,7 +54,7 @@ func (f *fixture) startPlugin(args ...string) *command {
 	args = append(args, "-n", f.namespace, "--kubeconfig", kubeconfig)
 	go func() {
 		err := cli.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &c.out, ErrOut: &c.errOut})
-		cli.PrintError(&c.errOut, err)
+		cmdutil.PrintError(&c.errOut, err)
 		c.done <- err
 	}()
 	f.t.Cleanup(cancel)
@@ -72,7 +73,7 @@ func (c *command) untilSays(o *output, text string) {
 func (c *command) end() int {
 	c.f.t.Helper()
 	c.f.until("the command ends", func() bool { return len(c.done) > 0 })
-	return cli.ExitCode(<-c.done)
+	return cmdutil.ExitCode(<-c.done)
 }
 
 func (c *command) wantEnd(code int, out, errOut string) {

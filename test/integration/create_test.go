@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -80,8 +81,8 @@ func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 		var out, errOut bytes.Buffer
 		streams := genericiooptions.IOStreams{In: strings.NewReader(manifestWithNames), Out: &out, ErrOut: &errOut}
 		err := cli.Execute(t.Context(), append([]string{"create", "-f", "-", "--kubeconfig", kubeconfig, "-n", namespace}, args...), streams)
-		cli.PrintError(&errOut, err)
-		return out.String(), errOut.String(), cli.ExitCode(err)
+		cmdutil.PrintError(&errOut, err)
+		return out.String(), errOut.String(), cmdutil.ExitCode(err)
 	}
 	wantErrors := []string{
 		"<stdin>:36:17: the API server does not accept spec.backoffLimit: Invalid value: -1", `<stdin>:46:16: the API server answered`, `unknown field "spec.backofLimit"`,

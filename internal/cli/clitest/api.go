@@ -1,0 +1,321 @@
+package clitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+)
+
+// API speaks as much of the API server's protocol as the verbs need: get, list in chunks, watch with
+// resourceVersions and expiry, metadata-only lists. It can be stopped and started again on its address.
+type API struct {
+	t       testing.TB
+	Address string
+	Server  *httptest.Server
+
+	Mu      sync.Mutex
+	Jobs    []*unstructured.Unstructured
+	version int
+	events  []fakeEvent
+	changed chan struct{} // closed and replaced on every change
+	watches int           // opened so far
+	drops   int           // counts dropWatches
+	expired int           // watches from versions before this get a 410
+	Lists   []string      // raw queries of the lists
+	Refuse  func(r *http.Request) *Status
+	pods    *Pods // nil for none
+}
+
+type fakeEvent struct {
+	version int
+	kind    string
+	job     *unstructured.Unstructured
+}
+
+type Status struct {
+	Code    int
+	Reason  string
+	Message string
+}
+
+func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
+	t.Helper()
+	f := &API{t: t, version: 100, changed: make(chan struct{})}
+	for _, job := range jobs {
+		f.Put(job)
+	}
+	f.Start("127.0.0.1:0")
+	t.Cleanup(f.Stop)
+	return f
+}
+
+func (f *API) Start(address string) {
+	f.t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.Address = listener.Addr().String()
+	f.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(f.Serve)}}
+	f.Server.Start()
+}
+
+func (f *API) Stop() {
+	f.DropWatches()
+	f.Server.CloseClientConnections()
+	f.Server.Close()
+}
+
+func (f *API) URL() string { return "http://" + f.Address }
+
+// Put creates or updates a Job, with a new resourceVersion.
+func (f *API) Put(job *unstructured.Unstructured) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	kind := "ADDED"
+	stored := f.next(job)
+	if i := f.find(job); i >= 0 {
+		kind, f.Jobs[i] = "MODIFIED", stored
+	} else {
+		f.Jobs = append(f.Jobs, stored)
+	}
+	f.record(kind, stored)
+}
+
+func (f *API) Remove(job *unstructured.Unstructured) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if i := f.find(job); i >= 0 {
+		f.Jobs = slices.Delete(f.Jobs, i, i+1)
+	}
+	f.record("DELETED", f.next(job))
+}
+
+func (f *API) next(job *unstructured.Unstructured) *unstructured.Unstructured {
+	f.version++
+	stored := job.DeepCopy()
+	stored.SetResourceVersion(strconv.Itoa(f.version))
+	return stored
+}
+
+func (f *API) find(job *unstructured.Unstructured) int {
+	return slices.IndexFunc(f.Jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) })
+}
+
+func (f *API) record(kind string, job *unstructured.Unstructured) {
+	f.events = append(f.events, fakeEvent{version: f.version, kind: kind, job: job})
+	f.wake()
+}
+
+func (f *API) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// DropWatches ends all open watches.
+func (f *API) DropWatches() {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.drops++
+	f.wake()
+}
+
+// Expire forgets the history: a watch from before now gets a 410.
+func (f *API) Expire() {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.version++
+	f.expired, f.events = f.version, nil
+}
+
+func (f *API) SetRefuse(refuse func(r *http.Request) *Status) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Refuse = refuse
+}
+
+// Opened is how many watches there were.
+func (f *API) Opened() int {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.watches
+}
+
+func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
+	f.Mu.Lock()
+	refuse := f.Refuse
+	f.Mu.Unlock()
+	if refuse != nil {
+		if status := refuse(r); status != nil {
+			WriteStatus(w, status, "")
+			return
+		}
+	}
+	path := strings.Trim(r.URL.Path, "/")
+	if f.pods != nil && f.pods.serve(w, r, path) {
+		return
+	}
+	if path == "api/v1/namespaces" {
+		WriteJSON(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []any{
+			Partial(map[string]any{"name": "ns1"}), Partial(map[string]any{"name": "ns2"}),
+		}})
+		return
+	}
+	namespace, name, ok := jobPath(path)
+	switch {
+	case !ok:
+		WriteStatus(w, &Status{404, "NotFound", "the server could not find the requested resource"}, "")
+	case name != "":
+		f.serveGet(w, namespace, name)
+	case r.URL.Query().Get("watch") == "true":
+		f.serveWatch(w, r, namespace)
+	default:
+		f.serveList(w, r, namespace)
+	}
+}
+
+func jobPath(path string) (namespace, name string, ok bool) {
+	rest, ok := strings.CutPrefix(path, "apis/batch/v1/")
+	parts := strings.Split(rest, "/")
+	switch {
+	case !ok:
+	case rest == "jobs":
+		return "", "", true
+	case len(parts) >= 3 && parts[0] == "namespaces" && parts[2] == "jobs":
+		return parts[1], strings.Join(parts[3:], "/"), true
+	}
+	return "", "", false
+}
+
+func (f *API) serveGet(w http.ResponseWriter, namespace, name string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, job := range f.Jobs {
+		if job.GetNamespace() == namespace && job.GetName() == name {
+			WriteJSON(w, http.StatusOK, job.Object)
+			return
+		}
+	}
+	WriteStatus(w, &Status{404, "NotFound", fmt.Sprintf("jobs.batch %q not found", name)}, name)
+}
+
+func (f *API) serveList(w http.ResponseWriter, r *http.Request, namespace string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Lists = append(f.Lists, r.URL.RawQuery)
+	query := r.URL.Query()
+	items := []any{}
+	metadataOnly := strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList")
+	for _, job := range f.Jobs {
+		if !selected(job, namespace, query.Get("labelSelector"), query.Get("fieldSelector")) {
+			continue
+		}
+		if metadataOnly {
+			items = append(items, Partial(job.Object["metadata"]))
+			continue
+		}
+		item := job.DeepCopy().Object
+		delete(item, "kind") // as the API server does in lists
+		delete(item, "apiVersion")
+		items = append(items, item)
+	}
+	listMeta := map[string]any{"resourceVersion": strconv.Itoa(f.version)}
+	from, _ := strconv.Atoi(query.Get("continue"))
+	items = items[from:]
+	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && len(items) > limit {
+		items = items[:limit]
+		listMeta["continue"] = strconv.Itoa(from + limit)
+	}
+	list := map[string]any{"kind": "JobList", "apiVersion": "batch/v1", "metadata": listMeta, "items": items}
+	if metadataOnly {
+		list["kind"], list["apiVersion"] = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
+	WriteJSON(w, http.StatusOK, list)
+}
+
+func (f *API) serveWatch(w http.ResponseWriter, r *http.Request, namespace string) {
+	query := r.URL.Query()
+	from, _ := strconv.Atoi(query.Get("resourceVersion"))
+	f.Mu.Lock()
+	f.watches++
+	drops := f.drops
+	f.Mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	for {
+		w.(http.Flusher).Flush()
+		f.Mu.Lock()
+		changed, events, gone, dropped := f.changed, f.events, from < f.expired, f.drops != drops
+		f.Mu.Unlock()
+		if gone {
+			writeEvent(w, "ERROR", StatusObject(&Status{410, "Expired", "too old resource version"}, ""))
+			return
+		}
+		for _, event := range events {
+			if event.version > from && selected(event.job, namespace, query.Get("labelSelector"), query.Get("fieldSelector")) {
+				from = event.version
+				writeEvent(w, event.kind, event.job.Object)
+			}
+		}
+		w.(http.Flusher).Flush()
+		if dropped {
+			return
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func selected(job *unstructured.Unstructured, namespace, labelSelector, fieldSelector string) bool {
+	byLabel, err := labels.Parse(labelSelector)
+	if err != nil {
+		return false
+	}
+	byField, err := fields.ParseSelector(fieldSelector)
+	if err != nil {
+		return false
+	}
+	return (namespace == "" || namespace == job.GetNamespace()) && byLabel.Matches(labels.Set(job.GetLabels())) &&
+		byField.Matches(fields.Set{"metadata.name": job.GetName()})
+}
+
+func Partial(objectMeta any) map[string]any {
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": objectMeta}
+}
+
+func StatusObject(s *Status, name string) map[string]any {
+	return map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": s.Code, "reason": s.Reason, "message": s.Message,
+		"details": map[string]any{"kind": "jobs", "group": "batch", "name": name},
+	}
+}
+
+func WriteStatus(w http.ResponseWriter, s *Status, name string) {
+	WriteJSON(w, s.Code, StatusObject(s, name))
+}
+
+func writeEvent(w http.ResponseWriter, kind string, object map[string]any) {
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": kind, "object": object})
+}
+
+func WriteJSON(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object)
+}

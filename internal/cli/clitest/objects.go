@@ -1,0 +1,160 @@
+package clitest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// Objects stands before the fake API, and serves what an explanation reads beside Jobs,
+// pods and logs: events of ns1. There are no leases and no nodes.
+type Objects struct {
+	API  *API
+	Pods *Pods
+
+	Mu     sync.Mutex
+	Events []*corev1.Event
+	asked  []string
+}
+
+func NewObjects(t *testing.T, jobs ...*unstructured.Unstructured) *Objects {
+	t.Helper()
+	api, pods := NewPods(t, jobs...)
+	o := &Objects{API: api, Pods: pods}
+	api.Server.Close()
+	api.Server = httptest.NewServer(o)
+	api.Address = api.Server.Listener.Addr().String()
+	return o
+}
+
+func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.Mu.Lock()
+	o.asked = append(o.asked, r.Method+" "+r.URL.Path)
+	o.Mu.Unlock()
+	o.API.Mu.Lock()
+	refuse := o.API.Refuse
+	o.API.Mu.Unlock()
+	kind := map[string]string{"api/v1/namespaces/ns1/events": "EventList", "apis/coordination.k8s.io/v1/leases": "LeaseList"}[strings.Trim(r.URL.Path, "/")]
+	if kind == "" {
+		o.API.Serve(w, r)
+		return
+	}
+	if refuse != nil {
+		if status := refuse(r); status != nil {
+			WriteStatus(w, status, "")
+			return
+		}
+	}
+	if kind == "LeaseList" {
+		WriteJSON(w, http.StatusOK, map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": kind, "metadata": map[string]any{}, "items": []any{}})
+		return
+	}
+	o.serveEvents(w, r)
+}
+
+func (o *Objects) serveEvents(w http.ResponseWriter, r *http.Request) {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	selector, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	list := &corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}}
+	for _, e := range o.Events {
+		about := e.InvolvedObject
+		if selector.Matches(fields.Set{"involvedObject.kind": about.Kind, "involvedObject.name": about.Name, "involvedObject.uid": string(about.UID)}) {
+			list.Items = append(list.Items, *e)
+		}
+	}
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	list.Items = list.Items[min(from, len(list.Items)):]
+	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(list.Items) > limit {
+		list.Items, list.Continue = list.Items[:limit], strconv.Itoa(from+limit)
+	}
+	WriteJSON(w, http.StatusOK, list)
+}
+
+// Methods are the HTTP methods that were used.
+func (o *Objects) Methods() map[string]bool {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	used := map[string]bool{}
+	for _, line := range o.asked {
+		method, _, _ := strings.Cut(line, " ")
+		used[method] = true
+	}
+	return used
+}
+
+// RefusePath answers requests whose path ends so.
+func (o *Objects) RefusePath(suffix string, code int, reason string) {
+	o.API.SetRefuse(func(r *http.Request) *Status {
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			return &Status{code, reason, "refused by the test"}
+		}
+		return nil
+	})
+}
+
+// EndedPod is one of the Job, whose container main ended with the code a minute ago.
+func EndedPod(job *unstructured.Unstructured, name string, code int32, message string) *corev1.Pod {
+	at := metav1.NewTime(Now().Add(-time.Minute))
+	pod := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.GetNamespace(), Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(Now().Add(-2 * time.Minute)),
+			Labels:          map[string]string{"job": job.GetName()},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.GetName(), UID: job.GetUID(), Controller: ptr.To(true)}},
+		},
+		Spec:   corev1.PodSpec{NodeName: "node-1"},
+		Status: corev1.PodStatus{Phase: corev1.PodFailed},
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message, FinishedAt: at},
+	}}}
+	return pod
+}
+
+// ExplainedJob has failed by a named rule: exit code 42 of its pod NAME-a.
+func ExplainedJob(namespace, name string) *unstructured.Unstructured {
+	message := "Container main for pod " + namespace + "/" + name + "-a failed with exit code 42 matching FailJob rule at index 0"
+	condition := func(kind string) any {
+		return map[string]any{"type": kind, "status": "True", "reason": "PodFailurePolicy_Corrupt", "message": message, "lastTransitionTime": "2026-03-01T11:59:00Z"}
+	}
+	job := SimpleJob(namespace, name, 0)
+	job.SetAnnotations(map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=Corrupt"})
+	job.Object["spec"] = map[string]any{
+		"completions": int64(10), "parallelism": int64(2), "backoffLimit": int64(3),
+		"selector": map[string]any{"matchLabels": map[string]any{"job": name}},
+		"podFailurePolicy": map[string]any{"rules": []any{map[string]any{
+			"action": "FailJob", "onExitCodes": map[string]any{"operator": "In", "values": []any{int64(42)}},
+		}}},
+	}
+	job.Object["status"] = map[string]any{
+		"failed": int64(1), "startTime": "2026-03-01T11:55:00Z", "conditions": []any{condition("FailureTarget"), condition("Failed")},
+	}
+	return job
+}
+
+// NewExplained is the fake API with Job ns1/train that has failed, its pod, log and event.
+func NewExplained(t *testing.T, more ...*unstructured.Unstructured) *Objects {
+	t.Helper()
+	train := ExplainedJob("ns1", "train")
+	o := NewObjects(t, append(more, train)...)
+	o.Pods.Put(EndedPod(train, "train-a", 42, "table is corrupt"))
+	o.Pods.Write("train-a/main", "reading", "bad checksum")
+	o.Events = append(o.Events, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "e1"}, Type: "Warning", Reason: "NodeHasTrouble", Message: "disk",
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "train-a", UID: "uid-train-a"},
+		LastTimestamp:  metav1.NewTime(Now().Add(-time.Minute)),
+	})
+	return o
+}

@@ -1,0 +1,349 @@
+package clitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Pods is the part of the fake API that serves the pods of namespace ns1, and their logs.
+type Pods struct {
+	t *testing.T
+
+	Mu       sync.Mutex
+	Pods     []*corev1.Pod
+	version  int
+	events   []fakePodEvent
+	changed  chan struct{}
+	Logs     map[string]*fakeLog // by pod/container, with /previous
+	requests []string            // for logs, pod?query, in order
+	Pages    int
+	open     int // logs that are being served
+	Most     int
+	Watches  int
+	cuts     int
+	Blind    bool               // watches tell nothing
+	Refuse   map[string]*Status // by pod, its logs
+}
+
+type fakePodEvent struct {
+	version int
+	kind    string
+	pod     *corev1.Pod
+}
+
+// fakeLog is what a container wrote: a line each second from 12:00:00 on, unless it says another time.
+type fakeLog struct {
+	lines []fakeLine
+	Tail  string // without a newline
+	Ended bool
+	Big   int // so many bytes of one line come first
+}
+
+type fakeLine struct {
+	at   time.Time
+	text string
+}
+
+func NewPods(t *testing.T, jobs ...*unstructured.Unstructured) (*API, *Pods) {
+	t.Helper()
+	api := NewAPI(t, jobs...)
+	pods := &Pods{t: t, version: 1000, changed: make(chan struct{}), Logs: map[string]*fakeLog{}, Refuse: map[string]*Status{}}
+	api.pods = pods
+	t.Cleanup(pods.Cut)
+	return api, pods
+}
+
+func (f *Pods) Locked(change func()) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	change()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *Pods) Put(pod *corev1.Pod) {
+	f.Locked(func() {
+		f.version++
+		pod = pod.DeepCopy()
+		pod.ResourceVersion = strconv.Itoa(f.version)
+		kind := "ADDED"
+		if i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == pod.Name }); i >= 0 {
+			kind, f.Pods[i] = "MODIFIED", pod
+		} else {
+			f.Pods = append(f.Pods, pod)
+		}
+		f.events = append(f.events, fakePodEvent{version: f.version, kind: kind, pod: pod})
+	})
+}
+
+func (f *Pods) Remove(name string) {
+	f.Locked(func() {
+		f.version++
+		i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+		f.events = append(f.events, fakePodEvent{version: f.version, kind: "DELETED", pod: f.Pods[i]})
+		f.Pods = slices.Delete(f.Pods, i, i+1)
+	})
+}
+
+// Write appends lines to a log, a second after the last.
+func (f *Pods) Write(key string, lines ...string) {
+	f.Locked(func() {
+		log := f.Log(key)
+		for _, line := range lines {
+			at := Now()
+			if n := len(log.lines); n > 0 {
+				at = log.lines[n-1].at.Add(time.Second)
+			}
+			log.lines = append(log.lines, fakeLine{at: at, text: line})
+		}
+	})
+}
+
+// WriteAt appends lines of one and the same moment.
+func (f *Pods) WriteAt(key string, at time.Time, lines ...string) {
+	f.Locked(func() {
+		for _, line := range lines {
+			f.Log(key).lines = append(f.Log(key).lines, fakeLine{at: at, text: line})
+		}
+	})
+}
+
+func (f *Pods) End(key string) { f.Locked(func() { f.Log(key).Ended = true }) }
+
+func (f *Pods) Log(key string) *fakeLog {
+	if f.Logs[key] == nil {
+		f.Logs[key] = &fakeLog{}
+	}
+	return f.Logs[key]
+}
+
+// Cut breaks all connections of logs.
+func (f *Pods) Cut() { f.Locked(func() { f.cuts++ }) }
+
+func (f *Pods) Requested() []string {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return slices.Clone(f.requests)
+}
+
+func (f *Pods) serve(w http.ResponseWriter, r *http.Request, path string) bool {
+	rest, ok := strings.CutPrefix(path, "api/v1/namespaces/ns1/pods")
+	if !ok {
+		return false
+	}
+	parts := strings.Split(strings.Trim(rest, "/"), "/")
+	switch {
+	case len(parts) == 2 && parts[1] == "log":
+		f.serveLog(w, r, parts[0])
+	case r.URL.Query().Get("watch") == "true":
+		f.serveWatch(w, r)
+	default:
+		f.serveList(w, r)
+	}
+	return true
+}
+
+func (f *Pods) serveList(w http.ResponseWriter, r *http.Request) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	f.Pages++
+	selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+	list := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
+	list.ResourceVersion = strconv.Itoa(f.version)
+	for _, pod := range f.Pods {
+		if selector.Matches(labels.Set(pod.Labels)) {
+			list.Items = append(list.Items, *pod)
+		}
+	}
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	list.Items = list.Items[from:]
+	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(list.Items) > limit {
+		list.Items = list.Items[:limit]
+		list.Continue = strconv.Itoa(from + limit)
+	}
+	WriteJSON(w, http.StatusOK, list)
+}
+
+func (f *Pods) serveWatch(w http.ResponseWriter, r *http.Request) {
+	from, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	f.Mu.Lock()
+	f.Watches++
+	f.Mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	for {
+		w.(http.Flusher).Flush()
+		f.Mu.Lock()
+		changed, events, blind := f.changed, f.events, f.Blind
+		f.Mu.Unlock()
+		for _, event := range events {
+			if event.version > from && !blind {
+				from = event.version
+				object := event.pod.DeepCopy()
+				object.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+				_ = json.NewEncoder(w).Encode(map[string]any{"type": event.kind, "object": object})
+			}
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (f *Pods) serveLog(w http.ResponseWriter, r *http.Request, pod string) {
+	query := r.URL.Query()
+	key := pod + "/" + query.Get("container")
+	if query.Get("previous") == "true" {
+		key += "/previous"
+	}
+	f.Mu.Lock()
+	f.requests = append(f.requests, pod+"?"+r.URL.RawQuery)
+	refused, log := f.Refuse[pod], f.Logs[key]
+	cuts := f.cuts
+	f.open++
+	f.Most = max(f.Most, f.open)
+	f.Mu.Unlock()
+	defer func() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		f.open--
+	}()
+	switch {
+	case refused != nil:
+		WritePodStatus(w, refused, pod)
+		return
+	case log == nil:
+		WritePodStatus(w, &Status{404, "NotFound", fmt.Sprintf("pods %q not found", pod)}, pod)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(http.StatusOK)
+	for i := 0; i < log.Big; i += 1000 {
+		_, _ = fmt.Fprint(w, strings.Repeat("x", 1000))
+	}
+	since := time.Time{}
+	if text := query.Get("sinceTime"); text != "" {
+		since, _ = time.Parse(time.RFC3339, text)
+	}
+	if seconds, err := strconv.Atoi(query.Get("sinceSeconds")); err == nil {
+		since = Now().Add(-time.Duration(seconds) * time.Second)
+	}
+	sent := 0
+	if tail, err := strconv.Atoi(query.Get("tailLines")); err == nil {
+		f.Mu.Lock()
+		sent = max(0, len(log.lines)-tail)
+		f.Mu.Unlock()
+	}
+	for {
+		f.Mu.Lock()
+		changed, lines, ended, tail, cut := f.changed, log.lines, log.Ended, log.Tail, f.cuts != cuts
+		f.Mu.Unlock()
+		for ; sent < len(lines); sent++ {
+			if lines[sent].at.Before(since) {
+				continue
+			}
+			if query.Get("timestamps") == "true" {
+				_, _ = fmt.Fprint(w, lines[sent].at.Format("2006-01-02T15:04:05.000000000Z07:00")+" ")
+			}
+			_, _ = fmt.Fprintln(w, lines[sent].text)
+		}
+		w.(http.Flusher).Flush()
+		if cut {
+			panic(http.ErrAbortHandler)
+		}
+		if ended || query.Get("follow") != "true" {
+			_, _ = fmt.Fprint(w, tail)
+			return
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func WritePodStatus(w http.ResponseWriter, s *Status, pod string) {
+	status := StatusObject(s, pod)
+	status["details"] = map[string]any{"kind": "pods", "name": pod}
+	WriteJSON(w, s.Code, status)
+}
+
+// LogsJob is the Indexed Job "train" with 10 indexes.
+func LogsJob() *unstructured.Unstructured {
+	job := SimpleJob("ns1", "train", 0)
+	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
+	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": "train"}, "spec", "selector", "matchLabels")
+	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "main"}}, "spec", "template", "spec", "containers")
+	return job
+}
+
+func Waits(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+// TrainPod is a pod of the Job with one container; an index below zero is none.
+func TrainPod(suffix string, index, attempt int, phase corev1.PodPhase, state corev1.ContainerState) *corev1.Pod {
+	yes := true
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns1", Name: "train-" + suffix, UID: types.UID("uid-" + suffix), Labels: map[string]string{"job": "train"},
+		Annotations:       map[string]string{},
+		CreationTimestamp: metav1.NewTime(Now()),
+		OwnerReferences:   []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "ns1-train", Controller: &yes}},
+	}}
+	if index >= 0 {
+		pod.Annotations["batch.kubernetes.io/job-completion-index"] = fmt.Sprint(index)
+	}
+	if attempt > 0 {
+		pod.Annotations["batchjob.dev/attempt"] = fmt.Sprint(attempt)
+	}
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	pod.Status.Phase = phase
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: state}}
+	return pod
+}
+
+func FailedPod(suffix string, index, attempt int) *corev1.Pod {
+	return TrainPod(suffix, index, attempt, corev1.PodFailed, Exited(1))
+}
+
+func RunningPod(suffix string, index, attempt int) *corev1.Pod {
+	return TrainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
+}
+
+// ended puts the pod and its log, complete.
+func (f *Pods) WithLog(pod *corev1.Pod, lines ...string) {
+	f.Put(pod)
+	f.Write(pod.Name+"/main", lines...)
+	f.End(pod.Name + "/main")
+}
+
+func (f *Pods) WaitRequests(n int) {
+	f.t.Helper()
+	WaitFor(f.t, func() bool { return len(f.Requested()) >= n }, func() string { return strings.Join(f.Requested(), "\n") })
+}
+
+func Exited(code int32) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
+}
+
+func nowRunning() corev1.ContainerState {
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+}

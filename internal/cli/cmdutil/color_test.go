@@ -1,0 +1,107 @@
+package cmdutil
+
+import (
+	"bytes"
+	"io"
+	"testing"
+)
+
+// The conventions of ux.md: --color, NO_COLOR, narrow terminals from 60 columns, ASCII fallback.
+func TestColorFlagAndEnvironment(t *testing.T) {
+	for _, tc := range []struct {
+		name, when string
+		terminal   bool
+		env        map[string]string
+		want       bool
+	}{
+		{"auto on a terminal", colorAuto, true, nil, true},
+		{"auto in a pipe", colorAuto, false, nil, false},
+		{"NO_COLOR of any value", colorAuto, true, map[string]string{"NO_COLOR": "0"}, false},
+		{"an empty NO_COLOR is none", colorAuto, true, map[string]string{"NO_COLOR": ""}, true},
+		{"a dumb terminal", colorAuto, true, map[string]string{"TERM": "dumb"}, false},
+		{"always wins over NO_COLOR", colorAlways, false, map[string]string{"NO_COLOR": "1"}, true},
+		{"never", colorNever, true, nil, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := ColorFlag{when: tc.when}
+			if got := c.display(tc.terminal, 100, getenvOf(tc.env)).Color; got != tc.want {
+				t.Errorf("color is %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDisplayWidth(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		terminal bool
+		columns  int
+		env      map[string]string
+		want     int
+	}{
+		{"a pipe is not wrapped, whatever the shell says", false, 0, map[string]string{"COLUMNS": "100"}, 0},
+		{"the terminal knows best", true, 132, map[string]string{"COLUMNS": "100"}, 132},
+		{"the shell is next", true, 0, map[string]string{"COLUMNS": "100"}, 100},
+		{"nobody knows", true, 0, nil, 80},
+		{"nonsense", true, 0, map[string]string{"COLUMNS": "wide"}, 80},
+		{"negative nonsense", true, 0, map[string]string{"COLUMNS": "-5"}, 80},
+		{"not below 60", true, 20, nil, 60},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := ColorFlag{when: colorAuto}
+			if got := c.display(tc.terminal, tc.columns, getenvOf(tc.env)).Width; got != tc.want {
+				t.Errorf("width is %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestShowsUnicode(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		env  map[string]string
+		want bool
+	}{
+		{"UTF-8 by LANG", map[string]string{"LANG": "de_DE.UTF-8"}, true},
+		{"utf8 without the dash", map[string]string{"LANG": "C.utf8"}, true},
+		{"LC_ALL wins over LANG", map[string]string{"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, false},
+		{"LC_ALL wins over LC_CTYPE", map[string]string{"LC_ALL": "C.UTF-8", "LC_CTYPE": "C"}, true},
+		{"LC_CTYPE wins over LANG", map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1", "LANG": "de_DE.UTF-8"}, false},
+		{"an empty variable is not set", map[string]string{"LC_ALL": "", "LANG": "C.UTF-8"}, true},
+		{"the console of Linux lacks glyphs", map[string]string{"LANG": "C.UTF-8", "TERM": "linux"}, false},
+		{"a dumb terminal", map[string]string{"LANG": "C.UTF-8", "TERM": "dumb"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := showsUnicode(getenvOf(tc.env)); got != tc.want {
+				t.Errorf("showsUnicode is %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDisplayOfABufferIsNoTerminal(t *testing.T) {
+	c := ColorFlag{when: colorAuto}
+	if d := c.DisplayOf(Env{}, &bytes.Buffer{}); d.Terminal || d.Color || d.Width != 0 {
+		t.Errorf("a buffer is shown as %+v", d)
+	}
+	fake := Env{Terminal: func(io.Writer) int { return 100 }}
+	if d := c.DisplayOf(fake, &bytes.Buffer{}); !d.Terminal || d.Width != 100 {
+		t.Errorf("a terminal of 100 columns is shown as %+v", d)
+	}
+}
+
+func TestColorFlagRejectsOtherWords(t *testing.T) {
+	c := ColorFlag{when: "sometimes"}
+	if err := c.Validate(); err == nil {
+		t.Error("no error for --color sometimes")
+	}
+	for _, word := range colorWords() {
+		if err := (&ColorFlag{when: word}).Validate(); err != nil {
+			t.Errorf("--color %s: %v", word, err)
+		}
+	}
+}
+
+func getenvOf(env map[string]string) func(string) string {
+	return func(name string) string { return env[name] }
+}

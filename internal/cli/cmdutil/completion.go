@@ -1,0 +1,132 @@
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// CompletionTimeout is how long the shell may wait for the cluster after TAB.
+const CompletionTimeout = 2 * time.Second
+
+// MustCompleteFlag registers a completion; it fails only for a flag that does not exist.
+func MustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(fmt.Sprintf("completion of --%s: %v", flag, err))
+	}
+}
+
+// CompleteKubeFlags completes --namespace from the cluster, and what the kubeconfig names.
+func CompleteKubeFlags(cmd *cobra.Command, flags *genericclioptions.ConfigFlags) {
+	MustCompleteFlag(cmd, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names := ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
+		return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
+	})
+	for _, flag := range []string{"context", "cluster", "user"} {
+		MustCompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return WithPrefix(kubeconfigNames(flags, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// kubeconfigNames are the names of what a flag chooses in the kubeconfig.
+func kubeconfigNames(flags *genericclioptions.ConfigFlags, flag string) []string {
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	switch {
+	case err != nil:
+		return nil
+	case flag == "cluster":
+		return slices.Sorted(maps.Keys(raw.Clusters))
+	case flag == "user":
+		return slices.Sorted(maps.Keys(raw.AuthInfos))
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
+}
+
+// CompleteJobs completes names of Jobs, in the form that the user began; nothing where flags choose the Jobs.
+func CompleteJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		prefix := ""
+		if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
+			if !isJobResource(resource) {
+				return nil, directive
+			}
+			prefix = resource + "/"
+		}
+		namespace, err := KubeNamespace(flags)
+		if err != nil || byFlags() {
+			return nil, directive
+		}
+		given, _ := ParseJobArgs(args)
+		var candidates []string
+		for _, name := range ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Namespace: namespace}) {
+			if !slices.Contains(given, name) {
+				candidates = append(candidates, prefix+name)
+			}
+		}
+		return WithPrefix(candidates, toComplete), directive
+	}
+}
+
+// WithPrefix keeps the candidates that begin with prefix and that a shell can show as they are.
+func WithPrefix(candidates []string, prefix string) []string {
+	return slices.DeleteFunc(candidates, func(c string) bool {
+		return !strings.HasPrefix(c, prefix) || sanitize.Line(c) != c
+	})
+}
+
+// fileFlags take the name of a file or folder.
+func fileFlags() []string {
+	return []string{
+		"filename", "kubeconfig", "cache-dir", "certificate-authority", "client-certificate", "client-key",
+		"template", "tls-cert-file", "tls-private-key-file",
+	}
+}
+
+// FinishCompletion keeps the shell from offering files where none are meant.
+func FinishCompletion(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil && cmd.Runnable() && !cmd.HasSubCommands() && cmd.Name() != "help" {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, completed := cmd.GetFlagCompletionFunc(f.Name); !completed && !slices.Contains(fileFlags(), f.Name) {
+			MustCompleteFlag(cmd, f.Name, cobra.NoFileCompletions)
+		}
+	})
+}
+
+// withinTimeout gives ask the time that a shell may wait. Credential plugins do not look at the context: an answer that
+// comes later is not waited for.
+func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (answer T) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	defer cancel()
+	answers := make(chan T, 1)
+	go func() { answers <- ask(ctx) }()
+	select {
+	case answer = <-answers:
+	case <-ctx.Done():
+	}
+	return answer
+}
+
+// CompleteWords completes the values of a flag that has a fixed set of them.
+func CompleteWords(words ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return WithPrefix(append([]string(nil), words...), toComplete), cobra.ShellCompDirectiveNoFileComp
+	}
+}

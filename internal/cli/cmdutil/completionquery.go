@@ -1,0 +1,81 @@
+package cmdutil
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/metadata"
+)
+
+// ObjectQuery says which objects the shell is offered.
+type ObjectQuery struct {
+	Resource  schema.GroupVersionResource
+	Namespace string // empty for all, and for what has none
+	Labels    string
+	Fields    string
+	Limit     int64 // 0 for all
+}
+
+// options lets the API server answer from its cache, which ignores limits.
+func (q ObjectQuery) options() metav1.ListOptions {
+	options := metav1.ListOptions{LabelSelector: q.Labels, FieldSelector: q.Fields, Limit: q.Limit}
+	if q.Limit == 0 {
+		options.ResourceVersion = "0"
+	}
+	return options
+}
+
+// ObjectNames asks the cluster for names only, and returns those of each query sorted, one query after the other. It is
+// silent: without an answer in time there are none.
+func ObjectNames(ctx context.Context, flags *genericclioptions.ConfigFlags, queries ...ObjectQuery) []string {
+	return withinTimeout(ctx, func(ctx context.Context) (names []string) {
+		config, err := RESTConfig(flags, io.Discard)
+		if err != nil {
+			return nil
+		}
+		client, err := metadata.NewForConfig(config)
+		if err != nil {
+			return nil
+		}
+		for _, q := range queries {
+			list, err := client.Resource(q.Resource).Namespace(q.Namespace).List(ctx, q.options())
+			if err != nil {
+				return names
+			}
+			first := len(names)
+			for i := range list.Items {
+				names = append(names, list.Items[i].Name)
+			}
+			slices.Sort(names[first:])
+		}
+		return names
+	})
+}
+
+// jobToComplete is the Job that the command line names; nil without an answer in time.
+func jobToComplete(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string) *batchv1.Job {
+	names, err := ParseJobArgs(args)
+	if err != nil || len(names) != 1 {
+		return nil
+	}
+	return withinTimeout(ctx, func(ctx context.Context) *batchv1.Job {
+		_, set, err := ClientOf(flags, JobChoice{}, io.Discard)
+		if err != nil {
+			return nil
+		}
+		object, err := set.Get(ctx, names[0])
+		if err != nil {
+			return nil
+		}
+		job, err := ToJob(object)
+		if err != nil {
+			return nil
+		}
+		return job
+	})
+}

@@ -1,0 +1,31 @@
+package cmdutil
+
+import (
+	"io"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+)
+
+// Env is what verbs take from the outside world beside their flags.
+type Env struct {
+	genericiooptions.IOStreams
+
+	Now   func() time.Time
+	Retry feed.Retry // of a lost connection
+
+	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
+	Ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
+	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
+}
+
+// NewEnv returns that of a process.
+func NewEnv(streams genericiooptions.IOStreams) Env {
+	return Env{
+		IOStreams: streams,
+		Now:       time.Now,
+		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second},
+	}
+}

@@ -1,0 +1,104 @@
+package cmdutil
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+// Explainer reads what belongs to a Job, and explains it.
+type Explainer struct {
+	Client   kubernetes.Interface
+	now      func() time.Time
+	Options  explain.Options
+	LogLines int64
+	// Brief leaves out what only the explanation of a single Job shows.
+	Brief bool
+
+	once   sync.Once
+	reader *gather.Reader
+}
+
+// OpenJobs makes the clients of a verb that looks at Jobs.
+func OpenJobs(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer, env Env) (feed.JobSet, *Explainer, error) {
+	config, set, err := ClientOf(kube, choice, warnings)
+	if err != nil {
+		return set, nil, err
+	}
+	explainer, err := NewExplainer(config, env.Now)
+	return set, explainer, err
+}
+
+// NewExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.
+func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.QPS = -1 // ExplainAtOnce is the limit.
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, ExplainConfigError(err)
+	}
+	return &Explainer{Client: client, now: now}, nil
+}
+
+// facts are what there is to know of a Job that was read before.
+func (e *Explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
+	job, err := feed.NamedJob(object)
+	if err != nil {
+		return explain.Input{}, err
+	}
+	e.once.Do(func() {
+		e.reader = gather.NewReader(e.Client, gather.Options{
+			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy,
+			LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+		})
+	})
+	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil
+}
+
+func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructured) (explain.Report, error) {
+	facts, err := e.facts(ctx, object)
+	if err != nil {
+		return explain.Report{}, err
+	}
+	return analysis.Explain(facts, e.Options), ctx.Err()
+}
+
+// ExplainAtOnce is how many Jobs are read at a time.
+const ExplainAtOnce = 4
+
+// Reports are those of several Jobs, in order. done is told after each how many there are.
+func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructured, done func(int)) ([]explain.Report, error) {
+	reports := make([]explain.Report, len(jobs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(ExplainAtOnce)
+	var mu sync.Mutex
+	finished := 0
+	for i, job := range jobs {
+		group.Go(func() error {
+			var err error
+			reports[i], err = e.Report(ctx, job)
+			mu.Lock()
+			defer mu.Unlock()
+			finished++
+			done(finished)
+			return err
+		})
+	}
+	return reports, group.Wait()
+}

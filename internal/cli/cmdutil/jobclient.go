@@ -1,0 +1,79 @@
+package cmdutil
+
+import (
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// ClientOf makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
+func ClientOf(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
+	set := feed.JobSet{Selector: choice.Selector, Names: choice.Names}
+	config, err := RESTConfig(kube, warnings)
+	if err != nil {
+		return nil, set, err
+	}
+	if !choice.AllNamespaces {
+		if set.Namespace, err = KubeNamespace(kube); err != nil {
+			return nil, set, err
+		}
+	}
+	jobs, err := JobsResource(config)
+	if err != nil {
+		return nil, set, err
+	}
+	set.Client = jobs
+	if set.Namespace != "" {
+		set.Client = jobs.Namespace(set.Namespace)
+	}
+	return config, set, nil
+}
+
+// JobsResource keeps objects as the server sent them.
+func JobsResource(config *rest.Config) (dynamic.NamespaceableResourceInterface, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, ExplainConfigError(err)
+	}
+	return client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs")), nil
+}
+
+// ReportNone writes that there are no Jobs.
+func ReportNone(out io.Writer, set feed.JobSet) {
+	if set.Namespace == "" {
+		fmt.Fprintln(out, "No jobs found.")
+		return
+	}
+	fmt.Fprintf(out, "No jobs found in %s namespace.\n", sanitize.Line(set.Namespace))
+}
+
+// ToJob reads the fields that this program knows.
+func ToJob(object *unstructured.Unstructured) (*batchv1.Job, error) {
+	job := &batchv1.Job{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
+		return nil, fmt.Errorf("reading Job %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	}
+	return job, nil
+}
+
+// TemplateContainers are the containers of the Job's template; a webhook may give pods more.
+func TemplateContainers(job *batchv1.Job) []string {
+	var names []string
+	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,150 @@
+package cmdutil
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+const (
+	// What kubectl allows itself: client-go's 5 per second would let 100 names take 20 s.
+	queriesPerSecond, queriesAtOnce = 50, 300
+
+	kubeconfigHint = "name one with --kubeconfig or in KUBECONFIG"
+	// defaultServer is what client-go falls back to without any configuration (clientcmd.ClusterDefaults).
+	defaultServer = "http://localhost:8080"
+)
+
+// NewKubeFlags returns kubectl's connection flags, for a verb that talks to the cluster.
+func NewKubeFlags() *genericclioptions.ConfigFlags {
+	return genericclioptions.NewConfigFlags(true)
+}
+
+// RESTConfig is the client configuration that the flags, the kubeconfig or the pod's service account give. Its errors
+// are explained. Warnings of the API server are written to warnings, each once.
+func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest.Config, error) {
+	if err := validateKubeFlags(flags); err != nil {
+		return nil, err
+	}
+	loader := flags.ToRawKubeConfigLoader()
+	raw, err := loadKubeconfig(loader)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkContext(flags, raw, loader); err != nil {
+		return nil, err
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, ExplainConfigError(err)
+	}
+	if clientcmdapi.IsConfigEmpty(&raw) && config.Host == defaultServer && *flags.APIServer == "" && os.Getenv("KUBERNETES_MASTER") == "" {
+		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig was found in "+kubeconfigPaths(loader), kubeconfigHint)
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = userAgent()
+	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
+	config.WarningHandler = &WarningWriter{Out: warnings, Seen: map[string]bool{}}
+	return config, nil
+}
+
+// KubeNamespace is the namespace of -n, of the context, or "default".
+func KubeNamespace(flags *genericclioptions.ConfigFlags) (string, error) {
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", ExplainConfigError(err)
+	}
+	if problems := content.IsPathSegmentName(namespace); len(problems) > 0 {
+		return "", UsageErrorf("namespace %q %s", namespace, strings.Join(problems, ", "))
+	}
+	return namespace, nil
+}
+
+func validateKubeFlags(flags *genericclioptions.ConfigFlags) error {
+	if *flags.Timeout != "" {
+		if _, err := clientcmd.ParseTimeout(*flags.Timeout); err != nil {
+			return UsageErrorf("--request-timeout=%s: %v", *flags.Timeout, err)
+		}
+	}
+	return nil
+}
+
+func loadKubeconfig(loader clientcmd.ClientConfig) (clientcmdapi.Config, error) {
+	raw, err := loader.RawConfig()
+	if err != nil && !clientcmd.IsEmptyConfig(err) {
+		return raw, ExplainConfigError(err)
+	}
+	return raw, nil
+}
+
+// ExplainConfigError explains an error of loading or reading the kubeconfig.
+func ExplainConfigError(err error) error {
+	if e := explainKubeconfig(err); e != nil {
+		return e
+	}
+	var missing *fs.PathError
+	if errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
+		return NewUserError(KindKubeconfig, err, fmt.Sprintf("the kubeconfig names %s, which does not exist", missing.Path), "check --kubeconfig and KUBECONFIG")
+	}
+	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "correct it, or name another with --kubeconfig")
+}
+
+// checkContext reports a context or its cluster that does not exist before client-go does: it does not know the files,
+// and without the cluster it would try localhost.
+func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
+	name := cmp.Or(*flags.Context, raw.CurrentContext)
+	if name == "" {
+		return nil
+	}
+	chosen, found := raw.Contexts[name]
+	if !found {
+		return NewUserError(KindContext, nil, fmt.Sprintf("context %q not found in %s", name, kubeconfigPaths(loader)),
+			"see: kubectl config get-contexts")
+	}
+	if raw.Clusters[chosen.Cluster] == nil && *flags.ClusterName == "" && *flags.APIServer == "" {
+		return NewUserError(KindKubeconfig, nil,
+			fmt.Sprintf("context %q names the cluster %q, which is not in %s", name, chosen.Cluster, kubeconfigPaths(loader)),
+			"see: kubectl config get-clusters")
+	}
+	return nil
+}
+
+func kubeconfigPaths(loader clientcmd.ClientConfig) string {
+	access := loader.ConfigAccess()
+	if access.IsExplicitFile() {
+		return access.GetExplicitFile()
+	}
+	return strings.Join(access.GetLoadingPrecedence(), string(os.PathListSeparator))
+}
+
+// WarningWriter writes the warnings that the API server sends along with an answer.
+type WarningWriter struct {
+	Out io.Writer
+
+	mu   sync.Mutex
+	Seen map[string]bool
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *WarningWriter) HandleWarningHeader(code int, _ string, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if code != 299 || text == "" || w.Seen[text] {
+		return
+	}
+	w.Seen[text] = true
+	fmt.Fprintf(w.Out, "Warning: %s\n", sanitize.Line(text))
+}

@@ -1,0 +1,105 @@
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+)
+
+// ManifestFlags say which manifests a verb reads, as kubectl's do.
+type ManifestFlags struct {
+	files     []string
+	recursive bool
+	verb      string
+}
+
+func (f *ManifestFlags) Add(cmd *cobra.Command) {
+	f.verb = cmd.Name()
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
+	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Read the folders of a folder, too.")
+	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
+		panic("completion of --filename: " + err.Error())
+	}
+}
+
+// Validate checks that there is something to read, and no argument beside it.
+func (f *ManifestFlags) Validate(args []string) error {
+	switch {
+	case len(args) > 0:
+		return UsageErrorf("unexpected argument %q; name files with -f", args[0])
+	case len(f.files) == 0:
+		return UsageErrorf("name a file with -f, or - for standard input")
+	}
+	given := 0
+	for _, name := range f.files {
+		if name == "" {
+			return UsageErrorf("-f needs the name of a file, or - for standard input")
+		}
+		if name == "-" {
+			given++
+		}
+	}
+	if given > 1 {
+		return UsageErrorf("standard input can be read only once, but -f - is there %d times", given)
+	}
+	return nil
+}
+
+func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
+}
+
+// Nothing is the error for input without any object.
+func (f *ManifestFlags) Nothing() error {
+	names := slices.Clone(f.files)
+	for i := range names {
+		if names[i] == "-" {
+			names[i] = "standard input"
+		}
+	}
+	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check what -f names")
+}
+
+const batchVersion = "batch/v1"
+
+// IsBatch says that the object is one that these verbs are for, or is meant to be: its API version may be gone or wrong,
+// and its kind may be in lower case.
+func IsBatch(object *manifest.Object) bool {
+	group, _, found := strings.Cut(object.APIVersion(), "/")
+	if !found && group != "v1" && !strings.EqualFold(group, batchv1.GroupName) || found && !strings.EqualFold(group, batchv1.GroupName) {
+		return false
+	}
+	return BatchKind(object) != ""
+}
+
+// BatchKind is the kind that is meant, "" for others.
+func BatchKind(object *manifest.Object) string {
+	for _, kind := range [...]string{"Job", "CronJob"} {
+		if strings.EqualFold(object.Kind(), kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// NoJob says what is wrong with an object of IsBatch that has no Job, and what to do.
+func NoJob(object *manifest.Object) (path, problem, fix string) {
+	version, kind := object.APIVersion(), BatchKind(object)
+	switch fix = "write apiVersion: " + batchVersion + ", kind: " + kind; {
+	case object.Kind() != kind:
+		return "kind", "there is no kind " + object.Kind() + " in " + batchVersion, fix
+	case version == "batch/v1beta1" || version == "batch/v2alpha1":
+		return "apiVersion", version + " is not served any more", fix
+	case version != batchVersion:
+		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
+	}
+	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate", "add it, with the spec of the Jobs"
+}

@@ -1,0 +1,66 @@
+package controller
+
+import (
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// effectiveConfig is what /configz shows: what the controller runs with, defaults
+// included. Nothing of the kubeconfig is in it.
+type effectiveConfig struct {
+	Version            string          `json:"version"`
+	ManagedBy          string          `json:"managedBy"`
+	ReplaceBuiltin     bool            `json:"replaceBuiltin"`
+	Namespaces         []string        `json:"namespaces"` // none: all
+	FeatureGates       map[string]bool `json:"featureGates"`
+	ConcurrentJobSyncs int             `json:"concurrentJobSyncs"`
+	KubeAPIQPS         float32         `json:"kubeAPIQPS"`
+	KubeAPIBurst       int             `json:"kubeAPIBurst"`
+	BatchPeriod        metav1.Duration `json:"batchPeriod"`
+	PodBackoffBase     metav1.Duration `json:"podBackoffBase"`
+	PodBackoffMax      metav1.Duration `json:"podBackoffMax"`
+	MaxUncountedPods   int             `json:"maxUncountedPods"`
+	MaxPodChanges      int             `json:"maxPodChanges"`
+	LeaderElection     *effectiveLease `json:"leaderElection,omitempty"`
+}
+
+type effectiveLease struct {
+	Identity      string          `json:"identity"`
+	Namespace     string          `json:"namespace"`
+	Name          string          `json:"name"`
+	LeaseDuration metav1.Duration `json:"leaseDuration"`
+	RenewDeadline metav1.Duration `json:"renewDeadline"`
+	RetryPeriod   metav1.Duration `json:"retryPeriod"`
+}
+
+func (o *Options) effective() effectiveConfig {
+	c := o.config.WithDefaults()
+	e := effectiveConfig{
+		Version: cmdutil.CurrentVersion().Version, ManagedBy: c.ManagedBy, ReplaceBuiltin: c.ReplaceBuiltin, Namespaces: c.Namespaces,
+		FeatureGates: map[string]bool{}, ConcurrentJobSyncs: c.Workers, KubeAPIQPS: o.qps, KubeAPIBurst: o.burst,
+		BatchPeriod:    metav1.Duration{Duration: c.BatchPeriod},
+		PodBackoffBase: metav1.Duration{Duration: c.Limits.Backoff.Base}, PodBackoffMax: metav1.Duration{Duration: c.Limits.Backoff.Max},
+		MaxUncountedPods: c.Limits.MaxUncounted, MaxPodChanges: c.Limits.MaxPodChanges,
+	}
+	for gate := range o.gates.GetAll() {
+		e.FeatureGates[string(gate)] = o.gates.Enabled(gate)
+	}
+	if l := o.election; l != nil {
+		e.LeaderElection = &effectiveLease{
+			Identity: l.Identity, Namespace: l.Namespace, Name: l.Name, LeaseDuration: metav1.Duration{Duration: l.LeaseDuration},
+			RenewDeadline: metav1.Duration{Duration: l.RenewDeadline}, RetryPeriod: metav1.Duration{Duration: l.RetryPeriod},
+		}
+	}
+	return e
+}
+
+// hostNames are what a certificate of our own is for.
+func hostNames() []string {
+	if host, err := os.Hostname(); err == nil {
+		return []string{host, "localhost"}
+	}
+	return []string{"localhost"}
+}

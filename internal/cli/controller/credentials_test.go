@@ -1,0 +1,177 @@
+package controller
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// client-go looks every five minutes whether certificate files have changed.
+func init() { transport.CertCallbackRefreshDuration = 10 * time.Millisecond }
+
+// controllerConfig is what the controller makes of a kubeconfig with these lines for its
+// cluster and its user.
+func controllerConfig(t *testing.T, cluster, user string) *rest.Config {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	content := fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: test
+clusters: [{name: c, cluster: {%s}}]
+users: [{name: u, user: {%s}}]
+contexts: [{name: test, context: {cluster: c, user: u}}]
+`, cluster, user)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := cmdutil.NewKubeFlags()
+	flags.KubeConfig = &path
+	config, err := cmdutil.RESTConfig(flags, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func controllerClient(t *testing.T, config *rest.Config) kubernetes.Interface {
+	t.Helper()
+	client, err := newControllerClient(config, -1, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// asked makes one call.
+func asked(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	if _, err := client.CoreV1().Pods("ns").Get(t.Context(), "pod", metav1.GetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+const emptyPod = `{"kind": "Pod", "apiVersion": "v1"}`
+
+// JOB-57: a token in a file, which is how a pod's service account gets one, is read anew
+// within a minute, without a restart; an answer of 401 does not make it sooner. The
+// kubelet replaces a token long before it expires. A file that is gone changes nothing.
+func TestTokenFileIsReadAnew_JOB_57(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first")
+	config := controllerConfig(t, `server: "https://127.0.0.1:1"`, "tokenFile: "+file)
+	synctest.Test(t, func(t *testing.T) {
+		shown := ""
+		config := rest.CopyConfig(config)
+		config.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			shown = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(emptyPod))}, nil
+		})
+		client := controllerClient(t, config)
+		want := func(token string) {
+			t.Helper()
+			if asked(t, client); shown != token {
+				t.Errorf("the token is %q, want %q", shown, token)
+			}
+		}
+		want("first")
+		begun := time.Now()
+		write("second")
+		for shown != "second" && time.Since(begun) < time.Hour {
+			time.Sleep(time.Second)
+			asked(t, client)
+		}
+		if took := time.Since(begun); took > time.Minute {
+			t.Errorf("the token was read anew after %v", took)
+		} else {
+			t.Logf("the token was read anew after %v", took)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		want("second")
+		write("third")
+		time.Sleep(time.Minute)
+		want("third")
+	})
+}
+
+// writeClientPair writes a certificate of its own for the name, and its key.
+func writeClientPair(t *testing.T, certFile, keyFile, name string) {
+	t.Helper()
+	certificate, key, err := cert.GenerateSelfSignedCertKey(name, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The key first: a pair that does not match is tried again.
+	if err := errors.Join(os.WriteFile(keyFile, key, 0o600), os.WriteFile(certFile, certificate, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// JOB-57: a client certificate that is renewed on disk is used without a restart, also
+// where a connection with the old one is open.
+func TestClientCertificateIsReadAnew_JOB_57(t *testing.T) {
+	var mu sync.Mutex
+	shown := ""
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		shown = r.TLS.PeerCertificates[0].Subject.CommonName
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, emptyPod)
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	defer server.Close()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	writeClientPair(t, certFile, keyFile, "first")
+	client := controllerClient(t, controllerConfig(t,
+		fmt.Sprintf("server: %q, certificate-authority-data: %s", server.URL, base64.StdEncoding.EncodeToString(authority)),
+		fmt.Sprintf("client-certificate: %s, client-key: %s", certFile, keyFile)))
+	is := func(name string) bool {
+		_, err := client.CoreV1().Pods("ns").Get(t.Context(), "pod", metav1.GetOptions{})
+		mu.Lock()
+		defer mu.Unlock()
+		return err == nil && strings.HasPrefix(shown, name+"@")
+	}
+	if !is("first") {
+		t.Fatalf("the certificate is of %q", shown)
+	}
+	writeClientPair(t, certFile, keyFile, "second")
+	clitest.WaitFor(t, func() bool { return is("second") }, func() string { return "the certificate is of " + shown })
+}

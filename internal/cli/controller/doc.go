@@ -1,0 +1,2 @@
+// Package controller is the verb controller: it runs the external Job controller, and prints the manifests that install it.
+package controller

@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	componentconfig "k8s.io/component-base/config"
+	componentoptions "k8s.io/component-base/config/options"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// electionOptions are the --leader-elect flags, and the election that they ask for.
+type electionOptions struct {
+	leader   componentconfig.LeaderElectionConfiguration
+	election *controller.Election
+	watchdog *leaderelection.HealthzAdaptor
+}
+
+// watchdogGrace is how long a leader may hold on to an expired lease before it is
+// unhealthy. When it has lost the lead, calls that get no answer may take 30 s to end:
+// an API server that hangs is no reason to be restarted.
+const watchdogGrace = time.Minute
+
+// leaseQPS is enough for one lease; it never waits behind other calls.
+const leaseQPS = 10
+
+func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
+	o.leader = componentconfig.LeaderElectionConfiguration{
+		LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
+		RenewDeadline: metav1.Duration{Duration: 10 * time.Second},
+		RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
+		ResourceLock:  resourcelock.LeasesResourceLock,
+	}
+	componentoptions.BindLeaderElectionFlags(&o.leader, flags)
+	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that of several of these one works and the others wait."
+	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: one that follows from --managed-by and --namespaces."
+	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: that of -n, the pod's, or the current context's."
+	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is one kind only.
+		panic(err)
+	}
+}
+
+// complete makes the election, or leaves it nil if none is asked for.
+func (o *electionOptions) complete(c *Options, config *rest.Config) error {
+	if !o.leader.LeaderElect {
+		return nil
+	}
+	if o.leader.ResourceLock != resourcelock.LeasesResourceLock {
+		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
+	}
+	if o.leader.ResourceName == "" {
+		o.leader.ResourceName = controller.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
+	}
+	if o.leader.ResourceNamespace == "" {
+		namespace, _, err := c.kube.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return cmdutil.ExplainConfigError(err)
+		}
+		o.leader.ResourceNamespace = namespace
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("reading the host name, for the leader election: %w", err)
+	}
+	o.watchdog = leaderelection.NewLeaderHealthzAdaptor(watchdogGrace)
+	o.election = &controller.Election{
+		Namespace: o.leader.ResourceNamespace, Name: o.leader.ResourceName, Identity: host + "_" + string(uuid.NewUUID()),
+		LeaseDuration: o.leader.LeaseDuration.Duration, RenewDeadline: o.leader.RenewDeadline.Duration, RetryPeriod: o.leader.RetryPeriod.Duration,
+		Watchdog: o.watchdog,
+	}
+	if err := o.election.Validate(); err != nil {
+		return cmdutil.UsageErrorf("--leader-elect: %v", err)
+	}
+	o.election.Client, err = newControllerClient(config, leaseQPS, leaseQPS, o.leader.RenewDeadline.Duration/2)
+	return err
+}
+
+// leaseNamespace is where the Lease is, or "" without an election.
+func (o *electionOptions) leaseNamespace() string {
+	if o.election == nil {
+		return ""
+	}
+	return o.election.Namespace
+}

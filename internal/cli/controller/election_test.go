@@ -1,0 +1,105 @@
+package controller
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// JOB-56: what is wrong with an election is wrong usage, and said before anything is contacted.
+func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"lease as short as the deadline": {[]string{"--leader-elect-lease-duration=10s"}, []string{"--leader-elect", "10s"}},
+		"lease of less than a second":    {[]string{"--leader-elect-lease-duration=900ms", "--leader-elect-renew-deadline=500ms", "--leader-elect-retry-period=100ms"}, []string{"whole seconds", "900ms"}},
+		"lease with half a second":       {[]string{"--leader-elect-lease-duration=15500ms"}, []string{"whole seconds", "15.5s"}},
+		"deadline after one try":         {[]string{"--leader-elect-renew-deadline=2s"}, []string{"renew deadline", "retry period"}},
+		"no retries":                     {[]string{"--leader-elect-retry-period=0s"}, []string{"retry period", "0s"}},
+		"no duration":                    {[]string{"--leader-elect-lease-duration=soon"}, []string{"soon"}},
+		"not a name":                     {[]string{"--leader-elect-resource-name=A b"}, []string{"lease name", `"A b"`}},
+		"not a namespace":                {[]string{"--leader-elect-resource-namespace=A b"}, []string{"lease namespace", `"A b"`}},
+		"another kind of lock":           {[]string{"--leader-elect-resource-lock=configmaps"}, []string{"leases", "configmaps"}},
+	} {
+		got := program.Run(t, clitest.NewAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" {
+			t.Errorf("%s: exit code %d, %s%s", name, got.Code, got.Out, got.ErrOut)
+		}
+		for _, text := range append(c.says, "--help") {
+			if !strings.Contains(got.ErrOut, text) {
+				t.Errorf("%s: %q does not say %q", name, got.ErrOut, text)
+			}
+		}
+	}
+}
+
+// completed are options as the flags and the environment make them.
+func completed(t *testing.T, args ...string) *Options {
+	t.Helper()
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	o := &Options{IOStreams: streams}
+	if err := newCommandFor(o).ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	config := &rest.Config{Host: "127.0.0.1:1"}
+	if err := o.electionOptions.complete(o, config); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.servingOptions.complete(o, config); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// JOB-56: the election that the flags ask for; none without the flag.
+func TestFlagsMakeTheElection_JOB_56(t *testing.T) {
+	if o := completed(t); o.election != nil || o.leaseNamespace() != "" {
+		t.Errorf("an election without being asked for: %+v", o.election)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args      []string
+		namespace string
+		name      string
+		times     [3]time.Duration
+	}{
+		"defaults":      {nil, "ns1", controller.LeaseName(controller.DefaultManagedBy), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"own Jobs":      {[]string{"--managed-by=example.com/jobs"}, "ns1", controller.LeaseName("example.com/jobs"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"one namespace": {[]string{"-n=ns2"}, "ns2", controller.LeaseName(controller.DefaultManagedBy, "ns2"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"own names and times": {[]string{
+			"--leader-elect-resource-namespace=ns3", "--leader-elect-resource-name=mine",
+			"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+		}, "ns3", "mine", [3]time.Duration{3 * time.Second, 2 * time.Second, 500 * time.Millisecond}},
+	} {
+		o := completed(t, append([]string{"--leader-elect"}, c.args...)...)
+		e := o.election
+		if e.Namespace != c.namespace || e.Name != c.name || o.leaseNamespace() != c.namespace {
+			t.Errorf("%s: the Lease is %s/%s", name, e.Namespace, e.Name)
+		}
+		if got := [3]time.Duration{e.LeaseDuration, e.RenewDeadline, e.RetryPeriod}; got != c.times {
+			t.Errorf("%s: %v", name, got)
+		}
+		if e.Client == nil || e.Watchdog == nil || !strings.HasPrefix(e.Identity, host+"_") {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if other := completed(t, "--leader-elect").election.Identity; other == e.Identity {
+			t.Errorf("%s: two processes are %s", name, other)
+		}
+	}
+}

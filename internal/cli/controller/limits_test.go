@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+)
+
+// withFlags reads flags as the command does, up to where it would contact the API server.
+func withFlags(t *testing.T, args ...string) *Options {
+	t.Helper()
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	o := &Options{IOStreams: streams}
+	cmd := newCommandFor(o)
+	if err := cmd.ParseFlags(append([]string{"--kubeconfig", clitest.WriteKubeconfig(t, "http://127.0.0.1:1")}, args...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	// The configuration of logs is one for the process, and the same each time.
+	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
+	t.Cleanup(func() { logsapi.ReapplyHandling = logsapi.ReapplyHandlingError })
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// burstOf is how many calls the client lets through at once, up to most.
+func burstOf(client kubernetes.Interface, most int) (n int) {
+	limiter := client.CoreV1().RESTClient().GetRateLimiter()
+	for n < most && (limiter == nil || limiter.TryAccept()) {
+		n++
+	}
+	return n
+}
+
+// SCL-12, SCL-03: the limits are those of the flags, events have one of their own, and so
+// many Jobs are worked on at once.
+func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
+	// A limiter as slow as this one lets nothing through but the burst.
+	o := withFlags(t, "--kube-api-qps=0.001", "--kube-api-burst=7", "--concurrent-job-syncs=3")
+	if n := burstOf(o.config.Client, 100); n != 7 {
+		t.Errorf("%d calls at once, want 7", n)
+	}
+	if qps := o.config.Client.BatchV1().RESTClient().GetRateLimiter().QPS(); qps != 0.001 {
+		t.Errorf("%v calls per second, want 0.001", qps)
+	}
+	if o.config.Client.BatchV1().RESTClient().GetRateLimiter().TryAccept() {
+		t.Error("Jobs have another limit than pods")
+	}
+	if n := burstOf(o.config.EventClient, 2*eventQPS); n != 2*eventQPS {
+		t.Errorf("%d events at once, want %d: other calls have used up the limit", n, 2*eventQPS)
+	}
+	if got := o.effective(); got.KubeAPIQPS != 0.001 || got.KubeAPIBurst != 7 || got.ConcurrentJobSyncs != 3 || o.config.Workers != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// SCL-12: the defaults, and no limit at all.
+func TestLimitsHaveDefaults_SCL_12(t *testing.T) {
+	o := withFlags(t)
+	if qps := o.config.Client.CoreV1().RESTClient().GetRateLimiter().QPS(); qps != 500 || o.config.Workers != 5 {
+		t.Errorf("%v calls per second, %d Jobs at once", qps, o.config.Workers)
+	}
+	o = withFlags(t, "--kube-api-qps=-1", "--kube-api-burst=1")
+	if n := burstOf(o.config.Client, 2000); n != 2000 {
+		t.Errorf("%d calls at once without a limit", n)
+	}
+}

@@ -1,0 +1,236 @@
+package controller
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/config"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+const (
+	// controllerPart is the part of the manifests that runs the controller.
+	controllerPart = "default"
+	// systemNamespace is where that part runs it.
+	systemNamespace = "batchjob-system"
+	// imageRepository is where releases are published, each with its version as tag.
+	imageRepository = "ghcr.io/batchjob-dev/kubectl-batchjob"
+)
+
+// manifestOptions are the flags of --print-manifests.
+type manifestOptions struct {
+	parts []string
+	image string
+}
+
+func (o *manifestOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.parts, "print-manifests", nil, "Print what runs the controller in a cluster, for kubectl apply -f -, and end. Flags of the controller go into its Deployment. `[=PART,...]` chooses among: "+strings.Join(manifestParts(), ", ")+".")
+	flags.Lookup("print-manifests").NoOptDefVal = controllerPart
+	flags.StringVar(&o.image, "image", "", "The image that --print-manifests names. Default: that of this release.")
+	cmdutil.MustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+}
+
+// manifestParts are the kustomizations that can be printed. The bases of the controller's are no parts.
+func manifestParts() (parts []string) {
+	// Embedded files can be read.
+	_ = fs.WalkDir(config.Files(), ".", func(name string, _ fs.DirEntry, _ error) error {
+		if dir := path.Dir(name); path.Base(name) == kustomizationFile && dir != "manager" && dir != "rbac" {
+			parts = append(parts, dir)
+		}
+		return nil
+	})
+	slices.SortFunc(parts, func(a, b string) int {
+		switch {
+		case a == controllerPart:
+			return -1
+		case b == controllerPart:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return parts
+}
+
+// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". And with what only the
+// command line tells: which flags were given without a value.
+func controllerArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
+		return cmdutil.UsageErrorf("takes no arguments, but got %q; parts are chosen with --print-manifests=%s", args[0], args[0])
+	}
+	if err := cmdutil.NoArguments(cmd, args); err != nil {
+		return err
+	}
+	return validateGiven(cmd.Flags())
+}
+
+// validateGiven refuses flags that are empty, as "$NS" is in a shell that has no such variable: they would mean all
+// namespaces, or the image of a release.
+func validateGiven(flags *pflag.FlagSet) error {
+	for _, name := range []string{"namespaces", "namespace", "image"} {
+		f := flags.Lookup(name)
+		empty := f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = len(list.GetSlice()) == 0
+		}
+		if f.Changed && empty {
+			return cmdutil.UsageErrorf("--%s is given, but is empty; leave it out for its default", name)
+		}
+	}
+	return nil
+}
+
+// chosen are the parts that were asked for, without those that are in another of them.
+func (o *manifestOptions) chosen() (parts []string, err error) {
+	for _, part := range o.parts {
+		if !slices.Contains(manifestParts(), part) {
+			return nil, cmdutil.UsageErrorf("--print-manifests has no part %q; it has: %s", part, strings.Join(manifestParts(), ", "))
+		}
+		if whole := path.Dir(part); !slices.Contains(o.parts, whole) && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, cmdutil.UsageErrorf("--print-manifests must name a part: %s", strings.Join(manifestParts(), ", "))
+	}
+	return parts, nil
+}
+
+// printManifests is what the verb does with --print-manifests. It contacts nothing.
+func (o *Options) printManifests(flags *pflag.FlagSet) error {
+	parts, err := o.manifests.chosen()
+	if err != nil {
+		return err
+	}
+	arguments, err := o.podArguments(flags)
+	if err != nil {
+		return err
+	}
+	if err := validateImage(o.manifests.image); err != nil {
+		return err
+	}
+	m := manifests{parts: parts, managedBy: o.config.ManagedBy, namespaces: o.config.Namespaces}
+	if slices.Contains(parts, controllerPart) {
+		if flags.Changed("managed-by") && !flags.Changed("leader-elect-resource-name") {
+			arguments = append(arguments, "--leader-elect-resource-name="+controller.LeaseName(o.config.ManagedBy))
+		}
+		if err := o.validateElection(); err != nil {
+			return err
+		}
+		m.arguments = arguments
+		m.image = o.chooseImage()
+	} else if given := flagOfDeployment(flags, parts); given != "" {
+		return cmdutil.UsageErrorf("--%s is for the Deployment of the controller, which is in the part %s of --print-manifests", given, controllerPart)
+	}
+	text, err := m.render()
+	if err != nil {
+		return err
+	}
+	_, err = o.Out.Write(text)
+	return err
+}
+
+// validateElection checks the flags that are checked when an election is made. No connection is made.
+func (o *Options) validateElection() error {
+	o.leader.LeaderElect, o.leader.ResourceNamespace = true, systemNamespace
+	return o.electionOptions.complete(o, &rest.Config{})
+}
+
+// validateImage refuses what cannot be an image, "" excepted. The rest is for the one who pulls it.
+func validateImage(image string) error {
+	if image == "" {
+		return nil
+	}
+	if i := strings.IndexFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }); i >= 0 {
+		return cmdutil.UsageErrorf("--image %q has a space or a control character", image)
+	}
+	name, _, _ := strings.Cut(image, "@")
+	last := strings.LastIndex(name, "/") + 1 // A colon before is that of a port.
+	base, _, _ := strings.Cut(name[last:], ":")
+	if slices.Contains(strings.Split(name[:last]+base, "/"), "") {
+		return cmdutil.UsageErrorf("--image %q has no name, or one with an empty part", image)
+	}
+	return nil
+}
+
+// releaseVersion is what the images of releases have as tag.
+var releaseVersion = regexp.MustCompile(`^v\d+\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
+
+// chooseImage returns the image for the Deployment, or "" for the one that it names.
+func (o *Options) chooseImage() string {
+	if o.manifests.image != "" {
+		return o.manifests.image
+	}
+	version := cmdutil.CurrentVersion().Version
+	if !releaseVersion.MatchString(version) {
+		fmt.Fprintf(o.ErrOut, "warning: this program is no release (its version is %s), so there is no image of it; the manifests name a release's. Build one (make image), push it, and name it with --image.\n", version)
+		return ""
+	}
+	return imageRepository + ":" + version
+}
+
+// flagOfDeployment is a flag that was given and that only the Deployment could heed.
+func flagOfDeployment(flags *pflag.FlagSet, parts []string) (name string) {
+	heeded := []string{"print-manifests", "managed-by"}
+	if givesJobs(parts) {
+		heeded = append(heeded, "namespaces")
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if name == "" && !slices.Contains(heeded, f.Name) {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+// podArguments are the flags that were given, as arguments for the controller's pods.
+func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		switch reason := notForPods(f); {
+		case f.Name == "print-manifests" || f.Name == "image" || err != nil:
+			return
+		case reason != "":
+			err = cmdutil.UsageErrorf("--%s does not go with --print-manifests: %s", f.Name, reason)
+			return
+		case f.Name == "namespaces":
+			value = strings.Join(o.config.Namespaces, ",")
+		}
+		// The kubelet puts variables in the place of $(NAME), and makes one of two dollars.
+		arguments = append(arguments, "--"+f.Name+"="+strings.ReplaceAll(value, "$", "$$"))
+	})
+	return arguments, err
+}
+
+// notForPods says why a flag makes no sense in the Deployment, or is at odds with what is printed beside it.
+func notForPods(f *pflag.Flag) string {
+	switch f.Name {
+	case "namespace":
+		return "what it prints is for the namespace " + systemNamespace + "; choose the namespaces to watch with --namespaces"
+	case "leader-elect":
+		if f.Value.String() == "false" {
+			return "the Deployment has two replicas, of which one may work"
+		}
+	case "leader-elect-resource-namespace":
+		return "the role for Leases is in the namespace " + systemNamespace
+	case "metrics-bind-address", "metrics-secure", "health-probe-bind-address":
+		return "probes, Service and monitoring fit the default; change what is printed, with kustomize for example"
+	case "tls-cert-file", "tls-private-key-file":
+		return "the pods have no such file; add a volume and the flag to what is printed, with kustomize for example"
+	}
+	if help.GroupOf(f) == help.KubectlFlags {
+		return "the pods connect with the account that they have in the cluster"
+	}
+	return ""
+}

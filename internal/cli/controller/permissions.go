@@ -1,0 +1,116 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// permission is to do something with a resource.
+type permission struct {
+	group, resource, subresource string
+	verbs                        []string
+}
+
+// target is the resource with its subresource, as RBAC rules name it.
+func (p permission) target() string {
+	if p.subresource == "" {
+		return p.resource
+	}
+	return p.resource + "/" + p.subresource
+}
+
+// leasePermission is for --leader-elect.
+var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
+
+// controllerPermissions is all that the controller does (JOB-48).
+var controllerPermissions = []permission{
+	{"batch", "jobs", "", []string{"get", "list", "watch"}},
+	{"batch", "jobs", "status", []string{"update"}},
+	// Asked for by clusters that check who may block an owner's deletion.
+	{"batch", "jobs", "finalizers", []string{"update"}},
+	{"", "pods", "", []string{"list", "watch", "create", "delete", "patch"}},
+	{"", "events", "", []string{"create", "patch"}},
+}
+
+// permissionTimeout is how long the API server has to tell what the controller may do in one namespace, or in all.
+// Nothing is served meanwhile, so the probes of the Deployment have to wait for longer.
+const permissionTimeout = 30 * time.Second
+
+// checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
+// log that repeats; an API server that does not answer is one, too.
+func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string) error {
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	needed := make(map[string][]permission, len(namespaces)+1)
+	for _, namespace := range namespaces {
+		needed[namespace] = controllerPermissions
+	}
+	if leaseNamespace != "" {
+		needed[leaseNamespace] = append(slices.Clone(needed[leaseNamespace]), leasePermission)
+	}
+	var missing []string
+	for _, namespace := range slices.Sorted(maps.Keys(needed)) {
+		denied, err := deniedIn(ctx, client, namespace, needed[namespace])
+		if err != nil {
+			return apicall.Call{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"}.Wrap(err)
+		}
+		missing = append(missing, denied...)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return cmdutil.NewUserError(cmdutil.KindForbidden, nil, "the controller may not "+strings.Join(missing, ", "),
+		"ask a cluster administrator for a role that allows it, or choose other namespaces with --namespaces")
+}
+
+// deniedIn are those of the permissions that are missing in one namespace.
+func deniedIn(ctx context.Context, client kubernetes.Interface, namespace string, needed []permission) (missing []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
+	defer cancel()
+	for _, p := range needed {
+		var denied []string
+		for _, verb := range p.verbs {
+			allowed, err := isAllowed(ctx, client, authorizationv1.ResourceAttributes{
+				Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
+			})
+			if err != nil {
+				return nil, err
+			}
+			if !allowed {
+				denied = append(denied, verb)
+			}
+		}
+		if len(denied) > 0 {
+			missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.target(), namespace)))
+		}
+	}
+	return missing, nil
+}
+
+func permissionTarget(resource, namespace string) string {
+	if namespace == "" {
+		return resource + " in all namespaces"
+	}
+	return resource + " in namespace " + namespace
+}
+
+func isAllowed(ctx context.Context, client kubernetes.Interface, a authorizationv1.ResourceAttributes) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &a}}
+	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	return answer.Status.Allowed, nil
+}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// slowServer is an API server that allows everything, and takes its time for each answer.
+func slowServer(delay time.Duration) *rest.Config {
+	return &rest.Config{Host: "http://slow.example", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		select {
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		case <-time.After(delay):
+		}
+		const allowed = `{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": {"allowed": true}}`
+		return &http.Response{
+			StatusCode: http.StatusCreated, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(allowed)), Request: r,
+		}, nil
+	})}
+}
+
+// JOB-48, issue 7, point 7: an API server that hangs ends the start with the error of one that cannot be reached, and
+// neither a person nor a probe waits for it without end. The clock is that of the test.
+func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, _, _, _ := genericiooptions.NewTestIOStreams()
+		o := &Options{IOStreams: streams}
+		newCommandFor(o)
+		o.config.Client = controllerClient(t, slowServer(24*time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // Else a failure would be to hang.
+		defer cancel()
+		begin := time.Now()
+		err := cmdutil.ExplainError(o.Run(ctx))
+		if took := time.Since(begin); took != servedTimeout+permissionTimeout {
+			t.Errorf("it gave up after %v", took)
+		}
+		const want = "cannot reach the API server at http://slow.example: no answer in time; check that it is up and that the context is the right one (kubectl config view --minify)"
+		if err == nil || err.Error() != want || cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != cmdutil.KindUnreachable {
+			t.Errorf("kind %s: %v", cmdutil.KindOf(err), err)
+		}
+	})
+}
+
+// JOB-48: an API server that is only slow has the time for each namespace, however many there are.
+func TestEachNamespaceHasTimeForItsPermissions_JOB_48(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		if err := checkPermissions(t.Context(), controllerClient(t, slowServer(time.Second)), []string{"a", "b", "c"}, "d"); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took <= permissionTimeout {
+			t.Errorf("it took only %v, which shows nothing", took)
+		}
+		err := checkPermissions(t.Context(), controllerClient(t, slowServer(10*time.Second)), []string{"a"}, "")
+		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
+			t.Errorf("a server too slow for one namespace: %v", err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/config"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+const (
+	kustomizationFile = "kustomization.yaml"
+	// printedFolder is where, beside the embedded ones, the kustomization of what is printed is.
+	printedFolder = "printed"
+	// controllerName is that of the Deployment, the account, its role and the binding of both.
+	controllerName = "batchjob-controller"
+)
+
+// manifests is what to print: parts of config, and what to change about them.
+type manifests struct {
+	parts      []string
+	managedBy  string
+	image      string   // "" for that of the files
+	arguments  []string // beside those of the files, and instead of them
+	namespaces []string // none for all
+}
+
+// givesJobs says that the parts have the policy that gives Jobs to the controller.
+func givesJobs(parts []string) bool {
+	return slices.Contains(parts, "admission") || slices.Contains(parts, "admission/managed-by")
+}
+
+// roles are the namespaces to make a role for, instead of the one for all.
+func (m manifests) roles() []string {
+	if slices.Contains(m.parts, controllerPart) {
+		return m.namespaces
+	}
+	return nil
+}
+
+// render returns a stream of YAML documents, in the order in which they can be applied: what kubectl kustomize makes
+// of the same files.
+func (m manifests) render() ([]byte, error) {
+	files, err := m.files()
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifests: %w", err)
+	}
+	kustomization, err := m.kustomization()
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifests: %w", err)
+	}
+	if err := addManifest(files, kustomizationFile, kustomization); err != nil {
+		return nil, err
+	}
+	for _, namespace := range m.roles() {
+		role, binding := namespacedRole(namespace)
+		if err := addManifest(files, roleFile(namespace), role); err != nil {
+			return nil, err
+		}
+		if err := addManifest(files, bindingFile(namespace), binding); err != nil {
+			return nil, err
+		}
+	}
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy // As kubectl: what others need comes first.
+	resources, err := krusty.MakeKustomizer(options).Run(files, printedFolder)
+	if err != nil {
+		return nil, fmt.Errorf("putting the manifests together: %w", err)
+	}
+	return resources.AsYaml()
+}
+
+func roleFile(namespace string) string    { return "role-" + namespace + ".yaml" }
+func bindingFile(namespace string) string { return "rolebinding-" + namespace + ".yaml" }
+
+// files are those of config. The policy that fills in spec.managedBy has the controller's value.
+func (m manifests) files() (filesys.FileSystem, error) {
+	files := filesys.MakeFsInMemory()
+	err := fs.WalkDir(config.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(config.Files(), name)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(name, "admission/") {
+			data = []byte(strings.ReplaceAll(string(data), `"`+controller.DefaultManagedBy+`"`, `"`+strings.ReplaceAll(m.managedBy, "'", "''")+`"`))
+		}
+		return files.WriteFile(name, data)
+	})
+	return files, err
+}
+
+func (m manifests) kustomization() (types.Kustomization, error) {
+	k := types.Kustomization{TypeMeta: types.TypeMeta{Kind: types.KustomizationKind, APIVersion: types.KustomizationVersion}}
+	for _, part := range m.parts {
+		k.Resources = append(k.Resources, path.Join("..", part))
+	}
+	var changes []map[string]any
+	if len(m.arguments) > 0 {
+		arguments, err := deploymentArguments()
+		if err != nil {
+			return k, err
+		}
+		changes = append(changes, replaceInContainer("args", mergeArguments(arguments, m.arguments)))
+	}
+	if m.image != "" {
+		changes = append(changes, replaceInContainer("image", m.image))
+	}
+	if len(changes) > 0 {
+		patch, err := json.Marshal(changes)
+		if err != nil {
+			return k, err
+		}
+		k.Patches = append(k.Patches, types.Patch{Patch: string(patch), Target: &types.Selector{
+			ResId: resid.ResId{Gvk: resid.Gvk{Kind: "Deployment"}, Name: controllerName},
+		}})
+	}
+	err := m.limitToNamespaces(&k)
+	return k, err
+}
+
+// limitToNamespaces makes a role in each namespace of the one for all, and of the policy one for them.
+func (m manifests) limitToNamespaces(k *types.Kustomization) error {
+	if len(m.namespaces) > 0 && givesJobs(m.parts) {
+		patch, err := onlyInNamespaces(m.namespaces)
+		if err != nil {
+			return err
+		}
+		k.Patches = append(k.Patches, patch)
+	}
+	for _, namespace := range m.roles() {
+		k.Resources = append(k.Resources, roleFile(namespace), bindingFile(namespace))
+	}
+	if len(m.roles()) > 0 {
+		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
+			k.Patches = append(k.Patches, types.Patch{Patch: fmt.Sprintf(
+				"$patch: delete\napiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", rbacv1.SchemeGroupVersion, kind, controllerName)})
+		}
+	}
+	return nil
+}
+
+// onlyInNamespaces keeps the policy from giving Jobs to the controller where it does not look: a label on another
+// namespace would make Jobs that stand still.
+func onlyInNamespaces(namespaces []string) (types.Patch, error) {
+	selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: namespaces},
+	}}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "add", "path": "/spec/matchResources", "value": map[string]any{"namespaceSelector": selector}},
+	})
+	return types.Patch{Patch: string(patch), Target: &types.Selector{
+		ResId: resid.ResId{Gvk: resid.Gvk{Kind: "MutatingAdmissionPolicyBinding"}},
+	}}, err
+}
+
+func replaceInContainer(field string, value any) map[string]any {
+	return map[string]any{"op": "replace", "path": "/spec/template/spec/containers/0/" + field, "value": value}
+}
+
+// deploymentArguments are those of the controller in the files.
+func deploymentArguments() ([]string, error) {
+	data, err := fs.ReadFile(config.Files(), "manager/deployment.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var deployment appsv1.Deployment
+	if err := yaml.Unmarshal(data, &deployment); err != nil {
+		return nil, err
+	}
+	return deployment.Spec.Template.Spec.Containers[0].Args, nil
+}
+
+// mergeArguments appends more to arguments, in the place of those of the same flag.
+func mergeArguments(arguments, more []string) []string {
+	var merged []string
+	flagOf := func(argument string) string {
+		name, _, _ := strings.Cut(argument, "=")
+		return name
+	}
+	given := map[string]string{}
+	for _, argument := range more {
+		given[flagOf(argument)] = argument
+	}
+	for _, argument := range arguments {
+		if other, ok := given[flagOf(argument)]; ok {
+			argument = other
+			delete(given, flagOf(other))
+		}
+		merged = append(merged, argument)
+	}
+	for _, argument := range more {
+		if _, ok := given[flagOf(argument)]; ok {
+			merged = append(merged, argument)
+		}
+	}
+	return merged
+}
+
+// namespacedRole is what the controller needs in one namespace if it watches no others.
+func namespacedRole(namespace string) (rbacv1.Role, rbacv1.RoleBinding) {
+	meta := metav1.ObjectMeta{Name: controllerName, Namespace: namespace, Labels: map[string]string{
+		"app.kubernetes.io/name": "kubectl-batchjob", "app.kubernetes.io/component": "controller",
+	}}
+	role := rbacv1.Role{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+		ObjectMeta: meta,
+	}
+	for _, p := range controllerPermissions {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{p.group}, Resources: []string{p.target()}, Verbs: p.verbs})
+	}
+	return role, rbacv1.RoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: controllerName},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: controllerName, Namespace: systemNamespace}},
+	}
+}
+
+// addManifest writes an object into the folder of what is printed.
+func addManifest(files filesys.FileSystem, name string, object any) error {
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return files.WriteFile(path.Join(printedFolder, name), data)
+}

@@ -1,0 +1,34 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// checkVersions refuses an API server whose resourceVersions cannot be compared (KEP-5504): the controller knows by
+// nothing else what it has seen of its own writes, and would stop in the middle of its work. A list that is refused, or
+// does not come in time, is left to the watches, which try again and say so.
+func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces []string) error {
+	namespace := metav1.NamespaceAll
+	if len(namespaces) > 0 {
+		namespace = namespaces[0]
+	}
+	ctx, cancel := context.WithTimeout(ctx, servedTimeout)
+	defer cancel()
+	list, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil
+	}
+	version := list.ResourceVersion
+	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
+		return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server has resourceVersions that cannot be compared, such as %q: the controller could not tell what it has counted already", version),
+			fmt.Sprintf("Kubernetes 1.%d and newer promise numbers, as does a store of etcd before", promisedSince))
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// kindUnsupported is a server that lacks what the controller cannot do without.
+const kindUnsupported cmdutil.ErrorKind = "Unsupported"
+
+const (
+	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy without being told to
+	// (KEP-4368: alpha in 1.30, beta and on in 1.32). Before, the API server drops it from new Jobs without a word.
+	managedBySince = 32
+	// promisedSince is the first where all is there that we count on: managedBy cannot be switched off any more, and
+	// resourceVersions can be compared (KEP-5504). Those of older servers are etcd's revisions, which can be, too, but
+	// nothing says so.
+	promisedSince = 35
+)
+
+// servedTimeout is how long the API server has to tell about itself, before the controller starts without knowing.
+const servedTimeout = 5 * time.Second
+
+// served is what an API server tells about itself.
+type served struct {
+	// release is the version in the server's words, "" if it does not tell.
+	release string
+	// minor is n of Kubernetes 1.n, or -1 if that cannot be read from release.
+	minor int
+	// managedBy says whether the schema of Jobs has the field; nil if the schema cannot be read.
+	managedBy *bool
+	// problem is why something is not known.
+	problem error
+}
+
+// askServed asks the API server for its version and for the schema of Jobs. Whoever is authenticated may do that; that
+// it was not possible is no error here.
+func askServed(ctx context.Context, client kubernetes.Interface) served {
+	ctx, cancel := context.WithTimeout(ctx, servedTimeout)
+	defer cancel()
+	s := served{minor: -1}
+	server := client.Discovery().RESTClient()
+	// The schema is the larger one by far: it is on its way while the version is read.
+	schema := make(chan error, 1)
+	go func() {
+		has, err := schemaHasManagedBy(ctx, server)
+		if err == nil {
+			s.managedBy = &has
+		}
+		schema <- err
+	}()
+	release, err := readVersion(ctx, server)
+	s.release, s.minor = release, minorOf(release)
+	s.problem = joinProblems(err, <-schema)
+	return s
+}
+
+// joinProblems makes one sentence of what went wrong.
+func joinProblems(problems ...error) error {
+	var texts []string
+	for _, err := range problems {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// readingError is an error of a read that client-go words for objects: it calls a plain 403 "unknown".
+func readingError(what string, err error) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("reading %s is forbidden", what)
+	}
+	return fmt.Errorf("reading %s: %w", what, err)
+}
+
+func readVersion(ctx context.Context, server rest.Interface) (string, error) {
+	text, err := server.Get().AbsPath("/version").SetHeader("Accept", "application/json").DoRaw(ctx)
+	if err != nil {
+		return "", readingError("its version", err)
+	}
+	var info struct{ GitVersion, Major, Minor string }
+	if err := json.Unmarshal(text, &info); err != nil {
+		return "", fmt.Errorf("reading its version: %w", err)
+	}
+	if minorOf(info.GitVersion) < 0 && info.Minor != "" {
+		// Some vendors have a version of their own, and Kubernetes' beside it.
+		return info.Major + "." + info.Minor, nil
+	}
+	return info.GitVersion, nil
+}
+
+var releasePattern = regexp.MustCompile(`^v?1\.[0-9]{1,4}`)
+
+// minorOf is n of v1.n.…, -1 for anything else: v1.34.2-eks-1a2b3c, 1.33+.
+func minorOf(release string) int {
+	v, err := utilversion.ParseGeneric(releasePattern.FindString(release))
+	if err != nil {
+		return -1
+	}
+	return int(v.Minor())
+}
+
+// schemaHasManagedBy looks for the field in the OpenAPI schema of batch/v1.
+func schemaHasManagedBy(ctx context.Context, server rest.Interface) (bool, error) {
+	text, err := server.Get().AbsPath("/openapi/v3/apis/batch/v1").SetHeader("Accept", "application/json").DoRaw(ctx)
+	if err != nil {
+		return false, readingError("the schema of Jobs", err)
+	}
+	const name = "io.k8s.api.batch.v1.JobSpec"
+	var document struct {
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	var spec struct{ Properties map[string]json.RawMessage }
+	if err := json.Unmarshal(text, &document); err != nil {
+		return false, fmt.Errorf("reading the schema of Jobs: %w", err)
+	}
+	schema, ok := document.Components.Schemas[name]
+	if !ok {
+		return false, fmt.Errorf("reading the schema of Jobs: %s is not in it", name)
+	}
+	if err := json.Unmarshal(schema, &spec); err != nil {
+		return false, fmt.Errorf("reading the schema of Jobs: %w", err)
+	}
+	_, has := spec.Properties["managedBy"]
+	return has, nil
+}
+
+// before says that the server is known to be older than Kubernetes 1.minor.
+func (s served) before(minor int) bool { return s.minor >= 0 && s.minor < minor }
+
+// judge says whether the controller can do its work here: err if not, advice if nobody promises it. By name means by
+// spec.managedBy, which --replace-builtin does not need.
+func (s served) judge(byName bool) (advice string, err error) {
+	switch {
+	case byName && s.managedBy != nil && !*s.managedBy:
+		return "", s.refuse("does not have spec.managedBy in its Jobs")
+	case byName && s.before(managedBySince):
+		return "", s.refuse("drops spec.managedBy of new Jobs")
+	case s.before(promisedSince):
+		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, for which this controller is made: ", s.release, promisedSince)
+		if byName {
+			advice += "Jobs keep spec.managedBy unless the feature gate JobManagedBy was switched off, and "
+		}
+		return advice + "resourceVersions can be compared if the store is etcd", nil
+	case byName && s.minor < 0 && s.managedBy == nil:
+		return fmt.Sprintf("cannot find out whether the API server keeps spec.managedBy of Jobs, as Kubernetes 1.%d and newer do: %v", promisedSince, s.problem), nil
+	}
+	return "", nil
+}
+
+func (s served) refuse(what string) error {
+	release := "of an unknown version"
+	if s.release != "" {
+		release = "Kubernetes " + s.release
+	}
+	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server, %s, %s: no Job would be this controller's", release, what),
+		fmt.Sprintf("Kubernetes 1.%d or newer is needed, 1.%d or newer is best; only where kube-controller-manager runs with --controllers=*,-job-controller: --replace-builtin", managedBySince, promisedSince))
+}
+
+// checkServed refuses an API server that cannot give Jobs to this controller. One that does not answer is left to the
+// check of permissions, which comes next and says so: the advice is for after it.
+func (o *Options) checkServed(ctx context.Context) (advice string, err error) {
+	return askServed(ctx, o.config.Client).judge(!o.config.ReplaceBuiltin)
+}
+
+// advise writes what checkServed has to say.
+func (o *Options) advise(ctx context.Context, advice string) {
+	switch {
+	case advice == "":
+	case o.logging.Format == logsapi.DefaultLogFormat:
+		fmt.Fprintln(o.ErrOut, "warning:", cmdutil.OneLine(advice))
+	default:
+		klog.FromContext(ctx).Info("warning: " + cmdutil.OneLine(advice))
+	}
+}

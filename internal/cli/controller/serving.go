@@ -1,0 +1,125 @@
+package controller
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_…
+	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_…
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"               // workqueue_…
+	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// servingOptions are the flags of what the controller serves.
+type servingOptions struct {
+	metricsAddress, healthAddress string
+	metricsSecure                 bool
+	certFile, keyFile             string
+
+	reviews  kubernetes.Interface
+	gatherer metrics.Gatherer
+	// working is nil in a process that waits for the lead, or begins, or ends.
+	working atomic.Pointer[controller.Runtime]
+}
+
+// reviewQPS limits how many clients the API server is asked about.
+const reviewQPS = 10
+
+func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where to serve /metrics and /configz, as HOST:PORT or :PORT; 0 for nowhere.")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics with TLS, and only to who may get the path, by a bearer token. Without it anybody who reaches the address can read them.")
+	flags.StringVar(&o.certFile, "tls-cert-file", "", "PEM file of the certificate for metrics, and those that signed it. Without one the controller makes its own.")
+	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file of the key of --tls-cert-file. Both are read anew when they change.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Where to serve /healthz and /readyz, as HOST:PORT or :PORT; 0 for nowhere.")
+}
+
+func (o *servingOptions) validate() error {
+	switch {
+	case (o.certFile == "") != (o.keyFile == ""):
+		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file go together")
+	case o.certFile != "" && !o.metricsSecure:
+		return cmdutil.UsageErrorf("--tls-cert-file is of no use with --metrics-secure=false")
+	}
+	return nil
+}
+
+// complete makes the metrics, and the client that asks who may read them.
+func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
+	registry := metrics.NewKubeRegistry()
+	c.config.Metrics = controller.NewMetrics(registry, clock.RealClock{})
+	o.gatherer = prometheus.Gatherers{registry, legacyregistry.DefaultGatherer}
+	o.reviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout)
+	return err
+}
+
+// namedServer is a server, and what the user finds there.
+type namedServer struct {
+	*serving.Server
+	serves string
+}
+
+// listen opens both addresses.
+func (o *servingOptions) listen(c *Options) ([]namedServer, error) {
+	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(c), o.readyChecks(c)), nil)
+	if err != nil {
+		return nil, listenError("--health-probe-bind-address", err)
+	}
+	metricsServer, err := o.listenMetrics(c)
+	if err != nil {
+		health.Close()
+		return nil, err
+	}
+	return []namedServer{{health, "Health probes"}, {metricsServer, "Metrics"}}, nil
+}
+
+func (o *servingOptions) listenMetrics(c *Options) (*serving.Server, error) {
+	handler := serving.Metrics(o.gatherer, c.effective())
+	if !o.metricsSecure {
+		server, err := serving.Listen("metrics", o.metricsAddress, handler, nil)
+		return server, listenError("--metrics-bind-address", err)
+	}
+	config, err := serving.NewTLS(o.certFile, o.keyFile, hostNames()...)
+	if err != nil {
+		return nil, cmdutil.UsageErrorf("%v", err)
+	}
+	server, err := serving.Listen("metrics", o.metricsAddress, serving.Reviewed(handler, o.reviews), config)
+	return server, listenError("--metrics-bind-address", err)
+}
+
+func listenError(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or none with "+flag+" 0")
+}
+
+// healthChecks say that the process works: a leader that cannot give up would not.
+func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
+	checks := map[string]serving.Check{"ping": func() error { return nil }}
+	if c.watchdog != nil {
+		checks["leaderElection"] = func() error { return c.watchdog.Check((*http.Request)(nil)) }
+	}
+	return checks
+}
+
+// readyChecks say that Jobs are worked on, or would be if the leader ended.
+func (o *servingOptions) readyChecks(c *Options) map[string]serving.Check {
+	return map[string]serving.Check{"watches": func() error {
+		working := o.working.Load()
+		if waits := working == nil && c.election != nil; waits || working != nil && working.Ready() {
+			return nil
+		}
+		return errors.New("the first lists of Jobs and pods are under way")
+	}}
+}

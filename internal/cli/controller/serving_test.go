@@ -1,0 +1,163 @@
+package controller
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// JOB-52: flags that contradict each other are wrong usage.
+func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		says string // "" for valid
+	}{
+		"nothing served":       {[]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, ""},
+		"own certificate":      {[]string{"--tls-cert-file=c", "--tls-private-key-file=k"}, ""},
+		"certificate, no key":  {[]string{"--tls-cert-file=c"}, "go together"},
+		"key, no certificate":  {[]string{"--tls-private-key-file=k"}, "go together"},
+		"certificate, no TLS":  {[]string{"--tls-cert-file=c", "--tls-private-key-file=k", "--metrics-secure=false"}, "--metrics-secure=false"},
+		"neither true nor not": {[]string{"--metrics-secure=perhaps"}, "perhaps"},
+	} {
+		streams, _, _, _ := genericiooptions.NewTestIOStreams()
+		o := &Options{IOStreams: streams}
+		err := newCommandFor(o).ParseFlags(c.args)
+		if err == nil {
+			if err = o.Validate(); err != nil && cmdutil.ExitCode(err) != cmdutil.ExitUsage {
+				t.Errorf("%s: exit code %d", name, cmdutil.ExitCode(err))
+			}
+		}
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// JOB-52: an address that cannot be had is wrong usage, names the flag, and leaves
+// nothing open.
+func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"metrics": {[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=" + taken.Addr().String()}, []string{"--metrics-bind-address", "in use", taken.Addr().String()}},
+		"metrics without TLS": {[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-secure=false", "--metrics-bind-address=" + taken.Addr().String()},
+			[]string{"--metrics-bind-address", "in use", taken.Addr().String()}},
+		"probes":                {[]string{"--health-probe-bind-address=" + taken.Addr().String()}, []string{"--health-probe-bind-address", "in use"}},
+		"nonsense":              {[]string{"--health-probe-bind-address=nonsense"}, []string{"--health-probe-bind-address", "nonsense"}},
+		"no such certificate":   {[]string{"--health-probe-bind-address=0", "--metrics-bind-address=127.0.0.1:0", "--tls-cert-file=/no/such/file", "--tls-private-key-file=/no/key"}, []string{"/no/such/file"}},
+		"metrics, probes first": {[]string{"--health-probe-bind-address=" + freeAddress(t), "--metrics-bind-address=nonsense"}, []string{"--metrics-bind-address"}},
+	} {
+		o := completed(t, c.args...)
+		servers, err := o.listen(o)
+		if err == nil || cmdutil.ExitCode(err) != cmdutil.ExitUsage || servers != nil {
+			t.Errorf("%s: exit code %d, %v", name, cmdutil.ExitCode(err), err)
+			continue
+		}
+		for _, text := range c.says {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %q does not say %q", name, err, text)
+			}
+		}
+		if strings.HasPrefix(o.healthAddress, "127.0.0.1:") && o.healthAddress != taken.Addr().String() && !strings.HasSuffix(o.healthAddress, ":0") {
+			listener, err := net.Listen("tcp", o.healthAddress)
+			if err != nil {
+				t.Errorf("%s: the address of the probes was not given back: %v", name, err)
+				continue
+			}
+			listener.Close()
+		}
+	}
+}
+
+// freeAddress is an address that nobody listens on, as of now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// JOB-52: /configz shows what the controller runs with, and nothing that is secret.
+func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
+	o := completed(t, "--leader-elect", "--managed-by=example.com/jobs", "--feature-gates=JobSuccessPolicy=false", "--kube-api-qps=7", "--token=secret")
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	serving.Metrics(o.gatherer, o.effective()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
+	var got struct {
+		ManagedBy      string
+		KubeAPIQPS     float64
+		FeatureGates   map[string]bool
+		BatchPeriod    string
+		LeaderElection struct{ Identity, Namespace, LeaseDuration string }
+	}
+	if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	gates := got.FeatureGates
+	if got.ManagedBy != "example.com/jobs" || got.KubeAPIQPS != 7 || gates["JobSuccessPolicy"] || !gates["JobBackoffLimitPerIndex"] || got.BatchPeriod != "1s" {
+		t.Errorf("%+v", got)
+	}
+	if e := got.LeaderElection; e.Identity != o.election.Identity || e.Namespace != "ns1" || e.LeaseDuration != "15s" {
+		t.Errorf("%+v", e)
+	}
+	if strings.Contains(answer.Body.String(), "secret") {
+		t.Errorf("it shows the token: %s", answer.Body)
+	}
+	if o := completed(t); o.effective().LeaderElection != nil {
+		t.Errorf("an election without being asked for: %+v", o.effective().LeaderElection)
+	}
+}
+
+// JOB-56: a process that waits for the lead is ready, one that reads its first lists is not.
+func TestStandbyIsReady_JOB_56(t *testing.T) {
+	beginning, err := controller.New(controller.Config{Client: fake.NewClientset()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args    []string
+		working *controller.Runtime
+		ready   bool
+	}{
+		"alone, not begun":        {nil, nil, false},
+		"alone, lists under way":  {nil, beginning, false},
+		"standby":                 {[]string{"--leader-elect"}, nil, true},
+		"leader, lists under way": {[]string{"--leader-elect"}, beginning, false},
+	} {
+		o := completed(t, c.args...)
+		o.working.Store(c.working)
+		answer := httptest.NewRecorder()
+		serving.Probes(o.healthChecks(o), o.readyChecks(o)).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if ready := answer.Code == http.StatusOK; ready != c.ready {
+			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
+		}
+		if err := o.healthChecks(o)["ping"](); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if check := o.healthChecks(o)["leaderElection"]; (check != nil) != slices.Contains(c.args, "--leader-elect") || check != nil && check() != nil {
+			t.Errorf("%s: the check of the election", name)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package create
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// What is for a Git repository is not what an API server rejects (CLI-05: with the place).
+func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
+	const typo = "  backofLimit: 3\n"
+	for _, c := range []struct {
+		text, args, out, errOut string
+		code                    int
+	}{
+		{clitest.PlainJob, "", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
+		{clitest.PlainJob + "  backoffLimit: -1\n", "", "", "error: PATH:6:17: the API server would reject this: backoffLimit is -1; use 0 or more\n", cmdutil.ExitError},
+		{clitest.PlainJob + "  backoffLimit: -1\n", "-o yaml --validate=ignore", "", "error: PATH:6:17: the API server would reject this: backoffLimit is -1; use 0 or more\n", cmdutil.ExitError},
+		{clitest.PlainJob + "  ttlSecondsAfterFinished: 0\n", "", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
+		{clitest.PlainJob + typo, "", "", "error: PATH:6:16: the API server would reject this: batch/v1 has no field spec.backofLimit; correct the name, or remove it, or use --validate=ignore if your API server knows it\n", cmdutil.ExitError},
+		{clitest.PlainJob + typo, "--validate=warn", "job.batch/a created (dry run)\n", "warning: PATH:6:16: batch/v1 has no field spec.backofLimit\n", cmdutil.ExitDone},
+		{clitest.PlainJob + typo, "--validate=ignore", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
+	} {
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); got.Code != c.code || got.Out != c.out || errOut != c.errOut {
+			t.Errorf("%s%s: exit %d, stdout %q, stderr %q", c.text, c.args, got.Code, got.Out, errOut)
+		}
+	}
+}
+
+// What API servers say about a value of the wrong type has its place, too.
+func TestCreateLocatesWrongTypes_CLI_05(t *testing.T) {
+	api := newCreations(t)
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `Job in version "v1" cannot be handled as a Job: json: cannot unmarshal string into Go struct field JobSpec.spec.backoffLimit of type int32`}
+	}
+	path := clitest.WriteManifest(t, clitest.PlainJob+"  backoffLimit: \"3\"\n")
+	if got := api.run(t, "-f", path); !strings.HasPrefix(got.ErrOut, "error: "+path+":6:17: the API server answered: ") {
+		t.Errorf("%s", got.ErrOut)
+	}
+}

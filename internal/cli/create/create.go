@@ -1,0 +1,202 @@
+package create
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+const createLong = `Create Jobs and CronJobs from manifests.
+
+Rules of spec.podFailurePolicy may have a name (KEP-4443). API servers before
+1.38 do not know it: create checks the names and moves them into the annotation
+batchjob.dev/pod-failure-policy-rule-names, of a CronJob into that of its Jobs.
+
+spec.managedBy is set to --managed-by where a manifest leaves it open. If you
+give the flag, it also replaces another value in the manifest; --managed-by=
+leaves the field alone. It cannot be changed later.
+
+With --dry-run=client nothing is sent, and no cluster is needed: -o yaml shows
+what would be created, for kubectl apply or a Git repository. What lint says an
+API server rejects is an error here, too; unknown fields go by --validate. The
+namespace is that of the manifest or of -n.
+
+With several objects, create goes on after one that fails, and ends with exit
+code 1.`
+
+const createExample = `  # Create the Job of a file
+  kubectl batchjob create -f job.yaml
+
+  # See what the API server would make of it
+  kubectl batchjob create -f job.yaml --dry-run=server -o yaml
+
+  # Plain manifests for kubectl apply, without a cluster
+  kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml |
+    kubectl apply -f -
+
+  # A Job that Kubernetes' own controller runs
+  kubectl batchjob create -f job.yaml --managed-by=
+
+  # From standard input, and only the name back
+  kubectl batchjob create -f - -o name <job.yaml`
+
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// Options are the flags of the create verb, and what Complete makes of them.
+type Options struct {
+	genericiooptions.IOStreams
+	kube      *genericclioptions.ConfigFlags
+	print     *genericclioptions.PrintFlags
+	manifests cmdutil.ManifestFlags
+
+	managedBy    string
+	dryRun       string
+	validate     string
+	fieldManager string
+
+	replaceManagedBy bool // --managed-by was given
+	fieldValidation  string
+	printer          printers.ResourcePrinter // nil for lines and names
+	creator          *objectCreator           // nil with --dry-run=client
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
+	cmd := &cobra.Command{
+		Use:               "create -f FILE",
+		Short:             "Create Jobs and CronJobs from manifests",
+		Long:              createLong,
+		Example:           createExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if err := o.Complete(); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	o.manifests.Add(cmd)
+	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "spec.managedBy of the Jobs; empty leaves the field alone.")
+	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (show what would be sent) or server (send it, but do not store it).")
+	flags.StringVar(&o.validate, "validate", "strict", "What the API server does about unknown and repeated fields: strict (reject), warn or ignore.")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the owner of the fields, in metadata.managedFields.")
+	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(jobprinter.ObjectFormats(), ", ")))
+	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
+	o.print.JSONYamlPrintFlags.AddFlags(cmd)
+	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.kube.AddFlags(flags)
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords(jobprinter.ObjectFormats()...))
+	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
+	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
+	if err := o.manifests.Validate(args); err != nil {
+		return err
+	}
+	switch o.dryRun {
+	case dryRunNone, dryRunClient, dryRunServer:
+	default:
+		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
+	}
+	switch o.validate {
+	case "strict", "true":
+		o.fieldValidation = metav1.FieldValidationStrict
+	case "warn":
+		o.fieldValidation = metav1.FieldValidationWarn
+	case "ignore", "false":
+		o.fieldValidation = metav1.FieldValidationIgnore
+	default:
+		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", o.validate)
+	}
+	o.replaceManagedBy = flags.Changed("managed-by")
+	if o.managedBy != "" {
+		if err := controller.ValidateManagedBy(o.managedBy, true); err != nil {
+			return cmdutil.UsageErrorf("--managed-by: %v", err)
+		}
+	}
+	return nil
+}
+
+// Complete makes the printer and, unless nothing is to be sent, the client.
+func (o *Options) Complete() error {
+	if err := o.choosePrinter(); err != nil {
+		return err
+	}
+	if given := *o.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
+		return cmdutil.UsageErrorf("namespace %q: use at most 63 lower case letters, digits and '-', and no '-' at the begin or end", given)
+	}
+	if o.dryRun == dryRunClient {
+		return nil
+	}
+	config, err := cmdutil.RESTConfig(o.kube, o.ErrOut)
+	if err != nil {
+		return err
+	}
+	namespace, err := cmdutil.KubeNamespace(o.kube)
+	if err != nil {
+		return err
+	}
+	options := metav1.CreateOptions{FieldManager: o.fieldManager, FieldValidation: o.fieldValidation}
+	if o.dryRun == dryRunServer {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	o.creator, err = newObjectCreator(config, namespace, options)
+	return err
+}
+
+func (o *Options) choosePrinter() error {
+	format := *o.print.OutputFormat
+	if format == "name" || format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "" {
+		return nil
+	}
+	var err error
+	o.printer, err = o.print.ToPrinter()
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return cmdutil.UnknownOutput(format, jobprinter.ObjectFormats())
+	}
+	if err != nil {
+		return cmdutil.UsageErrorf("-o %s: %v", format, err)
+	}
+	return nil
+}
+
+// Run creates the objects in order, and returns an error for each that was not created.
+func (o *Options) Run(ctx context.Context) error {
+	objects, problems := o.manifests.Read(ctx, o.In)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(objects) == 0 && len(problems) == 0 {
+		return o.manifests.Nothing()
+	}
+	return o.createAll(ctx, objects, problems)
+}

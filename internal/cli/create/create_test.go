@@ -1,0 +1,264 @@
+package create
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+const createSeveral = "testdata/create/several.yaml"
+
+// creations is an API server that takes, or refuses, what is created.
+type creations struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+	bodies   []map[string]any
+	answer   func(name string, body map[string]any) *clitest.Status
+	causes   []any
+	came     chan struct{}
+	hold     chan struct{}
+}
+
+func newCreations(t *testing.T) *creations {
+	t.Helper()
+	c := &creations{came: make(chan struct{}, 100)}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, _ := io.ReadAll(r.Body)
+	body := map[string]any{}
+	if err := json.Unmarshal(data, &body); err != nil {
+		clitest.WriteStatus(w, &clitest.Status{Code: 400, Reason: "BadRequest", Message: err.Error()}, "")
+		return
+	}
+	c.came <- struct{}{}
+	if c.hold != nil {
+		<-c.hold
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	metadata := body["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if name == "" {
+		name = fmt.Sprint(metadata["generateName"]) + "x7"
+	}
+	c.requests = append(c.requests, r.Method+" "+r.URL.String())
+	c.bodies = append(c.bodies, body)
+	if c.answer != nil {
+		if status := c.answer(name, body); status != nil {
+			object := clitest.StatusObject(status, name)
+			object["details"].(map[string]any)["causes"] = c.causes
+			clitest.WriteJSON(w, status.Code, object)
+			return
+		}
+	}
+	metadata["name"], metadata["uid"] = name, "u"
+	clitest.WriteJSON(w, http.StatusCreated, body)
+}
+
+func (c *creations) run(t *testing.T, args ...string) clitest.Result {
+	t.Helper()
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, c.URL))
+	return program.Run(t, nil, append([]string{"create"}, args...)...)
+}
+
+func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
+	api := newCreations(t)
+	got := api.run(t, "-f", createSeveral)
+	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.ErrOut != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
+	}
+	const query = "?fieldManager=kubectl-batchjob&fieldValidation=Strict"
+	want := []string{"POST /apis/batch/v1/namespaces/ns1/jobs" + query, "POST /apis/batch/v1/namespaces/ns1/cronjobs" + query, "POST /apis/batch/v1/namespaces/ns1/jobs" + query}
+	if fmt.Sprint(api.requests) != fmt.Sprint(want) {
+		t.Errorf("%q", api.requests)
+	}
+	sent, _ := json.Marshal(api.bodies)
+	for _, part := range []string{`"batchjob.dev/pod-failure-policy-rule-names":"1=ExitCode2"`, `"managedBy":"batchjob.dev/controller"`, `"managedBy":"example.com/other"`, `"0=Evicted"`} {
+		if !strings.Contains(string(sent), part) {
+			t.Errorf("%s is not in %s", part, sent)
+		}
+	}
+	if strings.Contains(string(sent), `"name":"ExitCode2"`) || strings.Contains(string(sent), `"status"`) {
+		t.Errorf("%s", sent)
+	}
+}
+
+func TestCreateSendsItsOptions(t *testing.T) {
+	for _, c := range []struct{ args, path, out string }{
+		{"--dry-run=server", "/apis/batch/v1/namespaces/ns1/jobs?dryRun=All&fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named created (server dry run)\n"},
+		{"-n ns2 --validate=warn", "/apis/batch/v1/namespaces/ns2/jobs?fieldManager=kubectl-batchjob&fieldValidation=Warn", "job.batch/named created\n"},
+		{"--validate=false --field-manager=me", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=me&fieldValidation=Ignore", "job.batch/named created\n"},
+		{"--validate -o name", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named\n"},
+		{"-o jsonpath={.metadata.uid}", "/apis/batch/v1/namespaces/ns1/jobs?fieldManager=kubectl-batchjob&fieldValidation=Strict", "u"},
+	} {
+		api := newCreations(t)
+		got := api.run(t, append([]string{"-f", createSeveral}, strings.Fields(c.args)...)...)
+		if got.Code != cmdutil.ExitDone || len(api.requests) != 3 || api.requests[0] != "POST "+c.path || !strings.HasPrefix(got.Out, c.out) {
+			t.Errorf("%s: exit %d, %q, %q, %q", c.args, got.Code, api.requests, got.Out, got.ErrOut)
+		}
+	}
+}
+
+// No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
+func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	got := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
+	clitest.Golden(t, "create/several.golden", got.Out)
+	if got.Code != cmdutil.ExitDone || got.ErrOut != "" {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
+	}
+	plain := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
+	if plain.Out != "job.batch/named created (dry run)\ncronjob.batch/nightly created (dry run)\njob.batch/run-<generated> created (dry run)\n" {
+		t.Errorf("%q", plain.Out)
+	}
+	if ns := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-n", "x", "-o", "jsonpath={.metadata.namespace}"); ns.Out != "xxx" {
+		t.Errorf("%q, %q", ns.Out, ns.ErrOut)
+	}
+}
+
+func TestCreateSetsManagedByUnlessGiven_MGB_02(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"", "batchjob.dev/controller example.com/other batchjob.dev/controller"},
+		{"--managed-by=a.b/c", "a.b/c a.b/c a.b/c"},
+		{"--managed-by=", " example.com/other "},
+	} {
+		args := append([]string{"create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
+		if got := program.Run(t, nil, args...); strings.TrimSuffix(got.Out, " ") != strings.TrimSuffix(c.want, " ") && got.Out != c.want+" " {
+			t.Errorf("%s: %q, %q", c.args, got.Out, got.ErrOut)
+		}
+	}
+}
+
+func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: ns9}\n"
+	for _, c := range []struct{ text, args, want string }{
+		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
+		{job, "-n other", "error: PATH:3:32: the namespace from the provided object \"ns9\" does not match the namespace \"other\". You must pass '--namespace=ns9' to perform this operation.\n"},
+		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: a Service of v1 is not for this command; use: kubectl create -f\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is not served any more; write apiVersion: batch/v1, kind: CronJob\n"},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
+		{"apiVersion: batch/v1\nkind: job\n", "", "error: PATH:2:7: there is no kind job in batch/v1; write apiVersion: batch/v1, kind: Job\n"},
+		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
+		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
+		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
+	} {
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
+		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); got.Code != cmdutil.ExitError || got.Out != "" || errOut != c.want {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, got.Out, errOut)
+		}
+	}
+	for args, want := range map[string]string{
+		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
+		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
+		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lower case letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
+	} {
+		got := program.Run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || !strings.HasPrefix(got.ErrOut, "error: "+want) {
+			t.Errorf("%s: exit %d, %q", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// One that fails does not keep others from being created; what the API server says has its place in the file.
+func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
+	api := newCreations(t)
+	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
+	api.answer = func(name string, _ map[string]any) *clitest.Status {
+		switch name {
+		case "named":
+			return &clitest.Status{Code: 422, Reason: "Invalid", Message: "Job.batch is invalid"}
+		case "nightly":
+			return &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: `cronjobs.batch "nightly" already exists`}
+		}
+		return nil
+	}
+	got := api.run(t, "-f", createSeveral)
+	want := `error: testdata/create/several.yaml:17:19: the API server does not accept spec.podFailurePolicy.rules[1].action: Unsupported value
+error: testdata/create/several.yaml:21:24: the API server does not accept spec.template.spec.restartPolicy: Required value
+error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batch "nightly" already exists (AlreadyExists)
+`
+	if got.Code != cmdutil.ExitError || got.Out != "job.batch/run-x7 created\n" || got.ErrOut != want {
+		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.Code, got.Out, got.ErrOut)
+	}
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `strict decoding error: unknown field "spec.future"`}
+	}
+	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, "error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
+		t.Errorf("%s", got.ErrOut)
+	}
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}
+	}
+	if got := api.run(t, "-f", createSeveral); strings.Count(got.ErrOut, "you may not create") != 2 || !strings.Contains(got.ErrOut, "kubectl auth can-i create jobs.batch -n ns1") {
+		t.Errorf("%s", got.ErrOut)
+	}
+}
+
+// Without an answer, or without a login, the next would fare no better.
+func TestCreateStopsWithoutAServer(t *testing.T) {
+	api := newCreations(t)
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
+	}
+	got := api.run(t, "-f", createSeveral)
+	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, "error: the API server does not accept your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
+		t.Errorf("%q, %s", api.requests, got.ErrOut)
+	}
+	api.Close()
+	if got = api.run(t, "-f", createSeveral); got.Code != cmdutil.ExitError || cmdutil.KindOf(cmdutil.Flatten(got.Err)[0]) != cmdutil.KindUnreachable {
+		t.Errorf("%s", got.ErrOut)
+	}
+}
+
+func streamsOf(out, errOut io.Writer) genericiooptions.IOStreams {
+	return genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
+}
+
+func TestCreateIsInterrupted(t *testing.T) {
+	api := newCreations(t)
+	api.hold = make(chan struct{})
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.URL))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	var out, errOut clitest.Buffer
+	go func() {
+		done <- program.Execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), clitest.NewEnv())
+	}()
+	<-api.came
+	cancel()
+	select {
+	case err := <-done:
+		if cmdutil.ExitCode(err) != cmdutil.ExitInterrupted {
+			t.Errorf("exit %d: %v", cmdutil.ExitCode(err), err)
+		}
+	case <-time.After(clitest.Patience):
+		t.Error("goes on")
+	}
+	close(api.hold)
+}
+
+func TestCreateFlagsAreCompleted(t *testing.T) {
+	for args, want := range map[string]string{"create -o js": "json\njsonpath", "create --dry-run c": "client\n", "lint -o ": "json\nyaml\n", "create --validate=w": "warn\n"} {
+		if got := program.Run(t, nil, append([]string{"__complete"}, strings.Split(args, " ")...)...); !strings.HasPrefix(got.Out, want) {
+			t.Errorf("%s: %q", args, got.Out)
+		}
+	}
+}

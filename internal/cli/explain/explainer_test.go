@@ -1,0 +1,209 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// ownedBy says whose the Job is.
+func ownedBy(job *unstructured.Unstructured, kind, name string) *unstructured.Unstructured {
+	job.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+		"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": "u", "controller": true,
+	}}
+	return job
+}
+
+func namesOf(t *testing.T, out string) (names []string, list explain.ReportList) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	if list.Kind != "JobExplanationList" || list.APIVersion != "batchjob.dev/v1alpha1" {
+		t.Errorf("%s %s", list.APIVersion, list.Kind)
+	}
+	for i := range list.Items {
+		names = append(names, list.Items[i].Job.Namespace+"/"+list.Items[i].Job.Name)
+	}
+	return names, list
+}
+
+// CLI-04: which Jobs are explained: by names, labels, owners, in one namespace or in all.
+func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
+	inSet := clitest.ExplainedJob("ns1", "set-worker")
+	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
+	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(clitest.ExplainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, clitest.ExplainedJob("ns2", "other"))
+	for args, want := range map[string]string{
+		"train set-worker":                 "ns1/train ns1/set-worker",
+		"train train job/train set-worker": "ns1/train ns1/set-worker",
+		"cronjob/nightly":                  "ns1/nightly-1 ns1/nightly-2",
+		"jobset/set cj/nightly":            "ns1/set-worker ns1/nightly-1 ns1/nightly-2",
+		"train cronjob/nightly":            "ns1/train ns1/nightly-1 ns1/nightly-2",
+		"nightly-1 cronjob/nightly":        "ns1/nightly-1 ns1/nightly-2",
+		"-l app=train":                     "ns1/train",
+		"-l app":                           "ns1/nightly-1 ns1/nightly-2 ns1/set-worker ns1/train",
+		"-A -l app!=train":                 "ns1/nightly-1 ns1/nightly-2 ns1/set-worker ns2/other",
+		"-n ns2 -l app=other":              "ns2/other",
+		"-l app=nobody":                    "",
+	} {
+		got := program.Run(t, o.API, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
+		names, _ := namesOf(t, got.Out)
+		if got.Code != 0 || strings.Join(names, " ") != want {
+			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
+		}
+	}
+	text := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	if text.Code != 0 || !strings.Contains(text.Out, "2 failures, 1 cause") || !strings.Contains(text.Out, "nightly-2") {
+		t.Errorf("exit %d, %s", text.Code, text.Out)
+	}
+}
+
+// Jobs that do not exist are told after the answer on the others; none at all is no error.
+func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
+	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
+	got := program.Run(t, o.API, "explain-failure", "absent", "train", "second", "cronjob/absent")
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
+		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `CronJob "absent" has no Jobs in namespace "ns1"`) {
+		t.Errorf("exit %d, stderr %q, stdout %q", got.Code, got.ErrOut, got.Out)
+	}
+	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {
+		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound {
+			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace.\n", "-A -l app=none": "No jobs found.\n"} {
+		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		if got.Code != 0 || got.Out != "" || got.ErrOut != want {
+			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+	o.RefusePath("/jobs", 403, "Forbidden")
+	got = program.Run(t, o.API, "explain-failure", "-l", "app=train")
+	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "you may not list jobs") {
+		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+// Ctrl-C ends it at once, with exit code 130 and no half answer.
+func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
+	for _, args := range [][]string{{"explain-failure", "train"}, {"explain-failure", "-l", "app"}, {"status", "train"}} {
+		o := clitest.NewExplained(t)
+		arrived, release := make(chan struct{}, 10), make(chan struct{})
+		o.API.SetRefuse(func(r *http.Request) *clitest.Status {
+			if strings.HasSuffix(r.URL.Path, "/pods") {
+				arrived <- struct{}{}
+				select {
+				case <-release:
+				case <-r.Context().Done():
+				}
+			}
+			return nil
+		})
+		s := program.Start(t, o.API, clitest.NewEnv(), args...)
+		<-arrived
+		s.Interrupt()
+		if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String() != "" || s.ErrOut.String() != "" {
+			t.Errorf("%v: exit %d, %q, %q", args, code, s.Out.String(), s.ErrOut.String())
+		}
+		close(release)
+	}
+}
+
+// A server that dies after it has given the Job leaves what the Job itself tells.
+func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
+	o := clitest.NewExplained(t)
+	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
+		if !strings.Contains(r.URL.Path, "/jobs") {
+			_ = o.API.Server.Listener.Close()
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	})
+	got := program.Run(t, o.API, "explain-failure", "train")
+	if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.Out, "Pods could not be read") || strings.Contains(got.Out, "is gone") {
+		t.Errorf("exit %d, stderr %q, stdout:\n%s", got.Code, got.ErrOut, got.Out)
+	}
+	if strings.Count(got.Out, "could not be read: Get") > 2 {
+		t.Errorf("the same is said of everything:\n%s", got.Out)
+	}
+	if got := program.Run(t, o.API, "explain-failure", "train"); got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "cannot reach the API server") {
+		t.Errorf("without a server: exit %d, %q", got.Code, got.ErrOut)
+	}
+}
+
+// Pods come in pages, with those of others among them; a token that has expired on the way
+// changes nothing.
+func TestPodsAreReadInPages_CLI_04(t *testing.T) {
+	for _, expires := range []bool{false, true} {
+		o := clitest.NewExplained(t)
+		train := clitest.ExplainedJob("ns1", "train")
+		for i := range 599 {
+			o.Pods.Put(clitest.EndedPod(train, fmt.Sprintf("train-%03d", i), 42, ""))
+		}
+		stranger := clitest.EndedPod(clitest.ExplainedJob("ns1", "other"), "stranger", 9, "")
+		stranger.Labels = map[string]string{"job": "train"}
+		o.Pods.Put(stranger)
+		if expires {
+			o.API.SetRefuse(func(r *http.Request) *clitest.Status {
+				if r.URL.Query().Get("continue") != "" {
+					return &clitest.Status{Code: 410, Reason: "Expired", Message: "The provided continue parameter is too old"}
+				}
+				return nil
+			})
+		}
+		got := program.Run(t, o.API, "explain-failure", "train", "-o", "json", "--log-lines=0")
+		var r explain.Report
+		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Counts.Pods == nil || *r.Counts.Pods != 600 || len(r.Causes) != 1 || r.Causes[0].Count != 600 || len(r.Gaps) != 0 {
+			t.Errorf("expires %v: %+v, %d causes, %+v", expires, r.Counts, len(r.Causes), r.Gaps)
+		}
+		if len(r.Pods) != 600 || r.PodsOmitted != 0 { // JSON is for programs: all of them.
+			t.Errorf("%d pods are listed, %d are not", len(r.Pods), r.PodsOmitted)
+		}
+	}
+}
+
+// Events of Job train-2 are not told of Job train.
+func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
+	second := clitest.ExplainedJob("ns1", "train-2")
+	o := clitest.NewExplained(t, second)
+	o.Pods.Put(clitest.EndedPod(second, "train-2-xk2p9", 1, ""))
+	foreign := o.Events[0].DeepCopy()
+	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
+	o.Events = append(o.Events, foreign)
+	if got := program.Run(t, o.API, "explain-failure", "train"); strings.Contains(got.Out, "ForeignTrouble") {
+		t.Errorf("%s", got.Out)
+	}
+	if got := program.Run(t, o.API, "explain-failure", "train-2"); !strings.Contains(got.Out, "ForeignTrouble") {
+		t.Errorf("%s", got.Out)
+	}
+}
+
+// Jobs are read four at a time, and told in their order.
+func TestExplainKeepsOrder_CLI_04(t *testing.T) {
+	var jobs []*unstructured.Unstructured
+	var want []string
+	for i := range 30 {
+		jobs = append(jobs, clitest.ExplainedJob("ns1", fmt.Sprintf("job-%02d", i)))
+		want = append(want, fmt.Sprintf("ns1/job-%02d", i))
+	}
+	slices.Reverse(jobs)
+	o := clitest.NewObjects(t, jobs...)
+	names, list := namesOf(t, program.Run(t, o.API, "explain-failure", "-l", "app", "-o", "json").Out)
+	if !slices.Equal(names, want) || len(list.Causes) != 1 || list.Causes[0].Count != 30 {
+		t.Errorf("%q, %+v", names, list.Causes)
+	}
+}

@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// jobSetLabel is on every Job of a JobSet.
+const jobSetLabel = "jobset.sigs.k8s.io/jobset-name"
+
+// jobOwner is an object whose Jobs are meant.
+type jobOwner struct{ kind, name string }
+
+// ownerKinds are the resources whose Jobs can be named by their owner, with its kind.
+func ownerKinds() map[string]string {
+	return map[string]string{
+		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
+		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
+	}
+}
+
+// ownerGroups are the API groups of the kinds.
+func ownerGroups() map[string]string {
+	return map[string]string{"CronJob": batchv1.GroupName, "JobSet": "jobset.x-k8s.io"}
+}
+
+// splitOwnerArgs takes arguments such as cronjob/NAME out of args.
+func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error) {
+	kinds := ownerKinds()
+	for _, arg := range args {
+		resource, name, _ := strings.Cut(arg, "/")
+		kind := kinds[strings.ToLower(resource)]
+		if kind == "" || !strings.Contains(arg, "/") {
+			rest = append(rest, arg)
+			continue
+		}
+		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
+			return nil, nil, cmdutil.UsageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
+		}
+		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
+			owners = append(owners, o)
+		}
+	}
+	return owners, rest, nil
+}
+
+// owns says that the Job is one of the owner's: by its controller, or as a Job of a JobSet
+// by its label.
+func (o jobOwner) owns(job *unstructured.Unstructured) bool {
+	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.kind && c.Name == o.name {
+		group, _, _ := strings.Cut(c.APIVersion, "/")
+		return group == ownerGroups()[o.kind]
+	}
+	return o.kind == "JobSet" && job.GetLabels()[jobSetLabel] == o.name
+}

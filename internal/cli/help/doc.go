@@ -1,0 +1,2 @@
+// Package help lays out the help of all commands.
+package help

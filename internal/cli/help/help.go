@@ -1,0 +1,174 @@
+package help
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// Width is that of the terminals that help has to fit into.
+const Width = 80
+
+// FlagGroup says where help and reference show a flag.
+type FlagGroup string
+
+// The groups of flags, in order.
+const (
+	OwnFlags     FlagGroup = ""           // of the verb
+	LoggingFlags FlagGroup = "logging"    // of component-base, which the controller has
+	KubectlFlags FlagGroup = "connection" // of kubectl, which all verbs have that talk to a cluster
+)
+
+// flagGroupAnnotation is on the flags that are not a verb's own.
+const flagGroupAnnotation = "batchjob.dev/flag-group"
+
+// GroupOf returns the group of a flag.
+func GroupOf(f *pflag.Flag) FlagGroup {
+	if group := f.Annotations[flagGroupAnnotation]; len(group) > 0 {
+		return FlagGroup(group[0])
+	}
+	return OwnFlags
+}
+
+// verbGroups are the headings of the root's help, in order, with their verbs. What they leave out comes last.
+func verbGroups() []struct{ title, verbs string } {
+	return []struct{ title, verbs string }{
+		{"Look at Jobs", "status explain-failure wait logs watch top"},
+		{"Make Jobs", "create lint simulate"},
+		{"Run Jobs", "controller"},
+	}
+}
+
+// Finish gives all commands below root their groups and the layout of their help. It comes after all verbs.
+func Finish(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	describeCompletion(root)
+	for _, group := range verbGroups() {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, verb := range root.Commands() {
+			if slices.Contains(strings.Fields(group.verbs), verb.Name()) {
+				verb.GroupID = group.title
+			}
+		}
+	}
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), usageOf(cmd))
+		return err
+	})
+	foreign, words := ForeignFlags(), FlagTexts()
+	EachCommand(root, func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Flags().Lookup("help").Usage = "Show this help."
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if text, ok := words[f.Name]; ok {
+				f.Usage = text
+			}
+			if group, ok := foreign[f.Name]; ok {
+				_ = cmd.Flags().SetAnnotation(f.Name, flagGroupAnnotation, []string{string(group)}) // The flag exists.
+			}
+		})
+		cmdutil.FinishCompletion(cmd)
+	})
+}
+
+func EachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, child := range cmd.Commands() {
+		EachCommand(child, do)
+	}
+}
+
+// ForeignFlags are the names of those that libraries bring.
+func ForeignFlags() map[string]FlagGroup {
+	groups := map[string]FlagGroup{}
+	mark := func(group FlagGroup, add func(*pflag.FlagSet)) {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		add(flags)
+		flags.VisitAll(func(f *pflag.Flag) { groups[f.Name] = group })
+	}
+	mark(LoggingFlags, func(flags *pflag.FlagSet) {
+		logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
+		logsapi.AddFlags(logsapi.NewLoggingConfiguration(), flags)
+	})
+	mark(KubectlFlags, func(flags *pflag.FlagSet) { cmdutil.NewKubeFlags().AddFlags(flags) })
+	return groups
+}
+
+// usageOf is what help says after the long description.
+func usageOf(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n")
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	} else {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(&b, "\nAliases:\n  %s\n", cmd.NameAndAliases())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		writeCommands(&b, cmd)
+		fmt.Fprintf(&b, "\nMore about a command: %s COMMAND --help\n", cmd.CommandPath())
+		return b.String()
+	}
+	writeFlags(&b, cmd)
+	return b.String()
+}
+
+// writeCommands lists the commands of cmd under the titles of their groups.
+func writeCommands(b *strings.Builder, cmd *cobra.Command) {
+	groups := slices.Clone(cmd.Groups())
+	rest := &cobra.Group{Title: "Commands"}
+	if len(groups) > 0 {
+		rest.Title = "Other"
+	}
+	width := 0
+	for _, child := range cmd.Commands() {
+		width = max(width, len(child.Name()))
+	}
+	for _, group := range append(groups, rest) {
+		fmt.Fprintf(b, "\n%s:\n", group.Title)
+		for _, child := range inOrder(cmd, group.Title) {
+			if child.GroupID == group.ID && (child.IsAvailableCommand() || child.Name() == "help") {
+				fmt.Fprintf(b, "  %-*s  %s\n", width, child.Name(), child.Short)
+			}
+		}
+	}
+}
+
+// inOrder returns the commands of cmd, those of a group in the order in which it names them.
+func inOrder(cmd *cobra.Command, title string) []*cobra.Command {
+	children := slices.Clone(cmd.Commands())
+	for _, group := range verbGroups() {
+		if group.title == title {
+			verbs := strings.Fields(group.verbs)
+			slices.SortStableFunc(children, func(a, b *cobra.Command) int {
+				return slices.Index(verbs, a.Name()) - slices.Index(verbs, b.Name())
+			})
+		}
+	}
+	return children
+}
+
+// Verbs returns the commands of root in the order of its help, group by group.
+func Verbs(root *cobra.Command) (verbs []*cobra.Command) {
+	for _, group := range append(root.Groups(), &cobra.Group{}) {
+		for _, verb := range inOrder(root, group.Title) {
+			if verb.GroupID == group.ID && verb.IsAvailableCommand() {
+				verbs = append(verbs, verb)
+			}
+		}
+	}
+	return verbs
+}

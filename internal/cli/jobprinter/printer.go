@@ -1,0 +1,153 @@
+package jobprinter
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// Printer writes Jobs in one output format.
+type Printer interface {
+	// snapshot writes what a get or a list returned: the object when single, else all together.
+	Snapshot(jobs []*unstructured.Unstructured, single bool) error
+	// rows writes each of these Jobs, in order; deleted says that they are gone.
+	Rows(jobs []*unstructured.Unstructured, deleted bool) error
+	// signature is equal for two states of a Job of which the second is not worth another row.
+	Signature(job *unstructured.Unstructured) (string, error)
+}
+
+// tablePrinter is the default output and -o wide. Columns keep their width over the calls, and only grow.
+type tablePrinter struct {
+	table       Table
+	now         func() time.Time
+	fullIndexes bool
+	headers     bool // still to be written
+	Follow      bool // rows will come that are not known yet
+	w           tabWriter
+}
+
+// tabWriter aligns what was written up to Flush.
+type tabWriter interface {
+	io.Writer
+	Flush() error
+}
+
+func NewTablePrinter(out io.Writer, table Table, headers, fullIndexes bool, now func() time.Time) *tablePrinter {
+	return &tablePrinter{table: table, now: now, fullIndexes: fullIndexes, headers: headers, w: printers.GetNewTabWriter(out)}
+}
+
+func (p *tablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
+	return p.Rows(jobs, false)
+}
+
+func (p *tablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if p.headers {
+		p.headers = false
+		writeCells(p.w, p.headerCells())
+	}
+	now := p.now()
+	for _, object := range jobs {
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			return err
+		}
+		writeCells(p.w, p.table.row(Row{Job: job, Now: now, deleted: deleted, fullIndexes: p.fullIndexes}))
+	}
+	return p.w.Flush()
+}
+
+// headerCells leaves room for the longest STATUS where rows will follow, so that a Job that ends does not shift the table.
+func (p *tablePrinter) headerCells() []string {
+	cells := p.table.headers()
+	for i, header := range cells {
+		if p.Follow && header == statusHeader {
+			cells[i] = fmt.Sprintf("%-*s", len(batchv1.JobSuccessCriteriaMet), header)
+		}
+	}
+	return cells
+}
+
+// writeCells needs no error: a tab writer keeps it for Flush.
+func writeCells(w io.Writer, cells []string) {
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+}
+
+func (p *tablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return "", err
+	}
+	return p.table.signature(Row{Job: job, fullIndexes: p.fullIndexes}), nil
+}
+
+// ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job is a change.
+type ObjectPrinter struct {
+	Out     io.Writer
+	Printer printers.ResourcePrinter
+}
+
+func (p *ObjectPrinter) Snapshot(jobs []*unstructured.Unstructured, single bool) error {
+	if single {
+		return p.Rows(jobs, false)
+	}
+	list := &unstructured.UnstructuredList{Object: map[string]any{
+		"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""},
+	}}
+	for _, job := range jobs {
+		list.Items = append(list.Items, *job)
+	}
+	return p.Printer.PrintObj(list, p.Out)
+}
+
+func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
+	for _, job := range jobs {
+		if err := p.Printer.PrintObj(job, p.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
+	return job.GetResourceVersion(), nil
+}
+
+// NamePrinter writes job.batch/NAME.
+type NamePrinter struct{ Out io.Writer }
+
+func (p *NamePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
+	return p.Rows(jobs, false)
+}
+
+func (p *NamePrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
+	for _, job := range jobs {
+		if _, err := fmt.Fprintf(p.Out, "job.batch/%s\n", sanitize.Line(job.GetName())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *NamePrinter) Signature(job *unstructured.Unstructured) (string, error) {
+	return job.GetResourceVersion(), nil
+}
+
+// ObjectFormats are the values of -o beside wide.
+func ObjectFormats() []string {
+	formats := genericclioptions.NewPrintFlags("").AllowedFormats()
+	slices.Sort(formats)
+	return formats
+}

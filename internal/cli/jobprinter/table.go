@@ -1,0 +1,246 @@
+package jobprinter
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+const (
+	None          = "-"    // the API server has no value
+	cellEmpty     = "none" // it has one, and it is an empty list of indexes
+	cellBuiltIn   = "built-in"
+	cellUnknown   = "<unknown>" // kubectl's word for a missing creation time
+	StatusDeleted = "Deleted"   // only in -w, for a Job that is gone
+	IndexesLimit  = 20          // soft limit of an index list in a cell, see explain.Crop
+)
+
+// Row is what the cells of one row are made from. Nothing else is read, so a row is a function of it.
+type Row struct {
+	Job         *batchv1.Job
+	Now         time.Time
+	deleted     bool // the Job is gone, job is its last state
+	fullIndexes bool // do not crop index lists
+}
+
+// outline is what other views of Jobs make their rows from.
+func (v Row) outline() *explain.Outline {
+	o := analysis.OutlineOf(v.Job, nil, v.Now)
+	return &o
+}
+
+// column is one column of the table of Jobs.
+type column struct {
+	header string
+	cell   func(Row) string
+	ticks  bool // changes with time alone, so it is no reason to print a row again
+}
+
+const statusHeader = "STATUS"
+
+// Table is the choice of columns.
+type Table struct {
+	Namespaces bool // NAMESPACE first
+	Wide       bool
+}
+
+func (t Table) columns() []column {
+	var columns []column
+	if t.Namespaces {
+		columns = append(columns, column{header: "NAMESPACE", cell: func(v Row) string { return v.Job.Namespace }})
+	}
+	columns = append(columns,
+		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }},
+		column{header: statusHeader, cell: statusCell},
+		column{header: "COMPLETIONS", cell: CompletionsCell},
+		column{header: "ACTIVE(READY)", cell: activeCell},
+		column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
+		column{header: "FAILED", cell: func(v Row) string { return fmt.Sprint(v.Job.Status.Failed) }},
+		column{header: "FAILED INDEXES", cell: failedIndexesCell},
+		column{header: "MANAGED BY", cell: ManagedBy},
+		column{header: "DURATION", cell: Duration, ticks: true},
+		column{header: "AGE", cell: ageCell, ticks: true},
+	)
+	if t.Wide {
+		columns = append(columns,
+			column{header: "REASON", cell: reasonCell},
+			column{header: "MODE", cell: modeCell},
+			column{header: "COMPLETED INDEXES", cell: completedIndexesCell},
+			column{header: "UNCOUNTED", cell: uncountedCell},
+			column{header: "STARTED", cell: func(v Row) string { return timeOrNone(v.Job.Status.StartTime) }},
+			column{header: "FINISHED", cell: func(v Row) string { return timeOrNone(analysis.FinishedAt(v.Job)) }},
+			column{header: "CONTAINERS", cell: containersCell},
+			column{header: "IMAGES", cell: imagesCell},
+		)
+	}
+	return columns
+}
+
+// headers are the column names.
+func (t Table) headers() []string {
+	var headers []string
+	for _, c := range t.columns() {
+		headers = append(headers, c.header)
+	}
+	return headers
+}
+
+// row is the row of one Job, safe for a terminal.
+func (t Table) row(v Row) []string {
+	var cells []string
+	for _, c := range t.columns() {
+		cells = append(cells, sanitize.Line(c.cell(v)))
+	}
+	return cells
+}
+
+// signature is equal for two views of a Job that show nothing different but the passing of time.
+func (t Table) signature(v Row) string {
+	var b strings.Builder
+	for _, c := range t.columns() {
+		if !c.ticks {
+			b.WriteString(sanitize.Line(c.cell(v)))
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func statusCell(v Row) string {
+	if v.deleted {
+		return StatusDeleted
+	}
+	return analysis.Status(v.Job)
+}
+
+// reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
+// before.
+func reasonCell(v Row) string {
+	for _, kind := range []batchv1.JobConditionType{
+		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet,
+	} {
+		if c := reconcile.TrueCondition(v.Job, kind); c != nil {
+			return OrNone(c.Reason)
+		}
+	}
+	return None
+}
+
+// CompletionsCell is n/m, or n/1 and how many pods compete for it when completions is not set.
+func CompletionsCell(v Row) string { return section.Completions(v.outline()) }
+
+func activeCell(v Row) string { return section.Active(v.outline()) }
+
+func failedIndexesCell(v Row) string {
+	if v.Job.Status.FailedIndexes == nil {
+		return None
+	}
+	return v.indexes(*v.Job.Status.FailedIndexes)
+}
+
+func completedIndexesCell(v Row) string {
+	if modeCell(v) != string(batchv1.IndexedCompletion) {
+		return None
+	}
+	return v.indexes(v.Job.Status.CompletedIndexes)
+}
+
+func (v Row) indexes(list string) string {
+	switch {
+	case list == "":
+		return cellEmpty
+	case v.fullIndexes:
+		return list
+	}
+	return explain.Crop(list, IndexesLimit)
+}
+
+// ManagedBy also says that whoever should has not worked on the Job, as with a
+// mistyped name (MGB-12).
+func ManagedBy(v Row) string {
+	by := cellBuiltIn
+	if v.Job.Spec.ManagedBy != nil {
+		by = OrNone(*v.Job.Spec.ManagedBy)
+	}
+	if analysis.IsNeglected(v.Job, v.Now) {
+		by += " (not reconciled)"
+	}
+	return by
+}
+
+func modeCell(v Row) string {
+	return OrNone(string(jobspec.CompletionMode(&v.Job.Spec)))
+}
+
+// uncountedCell is how many finished pods are recorded but not counted yet: succeeded+failed.
+func uncountedCell(v Row) string {
+	uncounted := v.Job.Status.UncountedTerminatedPods
+	if uncounted == nil {
+		return None
+	}
+	return fmt.Sprintf("%d+%d", len(uncounted.Succeeded), len(uncounted.Failed))
+}
+
+// Duration ends with the Job. A failed Job has no completionTime; its end is the transition of Failed.
+func Duration(v Row) string {
+	ran := section.Ran(v.outline(), v.Now)
+	if ran < 0 {
+		return None
+	}
+	return wording.Duration(ran)
+}
+
+func ageCell(v Row) string {
+	if v.Job.CreationTimestamp.IsZero() {
+		return cellUnknown
+	}
+	return wording.Duration(max(0, v.Now.Sub(v.Job.CreationTimestamp.Time)))
+}
+
+func containersCell(v Row) string {
+	var names []string
+	for _, c := range v.Job.Spec.Template.Spec.Containers {
+		names = append(names, c.Name)
+	}
+	return OrNone(strings.Join(names, ","))
+}
+
+func imagesCell(v Row) string {
+	var images []string
+	for _, c := range v.Job.Spec.Template.Spec.Containers {
+		images = append(images, c.Image)
+	}
+	return OrNone(strings.Join(images, ","))
+}
+
+func countOrNone(n *int32) string {
+	if n == nil {
+		return None
+	}
+	return fmt.Sprint(*n)
+}
+
+func OrNone(s string) string {
+	if s == "" {
+		return None
+	}
+	return s
+}
+
+func timeOrNone(t *metav1.Time) string {
+	if t.IsZero() {
+		return None
+	}
+	return t.UTC().Format(time.RFC3339)
+}

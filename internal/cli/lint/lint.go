@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+)
+
+const lintLong = `Say about Jobs and CronJobs in manifests what a careful reviewer would, without
+a cluster. Objects of other kinds are skipped.
+
+  error    the API server rejects it, or it can never work
+  warning  it works, but hardly as meant
+  info     good to know
+
+Every finding says where, and what to do; [its-id] is stable. The exit code is 1
+if there are errors, or something cannot be read; with --strict, or warnings.
+-o json and -o yaml write a LintResult of batchjob.dev/v1alpha1, whatever the
+input is.`
+
+const lintExample = `  # Look at one file
+  kubectl batchjob lint -f job.yaml
+
+  # In a pipeline: all manifests of a folder, and no warnings either
+  kubectl batchjob lint -f manifests/ -R --strict
+
+  # What a chart makes
+  helm template my-chart | kubectl batchjob lint -f -
+
+  # Only the errors, for a script
+  kubectl batchjob lint -f job.yaml -o json |
+    jq '.findings[] | select(.severity == "error")'`
+
+// Options are the flags of the lint verb.
+type Options struct {
+	genericiooptions.IOStreams
+	manifests cmdutil.ManifestFlags
+	output    string
+	strict    bool
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams}
+	cmd := &cobra.Command{
+		Use:               "lint -f FILE",
+		Short:             "Check manifests of Jobs and CronJobs, without a cluster",
+		Long:              lintLong,
+		Example:           lintExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.manifests.Add(cmd)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 for warnings, too.")
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(args []string) error {
+	switch o.output {
+	case "", "json", "yaml":
+	default:
+		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	}
+	return o.manifests.Validate(args)
+}
+
+// Run writes the findings. Its error says that there are some that count, or that something could not be read.
+func (o *Options) Run(ctx context.Context) error {
+	objects, problems := o.manifests.Read(ctx, o.In)
+	result, unread := lintAll(ctx, objects, problems)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(objects) == 0 && len(problems) == 0 {
+		unread = []error{o.manifests.Nothing()}
+	}
+	if err := o.write(result); err != nil {
+		return err
+	}
+	if len(objects) > 0 || len(result.Findings) > 0 {
+		unread = append(unread, o.verdict(result.Summary))
+	}
+	return errors.Join(unread...)
+}
+
+// lintAll looks at all objects, until ctx ends. Documents that cannot be read are findings; files that cannot are errors.
+func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
+	var unread []error
+	for _, problem := range problems {
+		var bad *manifest.Error
+		if !errors.As(problem, &bad) {
+			unread = append(unread, problem)
+			continue
+		}
+		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "correct the manifest"})
+	}
+	seen := map[objectKey]manifest.Position{}
+	for _, object := range objects {
+		if ctx.Err() != nil {
+			break
+		}
+		result.lint(object)
+		result.again(object, seen)
+	}
+	result.sort()
+	return result, unread
+}
+
+// objectKey is what two objects of a cluster cannot have in common.
+type objectKey struct{ kind, namespace, name string }
+
+// again reports a Job or CronJob that is there already: kubectl apply would take one for a change of the other.
+func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
+	if !cmdutil.IsBatch(object) || object.Name() == "" {
+		return
+	}
+	key := objectKey{cmdutil.BatchKind(object), object.Namespace(), object.Name()}
+	at := object.Position("metadata.name")
+	first, found := seen[key]
+	if !found {
+		seen[key] = at
+		return
+	}
+	r.add(at, objectName(object), lint.Finding{
+		ID: "object-twice", Severity: lint.Warning, Field: "metadata.name", Fix: "give each a name of its own, or remove one",
+		Message: fmt.Sprintf("there is a %s %q already, at %s", key.kind, key.name, first),
+	})
+}
+
+func objectName(object *manifest.Object) string { return object.Kind() + "/" + object.Name() }
+
+func (r *lintResult) lint(object *manifest.Object) {
+	job := object.Job()
+	switch {
+	case job == nil && !cmdutil.IsBatch(object):
+		r.Summary.Skipped++
+		return
+	case job == nil:
+		r.count(object)
+		path, problem, fix := cmdutil.NoJob(object)
+		r.add(object.Position(path), objectName(object), lint.Finding{
+			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
+		})
+		return
+	}
+	r.count(object)
+	names, problems := job.TakeNames()
+	for _, p := range problems {
+		path, fix := job.At(p.Path), "put it into quotes"
+		if !p.Unquoted { // a list or an object
+			fix = "write a name, such as OutOfMemory"
+		}
+		r.add(object.Position(path), objectName(object), lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: fix})
+	}
+	for _, finding := range lint.Check(lint.Input{Object: object.Content, Names: names, Incomplete: len(problems) > 0}) {
+		r.add(object.Position(finding.Field), objectName(object), finding)
+	}
+}
+
+func (o *Options) write(result *lintResult) error {
+	if o.output != "" {
+		return cmdutil.WriteDocument(o.Out, o.output, result)
+	}
+	for i := range result.Findings {
+		if err := writeFinding(o.Out, &result.Findings[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFinding writes it as compilers do.
+func writeFinding(out io.Writer, f *lintFinding) error {
+	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
+	_, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n    fix: %s\n",
+		sanitize.Line(position.String()), f.Severity, sanitize.Line(f.Message), f.ID, sanitize.Line(f.Fix))
+	return err
+}
+
+// verdict writes the summary, as an error if there are findings that count.
+func (o *Options) verdict(summary lintSummary) error {
+	if summary.Errors > 0 || o.strict && summary.Warnings > 0 {
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
+	}
+	fmt.Fprintln(o.ErrOut, summary.text())
+	return nil
+}

@@ -1,0 +1,190 @@
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+)
+
+const (
+	lintMany    = "testdata/lint/many.yaml"
+	lintFine    = "testdata/lint/fine.yaml"
+	lintWarning = "testdata/lint/warning.yaml"
+)
+
+// Position, severity, text, id, and fix for all that is wrong; PFN-16 to PFN-22 by way of the names.
+func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
+	got := program.Run(t, nil, "lint", "-f", lintMany)
+	clitest.Golden(t, "lint/many.golden", got.Out)
+	if got.Code != cmdutil.ExitError || got.ErrOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
+	}
+}
+
+func TestFindingsAreYAMLAndJSON_CLI_05(t *testing.T) {
+	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
+	clitest.Golden(t, "lint/many.yaml.golden", got.Out)
+	if got.Code != cmdutil.ExitError {
+		t.Errorf("exit %d", got.Code)
+	}
+	asJSON := program.Run(t, nil, "lint", "-f", lintMany, "-o", "json")
+	var a, b lintResult
+	if err := json.Unmarshal([]byte(asJSON.Out), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict([]byte(got.Out), &b); err != nil {
+		t.Fatal(err)
+	}
+	if a.Summary != b.Summary || len(a.Findings) != len(b.Findings) || a.Kind != "LintResult" || a.APIVersion != cmdutil.OutputAPIVersion {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	if none := program.Run(t, nil, "lint", "-f", lintFine, "-o", "json"); !strings.Contains(none.Out, `"findings": []`) {
+		t.Errorf("%s", none.Out)
+	}
+}
+
+func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
+	for _, c := range []struct {
+		args         string
+		code         int
+		out, summary string
+	}{
+		{"-f " + lintFine, cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
+		{"-f " + lintFine + " --strict", cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
+		{"-f " + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: warning: ", "1 warning in 1 Job\n"},
+		{"-f " + lintWarning + " --strict", cmdutil.ExitError, "testdata/lint/warning.yaml:9:21: warning: ", "error: 1 warning in 1 Job\n"},
+		{"-f " + lintFine + "," + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
+		{"-f testdata/lint -f gone.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 3 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
+		{"-f gone.yaml", cmdutil.ExitError, "", "error: the path \"gone.yaml\" does not exist\n"},
+		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
+		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
+		{"-f - -f -", cmdutil.ExitUsage, "", "error: standard input can be read only once"},
+		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
+	} {
+		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		if got.Code != c.code || !strings.HasPrefix(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.summary) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
+
+func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
+	for _, c := range []struct {
+		text, out, errOut string
+	}{
+		{"", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
+		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: the field \"a\" is there already, in line 1 [not-readable]", "error: 1 error\n"},
+		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n    fix: correct the manifest\n", "error: 1 error\n"},
+		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n    fix: correct the manifest\n", "error: 1 error\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is not served any more [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: rule 1 \"a-b\"", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: write a name, such as OutOfMemory\n", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; put 2 into quotes [rule-name-invalid]\n", "error: "},
+	} {
+		path := filepath.Join(t.TempDir(), "job.yaml")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := program.Run(t, nil, "lint", "-f", path)
+		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
+		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, out, errOut)
+		}
+	}
+}
+
+// Text of a manifest reaches the terminal only in a form that it does not obey.
+func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "job.yaml")
+	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "lint", "-f", path)
+	if strings.ContainsAny(got.Out+got.ErrOut, "\x1b\a\u202e") || !strings.Contains(got.Out, `no field spec.\x1b[2J`) {
+		t.Errorf("%q", got.Out)
+	}
+	created := program.Run(t, nil, "create", "-f", path, "--dry-run=client")
+	if created.Code != cmdutil.ExitError || created.Out != "" || strings.ContainsAny(created.ErrOut, "\x1b\a\u202e") || !strings.Contains(created.ErrOut, `no field spec.\x1b[2J`) {
+		t.Errorf("%q, %q", created.Out, created.ErrOut)
+	}
+}
+
+// A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
+func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
+	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
+	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
+	for _, c := range []struct {
+		args    string
+		code    int
+		skipped int // in the document; -1 without one
+		errOut  string
+	}{
+		{"-f " + pod, cmdutil.ExitDone, -1, "nothing to say; 1 object of other kinds skipped\n"},
+		{"-f " + pod + " --strict -o json", cmdutil.ExitDone, 1, "nothing to say; 1 object of other kinds skipped\n"},
+		{"-f gone.yaml -o json", cmdutil.ExitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
+		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
+		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
+		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
+	} {
+		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
+		out := ""
+		if c.skipped >= 0 {
+			out = fmt.Sprintf(none, c.skipped)
+		}
+		document, _ := yaml.YAMLToJSON([]byte(got.Out))
+		if text := strings.TrimPrefix(string(document), "null"); got.Code != c.code || text != out || got.ErrOut != c.errOut {
+			t.Errorf("%s: exit %d, %q, stderr %q", c.args, got.Code, text, got.ErrOut)
+		}
+	}
+}
+
+// kubectl apply would take the second for a change of the first.
+func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
+	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
+	other := strings.Replace(clitest.PlainJob, "{name: a}", "{name: a, namespace: x}", 1)
+	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
+	path := clitest.WriteManifest(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
+	got := program.Run(t, nil, "lint", "-f", path)
+	want := "PATH:32:18: warning: there is a Job \"a\" already, at PATH:3:18 [object-twice]\n    fix: give each a name of its own, or remove one\n"
+	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || got.ErrOut != "1 warning in 5 Jobs and 1 CronJob\n" {
+		t.Errorf("exit %d, %q, %q", got.Code, out, got.ErrOut)
+	}
+}
+
+// Ctrl-C ends it between two objects.
+func TestLintIsInterrupted(t *testing.T) {
+	objects, problems := manifest.Parse("f", []byte(clitest.PlainJob+"---\n"+clitest.PlainJob))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if result, _ := lintAll(ctx, objects, problems); result.Summary.Jobs != 0 {
+		t.Errorf("looked at %d Jobs", result.Summary.Jobs)
+	}
+}
+
+// 20,000 names are one finding, at once (PFN-29).
+func TestManyNamesAreOneFinding_PFN_29(t *testing.T) {
+	var rules strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)
+	}
+	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, clitest.PlainJob+"  podFailurePolicy:\n    rules:\n"+rules.String()))
+	if got.Code != cmdutil.ExitError || strings.Count(got.Out, "\n") != 2 || !strings.Contains(got.Out, "20000 rules, at most 20 are allowed") {
+		t.Errorf("exit %d, %.300s", got.Code, got.Out)
+	}
+}

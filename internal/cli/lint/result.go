@@ -1,0 +1,106 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+)
+
+// lintResult is the output of lint -o json and -o yaml. Fields may be added, but none is renamed, removed, or given
+// another meaning within v1alpha1; texts of messages may change, IDs do not.
+type lintResult struct {
+	// APIVersion is batchjob.dev/v1alpha1.
+	APIVersion string `json:"apiVersion"`
+	// Kind is LintResult.
+	Kind    string      `json:"kind"`
+	Summary lintSummary `json:"summary"`
+	// Findings are sorted by file, line and column. It is never null.
+	Findings []lintFinding `json:"findings"`
+}
+
+// lintSummary counts.
+type lintSummary struct {
+	// Jobs is how many Jobs and CronJobs were looked at.
+	Jobs int `json:"jobs"`
+	// Skipped is how many objects of other kinds were not looked at.
+	Skipped  int `json:"skipped"`
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+
+	cronJobs int // of Jobs, for the text
+}
+
+// lintFinding is a finding with its place.
+type lintFinding struct {
+	// File is the path as given, or <stdin>; Line and Column count from 1, and are 0 where they are not known.
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	// Object is what the finding is about, as kind/name; "" for a document that could not be read.
+	Object       string `json:"object"`
+	lint.Finding `json:",inline"`
+}
+
+func (r *lintResult) add(position manifest.Position, object string, finding lint.Finding) {
+	switch finding.Severity {
+	case lint.Error:
+		r.Summary.Errors++
+	case lint.Warning:
+		r.Summary.Warnings++
+	case lint.Info:
+		r.Summary.Infos++
+	}
+	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
+}
+
+// count counts a Job or a CronJob.
+func (r *lintResult) count(object *manifest.Object) {
+	r.Summary.Jobs++
+	if cmdutil.BatchKind(object) == "CronJob" {
+		r.Summary.cronJobs++
+	}
+}
+
+// sort orders by place.
+func (r *lintResult) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// text is the summary as a line.
+func (s lintSummary) text() string {
+	var parts []string
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{{s.Errors, "error", "errors"}, {s.Warnings, "warning", "warnings"}, {s.Infos, "info", "infos"}} {
+		if c.n > 0 {
+			parts = append(parts, wording.Plural(int64(c.n), c.one, c.many))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to say"}
+	}
+	text := strings.Join(parts, ", ")
+	var looked []string
+	if jobs := s.Jobs - s.cronJobs; jobs > 0 {
+		looked = append(looked, wording.Plural(int64(jobs), "Job", "Jobs"))
+	}
+	if s.cronJobs > 0 {
+		looked = append(looked, wording.Plural(int64(s.cronJobs), "CronJob", "CronJobs"))
+	}
+	if len(looked) > 0 {
+		text += " in " + strings.Join(looked, " and ")
+	}
+	if s.Skipped > 0 {
+		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
+	}
+	return text
+}

@@ -1,0 +1,2 @@
+// Package logs is the verb logs: it prints the logs of the pods of a Job.
+package logs

@@ -1,0 +1,219 @@
+package logs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+func following(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
+	t.Helper()
+	return program.Start(t, api, clitest.NewEnv(), append([]string{"logs", "train", "-f", "--prefix=false"}, args...)...)
+}
+
+func finishTrain(api *clitest.API) {
+	api.Put(clitest.WithCondition(clitest.LogsJob(), "Complete", "", ""))
+}
+
+// Lines come as they are written, retries join, and it ends with the Job.
+func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	s := program.Start(t, api, clitest.NewEnv(), "logs", "train", "-f")
+	s.WaitErr("job.batch/train has no pods (Running), waiting for them.\n")
+	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ContainerCreating", "")))
+	pods.Put(clitest.RunningPod("a", 1, 1))
+	pods.Write("train-a/main", "one")
+	s.WaitOut("[index 1 attempt 1] one\n")
+	pods.Write("train-a/main", "two")
+	s.WaitOut("two\n")
+	pods.Put(clitest.FailedPod("a", 1, 1))
+	pods.End("train-a/main")
+	pods.Put(clitest.TrainPod("b", 1, 2, corev1.PodPending, clitest.Waits("ImagePullBackOff", "no such image")))
+	s.WaitErr("No log of pod train-b, container main, which has not started: ImagePullBackOff: no such image\n")
+	pods.Write("train-b/main", "retry")
+	pods.Put(clitest.RunningPod("b", 1, 2))
+	s.WaitOut("[index 1 attempt 2] retry\n")
+	finishTrain(api)
+	pods.Write("train-b/main", "last words")
+	s.WaitOut("last words")
+	pods.Put(clitest.TrainPod("b", 1, 2, corev1.PodSucceeded, clitest.Exited(0)))
+	pods.End("train-b/main")
+	if code := s.End(); code != cmdutil.ExitDone {
+		t.Errorf("exit %d", code)
+	}
+	if got, want := s.Out.String(), "[index 1 attempt 1] one\n[index 1 attempt 1] two\n[index 1 attempt 2] retry\n[index 1 attempt 2] last words\n"; got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if notes := strings.Count(s.ErrOut.String(), "\n"); notes != 2 {
+		t.Errorf("stderr:\n%s", s.ErrOut.String())
+	}
+}
+
+// A connection that breaks in the middle of a second neither repeats nor loses a line.
+func TestLogsFollowReconnects_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Put(clitest.RunningPod("a", 1, 1))
+	at := clitest.Now().Add(1500 * time.Millisecond)
+	pods.Write("train-a/main", "zero")
+	pods.WriteAt("train-a/main", at.Add(-200*time.Millisecond), "same second")
+	pods.WriteAt("train-a/main", at, "one", "two")
+	s := following(t, api)
+	s.WaitLines(4)
+	pods.Cut()
+	s.WaitErr("is lost")
+	pods.WaitRequests(2)
+	pods.WriteAt("train-a/main", at, "three")
+	pods.WriteAt("train-a/main", at.Add(time.Millisecond), "four")
+	s.WaitLines(6)
+	s.WaitErr("is back")
+	pods.Put(clitest.FailedPod("a", 1, 1))
+	pods.End("train-a/main")
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "zero\nsame second\none\ntwo\nthree\nfour\n" {
+		t.Errorf("exit %d, %q", code, s.Out.String())
+	}
+	if notes := s.ErrOut.String(); strings.Count(notes, "is lost") != 1 || strings.Count(notes, "is back") != 1 {
+		t.Errorf("stderr %q", notes)
+	}
+	if requests := pods.Requested(); !strings.Contains(requests[1], "sinceTime=2026-03-01T12%3A00%3A01Z") || strings.Contains(requests[0], "sinceTime") {
+		t.Errorf("requests %q", requests)
+	}
+}
+
+// The server may end a stream of a container that goes on.
+func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Put(clitest.RunningPod("a", 1, 1))
+	pods.Write("train-a/main", "one")
+	pods.Locked(func() { pods.Logs["train-a/main"].Ended = true; pods.Logs["train-a/main"].Tail = "hal" })
+	s := following(t, api)
+	pods.WaitRequests(3)
+	pods.Locked(func() { pods.Logs["train-a/main"].Tail = "" })
+	pods.Write("train-a/main", "half")
+	s.WaitOut("half\n")
+	pods.Put(clitest.FailedPod("a", 1, 1))
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "one\nhalf\n" || s.ErrOut.String() != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
+// --tail counts once: after a lost connection all that is new counts.
+func TestTailCountsOnce_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Put(clitest.RunningPod("a", 1, 1))
+	pods.Write("train-a/main", "old", "older", "last")
+	s := following(t, api, "--tail=1")
+	s.WaitOut("last\n")
+	pods.Cut()
+	pods.WaitRequests(2)
+	pods.Write("train-a/main", "b", "c", "d")
+	s.WaitOut("d\n")
+	s.Interrupt()
+	if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String() != "last\nb\nc\nd\n" {
+		t.Errorf("exit %d, %q", code, s.Out.String())
+	}
+	if requests := pods.Requested(); strings.Contains(requests[1], "tailLines") || !strings.Contains(requests[0], "tailLines=1") {
+		t.Errorf("requests %q", requests)
+	}
+}
+
+func TestLogsFollowCap(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	for i, name := range []string{"a", "b", "c", "d"} {
+		pods.Put(clitest.RunningPod(name, i, 1))
+		pods.Write("train-"+name+"/main", "from "+name)
+	}
+	s := following(t, api, "--max-log-requests=2")
+	s.WaitErr("2 logs are followed at a time (--max-log-requests); 2 more wait until one ends.\n")
+	s.WaitOut("from a")
+	s.WaitOut("from b")
+	if strings.Contains(s.Out.String(), "from c") {
+		t.Error("c is read too")
+	}
+	for i, name := range []string{"a", "b", "c", "d"} {
+		s.WaitOut("from " + name)
+		pods.Put(clitest.FailedPod(name, i, 1))
+		pods.End("train-" + name + "/main")
+	}
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || strings.Count(s.Out.String(), "\n") != 4 || strings.Count(s.ErrOut.String(), "\n") != 1 {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+	if pods.Most > 2 {
+		t.Errorf("%d at a time", pods.Most)
+	}
+}
+
+// The Job is known to have finished before the watch tells of its last pod.
+func TestLogsFollowReadsThePodThatTheWatchMissed_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Locked(func() { pods.Blind = true })
+	s := following(t, api)
+	s.WaitErr("no pods")
+	pods.WithLog(clitest.FailedPod("quick", 1, 1), "quick one")
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "quick one\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
+func TestLogsFollowFinishedJob(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.WithCondition(clitest.LogsJob(), "Failed", "Why", ""))
+	pods.WithLog(clitest.FailedPod("a", 1, 1), "a")
+	pods.WithLog(clitest.FailedPod("b", 2, 1), "b")
+	pods.Refuse["train-b"] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "no such node"}
+	s := following(t, api)
+	if code := s.End(); code != cmdutil.ExitError || s.Out.String() != "a\n" || !strings.Contains(s.ErrOut.String(), "Cannot read the log of pod train-b, container main: no such node\n") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+	if api.Opened()+pods.Watches > 0 {
+		t.Error("it watches what has finished")
+	}
+}
+
+func TestLogsFollowDeletedJob(t *testing.T) {
+	for _, recreate := range []bool{false, true} {
+		api, pods := clitest.NewPods(t, clitest.LogsJob())
+		pods.Put(clitest.RunningPod("a", 1, 1))
+		pods.Write("train-a/main", "a")
+		s := following(t, api)
+		s.WaitOut("a\n")
+		clitest.WaitFor(t, func() bool { return api.Opened() > 0 }, s.ErrOut.String)
+		if recreate {
+			other := clitest.LogsJob()
+			other.SetUID("another")
+			api.Put(other)
+		} else {
+			api.Remove(clitest.LogsJob())
+		}
+		pods.Remove("train-a")
+		pods.End("train-a/main")
+		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != "error: job.batch/train was deleted before it had finished\n" {
+			t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
+		}
+	}
+}
+
+// What fails later joins.
+func TestLogsFollowFailed(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Put(clitest.RunningPod("a", 1, 1))
+	pods.Put(clitest.RunningPod("b", 2, 1))
+	pods.Write("train-a/main", "a")
+	pods.Write("train-b/main", "b")
+	s := following(t, api, "--failed")
+	s.WaitErr("No pod of job.batch/train that is there has failed.")
+	pods.WithLog(clitest.FailedPod("b", 2, 1))
+	s.WaitOut("b\n")
+	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodSucceeded, clitest.Exited(0)))
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "b\n" {
+		t.Errorf("exit %d, stdout %q", code, s.Out.String())
+	}
+}

@@ -1,0 +1,233 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+const logsLong = `Print the logs of all pods of a Job, whoever runs it.
+
+Each line begins with the completion index and the attempt of its pod, or with
+the end of the pod's name when the Job is not Indexed; with the container too
+when there are several. Failed pods come first, by index, the newest attempt of
+an index first; then the others, by index and attempt. The log of a pod stays
+together.
+
+All containers are read, init containers and sidecars too; -c chooses some of
+them, and --all-containers=false the one that the pod means by default (its
+first one). --failed reads only what has failed: of a container that was
+restarted after a failure, the run before.
+
+With --follow lines come as they are written, also those of pods that are
+created later, until the Job has finished and all of its logs have ended. At
+most --max-log-requests logs are followed at a time; the others wait until one
+ends. A log whose connection is lost is read on where it broke off.
+
+Logs are made safe for a terminal: control characters and colours in them are
+shown as escapes, and a line longer than 1 MiB is split. The logs of pods that
+were deleted are gone with them; a note says how many failed pods that are.`
+
+const logsExample = `  # All logs of a Job, failed pods first
+  kubectl batchjob logs train
+
+  # What failed, the last 20 lines of each
+  kubectl batchjob logs train --failed --tail=20
+
+  # Some indexes
+  kubectl batchjob logs train --index 3,7-9
+
+  # Follow one container of every pod, with the server's timestamps
+  kubectl batchjob logs train -f -c main --timestamps`
+
+// defaultLogRequests is how many logs are read at a time.
+const defaultLogRequests = 10
+
+// Options are the flags of the logs verb, and what Complete makes of them.
+type Options struct {
+	genericiooptions.IOStreams
+	env  cmdutil.Env
+	kube *genericclioptions.ConfigFlags
+
+	options       logs.Options
+	index         string
+	sinceTime     string
+	follow        bool
+	prefix        bool
+	color         cmdutil.ColorFlag
+	allContainers bool // --all-containers was given
+
+	unknown []string // of --container, not in the Job's template
+	name    string
+	jobs    feed.JobSet // the Job alone
+	job     *batchv1.Job
+	pods    feed.PodSet
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o.ErrOut = &lockedWriter{w: env.ErrOut}
+	cmd := &cobra.Command{
+		Use:     "logs (NAME | job/NAME)",
+		Short:   "Print the logs of all pods of a Job",
+		Long:    logsLong,
+		Example: logsExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.allContainers = cmd.Flags().Changed("all-containers")
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(cmd.Context()); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	one := cmdutil.CompleteJobs(o.kube, func() bool { return false })
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return one(cmd, args, toComplete)
+	}
+	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
+	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
+	o.color.Complete(cmd)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
+	flags.BoolVar(&o.options.Failed, "failed", false, "Only pods and containers that have failed.")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Job has finished.")
+	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only so many last lines of each log; -1 for all.")
+	flags.DurationVar(&o.options.Since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
+	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, as in 2026-03-01T12:00:00Z.")
+	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; several with commas, or by repeating the flag.")
+	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "All containers of the pods.")
+	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
+	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "The run before the last restart of each container.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
+	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
+	flags.BoolVar(&o.prefix, "prefix", true, "Begin each line with the pod that wrote it.")
+	o.color.AddTo(flags)
+	o.kube.AddFlags(flags)
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(args []string) error {
+	names, err := cmdutil.ParseJobArgs(args)
+	switch {
+	case err != nil:
+		return err
+	case len(names) != 1:
+		return cmdutil.UsageErrorf("name one Job")
+	}
+	o.name = names[0]
+	if o.index != "" {
+		set, err := indexset.Parse(o.index)
+		if err != nil {
+			return cmdutil.UsageErrorf("--index=%s: %v", o.index, err)
+		}
+		o.options.Indexes = &set
+	}
+	for _, check := range []func() error{o.validateNumbers, o.validateSince, o.validateChoice} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Complete reads the Job.
+func (o *Options) Complete(ctx context.Context) error {
+	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.env)
+	if err != nil {
+		return err
+	}
+	object, err := jobs.Get(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return err
+	}
+	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.Client, Job: job}
+	o.options.Now, o.options.Open = o.env.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
+	return o.checkAgainstJob()
+}
+
+func (o *Options) checkAgainstJob() error {
+	names := cmdutil.TemplateContainers(o.job)
+	for _, name := range o.options.Containers {
+		if !slices.Contains(names, name) {
+			o.unknown = append(o.unknown, name)
+		}
+	}
+	if o.options.Indexes == nil {
+		return nil
+	}
+	if jobspec.CompletionMode(&o.job.Spec) != batchv1.IndexedCompletion {
+		return cmdutil.UsageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
+	}
+	if n := o.job.Spec.Completions; n != nil {
+		if beyond := o.options.Indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
+			return cmdutil.UsageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
+		}
+	}
+	return nil
+}
+
+// containersPerPod is how many containers of the template are wanted.
+func (o *Options) containersPerPod() int {
+	n := 0
+	for _, name := range cmdutil.TemplateContainers(o.job) {
+		if slices.Contains(o.options.Containers, name) || (o.options.AllContainers && len(o.options.Containers) == 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// Run prints the logs.
+func (o *Options) Run(ctx context.Context) error {
+	run, out := o.readLogs, newLogsOutput(o)
+	if o.follow {
+		run = o.followLogs
+	}
+	err := run(ctx, out)
+	if err == nil {
+		err = out.unreadError()
+	}
+	return errors.Join(err, out.flush())
+}
+
+// readLogs prints what there is.
+func (o *Options) readLogs(ctx context.Context, out *logsOutput) error {
+	pods, _, err := listPods(ctx, o.pods)
+	if err != nil {
+		return err
+	}
+	return logs.Read(ctx, pods, o.options, out)
+}
+
+// jobLabel names the Job in notes.
+func (o *Options) jobLabel() string { return fmt.Sprintf("job.batch/%s", o.name) }

@@ -1,0 +1,61 @@
+package logs
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+)
+
+// noteLines is how many notes of one kind are printed.
+const noteLines = 10
+
+// logsOutput prints lines to stdout, and to stderr what is not read.
+type logsOutput struct {
+	*logPrinter
+
+	begun   bool
+	sources int // found at first
+	unread  atomic.Int32
+}
+
+func newLogsOutput(o *Options) *logsOutput {
+	return &logsOutput{logPrinter: newLogPrinter(o)}
+}
+
+func (p *logsOutput) Found(found logs.Found) error {
+	if !p.begun && !p.o.follow && len(found.Sources) == 0 && len(p.o.unknown) > 0 {
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
+			"its template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
+	}
+	p.unstarted(found.Unstarted)
+	if !p.begun {
+		p.missing(found)
+		p.begun, p.sources = true, len(found.Sources)
+	}
+	if found.Waiting > 0 {
+		fmt.Fprintf(p.o.ErrOut, "%d logs are followed at a time (--max-log-requests); %d more wait until one ends.\n", p.o.options.Concurrency, found.Waiting)
+	}
+	p.arrange(found.Sources)
+	return nil
+}
+
+func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
+	if p.unread.Add(1) <= noteLines {
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogError(failure.Err))
+	}
+}
+
+// unreadError is nil if all logs were read.
+func (p *logsOutput) unreadError() error {
+	switch unread := p.unread.Load(); {
+	case unread == 0:
+		return nil
+	case p.o.follow:
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
+	default:
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d of %d logs could not be read", unread, p.sources), "")
+	}
+}

@@ -1,0 +1,8 @@
+package cli
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+)
+
+// program is the command line that tests run.
+var program = clitest.Program(newRootCommand)

@@ -1,0 +1,2 @@
+// Package simulate is the verb simulate: it runs a Job in a virtual cluster.
+package simulate

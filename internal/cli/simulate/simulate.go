@@ -1,0 +1,203 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+)
+
+const simulateLong = `Try what becomes of a Job, without a cluster.
+
+The Job of a manifest is run by this program's controller in a virtual cluster,
+where hours pass in milliseconds, and its end is explained as explain-failure
+does. So a podFailurePolicy, a successPolicy or a limit can be tried before it
+matters. Names of failure rules may be written as in create. Nothing is sent to
+any cluster.
+
+Pods run for a second and succeed, unless --pods says otherwise. Its words:
+  index=3         only pods of this index, or of an interval such as 3-7
+  attempt=1       only the first pods of an index, or of the Job
+  exit=42         the exit code
+  container=main  only this container ends with it, the others with 0
+  run=10m         how long it runs
+  terminate=30s   how long it goes on when it is deleted
+  disrupted       the cluster takes it away (condition DisruptionTarget, exit
+                  code 143 unless another is given)
+The last flag that fits a pod counts.`
+
+const simulateExample = `  # What if every pod exits with 42?
+  kubectl batchjob simulate -f job.yaml --pods exit=42
+
+  # Index 3 fails twice, and then succeeds
+  kubectl batchjob simulate -f job.yaml --pods index=3,exit=1 \
+    --pods index=3,attempt=3
+
+  # Is a preempted pod retried?
+  kubectl batchjob simulate -f job.yaml --pods attempt=1,disrupted
+
+  # The reason of the condition, for a test
+  kubectl batchjob simulate -f job.yaml --pods exit=2 -o json | \
+    jq -r .verdict.reason`
+
+// Options are the flags of the simulate verb.
+type Options struct {
+	genericiooptions.IOStreams
+	env       cmdutil.Env
+	manifests cmdutil.ManifestFlags
+	color     cmdutil.ColorFlag
+	pods      []string
+	limit     time.Duration
+	output    string
+	full      bool
+
+	script sim.Script
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams, env: env}
+	cmd := &cobra.Command{
+		Use:               "simulate -f FILE",
+		Short:             "Try what becomes of a Job, without a cluster",
+		Long:              simulateLong,
+		Example:           simulateExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	o.manifests.Add(cmd)
+	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
+	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
+	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.color.AddTo(flags)
+	o.color.Complete(cmd)
+	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(args []string) error {
+	switch o.output {
+	case "", "json", "yaml":
+	default:
+		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	}
+	if o.limit <= 0 {
+		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
+	}
+	var err error
+	if o.script, err = parseScenes(o.pods); err != nil {
+		return err
+	}
+	if err := o.manifests.Validate(args); err != nil {
+		return err
+	}
+	return o.color.Validate()
+}
+
+// Run plays the Job and explains it.
+func (o *Options) Run(ctx context.Context) error {
+	job, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	facts, err := o.play(ctx, job)
+	if err != nil {
+		return err
+	}
+	options := explain.Options{}
+	if o.full || o.output != "" {
+		options.MaxPods = -1
+	}
+	report := analysis.Explain(facts, options)
+	report.Advice = nil // It is about pods that are nowhere.
+	if o.output != "" {
+		return cmdutil.WriteDocument(o.Out, o.output, report)
+	}
+	fmt.Fprintf(o.ErrOut, "Simulated; no cluster was asked. Virtual time begins at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
+	return text.Explanation(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+}
+
+// read returns the one Job of the manifests, or that of a CronJob, as create would send it.
+func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
+	objects, problems := o.manifests.Read(ctx, o.In)
+	var jobs []*manifest.Object
+	for _, object := range objects {
+		if object.Job() != nil {
+			jobs = append(jobs, object)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(problems) > 0:
+		return nil, errors.Join(problems...)
+	case len(jobs) == 0:
+		return nil, o.manifests.Nothing()
+	case len(jobs) > 1:
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
+	}
+	if bad := create.PrepareOffline(jobs[0]); len(bad) > 0 {
+		return nil, errors.Join(bad...)
+	}
+	return decodeJob(jobs[0])
+}
+
+func decodeJob(object *manifest.Object) (*batchv1.Job, error) {
+	convert := runtime.DefaultUnstructuredConverter.FromUnstructured
+	job := &batchv1.Job{}
+	if object.Kind() != "CronJob" {
+		return job, convert(object.Content, job)
+	}
+	cron := &batchv1.CronJob{}
+	if err := convert(object.Content, cron); err != nil {
+		return nil, err
+	}
+	job.ObjectMeta, job.Spec = cron.Spec.JobTemplate.ObjectMeta, cron.Spec.JobTemplate.Spec
+	job.Name = cron.Name
+	return job, nil
+}
+
+// play lets virtual time pass until the Job has finished, or the limit is reached.
+func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, error) {
+	if job.Name == "" {
+		job.Name = job.GenerateName + "simulated"
+	}
+	world := sim.NewWorld(sim.Options{Seed: 1})
+	if err := world.Play(job, o.script); err != nil {
+		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+	}
+	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
+	if ctx.Err() != nil {
+		return explain.Input{}, ctx.Err()
+	}
+	stored := world.Store.Job(job.Name)
+	facts := explain.Input{
+		Now: world.Now(), OurName: controller.DefaultManagedBy, Job: stored, PodsRead: true, EventsRead: true,
+		Lease: &explain.Lease{Holder: "the simulation", Renewed: world.Now(), Duration: time.Minute},
+	}
+	for _, pod := range world.Store.PodsOf(stored.UID) {
+		facts.Pods = append(facts.Pods, explain.PodOf(pod))
+	}
+	return facts, nil
+}

@@ -1,0 +1,107 @@
+package simulate
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+const stories = "../../../examples/stories/"
+
+// simulated is the report on what becomes of the Job of a file.
+func simulated(t *testing.T, args ...string) explain.Report {
+	t.Helper()
+	got := program.Run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
+	if got.Code != 0 {
+		t.Fatalf("%v: exit %d, %s", args, got.Code, got.ErrOut)
+	}
+	var r explain.Report
+	if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, SUC-03 as their stories have them.
+func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
+	for _, tc := range []struct {
+		name, reason string
+		fate         explain.Fate
+		args         []string
+	}{
+		{"nothing fails", "CompletionsReached", explain.FateComplete, []string{named}},
+		{"the rule matches", "PodFailurePolicy_ExitCode2", explain.FateFailed, []string{named, "--pods", "exit=2"}},
+		{"it does not", "BackoffLimitExceeded", explain.FateFailed, []string{named, "--pods", "exit=3"}},
+		{"one index", "FailedIndexes", explain.FateFailed, []string{perIndex, "--pods", "index=3,exit=1"}},
+		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pods", "index=3-5,attempt=1,exit=1"}},
+		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pods", "attempt=1,disrupted"}},
+		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pods", "run=1h", "--pods", "index=0,run=1s"}},
+		{"too long", "", explain.FateOpen, []string{named, "--pods", "run=2h", "--limit", "1h"}},
+	} {
+		r := simulated(t, tc.args...)
+		if r.Verdict.Reason != tc.reason || r.Verdict.Fate != tc.fate {
+			t.Errorf("%s: %s %q, want %s %q", tc.name, r.Verdict.Fate, r.Verdict.Reason, tc.fate, tc.reason)
+		}
+		if tc.name == "one index" && r.Indexes.Failed != "3" {
+			t.Errorf("%s: indexes %s failed", tc.name, r.Indexes.Failed)
+		}
+		if len(r.Advice) > 0 {
+			t.Errorf("%s: commands for pods that are nowhere: %v", tc.name, r.Advice)
+		}
+	}
+}
+
+// Names may be in the rules, as KEP-4443 has them, and the Job in a CronJob.
+func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
+	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
+  podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
+	file := filepath.Join(t.TempDir(), "cron.yaml")
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
+	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "no cluster was asked") {
+		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
+	}
+	if again := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.Out != got.Out {
+		t.Errorf("another run ends in another way:\n%s\n%s", got.Out, again.Out)
+	}
+}
+
+func TestSimulateUsage(t *testing.T) {
+	job := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	for _, tc := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"-f " + job + " --pods exit=x", cmdutil.ExitUsage, "--pods=exit=x: exit=x: must be a number from 0 to 255"},
+		{"-f " + job + " --pods exit=256", cmdutil.ExitUsage, "must be a number"},
+		{"-f " + job + " --pods attempt=0", cmdutil.ExitUsage, "must be a number from 1"},
+		{"-f " + job + " --pods index=3..5", cmdutil.ExitUsage, "index=3..5"},
+		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "less than 1000 indexes"},
+		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "leave index out"},
+		{"-f " + job + " --pods run=fast", cmdutil.ExitUsage, "must be a duration"},
+		{"-f " + job + " --pods colour=red", cmdutil.ExitUsage, "is not known; use index"},
+		{"-f " + job + " --limit 0s", cmdutil.ExitUsage, "--limit"},
+		{"-f " + job + " -o table", cmdutil.ExitUsage, "unknown output format"},
+		{"", cmdutil.ExitUsage, "name a file"},
+		{"-f gone.yaml", cmdutil.ExitError, "gone.yaml"},
+		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", cmdutil.ExitError, "there are 2 Jobs"},
+		{"-f ../lint/testdata/lint/many.yaml", cmdutil.ExitError, "../lint/testdata/lint/many.yaml:"},
+	} {
+		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out != "" {
+			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+)
+
+const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of
+one Job a summary of it on one screen (a line of the table with -o wide).
+
+STATUS is kubectl's word for the Job's state. FailureTarget and
+SuccessCriteriaMet mean that the outcome is decided and that pods are still
+terminating (TERMINATING). DURATION ends when a Job is complete or failed.
+FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
+--full.
+
+With the name of one Job on a terminal the summary is an interactive view, see
+kubectl batchjob watch --help; --interactive=false and --full print it.
+
+With --watch a row follows for every visible change, until Ctrl-C (exit code
+130). A Job that is gone shows its last row once, with STATUS Deleted; so does
+one that -l selects no longer.`
+
+const statusExample = `  # The Jobs of the current namespace
+  kubectl batchjob status
+
+  # One Job: counts, limits, indexes, success criteria, back-off, problems
+  kubectl batchjob status train
+
+  # Two Jobs, with reasons, images and index lists
+  kubectl batchjob status train job/evaluate -o wide
+
+  # All Jobs of the cluster with a label
+  kubectl batchjob status -A -l team=ml
+
+  # Follow one Job
+  kubectl batchjob status train -w
+
+  # For scripts
+  kubectl batchjob status train -o json`
+
+const formatWide = "wide"
+
+// Options are the flags of the status verb, and what Complete makes of them.
+type Options struct {
+	genericiooptions.IOStreams
+	env   cmdutil.Env
+	kube  *genericclioptions.ConfigFlags
+	print *genericclioptions.PrintFlags
+
+	cmdutil.JobChoice
+	watch       bool
+	noHeaders   bool
+	full        bool
+	color       cmdutil.ColorFlag
+	interactive view.InteractiveFlag
+
+	set       feed.JobSet
+	explainer *cmdutil.Explainer
+	printer   jobprinter.Printer
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+	cmd := &cobra.Command{
+		Use:               "status [NAME | job/NAME ...]",
+		Short:             "Show the state of Jobs",
+		Long:              statusLong,
+		Example:           statusExample,
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			if err := o.Complete(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	o.AddChoice(flags, "The Jobs of all namespaces.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
+	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.interactive.AddTo(cmd)
+	o.color.AddTo(flags)
+	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
+	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
+	o.print.JSONYamlPrintFlags.AddFlags(cmd)
+	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.kube.AddFlags(flags)
+	o.color.Complete(cmd)
+	cmdutil.MustCompleteFlag(cmd, "output", completeFormats)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+}
+
+func statusFormats() []string {
+	return append([]string{formatWide}, jobprinter.ObjectFormats()...)
+}
+
+// Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
+func (o *Options) Validate(args []string) error {
+	if err := o.ValidateChoice(args); err != nil {
+		return err
+	}
+	return o.color.Validate()
+}
+
+// Complete makes the names, the printer and the client.
+func (o *Options) Complete(args []string) error {
+	var err error
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
+		return err
+	}
+	if o.printer, err = o.newPrinter(); err != nil {
+		return err
+	}
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
+	return err
+}
+
+// summarizes says that the answer is the summary of one Job instead of a table: it was
+// named, and nothing was said about the form.
+func (o *Options) summarizes() bool {
+	return len(o.Names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
+}
+
+func (o *Options) newPrinter() (jobprinter.Printer, error) {
+	switch format := *o.print.OutputFormat; {
+	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
+		table := jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide}
+		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.Now)
+		printer.Follow = o.watch
+		return printer, nil
+	case format == "name":
+		return &jobprinter.NamePrinter{Out: o.Out}, nil
+	}
+	printer, err := o.print.ToPrinter()
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return nil, cmdutil.UnknownOutput(*o.print.OutputFormat, statusFormats())
+	}
+	if err != nil {
+		return nil, cmdutil.UsageErrorf("-o %s: %v", *o.print.OutputFormat, err)
+	}
+	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, nil
+}
+
+// Run prints the Jobs, and follows them with --watch.
+func (o *Options) Run(ctx context.Context) error {
+	switch {
+	case o.watch:
+		return o.follow(ctx)
+	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
+		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
+	case o.summarizes():
+		return o.printSummary(ctx)
+	case len(o.Names) > 0:
+		return o.printNamed(ctx)
+	}
+	jobs, _, err := o.set.List(ctx)
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		o.reportNone()
+	}
+	return o.printer.Snapshot(jobs, false)
+}
+
+// printSummary prints one Job on one screen.
+func (o *Options) printSummary(ctx context.Context) error {
+	job, err := o.set.Get(ctx, o.Names[0])
+	if err != nil {
+		return err
+	}
+	report, err := o.explainer.Report(ctx, job)
+	if err != nil {
+		return err
+	}
+	return text.Summary(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+}
+
+// printNamed prints the Jobs that it gets, and returns an error for each that it does not.
+func (o *Options) printNamed(ctx context.Context) error {
+	jobs, failed := o.set.GetAll(ctx)
+	feed.SortJobs(jobs)
+	failed = append(failed, o.printer.Snapshot(jobs, len(o.Names) == 1))
+	return errors.Join(failed...)
+}
+
+// ReportNone says that there are no Jobs, unless the output says so itself (an empty List).
+func (o *Options) reportNone() {
+	if _, objects := o.printer.(*jobprinter.ObjectPrinter); objects {
+		return
+	}
+	cmdutil.ReportNone(o.ErrOut, o.set)
+}
+
+// completeFormats completes the values of status -o.
+func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return cmdutil.WithPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
+}

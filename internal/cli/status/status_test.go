@@ -1,0 +1,204 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+func TestStatusTables(t *testing.T) {
+	jobs := clitest.LoadJobs(t)
+	slices.Reverse(jobs) // the output is sorted
+	api := clitest.NewAPI(t, jobs...)
+	all := program.Run(t, api, "status", "-A")
+	if all.Code != 0 || all.ErrOut != "" {
+		t.Fatalf("exit %d, stderr %q", all.Code, all.ErrOut)
+	}
+	clitest.Golden(t, "../../jobprinter/testdata/status-all.golden", all.Out)
+
+	one := program.Run(t, api, "status", "-n", "ns2", "--no-headers")
+	if lines := strings.Split(strings.TrimSpace(one.Out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {
+		t.Errorf("-n ns2 --no-headers: %q", one.Out)
+	}
+	if full := program.Run(t, api, "status", "e-failed", "-o", "wide", "--full"); !strings.Contains(full.Out, "18-19,41-49") {
+		t.Errorf("--full: %q", full.Out)
+	}
+	if wide := program.Run(t, api, "status", "e-failed", "-o", "wide"); !strings.Contains(wide.Out, "FailedIndexes") || !strings.Contains(wide.Out, "IMAGES") {
+		t.Errorf("-o wide: %q", wide.Out)
+	}
+}
+
+func TestStatusNone(t *testing.T) {
+	api := clitest.NewAPI(t)
+	for _, tc := range []struct{ args, out, errOut string }{
+		{"status", "", "No jobs found in ns1 namespace.\n"},
+		{"status -n other", "", "No jobs found in other namespace.\n"},
+		{"status -A", "", "No jobs found.\n"},
+		{"status -o name", "", "No jobs found in ns1 namespace.\n"},
+	} {
+		got := program.Run(t, api, strings.Fields(tc.args)...)
+		if got.Code != 0 || got.Out != tc.out || got.ErrOut != tc.errOut {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+	got := program.Run(t, api, "status", "-o", "json")
+	if list := decodeList(t, got.Out); len(list.Items) != 0 || got.ErrOut != "" {
+		t.Errorf("an empty List: %q, %q", got.Out, got.ErrOut)
+	}
+}
+
+func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	if err := json.Unmarshal([]byte(data), list); err != nil {
+		t.Fatalf("%v in %q", err, data)
+	}
+	if list.GetKind() != "List" || list.GetAPIVersion() != "v1" {
+		t.Errorf("kind %q, apiVersion %q", list.GetKind(), list.GetAPIVersion())
+	}
+	return list
+}
+
+func TestStatusNamed(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "c", 3))
+	got := program.Run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
+	if got.Out != "job.batch/a\njob.batch/b\n" {
+		t.Errorf("stdout %q", got.Out)
+	}
+	if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound || strings.Count(got.ErrOut, "\n") != 2 ||
+		!strings.Contains(got.ErrOut, `"missing"`) || !strings.Contains(got.ErrOut, `"c"`) {
+		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
+	}
+}
+
+func TestStatusSelector(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "b", 3))
+	got := program.Run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
+	if got.Out != "ns1/b ns2/b " || got.Code != 0 {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+func TestStatusObjectsAreIntact(t *testing.T) {
+	job := clitest.SimpleJob("ns1", "a", 1)
+	job.Object["spec"].(map[string]any)["fieldOfTheFuture"] = map[string]any{"x": "\x1b\u202e", "n": int64(1 << 60)}
+	job.SetManagedFields(nil)
+	metadata := job.Object["metadata"].(map[string]any)
+	metadata["managedFields"] = []any{map[string]any{"manager": "m"}}
+	api := clitest.NewAPI(t, job, clitest.SimpleJob("ns1", "b", 1))
+	for _, format := range []string{"json", "yaml"} {
+		for _, args := range [][]string{{"a"}, {"a", "b"}, {}} {
+			got := program.Run(t, api, append([]string{"status", "-o", format}, args...)...)
+			object := &unstructured.Unstructured{}
+			data, err := yaml.YAMLToJSON([]byte(got.Out))
+			if err != nil {
+				t.Fatalf("%s %v: %v", format, args, err)
+			}
+			if len(args) == 1 {
+				err = object.UnmarshalJSON(data)
+			} else {
+				list := decodeList(t, string(data))
+				if len(list.Items) != 2 {
+					t.Fatalf("%s %v: %d items", format, args, len(list.Items))
+				}
+				object = &list.Items[0]
+			}
+			if err != nil || object.GetKind() != "Job" || object.GetAPIVersion() != "batch/v1" {
+				t.Errorf("%s %v: %v, kind %q", format, args, err, object.GetKind())
+			}
+			future, _, _ := unstructured.NestedMap(object.Object, "spec", "fieldOfTheFuture")
+			if future["x"] != "\x1b\u202e" || future["n"] != int64(1<<60) {
+				t.Errorf("%s %v: %v", format, args, future)
+			}
+			if object.GetManagedFields() != nil {
+				t.Errorf("%s %v: managedFields are shown", format, args)
+			}
+		}
+	}
+	if got := program.Run(t, api, "status", "a", "-o", "json", "--show-managed-fields"); !strings.Contains(got.Out, "managedFields") {
+		t.Error("--show-managed-fields has no effect")
+	}
+}
+
+func TestStatusReadsInChunks(t *testing.T) {
+	var jobs []*unstructured.Unstructured
+	for i := range 1201 {
+		jobs = append(jobs, clitest.SimpleJob("ns1", fmt.Sprintf("job-%04d", i), 0))
+	}
+	api := clitest.NewAPI(t, jobs...)
+	got := program.Run(t, api, "status", "-o", "name")
+	if n := strings.Count(got.Out, "\n"); n != 1201 || got.Code != 0 {
+		t.Errorf("%d lines, exit %d", n, got.Code)
+	}
+	if len(api.Lists) != 3 {
+		t.Errorf("%d requests", len(api.Lists))
+	}
+}
+
+// Only get, list and watch of jobs are ever asked for; of pods and events too for the summary of one Job.
+func TestStatusOnlyReads_CLI_08(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 0))
+	api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+		return nil
+	})
+	for _, args := range []string{"status", "status a", "status -A -o json", "status -o wide"} {
+		if got := program.Run(t, api, strings.Fields(args)...); got.Code != 0 {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+func TestStatusServerErrors(t *testing.T) {
+	for _, tc := range []struct {
+		args   string
+		answer clitest.Status
+		kind   cmdutil.ErrorKind
+		parts  []string
+	}{
+		{"status", clitest.Status{Code: 403, Reason: "Forbidden", Message: `jobs.batch is forbidden: User "eve\x1b"`}, cmdutil.KindForbidden, []string{"list", "jobs.batch", `"ns1"`}},
+		{"status a b", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"get", "jobs.batch", `"ns1"`}},
+		{"status -A", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list", "all namespaces"}},
+		{"status -w", clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}, cmdutil.KindForbidden, []string{"list"}},
+		{"status", clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}, cmdutil.KindCredentials, nil},
+		{"status", clitest.Status{Code: 500, Reason: "InternalError", Message: "etcd \x1b[0m\nis away"}, cmdutil.KindServerFailed, []string{"etcd", `\x1b`}},
+		{"status", clitest.Status{Code: 404, Reason: "NotFound", Message: "the server could not find the requested resource"}, cmdutil.KindNotFound, nil},
+	} {
+		api := clitest.NewAPI(t)
+		api.SetRefuse(func(*http.Request) *clitest.Status { return &tc.answer })
+		got := program.Run(t, api, strings.Fields(tc.args)...)
+		if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != tc.kind || got.Out != "" {
+			t.Errorf("%s, %d: exit %d, kind %s, stdout %q", tc.args, tc.answer.Code, got.Code, cmdutil.KindOf(got.Err), got.Out)
+		}
+		if strings.Count(got.ErrOut, "\n") != 1 || strings.Contains(got.ErrOut, "\x1b") {
+			t.Errorf("%s, %d: stderr %q", tc.args, tc.answer.Code, got.ErrOut)
+		}
+		for _, part := range tc.parts {
+			if !strings.Contains(got.ErrOut, part) {
+				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.Code, got.ErrOut, part)
+			}
+		}
+	}
+}
+
+func TestStatusShowsServerWarningsSafely(t *testing.T) {
+	var b strings.Builder
+	w := &cmdutil.WarningWriter{Out: &b, Seen: map[string]bool{}}
+	w.HandleWarningHeader(299, "-", "old\x1b[2J")
+	w.HandleWarningHeader(299, "-", "old\x1b[2J")
+	w.HandleWarningHeader(199, "-", "other")
+	if got := b.String(); got != "Warning: old\\x1b[2J\n" {
+		t.Errorf("%q", got)
+	}
+}

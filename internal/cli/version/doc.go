@@ -1,0 +1,2 @@
+// Package version is the verb version.
+package version

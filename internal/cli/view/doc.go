@@ -1,0 +1,2 @@
+// Package view runs the interactive view on the Jobs of a cluster.
+package view

@@ -1,0 +1,130 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// DefaultLogLines is how many last lines of the logs that matter most belong to the evidence, if nobody says otherwise.
+const DefaultLogLines = 10
+
+// Live is a live source of the Jobs that were chosen.
+type Live struct {
+	choice cmdutil.JobChoice
+	set    feed.JobSet
+	source *live.Source
+}
+
+// OpenLive makes the clients. Warnings of the API server go to warnings; logLines is how many last lines of logs belong to
+// the evidence, 0 for none.
+func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
+	config, set, err := cmdutil.ClientOf(kube, choice, warnings)
+	if err != nil {
+		return nil, err
+	}
+	source, err := connectLive(config, set, logLines, env)
+	return &Live{choice: choice, set: set, source: source}, err
+}
+
+// connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
+func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdutil.Env) (*live.Source, error) {
+	typed, err := cmdutil.NewExplainer(config, env.Now)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // Watches are few, and opened one after the other.
+	jobs, err := cmdutil.JobsResource(config)
+	if err != nil {
+		return nil, err
+	}
+	return live.NewSource(live.Config{
+		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
+		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+		Explain: cmdutil.InOneLine, Guard: guarded,
+	}), nil
+}
+
+// Check reads the Jobs that were named, before the terminal is taken over: credentials may
+// have to be asked for, and a typing error is an error.
+func (v *Live) Check(ctx context.Context) error {
+	if len(v.choice.Names) == 0 {
+		options := v.set.Options()
+		options.Limit = 1
+		_, err := v.set.Client.List(ctx, options)
+		return v.set.Call("list", "").Wrap(err)
+	}
+	_, failed := v.set.GetAll(ctx)
+	return errors.Join(failed...)
+}
+
+// Single is the one Job that was named, zero if there is not exactly one.
+func (v *Live) Single() snapshot.JobKey {
+	if len(v.choice.Names) != 1 {
+		return snapshot.JobKey{}
+	}
+	return snapshot.JobKey{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
+}
+
+// What is the set in words.
+func (v *Live) What() string {
+	what := "namespace " + v.set.Namespace
+	if v.choice.AllNamespaces {
+		what = "all namespaces"
+	}
+	switch {
+	case len(v.choice.Names) > 1:
+		what += fmt.Sprintf(", %d by name", len(v.choice.Names))
+	case v.choice.Selector != "":
+		what += ", labels " + v.choice.Selector
+	}
+	return what
+}
+
+// Label names a Job as people of this view know it.
+func (v *Live) Label(key snapshot.JobKey) string {
+	if v.choice.AllNamespaces {
+		return "job.batch/" + key.Name + " in namespace " + key.Namespace
+	}
+	return "job.batch/" + key.Name
+}
+
+// ShowJob is the interactive view of one Job, in place of printing it. logLines is how many last lines of logs belong to
+// the evidence, 0 for none.
+func ShowJob(ctx context.Context, name string, start tui.Start, logLines int64, kube *genericclioptions.ConfigFlags, v Viewer) error {
+	held := &HeldLines{}
+	defer held.Release(v.ErrOut)
+	live, err := OpenLive(logLines, kube, cmdutil.JobChoice{Names: []string{name}}, held, v.Env)
+	if err != nil {
+		return err
+	}
+	if err := live.Check(ctx); err != nil {
+		return err
+	}
+	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return v.Show(ctx, tui.Options{Source: source, Start: start, Job: live.Single(), What: live.What()})
+	})
+}
+
+// Run keeps the source going for as long as use works with it.
+func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { _ = v.source.Run(ctx) }) // Next returns its error.
+	return use(ctx, v.source)
+}

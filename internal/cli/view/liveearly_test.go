@@ -1,0 +1,62 @@
+package view
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+func tellsOf(reason string) func(*snapshot.Snapshot) bool {
+	return func(got *snapshot.Snapshot) bool {
+		return got.Job != nil && slices.ContainsFunc(got.Job.Report.Timeline, func(m explain.Moment) bool { return strings.Contains(m.Text, reason) })
+	}
+}
+
+// Issue 6.6: an event that comes before its pod is told once the pod is there, whatever the pod is called.
+func TestEventWaitsForItsPod(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, train)
+	s := startLive(t, api)
+	s.open("train")
+	s.untilWatching("jobs 2 pods 1 events 2")
+	api.report("custom-pod", "FailedMount")
+	s.pass(3 * time.Second)
+	if tellsOf("FailedMount")(s.latest()) {
+		t.Error("it is told of a pod that may be anybody's")
+	}
+	api.pods.Put(clitest.EndedPod(train, "custom-pod", 42, ""))
+	s.until("the pod is there", func(got *snapshot.Snapshot) bool { return podNames(got) == "custom-pod" })
+	s.until("its event is told", tellsOf("FailedMount"))
+	s.end()
+}
+
+// Issue 6.6: which pods there are is known before their events are looked through.
+func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, train)
+	api.pods.Put(clitest.EndedPod(train, "custom-pod", 42, ""))
+	api.report("custom-pod", "FailedMount")
+	answer := make(chan struct{})
+	api.api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/pods") {
+			<-answer
+		}
+		return nil
+	})
+	s := startLive(t, api)
+	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "train"}})
+	s.untilWatching("jobs 2 pods 0 events 1")
+	const ofPods = "/events?fieldSelector=involvedObject.kind%3DPod"
+	if n := api.requests(ofPods); n != 0 {
+		t.Errorf("events of pods were asked for %d times before the pods were known", n)
+	}
+	close(answer)
+	s.until("the event is told", tellsOf("FailedMount"))
+	s.end()
+}

@@ -1,0 +1,33 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6: a thousand changes at once are one Snapshot; a finished Job is not explained again, one that runs is each
+// second.
+func TestManyChangesAreOneSnapshot(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, train, clitest.SimpleJob("ns1", "second", 1))
+	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+	api.pods.Write("train-a/main", "reading")
+	s := startLive(t, api)
+	s.open("train")
+	s.untilWatching("jobs 2 pods 1 events 2")
+	s.pass(5 * time.Second)
+	report := s.latest().Job.Report
+	s.pass(90 * time.Second)
+	if got := s.latest(); got.Job.Report != report || got.Time.Sub(report.ObservedAt.Time) < time.Minute {
+		t.Errorf("it was explained again, at %s", got.Job.Report.ObservedAt)
+	}
+	s.open("second")
+	report = s.latest().Job.Report
+	s.until("time passes in it", func(got *snapshot.Snapshot) bool {
+		return got.Job.Report.ObservedAt.Sub(report.ObservedAt.Time) > 3*time.Second
+	})
+	s.end()
+}

@@ -1,0 +1,250 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+const (
+	// How much of the end of a log is kept: lines, bytes of all of them, bytes of one.
+	maxLiveLines = 5000
+	maxLiveLog   = 4 << 20
+	maxLiveLine  = 16 << 10
+
+	// logRetry is how long after a failure a log is read again.
+	logRetry = 30 * time.Second
+)
+
+// liveLog is the log that is read: its end, as it is written.
+type liveLog struct {
+	client    kubernetes.Interface
+	env       cmdutil.Env
+	namespace string
+	target    snapshot.LogTarget
+	touched   func()        // asks for a Snapshot
+	news      chan struct{} // of the pod
+
+	line []byte // as far as its parts have come; of the goroutine that reads
+
+	mu        sync.Mutex
+	pod       live.PodState
+	book      *logs.Pod // what is known of the pod's logs; nil if it is not there
+	answered  bool      // there is something to show
+	container string
+	lines     []snapshot.LogLine // only appended to and cut in front: Snapshots share it
+	bytes     int
+	dropped   int
+	ended     bool
+	why       string
+	again     bool          // the lines are those of a reading that failed, until another has one
+	shown     *snapshot.Log // nil if something has changed
+}
+
+// openLiveLog makes the log of a container.
+func openLiveLog(client kubernetes.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
+	return func(namespace string, target snapshot.LogTarget, touched func()) live.Log {
+		return &liveLog{client: client, env: env, namespace: namespace, target: target, touched: touched, news: make(chan struct{}, 1)}
+	}
+}
+
+// SetPod takes what is known of the pod.
+func (l *liveLog) SetPod(pod live.PodState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pod, l.book = pod, nil
+	if pod.Pod != nil {
+		l.book = logs.NewPod(pod.Pod)
+	}
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// Run reads the log to its end, as soon as there is one.
+func (l *liveLog) Run(ctx context.Context) error {
+	for {
+		source, ready := l.choose()
+		if !ready {
+			select {
+			case <-l.news:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		err := l.follow(ctx, source)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !l.finish(source, err):
+			if err := l.env.Timing().Pause(ctx, logRetry, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+// choose finds the container, and reports whether it has a log to read. If not, the Snapshots have why.
+func (l *liveLog) choose() (logs.Source, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.pod.Read {
+		if l.pod.Gap != "" {
+			l.tell(l.pod.Gap, false)
+		}
+		return logs.Source{}, false
+	}
+	pod := l.book
+	if pod == nil {
+		l.tell("the pod is gone, and its log with it", true)
+		return logs.Source{}, false
+	}
+	if name := cmp.Or(l.target.Container, pod.DefaultContainer); name != l.container {
+		l.container, l.shown = name, nil
+	}
+	container := pod.Container(l.container)
+	switch {
+	case container == nil:
+		l.tell(fmt.Sprintf("the pod has no container %q", l.container), true)
+	case !container.HasLog && container.Waiting != logs.Reason{}:
+		l.tell("the container has not started: "+container.Waiting.String(), container.Ended)
+	case !container.HasLog:
+		l.tell("the container has not started", container.Ended)
+	case l.target.Previous && !container.Restarted:
+		l.tell("the container was not restarted: there is no run before this one", container.Ended)
+	default:
+		l.tell("", false)
+		l.again = true
+		return logs.Source{Pod: pod, Container: l.container, Previous: l.target.Previous}, true
+	}
+	return logs.Source{}, false
+}
+
+// follow reads until the container has ended.
+func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
+	tail := &logs.Tail{
+		Options: logs.Options{
+			TailLines: maxLiveLines, Now: l.env.Now, Open: cmdutil.OpenLog(l.client, l.namespace),
+			Connect: func() logs.Connection { return feed.NewConnection(l.env.Timing(), l.connection) },
+		},
+		Source: source, News: l.news, Print: l.print,
+		HasEnded: func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return source.HasEnded(l.book)
+		},
+	}
+	return tail.Run(ctx)
+}
+
+// forget drops what a reading before has found, once. l.mu is held.
+func (l *liveLog) forget() {
+	if l.again {
+		l.again, l.lines, l.bytes, l.dropped, l.shown = false, nil, 0, 0, nil
+	}
+}
+
+// finish notes how the reading ended, and reports whether no other is of any use: all was read, or there is nothing to
+// be read.
+func (l *liveLog) finish(source logs.Source, err error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		l.forget()
+		l.tell("", true)
+		return true
+	case apierrors.IsForbidden(err):
+		l.tell(gather.GapOf(l.namespace, "get", "pods/log", err).Text, false)
+		return false
+	}
+	isGone := apierrors.IsNotFound(err)
+	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.Node, err)), isGone)
+	return isGone
+}
+
+// tell notes what there is to say beside the lines. l.mu is held.
+func (l *liveLog) tell(why string, ended bool) {
+	if l.answered && l.why == why && l.ended == ended {
+		return
+	}
+	l.answered, l.why, l.ended, l.shown = true, why, ended, nil
+	l.touched()
+}
+
+// connection takes news of the connection: a log of its own that is lost makes nothing else stale.
+func (l *liveLog) connection(failure error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if failure == nil {
+		l.tell("", false)
+		return
+	}
+	what := "the connection is lost"
+	if len(l.lines) == 0 {
+		what = "the log cannot be read"
+	}
+	l.tell(what+", trying again: "+cmdutil.LogError(failure), false)
+}
+
+// print takes a line, or a part of a long one, of which the beginning is kept.
+func (l *liveLog) print(line logs.Line) error {
+	if line.First {
+		l.line = l.line[:0]
+	}
+	room := maxLiveLine - len(l.line)
+	l.line = append(l.line, line.Text[:min(len(line.Text), max(room, 0))]...)
+	if len(line.Text) > room {
+		l.line = append(l.line[:maxLiveLine], "…"...)
+	}
+	if !line.Last {
+		return nil
+	}
+	l.add(line.Time, string(l.line))
+	return nil
+}
+
+// add appends a line, and drops from the front what is too much.
+func (l *liveLog) add(at time.Time, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget()
+	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
+	l.bytes += len(text)
+	for len(l.lines) > maxLiveLines || l.bytes > maxLiveLog {
+		l.bytes -= len(l.lines[0].Text)
+		l.lines = l.lines[1:]
+		l.dropped++
+	}
+	l.shown = nil
+	l.touched()
+}
+
+// Snapshot is the log as it is now: the one of before if nothing in it has changed.
+func (l *liveLog) Snapshot() *snapshot.Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.answered && l.shown == nil {
+		l.shown = &snapshot.Log{
+			Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,
+		}
+	}
+	return l.shown
+}

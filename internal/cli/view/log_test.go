@@ -1,0 +1,153 @@
+package view
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+func logText(s *snapshot.Snapshot) string {
+	if s.Log == nil {
+		return "no log"
+	}
+	var lines []string
+	for _, line := range s.Log.Lines {
+		lines = append(lines, line.Text)
+	}
+	return strings.Join(lines, " ")
+}
+
+// lookAtLog opens a log of a pod of LogsJob.
+func lookAtLog(s *liveSession, pod string, target snapshot.LogTarget) {
+	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "train"}, Pod: pod, Log: &target})
+}
+
+func (s *liveSession) untilLog(what string, ok func(*snapshot.Log) bool) *snapshot.Log {
+	s.t.Helper()
+	return s.until(what, func(got *snapshot.Snapshot) bool { return got.Log != nil && ok(got.Log) }).Log
+}
+
+// Issue 6.3, CLI-07: a log comes as it is written, neither repeats nor loses a line over connections, and ends with its
+// container. A lost connection of it makes nothing else stale.
+func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.Put(clitest.RunningPod("a", 1, 1))
+	api.pods.Write("train-a/main", "one", "two")
+	s := startLive(t, api)
+	lookAtLog(s, "train-a", snapshot.LogTarget{})
+	s.until("there are lines", func(got *snapshot.Snapshot) bool { return logText(got) == "one two" })
+	api.pods.Write("train-a/main", "three")
+	got := s.until("there is another", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three" })
+	if got.Log.Container != "main" || got.Log.Ended || got.Log.Why != "" || got.Log.Lines[0].Time != clitest.Now() {
+		t.Errorf("%+v", got.Log)
+	}
+	// It stays lost until that was seen.
+	api.pods.Locked(func() {
+		api.pods.Refuse["train-a"] = &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "try again"}
+	})
+	api.pods.Cut()
+	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "the connection is lost") })
+	if lost.Ended || s.latest().Link.StaleSince != nil {
+		t.Errorf("%+v", lost)
+	}
+	api.pods.Locked(func() { delete(api.pods.Refuse, "train-a") })
+	api.pods.Write("train-a/main", "four")
+	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three four" && got.Log.Why == "" })
+	api.pods.Put(clitest.FailedPod("a", 1, 1))
+	api.pods.End("train-a/main")
+	s.untilLog("it has ended", func(l *snapshot.Log) bool { return l.Ended && l.Why == "" && len(l.Lines) == 4 })
+	s.source.Look(snapshot.Focus{})
+	s.until("it is closed", func(got *snapshot.Snapshot) bool { return got.Log == nil && got.Pod == nil && got.Job == nil })
+	s.end()
+}
+
+// Issue 6.3: why there is no log, in words; and it comes once there is one.
+func TestMissingLogHasItsReason(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ImagePullBackOff", "no such image")))
+	api.pods.Put(clitest.FailedPod("lost", 2, 1))
+	away := clitest.FailedPod("node", 3, 1)
+	away.Spec.NodeName = "node-1"
+	api.pods.Put(away)
+	api.pods.Refuse["train-node"] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "Get \"https://10.0.0.1:10250/containerLogs/ns1\": dial tcp"}
+	s := startLive(t, api)
+	why := func(pod string, target snapshot.LogTarget, want string, ended bool) {
+		t.Helper()
+		s.source.Look(snapshot.Focus{})
+		s.until("nothing is open", func(got *snapshot.Snapshot) bool { return got.Focus.Pod == "" })
+		lookAtLog(s, pod, target)
+		s.untilLog(want, func(l *snapshot.Log) bool { return l.Why == want && l.Ended == ended && l.Target == target })
+	}
+	why("train-a", snapshot.LogTarget{Container: "absent"}, `the pod has no container "absent"`, true)
+	why("train-gone", snapshot.LogTarget{}, "the pod is gone, and its log with it", true)
+	why("train-lost", snapshot.LogTarget{}, "the log of pod train-lost could not be read: it is gone", true)
+	why("train-lost", snapshot.LogTarget{Previous: true}, "the container was not restarted: there is no run before this one", true)
+	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not answer", false)
+	why("train-a", snapshot.LogTarget{}, "the container has not started: ImagePullBackOff: no such image", false)
+	api.pods.Write("train-a/main", "at last")
+	api.pods.Put(clitest.RunningPod("a", 1, 1))
+	s.until("it starts", func(got *snapshot.Snapshot) bool { return logText(got) == "at last" && got.Log.Why == "" })
+	s.end()
+}
+
+// Issue 6.3, CLI-08: without the permission it says so, and is read when it may be.
+func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.Put(clitest.RunningPod("a", 1, 1))
+	api.pods.Write("train-a/main", "one")
+	api.rest.RefusePath("/log", http.StatusForbidden, "Forbidden")
+	s := startLive(t, api)
+	lookAtLog(s, "train-a", snapshot.LogTarget{})
+	s.untilLog("it is refused", func(l *snapshot.Log) bool {
+		return strings.Contains(l.Why, "no permission to get pods/log in namespace ns1")
+	})
+	api.api.SetRefuse(nil)
+	s.until("it is read", func(got *snapshot.Snapshot) bool { return logText(got) == "one" && got.Log.Why == "" })
+	s.end()
+}
+
+// Issue 6: what is kept of a log is bounded, in lines and in bytes; what was handed out stays.
+func TestLiveLogIsBounded(t *testing.T) {
+	l := &liveLog{touched: func() {}}
+	l.tell("", false)
+	for i := range maxLiveLines {
+		l.add(clitest.Now(), fmt.Sprint(i))
+	}
+	before := l.Snapshot()
+	for i := range 3 * maxLiveLines {
+		l.add(clitest.Now(), fmt.Sprint("more ", i))
+	}
+	if got := l.Snapshot(); len(got.Lines) != maxLiveLines || got.Dropped != 3*maxLiveLines || got.Lines[maxLiveLines-1].Text != fmt.Sprint("more ", 3*maxLiveLines-1) {
+		t.Errorf("%d lines, %d dropped", len(got.Lines), got.Dropped)
+	}
+	for i, line := range before.Lines {
+		if line.Text != fmt.Sprint(i) {
+			t.Fatalf("an old Snapshot changed: line %d is %q", i, line.Text)
+		}
+	}
+	long := []byte(strings.Repeat("x", maxLiveLine+10))
+	for range 2 * maxLiveLog / maxLiveLine {
+		for _, part := range []logs.Line{{Text: long[:100], First: true}, {Text: long[100:]}, {Text: long, Last: true}} {
+			if err := l.print(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, bytes := l.Snapshot(), 0
+	for _, line := range got.Lines {
+		bytes += len(line.Text)
+	}
+	if bytes > maxLiveLog || bytes != l.bytes || len(got.Lines) < 100 {
+		t.Errorf("%d bytes, counted %d, in %d lines", bytes, l.bytes, len(got.Lines))
+	}
+	if text := got.Lines[0].Text; len(text) != maxLiveLine+len("…") || !strings.HasSuffix(text, "x…") || strings.Count(text, "…") != 1 {
+		t.Errorf("a long line has %d bytes and ends with %q", len(text), text[len(text)-10:])
+	}
+}

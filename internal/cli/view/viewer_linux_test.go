@@ -1,0 +1,191 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// viewVariable makes the test binary show a view in place of running tests.
+const viewVariable = "BATCHJOB_TEST_VIEW"
+
+// faulty is a Source that shows a list of Jobs, and does what its name says when the test
+// gives it the signal.
+type faulty struct {
+	name string
+	now  <-chan os.Signal
+}
+
+func (f *faulty) Look(snapshot.Focus) {}
+
+func (f *faulty) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
+	if seen > 0 && f.name == "context" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if seen > 0 {
+		<-f.now
+		if f.name == "panic in a source" {
+			panic("the source is broken")
+		}
+	}
+	return &snapshot.Snapshot{Seq: seen + 1, Time: clitest.Now(), Jobs: &snapshot.Jobs{Items: []explain.Outline{{Namespace: "ns", Name: "the-job", Status: "Running"}}}}, nil
+}
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(viewVariable); name != "" {
+		showFaulty(name)
+	}
+	os.Exit(m.Run())
+}
+
+// showFaulty is the process that TestViewRestoresTheTerminal looks at.
+func showFaulty(name string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	v := Viewer{IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Env: clitest.NewEnv(), Display: cmdutil.Display{Terminal: true, Color: true, Width: 80}}
+	now := make(chan os.Signal, 1)
+	signal.Notify(now, syscall.SIGUSR1)
+	o := tui.Options{Source: &faulty{name, now}, What: "a test"}
+	switch name {
+	case "panic in the view":
+		o.EndWhen = func(s *snapshot.Snapshot) bool {
+			if s.Seq > 1 {
+				panic("the view is broken")
+			}
+			return false
+		}
+	case "context":
+		go func() {
+			<-now
+			cancel()
+		}()
+	case "end":
+		o.EndWhen = func(s *snapshot.Snapshot) bool { return s.Seq > 1 }
+	}
+	err := v.Show(ctx, o)
+	cmdutil.PrintError(os.Stderr, err)
+	os.Exit(cmdutil.ExitCode(err))
+}
+
+// openPTY is a terminal of 80x24.
+func openPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	fd := int(master.Fd())
+	n, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err == nil {
+		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return master, slave
+}
+
+// Issue 6: the terminal is restored, and the last picture left, however the view ends.
+func TestViewRestoresTheTerminal(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		code int
+		last string // on the terminal once the alternate screen is left
+	}{
+		{"panic in the view", cmdutil.ExitError, "error: the interactive view has crashed"},
+		{"panic in a source", cmdutil.ExitError, "error: the interactive view has crashed"},
+		{"context", cmdutil.ExitInterrupted, "the-job"},
+		{"end", cmdutil.ExitDone, "the-job"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			master, slave := openPTY(t)
+			before, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), viewVariable+"="+tc.name, "TERM=xterm-256color")
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var out clitest.Buffer
+			go func() { _, _ = io.Copy(&out, master) }() // It ends with the terminal.
+			watchdog := time.AfterFunc(2*clitest.Patience, func() { _ = cmd.Process.Kill() })
+			defer watchdog.Stop()
+			clitest.WaitFor(t, func() bool { return strings.Contains(out.String(), "the-job") }, out.String)
+			if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // The exit code is looked at below.
+			after, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(before, after) {
+				t.Errorf("the line discipline was %+v, and is %+v", before, after)
+			}
+			clitest.WaitFor(t, func() bool { return strings.Contains(afterScreen(out.String()), tc.last) }, func() string { return fmt.Sprintf("%q", out.String()) })
+			if code := cmd.ProcessState.ExitCode(); code != tc.code {
+				t.Errorf("exit code %d, want %d", code, tc.code)
+			}
+			for _, mode := range []string{"1049", "1002", "1006", "2004"} {
+				if on, off := strings.LastIndex(out.String(), "\x1b[?"+mode+"h"), strings.LastIndex(out.String(), "\x1b[?"+mode+"l"); on > off {
+					t.Errorf("mode %s is left on", mode)
+				}
+			}
+			if push, pop := strings.Index(out.String(), pushTitle), strings.LastIndex(out.String(), popTitle); push < 0 || pop < strings.LastIndex(out.String(), "\x1b]2;") {
+				t.Error("the title is not what it was")
+			}
+			if hidden, shown := strings.LastIndex(out.String(), "\x1b[?25l"), strings.LastIndex(out.String(), "\x1b[?25h"); hidden > shown {
+				t.Error("the cursor is left hidden")
+			}
+		})
+	}
+}
+
+// afterScreen is what came after the alternate screen was left.
+func afterScreen(out string) string {
+	_, after, _ := strings.Cut(out, "\x1b[?1049l")
+	return after
+}
+
+// Issue 6: a panic in the goroutines of the live source is an error with the place.
+func TestGuarded(t *testing.T) {
+	err := guarded(func() error { panic("boom\x1b[2J") })()
+	if err == nil || !strings.Contains(err.Error(), `crashed: boom\x1b[2J (viewer_linux_test.go:`) || cmdutil.ExitCode(err) != cmdutil.ExitError {
+		t.Errorf("error %v", err)
+	}
+	if err := guarded(func() error { return io.EOF })(); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,188 @@
+package wait
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// progressNews is what a progress line is made from.
+type progressNews struct {
+	changed, open           []*batchv1.Job // that have not ended
+	complete, failed, total int
+}
+
+// waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
+// for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
+type waitProgress struct {
+	out        io.Writer
+	width      func() int // of the terminal, 0 when there is none
+	now        func() time.Time
+	namespaces bool
+	quiet      bool
+
+	mu    sync.Mutex
+	news  progressNews
+	shown int                        // columns that the line takes now
+	last  map[snapshot.JobKey]string // by Job, the line that was written last
+}
+
+// show takes news.
+func (p *waitProgress) show(news progressNews) {
+	if p.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.news = news
+	if p.width() > 0 {
+		p.draw()
+		return
+	}
+	for _, job := range news.changed {
+		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
+		line := p.state(job)
+		if p.last[key] != line {
+			p.last[key] = line
+			fmt.Fprintln(p.out, line+p.elapsed(job))
+		}
+	}
+}
+
+// tick draws the line again, as time has passed.
+func (p *waitProgress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.quiet && p.shown > 0 {
+		p.draw()
+	}
+}
+
+// Write writes whole lines to the same stream.
+func (p *waitProgress) Write(lines []byte) (int, error) {
+	n := 0
+	err := p.around(func() error {
+		var err error
+		n, err = p.out.Write(lines)
+		return err
+	})
+	return n, err
+}
+
+// around makes room for what write writes to the terminal.
+func (p *waitProgress) around(write func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	drawn := p.shown > 0
+	p.clear()
+	err := write()
+	if drawn {
+		p.draw()
+	}
+	return err
+}
+
+// close removes the line.
+func (p *waitProgress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.quiet = true
+}
+
+// clear needs no escape sequence: spaces do.
+func (p *waitProgress) clear() {
+	if p.shown > 0 {
+		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.shown))
+	}
+	p.shown = 0
+}
+
+func (p *waitProgress) draw() {
+	if len(p.news.open) == 0 {
+		p.clear()
+		return
+	}
+	// In the last column some terminals wrap.
+	line := layout.Plainly(p.line()).Cut(p.width()-1, "")
+	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-line.Width())))
+	p.shown = line.Width()
+}
+
+// line is the one line of all Jobs.
+func (p *waitProgress) line() string {
+	news := p.news
+	one := p.state(news.open[0]) + p.elapsed(news.open[0])
+	if news.total == 1 {
+		return one
+	}
+	finished := fmt.Sprintf("%d of %d finished", news.complete+news.failed, news.total)
+	if news.failed > 0 {
+		finished += fmt.Sprintf(" (%d failed)", news.failed)
+	}
+	return finished + "; " + one
+}
+
+func (p *waitProgress) elapsed(job *batchv1.Job) string {
+	if job.Status.StartTime.IsZero() {
+		return ""
+	}
+	return ", " + jobprinter.Duration(jobprinter.Row{Job: job, Now: p.now()})
+}
+
+// state is the name and the state, without what passes with time.
+func (p *waitProgress) state(job *batchv1.Job) string {
+	name := job.Name
+	if p.namespaces {
+		name = job.Namespace + "/" + name
+	}
+	view := jobprinter.Row{Job: job, Now: p.now()}
+	return sanitize.Line(name) + "  " + analysis.Status(job) + "  " + sanitize.Line(progressCell(view))
+}
+
+// progressCell says how far a Job is that has not ended, from the counts of status.
+func progressCell(v jobprinter.Row) string {
+	status := v.Job.Status
+	parts := []string{jobprinter.CompletionsCell(v) + " done"}
+	if status.Active > 0 {
+		parts = append(parts, fmt.Sprintf("%d active", status.Active))
+	}
+	if status.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", status.Failed))
+	}
+	failing, succeeding := reconcile.TrueCondition(v.Job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.Job, batchv1.JobSuccessCriteriaMet)
+	switch {
+	case failing != nil:
+		parts = append(parts, "failing: "+jobprinter.OrNone(failing.Reason), awaitedPods(status.Terminating))
+	case succeeding != nil:
+		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
+	case status.Terminating != nil && *status.Terminating > 0:
+		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
+	case analysis.IsNeglected(v.Job, v.Now):
+		parts = append(parts, "managed by "+jobprinter.ManagedBy(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func awaitedPods(terminating *int32) string {
+	switch {
+	case terminating == nil:
+		return "waits for terminating pods"
+	case *terminating == 0:
+		return "about to end"
+	case *terminating == 1:
+		return "waits for 1 terminating pod"
+	}
+	return fmt.Sprintf("waits for %d terminating pods", *terminating)
+}

@@ -1,0 +1,387 @@
+package wait
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+)
+
+func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
+	t.Helper()
+	s := program.Start(t, api, clitest.NewEnv(), append([]string{"wait"}, args...)...)
+	clitest.WaitFor(t, func() bool { return api.Opened() > 0 }, func() string { return "no watch: " + s.ErrOut.String() })
+	return s
+}
+
+func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.CompleteJob("fine"), clitest.FailedJob("bad"), clitest.FailedJob("worse"), clitest.SimpleJob("ns1", "running", 3))
+	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy ended it, “out of \\x1b[1mmemory”\n"
+	for _, tc := range []struct {
+		args string
+		code int
+		out  string
+		err  string
+	}{
+		{"good", cmdutil.ExitDone, good, ""},
+		{"bad", cmdutil.ExitJobFailed, bad, ""},
+		{"good bad", cmdutil.ExitJobFailed, bad + good, ""},
+		{"bad good", cmdutil.ExitJobFailed, bad + good, ""},
+		{"good bad --for=finished", cmdutil.ExitJobFailed, bad + good, ""},
+		{"good --for=condition=Complete", cmdutil.ExitDone, good, ""},
+		{"job good", cmdutil.ExitDone, good, ""},
+		{"good fine --for=complete", cmdutil.ExitDone, "job.batch/fine Complete in 32s\n" + good, ""},
+		{"good bad --for=complete", cmdutil.ExitJobFailed, bad + good, ""},
+		{"bad running --for=complete -q", cmdutil.ExitJobFailed, bad, "Not waiting for 1 more, because not all can be complete any more: job.batch/bad has failed.\n"},
+		{"bad worse --for=failed", cmdutil.ExitDone, bad + strings.Replace(bad, "bad", "worse", 1), ""},
+		{"bad running good --for=failed -q", cmdutil.ExitError, bad + good, "error: cannot fail any more, as it is complete: job.batch/good\n"},
+		{"good absent", cmdutil.ExitError, "", "error: job \"absent\" not found in namespace \"ns1\"; see what is there with: kubectl get jobs.batch -n ns1\n"},
+		{"-l app=nothing", cmdutil.ExitError, "", "error: no Job with labels app=nothing in namespace \"ns1\"\n"},
+		{"-l app=good", cmdutil.ExitDone, good, ""},
+		{"-l app=good -A", cmdutil.ExitDone, "job.batch/good -n ns1 Complete in 32s\n", ""},
+		{"good bad running --timeout=0 -q", cmdutil.ExitTimeout, bad + good, "error: not yet: job.batch/running Running, 3/10 done\n"},
+		{"good --timeout=0", cmdutil.ExitDone, good, ""},
+	} {
+		got := program.Run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || got.Out != tc.out || got.ErrOut != tc.err {
+			t.Errorf("%s: exit %d\nstdout %q\nstderr %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
+
+func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
+	other := clitest.SimpleJob("ns1", "a", 1)
+	other.SetUID("another")
+	other = clitest.WithCondition(other, "Complete", "", "")
+	for _, tc := range []struct {
+		name  string
+		args  string
+		steps func(api *clitest.API)
+		code  int
+		want  string // in either stream
+	}{
+		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "job.batch/a Complete in 32s\n"},
+		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "job.batch/a Failed: PodFailurePolicy_OOM"},
+		{"all are waited for", "a b", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "job.batch/b Complete"},
+		{"complete gives up", "a b --for=complete", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "Not waiting for 1 more"},
+		{"failed gives up", "a b --for=failed", func(api *clitest.API) { api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitError, "error: cannot fail any more, as it is complete: job.batch/b\n"},
+		{"deleted", "a b", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it had ended\n"},
+		{"deleted as it ended", "a", func(api *clitest.API) { api.Remove(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "job.batch/a Complete"},
+		{"deleted after it ended", "a b", func(api *clitest.API) {
+			api.Put(clitest.CompleteJob("a"))
+			api.Remove(clitest.CompleteJob("a"))
+			api.Put(clitest.CompleteJob("b"))
+		}, cmdutil.ExitDone, "job.batch/b Complete"},
+		{"recreated", "a", func(api *clitest.API) { api.Put(other) }, cmdutil.ExitError, "error: job.batch/a was deleted before it had ended, and another was created\n"},
+		{"unselected", "-l app=a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "or its labels were changed"},
+		{"late ones do not count", "-l app=a", func(api *clitest.API) {
+			late := clitest.WithCondition(clitest.SimpleJob("ns1", "late", 0), "Failed", "x", "y")
+			late.SetLabels(map[string]string{"app": "a"})
+			api.Put(late)
+			api.Put(clitest.CompleteJob("a"))
+		}, cmdutil.ExitDone, "job.batch/a Complete"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
+			s := waiting(t, api, strings.Fields(tc.args)...)
+			tc.steps(api)
+			if code := s.End(); code != tc.code {
+				t.Errorf("exit %d, want %d", code, tc.code)
+			}
+			if both := s.Out.String() + s.ErrOut.String(); !strings.Contains(both, tc.want) {
+				t.Errorf("no %q in:\n%s", tc.want, both)
+			}
+		})
+	}
+}
+
+// CLI-03: a decided outcome is shown, and is no end.
+func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	s := waiting(t, api, "a")
+	same := clitest.SimpleJob("ns1", "a", 1)
+	same.SetAnnotations(map[string]string{"x": "y"})
+	api.Put(same)
+	failing := clitest.WithCondition(clitest.SimpleJob("ns1", "a", 1), "FailureTarget", "BackoffLimitExceeded", "too many")
+	for field, n := range map[string]int64{"active": 2, "failed": 3, "terminating": 2} {
+		_ = unstructured.SetNestedField(failing.Object, n, "status", field)
+	}
+	api.Put(failing)
+	s.WaitErr("FailureTarget")
+	api.Put(clitest.WithCondition(failing, "Failed", "BackoffLimitExceeded", "too many"))
+	if code := s.End(); code != cmdutil.ExitJobFailed {
+		t.Errorf("exit %d", code)
+	}
+	want := "a  Running  1/10 done, 5m\n" +
+		"a  FailureTarget  1/10 done, 2 active, 3 failed, failing: BackoffLimitExceeded, waits for 2 terminating pods, 5m\n"
+	if got := s.ErrOut.String(); got != want {
+		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
+	}
+	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together are more than backoffLimit, 6, allows\n" {
+		t.Errorf("stdout %q", got)
+	}
+}
+
+// screen is what a terminal of one growing page shows after s.
+func screen(s string) string {
+	var lines []string
+	var line []rune
+	column := 0
+	for _, r := range s {
+		switch r {
+		case '\r':
+			column = 0
+		case '\n':
+			lines, line, column = append(lines, strings.TrimRight(string(line), " ")), nil, 0
+		default:
+			for len(line) <= column {
+				line = append(line, ' ')
+			}
+			line[column] = r
+			column++
+		}
+	}
+	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
+}
+
+func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "bee", 1))
+	env := clitest.NewEnv()
+	var now lockedTime
+	now.set(clitest.Now())
+	beats := make(chan time.Time)
+	env.Now = now.get
+	env.Terminal = func(io.Writer) int { return 62 }
+	env.Ticker = func(time.Duration) (<-chan time.Time, func()) { return beats, func() {} }
+	s := program.Start(t, api, env, "wait", "a", "bee")
+	shows := func(want string) {
+		t.Helper()
+		clitest.WaitFor(t, func() bool { return screen(s.ErrOut.String()) == want }, func() string { return "screen: " + screen(s.ErrOut.String()) + "\nwant:   " + want })
+	}
+	shows("0 of 2 finished; a  Running  1/10 done, 5m")
+	now.set(clitest.Now().Add(90 * time.Second))
+	beats <- now.get()
+	shows("0 of 2 finished; a  Running  1/10 done, 6m30s")
+	busy := clitest.SimpleJob("ns1", "a", 1)
+	_ = unstructured.SetNestedField(busy.Object, int64(12), "status", "active")
+	api.Put(busy)
+	shows("0 of 2 finished; a  Running  1/10 done, 12 active, 6m30s")
+	api.Put(clitest.WithCondition(busy, "FailureTarget", "VeryLongReasonThatDoesNotFit", ""))
+	shows("0 of 2 finished; a  FailureTarget  1/10 done, 12 active, fail")
+	api.Put(clitest.WithCondition(busy, "Failed", "Why", "message"))
+	shows("1 of 2 finished (1 failed); bee  Running  1/10 done, 6m30s")
+	api.Stop()
+	clitest.WaitFor(t, func() bool {
+		lines := strings.Split(screen(s.ErrOut.String()), "\n")
+		return len(lines) == 2 && strings.HasPrefix(lines[0], "The connection to the API server is lost") && strings.HasPrefix(lines[1], "1 of 2")
+	}, func() string { return screen(s.ErrOut.String()) })
+	api.Put(clitest.CompleteJob("bee"))
+	api.Start(api.Address)
+	if code := s.End(); code != cmdutil.ExitJobFailed {
+		t.Errorf("exit %d", code)
+	}
+	if last := screen(s.ErrOut.String()); !strings.HasSuffix(last, "is back.\n") {
+		t.Errorf("the line is left behind:\n%q", last)
+	}
+	for _, written := range strings.FieldsFunc(s.ErrOut.String(), func(r rune) bool { return r == '\r' || r == '\n' }) {
+		if len(written) >= 62 && !strings.HasPrefix(written, "The connection") {
+			t.Errorf("wider than the terminal: %q", written)
+		}
+	}
+	if got := s.Out.String(); got != "job.batch/a Failed: Why, “message”\njob.batch/bee Complete in 32s\n" {
+		t.Errorf("stdout %q", got)
+	}
+}
+
+func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
+	for name, disturb := range map[string]func(t *testing.T, api *clitest.API, s *clitest.Session){
+		"restart": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
+			api.Stop()
+			s.WaitErr("is lost")
+			api.Put(clitest.CompleteJob("a"))
+			api.Start(api.Address)
+		},
+		"expired": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
+			api.SetRefuse(func(*http.Request) *clitest.Status {
+				return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
+			})
+			api.DropWatches()
+			s.WaitErr("is lost")
+			api.Put(clitest.CompleteJob("a"))
+			api.Expire()
+			api.SetRefuse(nil)
+		},
+		"watch ends": func(t *testing.T, api *clitest.API, _ *clitest.Session) {
+			api.DropWatches()
+			clitest.WaitFor(t, func() bool { return api.Opened() > 1 }, func() string { return "no second watch" })
+			api.Put(clitest.CompleteJob("a"))
+		},
+		"throttled": func(t *testing.T, api *clitest.API, s *clitest.Session) {
+			api.SetRefuse(func(*http.Request) *clitest.Status {
+				return &clitest.Status{Code: 429, Reason: "TooManyRequests", Message: "slow down"}
+			})
+			api.DropWatches()
+			s.WaitErr("is lost")
+			api.SetRefuse(nil)
+			clitest.WaitFor(t, func() bool { return api.Opened() > 1 }, func() string { return "no second watch" })
+			api.Put(clitest.CompleteJob("a"))
+		},
+		"deleted meanwhile": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
+			api.Stop()
+			s.WaitErr("is lost")
+			api.Remove(clitest.SimpleJob("ns1", "a", 1))
+			api.Expire()
+			api.Start(api.Address)
+		},
+		"deleted and created anew meanwhile": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
+			api.Stop()
+			s.WaitErr("is lost")
+			other := clitest.CompleteJob("a")
+			other.SetUID("another")
+			api.Remove(clitest.CompleteJob("a"))
+			api.Put(other)
+			api.Expire()
+			api.Start(api.Address)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+			s := waiting(t, api, "a", "--for=complete")
+			disturb(t, api, s)
+			want, out := cmdutil.ExitDone, "job.batch/a Complete in 32s\n"
+			if strings.HasPrefix(name, "deleted") {
+				want, out = cmdutil.ExitError, ""
+			}
+			if code := s.End(); code != want || s.Out.String() != out {
+				t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+			}
+		})
+	}
+}
+
+func TestWaitInterrupted(t *testing.T) {
+	s := waiting(t, clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1)), "a", "--timeout=1h", "-q")
+	s.Interrupt()
+	if code := s.End(); code != cmdutil.ExitInterrupted || s.Out.String()+s.ErrOut.String() != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
+// The time runs out when the test says so: before the API server has answered, and while the command watches.
+func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
+	good := "job.batch/good Complete in 32s\n"
+	for _, tc := range []struct {
+		name  string
+		until func(api *clitest.API, s *clitest.Session) bool
+		out   string
+		err   string
+	}{
+		{"no answer", nil, "", "error: timed out after 5m0s: no answer from the API server\n"},
+		{"watching", func(api *clitest.API, s *clitest.Session) bool { return api.Opened() > 0 && s.Out.String() == good }, good, "error: timed out after 5m0s: job.batch/running Running, 3/10 done\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.SimpleJob("ns1", "running", 3))
+			fires, stopped := make(chan func(), 1), make(chan time.Duration, 1)
+			env := clitest.NewEnv()
+			env.Timer = func(d time.Duration, fire func()) func() {
+				if tc.until == nil {
+					fire()
+				}
+				fires <- fire
+				return func() { stopped <- d }
+			}
+			s := program.Start(t, api, env, "wait", "good", "running", "--timeout=5m", "-q")
+			fire := <-fires
+			if tc.until != nil {
+				clitest.WaitFor(t, func() bool { return tc.until(api, s) }, s.ErrOut.String)
+				fire()
+			}
+			if code := s.End(); code != cmdutil.ExitTimeout || s.Out.String() != tc.out || s.ErrOut.String() != tc.err {
+				t.Errorf("exit %d\nstdout %q\nstderr %q", code, s.Out.String(), s.ErrOut.String())
+			}
+			if d := <-stopped; d != 5*time.Minute {
+				t.Errorf("the limit was %s", d)
+			}
+		})
+	}
+}
+
+func TestWaitTimeoutListsSome(t *testing.T) {
+	var jobs []*unstructured.Unstructured
+	for i := range timeoutLines + 3 {
+		job := clitest.SimpleJob("ns1", fmt.Sprintf("job-%02d", i), 0)
+		job.SetLabels(map[string]string{"app": "x"})
+		jobs = append(jobs, job)
+	}
+	got := program.Run(t, clitest.NewAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
+	if got.Code != cmdutil.ExitTimeout || strings.Count(got.ErrOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.ErrOut, "error: not yet: 3 more\n") {
+		t.Errorf("exit %d, stderr:\n%s", got.Code, got.ErrOut)
+	}
+}
+
+func TestWaitUsage(t *testing.T) {
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
+	for _, args := range []string{"", "-A", "-A name", "-l a=b name", "-l a=b,,", "a --for=ready", "a --timeout=5", "pod/x"} {
+		got := program.Run(t, nil, append([]string{"wait"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "kubectl batchjob wait --help") {
+			t.Errorf("%s: exit %d, stderr %q", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+func TestWaitCompletion(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0))
+	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|a|--for|": "finished\ncomplete\nfailed\n"} {
+		got := program.Run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
+		if got.Out != want+":4\n" {
+			t.Errorf("%s: %q", args, got.Out)
+		}
+	}
+}
+
+func TestProgressCell(t *testing.T) {
+	n := func(i int32) *int32 { return &i }
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: n(5), ManagedBy: new(string)}}
+	*job.Spec.ManagedBy = "nobody"
+	job.CreationTimestamp.Time = clitest.Now().Add(-time.Minute)
+	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, managed by nobody (not reconciled)" {
+		t.Error(got)
+	}
+	job.Status.Terminating = n(2)
+	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, 2 terminating" {
+		t.Error(got)
+	}
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}}
+	job.Status.Terminating = n(1)
+	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, waits for 1 terminating pod" {
+		t.Error(got)
+	}
+}
+
+// lockedTime is a clock that a test sets.
+type lockedTime struct{ nanos atomic.Int64 }
+
+func (l *lockedTime) set(t time.Time) { l.nanos.Store(t.UnixNano()) }
+func (l *lockedTime) get() time.Time  { return time.Unix(0, l.nanos.Load()).UTC() }
+
+func TestWaitInterruptedOnTerminalLeavesNoLine(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	env := clitest.NewEnv()
+	env.Terminal = func(io.Writer) int { return 80 }
+	s := program.Start(t, api, env, "wait", "a")
+	s.WaitErr("a  Running")
+	s.Interrupt()
+	if code := s.End(); code != cmdutil.ExitInterrupted || screen(s.ErrOut.String()) != "" {
+		t.Errorf("exit %d, screen %q", code, screen(s.ErrOut.String()))
+	}
+}

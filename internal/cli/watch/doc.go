@@ -1,0 +1,2 @@
+// Package watch is the verb watch: it shows Jobs live, in the interactive view or as lines.
+package watch

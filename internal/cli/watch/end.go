@@ -1,0 +1,112 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// watchedEnd is what --exit-status waits for: the end of all Jobs that were seen.
+type watchedEnd struct {
+	names []string
+	label func(snapshot.JobKey) string
+
+	jobs map[snapshot.JobKey]*explain.Outline // as they were seen last
+	// failed only grows: that another Job of the name is complete later mends nothing.
+	failed sets.Set[string]
+	lost   []string
+	list   *snapshot.Jobs
+}
+
+// observe takes what is shown, and reports that nothing more is waited for.
+func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
+	if s.Jobs == nil || s.Jobs == e.list {
+		return e.done()
+	}
+	first := e.list == nil
+	e.list = s.Jobs
+	if first {
+		e.jobs, e.failed = map[snapshot.JobKey]*explain.Outline{}, sets.New[string]()
+	}
+	present := map[snapshot.JobKey]*explain.Outline{}
+	for i := range s.Jobs.Items {
+		present[feed.KeyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
+	}
+	for key, before := range e.jobs {
+		if now := present[key]; !hasFinished(before) && (now == nil || now.UID != before.UID) {
+			e.leave(key, func(o explain.Outline) bool { return o.UID == before.UID })
+		}
+	}
+	for key, job := range present {
+		e.take(key, job)
+	}
+	if first {
+		e.missing()
+	}
+	return e.done()
+}
+
+// hasFinished reports that the Job had finished when it was seen last, which may be in the change that deleted it.
+func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
+
+// take notes the state of a Job.
+func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
+	e.jobs[key] = job
+	if feed.EndOfFate(job.Fate) == feed.Failed {
+		e.failed.Insert(e.label(key))
+	}
+}
+
+// leave notes that a Job is gone, and how.
+func (e *watchedEnd) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
+	if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && hasFinished(&e.list.Gone[i]) {
+		e.take(key, &e.list.Gone[i])
+		return
+	}
+	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to end")
+	delete(e.jobs, key)
+}
+
+// missing looks for Jobs that were named, and went before the first list.
+func (e *watchedEnd) missing() {
+	for _, name := range e.names {
+		is := func(o explain.Outline) bool { return o.Name == name }
+		if !slices.ContainsFunc(e.list.Items, is) {
+			e.leave(snapshot.JobKey{Name: name}, is)
+		}
+	}
+}
+
+func (e *watchedEnd) done() bool {
+	if len(e.lost) > 0 {
+		return true
+	}
+	for _, job := range e.jobs {
+		if !hasFinished(job) {
+			return false
+		}
+	}
+	return len(e.jobs) > 0
+}
+
+// result is nil if all are complete.
+func (e *watchedEnd) result() error {
+	switch {
+	case len(e.lost) > 0:
+		slices.Sort(e.lost)
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(e.lost, "; "), "")
+	case !e.done():
+		return fmt.Errorf("left before the end: %w", context.Canceled)
+	case len(e.failed) > 0:
+		return cmdutil.JobFailed(sets.List(e.failed))
+	}
+	return nil
+}

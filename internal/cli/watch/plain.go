@@ -1,0 +1,244 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// plainPause is how long a Job whose numbers change has no other line.
+const plainPause = time.Second
+
+// plainView prints a line for each change of what a Source tells: words only, for logs and
+// screen readers.
+type plainView struct {
+	out, errOut io.Writer
+	now         func() time.Time
+	namespaces  bool
+	// job is told more of than its numbers; zero for none.
+	job snapshot.JobKey
+
+	jobs   map[snapshot.JobKey]*toldJob
+	told   map[string]bool // of the one Job
+	of     string          // which that is
+	stale  bool
+	listed *snapshot.Jobs
+	report *explain.Report
+	none   bool
+}
+
+// toldJob is what was printed of a Job.
+type toldJob struct {
+	uid          string
+	line, status string
+	at           time.Time
+}
+
+// follow prints until the Source or done ends it.
+func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
+	v.jobs, v.told = map[snapshot.JobKey]*toldJob{}, map[string]bool{}
+	source.Look(snapshot.Focus{Job: v.job})
+	var last *snapshot.Snapshot
+	for seen := uint64(0); ; {
+		s, err := source.Next(ctx, seen)
+		if errors.Is(err, io.EOF) {
+			v.flush(last)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		seen, last = s.Seq, s
+		v.show(s)
+		if done(s) {
+			v.flush(s)
+			return nil
+		}
+	}
+}
+
+func (v *plainView) show(s *snapshot.Snapshot) {
+	v.link(s)
+	if s.Jobs != nil {
+		v.list(s)
+	}
+	if s.Job != nil && s.Job.Report != nil && s.Job.Report != v.report {
+		v.report = s.Job.Report
+		v.details(s.Time, s.Job.Report)
+	}
+}
+
+// link tells on stderr that the connection is lost, and that it is back.
+func (v *plainView) link(s *snapshot.Snapshot) {
+	stale := s.Link.StaleSince != nil
+	if stale == v.stale {
+		return
+	}
+	v.stale = stale
+	if stale {
+		fmt.Fprintf(v.errOut, "%s  The connection to the API server is lost, trying again: %s\n", v.clock(s.Time), sanitize.Line(s.Link.Why))
+		return
+	}
+	fmt.Fprintf(v.errOut, "%s  The connection to the API server is back.\n", v.clock(s.Time))
+}
+
+// list tells of each Job that has changed, and of those that are gone.
+func (v *plainView) list(s *snapshot.Snapshot) {
+	if len(s.Jobs.Items) == 0 && len(v.jobs) == 0 && !v.none {
+		v.none = true
+		fmt.Fprintln(v.errOut, "No jobs found yet.")
+	}
+	present := map[snapshot.JobKey]bool{}
+	for i := range s.Jobs.Items {
+		o := &s.Jobs.Items[i]
+		present[feed.KeyOfOutline(o)] = true
+		v.jobLine(s.Time, o, false)
+	}
+	if s.Jobs == v.listed {
+		return
+	}
+	v.listed = s.Jobs
+	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
+		if !present[key] {
+			v.print(s.Time, key, jobprinter.StatusDeleted)
+			delete(v.jobs, key)
+		}
+	}
+}
+
+// flush prints what waited for its turn.
+func (v *plainView) flush(s *snapshot.Snapshot) {
+	if s == nil || s.Jobs == nil {
+		return
+	}
+	for i := range s.Jobs.Items {
+		v.jobLine(s.Time, &s.Jobs.Items[i], true)
+	}
+}
+
+// jobLine prints one Job if it looks different, not more often than once in plainPause unless
+// its status has changed.
+func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
+	key := feed.KeyOfOutline(o)
+	job := v.jobs[key]
+	if job != nil && job.uid != o.UID {
+		v.print(at, key, jobprinter.StatusDeleted)
+		job = nil
+	}
+	if job == nil {
+		job = &toldJob{}
+		v.jobs[key] = job
+	}
+	line := plainLine(o)
+	if line == job.line || !now && o.Status == job.status && at.Sub(job.at) < plainPause {
+		return
+	}
+	*job = toldJob{uid: o.UID, line: line, status: o.Status, at: at}
+	v.print(at, key, line)
+}
+
+func (v *plainView) print(at time.Time, key snapshot.JobKey, line string) {
+	name := key.Name
+	if v.namespaces {
+		name = key.Namespace + "/" + name
+	}
+	fmt.Fprintf(v.out, "%s  %s  %s\n", v.clock(at), sanitize.Line(name), sanitize.Line(line))
+}
+
+func (v *plainView) clock(at time.Time) string {
+	return at.In(v.now().Location()).Format("15:04:05")
+}
+
+// plainLine is the state of a Job in words.
+func plainLine(o *explain.Outline) string {
+	parts := []string{o.Status, doneOf(o)}
+	if o.Active > 0 {
+		active := fmt.Sprintf("%d active", o.Active)
+		if o.Ready != nil {
+			active += fmt.Sprintf(" (%d ready)", *o.Ready)
+		}
+		parts = append(parts, active)
+	}
+	if o.Terminating != nil && *o.Terminating > 0 {
+		parts = append(parts, fmt.Sprintf("%d terminating", *o.Terminating))
+	}
+	if o.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", o.Failed))
+	}
+	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
+		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, jobprinter.IndexesLimit))
+	}
+	if o.Reason != "" {
+		parts = append(parts, "reason "+o.Reason)
+	}
+	if o.Rule != nil {
+		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
+	}
+	if o.Neglected {
+		parts = append(parts, "not reconciled by "+orBuiltIn(o.ManagedBy))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func doneOf(o *explain.Outline) string {
+	switch {
+	case o.Completions != nil:
+		return fmt.Sprintf("%d of %d done", o.Succeeded, *o.Completions)
+	case o.Parallelism != nil && *o.Parallelism > 1:
+		return fmt.Sprintf("%d done, a work queue of %d", o.Succeeded, *o.Parallelism)
+	}
+	return fmt.Sprintf("%d of 1 done", o.Succeeded)
+}
+
+func orBuiltIn(managedBy string) string {
+	if managedBy == "" {
+		return "the built-in controller"
+	}
+	return managedBy
+}
+
+// details tell of the one Job what its numbers do not: problems, causes, conditions, each
+// once.
+func (v *plainView) details(at time.Time, r *explain.Report) {
+	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
+	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
+		v.of, v.told = of, map[string]bool{}
+	}
+	for _, p := range r.Problems {
+		v.once(at, key, string(p.Kind), "problem: "+p.Text)
+	}
+	for i := range r.Causes {
+		line := "cause: " + wording.Join("; ", r.Causes[i].Text, section.CauseRule(&r.Causes[i]))
+		v.once(at, key, line, line)
+	}
+	for _, c := range r.Conditions {
+		if c.Status == "True" {
+			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, jobprinter.OrNone(c.Reason), jobprinter.OrNone(c.Message)))
+		}
+	}
+	if feed.EndOfFate(r.Verdict.Fate) != "" {
+		v.once(at, key, "verdict", r.Verdict.Sentence)
+	}
+}
+
+// once prints what was not told before. Texts may hold numbers that change, so what names
+// them.
+func (v *plainView) once(at time.Time, key snapshot.JobKey, what, line string) {
+	if !v.told[what] {
+		v.told[what] = true
+		v.print(at, key, line)
+	}
+}

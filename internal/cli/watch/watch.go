@@ -1,0 +1,239 @@
+package watch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+const watchLong = `Watch Jobs live, whoever runs them.
+
+On a terminal this is an interactive view: a list of Jobs, or one Job with the
+map of its indexes, success criteria, failure policy, limits, back-off clocks,
+terminating pods, causes and what happened when; its pods with their logs; and
+its explanation. Press ? for the keys of each screen. It reads and never writes,
+and goes on by itself when the connection to the API server was lost.
+
+Without a terminal, or with --plain, a line tells each change: for CI logs and
+screen readers.
+
+With --exit-status the command ends as soon as all Jobs have: with 0 if they are
+complete, with 3 if one has failed. Where there are none yet, it waits for them.
+
+--record writes what was shown to a file, --replay plays such a file without a
+cluster. Both hold what the API server said, logs included.
+
+Exit codes:
+  0    done; with --exit-status: all Jobs are complete
+  1    error; with --exit-status also a Job that was deleted before it had ended
+  2    wrong usage
+  3    with --exit-status: a Job has failed
+  130  interrupted (Ctrl-C); with --exit-status also left before the end`
+
+const watchExample = `  # The Jobs of the current namespace, live
+  kubectl batchjob watch
+
+  # One Job: index map, rules, limits, clocks
+  kubectl batchjob watch train
+
+  # All Jobs of the cluster with a label
+  kubectl batchjob watch -A -l team=ml
+
+  # In CI: a line for each change, and the Job's fate as the exit code
+  kubectl batchjob watch train --plain --exit-status
+
+  # Record what is seen for a bug report, and play it ten times as fast
+  kubectl batchjob watch train --record train.jsonl
+  kubectl batchjob watch --replay train.jsonl --speed 10`
+
+// Options are the flags of the watch verb, and what Complete makes of them.
+type Options struct {
+	genericiooptions.IOStreams
+	env         cmdutil.Env
+	kube        *genericclioptions.ConfigFlags
+	color       cmdutil.ColorFlag
+	interactive view.InteractiveFlag
+
+	cmdutil.JobChoice
+	exitStatus  bool
+	plain       bool
+	record      string
+	replay      string
+	speed       float64
+	speedGiven  bool
+	replayGiven bool
+
+	held *view.HeldLines
+}
+
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
+	cmd := &cobra.Command{
+		Use:               "watch [NAME | job/NAME ...]",
+		Short:             "Watch Jobs live, in an interactive view",
+		Long:              watchLong,
+		Example:           watchExample,
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	o.AddChoice(flags, "The Jobs of all namespaces.")
+	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
+	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
+	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
+	flags.StringVar(&o.replay, "replay", "", "Play a file that --record wrote; needs no cluster.")
+	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 does not wait.")
+	o.interactive.AddTo(cmd)
+	o.color.AddTo(flags)
+	o.kube.AddFlags(flags)
+	o.color.Complete(cmd)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(args []string) error {
+	if err := o.ValidateChoice(args); err != nil {
+		return err
+	}
+	if err := o.validateReplay(args); err != nil {
+		return err
+	}
+	var err error
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
+		return err
+	}
+	return o.color.Validate()
+}
+
+func (o *Options) validateReplay(args []string) error {
+	if o.replay == "" {
+		return o.validateNoReplay()
+	}
+	switch {
+	case len(args) > 0 || o.ExcludesNames():
+		return cmdutil.UsageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
+	case o.record != "":
+		return cmdutil.UsageErrorf("--record and --replay exclude each other")
+	case o.exitStatus:
+		return cmdutil.UsageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
+	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
+		return cmdutil.UsageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+	}
+	return nil
+}
+
+func (o *Options) validateNoReplay() error {
+	switch {
+	case o.replayGiven:
+		return cmdutil.UsageErrorf("--replay: name a file")
+	case o.speedGiven:
+		return cmdutil.UsageErrorf("--speed is for --replay")
+	}
+	return nil
+}
+
+// isPlain says that lines are printed.
+func (o *Options) isPlain() bool { return o.plain || !o.interactive.Possible(o.IOStreams) }
+
+// Run shows Jobs until the user or --exit-status ends it.
+func (o *Options) Run(ctx context.Context) error {
+	if o.replay != "" {
+		return o.play(ctx)
+	}
+	warnings := o.ErrOut
+	if !o.isPlain() {
+		warnings = o.held
+		defer o.held.Release(o.ErrOut)
+	}
+	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.env)
+	if err != nil {
+		return err
+	}
+	if err := live.Check(ctx); err != nil {
+		return err
+	}
+	if o.record == "" {
+		return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error { return o.show(ctx, source, live) })
+	}
+	file, err := view.CreateFile(o.record)
+	if err != nil {
+		return fileError("--record", err)
+	}
+	out := bufio.NewWriter(file)
+	err = live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return o.show(ctx, snapshot.NewRecorder(source, out, live.What()), live)
+	})
+	if failed := errors.Join(out.Flush(), file.Close()); failed != nil {
+		err = errors.Join(err, fileError("--record", failed))
+	}
+	return err
+}
+
+// show draws or prints what comes.
+func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
+	end := &watchedEnd{names: o.Names, label: live.Label}
+	var err error
+	if o.isPlain() {
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.Now, namespaces: o.AllNamespaces, job: live.Single()}
+		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
+	} else {
+		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.What()}
+		if key := live.Single(); !key.IsZero() {
+			options.Start, options.Job = tui.StartJob, key
+		}
+		if o.exitStatus {
+			options.EndWhen = end.observe
+		}
+		v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+		err = v.Show(ctx, options)
+	}
+	if err != nil || !o.exitStatus {
+		return err
+	}
+	return end.result()
+}
+
+// play shows a recording.
+func (o *Options) play(ctx context.Context) error {
+	file, err := os.Open(o.replay)
+	if err != nil {
+		return fileError("--replay", err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.env}, o.speed)
+	if err != nil {
+		return fileError("--replay "+o.replay, err)
+	}
+	if o.isPlain() {
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: player.Now, namespaces: true}
+		return plain.follow(ctx, player, func(*snapshot.Snapshot) bool { return false })
+	}
+	options := tui.Options{Source: player, Now: player.Now, Replay: o.speed, What: player.What(), Follow: true}
+	if first := player.First(); !first.Job.IsZero() {
+		options.Start, options.Job = tui.StartJob, first.Job
+	}
+	v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+	return v.Show(ctx, options)
+}
+
+// fileError is what a file of a flag met. The cluster has no part in it.
+func fileError(flag string, err error) error {
+	return cmdutil.NewUserError(cmdutil.KindOther, err, flag+": "+err.Error(), "")
+}

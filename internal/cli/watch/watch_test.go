@@ -1,0 +1,279 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// Issue 6: bad flags are usage errors that say what to do.
+func TestWatchUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"a -A":                        "by name across all namespaces",
+		"a -l x=y":                    "name cannot be provided when a selector",
+		"--replay f a":                "leave out names",
+		"--replay f -A":               "leave out names",
+		"--replay f -l x=y":           "leave out names",
+		"--replay f --record g":       "exclude each other",
+		"--replay f --exit-status":    "--exit-status is for Jobs of a cluster",
+		"--speed 2":                   "--speed is for --replay",
+		"--replay f --speed=-1":       "must be from 0",
+		"--color blue":                "unknown --color",
+		"pod/a":                       "is not a Job",
+		"--replay f --speed nonsense": "invalid argument",
+		"--interactive=perhaps":       "invalid argument",
+	} {
+		got := program.Run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, want) {
+			t.Errorf("watch %s: exit %d, %q", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// liveEnvironment is a test's with a clock that goes on: a live source paces itself by it.
+func liveEnvironment() cmdutil.Env {
+	env := clitest.NewEnv()
+	began := time.Now()
+	env.Now = func() time.Time { return clitest.Now().Add(time.Since(began)) }
+	return env
+}
+
+// untimed cuts the time of day off each line.
+func untimed(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		_, rest, _ := strings.Cut(line, "  ")
+		b.WriteString(rest)
+	}
+	return b.String()
+}
+
+// Issue 6.7: --plain, and whatever is no terminal, gets a line for each change.
+func TestWatchPlain(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 1))
+	s := program.Start(t, api, liveEnvironment(), "watch")
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Running") }, s.Out.String)
+	api.Put(clitest.FailedJob("a"))
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "a  Failed") }, s.Out.String)
+	api.Remove(clitest.SimpleJob("ns1", "b", 1))
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Deleted") }, s.Out.String)
+	s.Interrupt()
+	if code := s.End(); code != cmdutil.ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	want := "a  Running, 3 of 10 done\nb  Running, 1 of 10 done\na  Failed, 1 of 10 done, reason PodFailurePolicy_OOM\nb  Deleted\n"
+	if untimed(s.Out.String()) != want {
+		t.Errorf("stdout\n%s\nwant\n%s", s.Out.String(), want)
+	}
+}
+
+// Issue 6: --exit-status as in ux.md.
+func TestWatchExitStatus(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		args  string
+		steps func(api *clitest.API)
+		code  int
+		want  string // in either stream
+	}{
+		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
+		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
+		{"all end, one failed", "", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "b  Complete"},
+		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it was seen to end"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3))
+			s := program.Start(t, api, liveEnvironment(), append(strings.Fields("watch --plain --exit-status "), strings.Fields(tc.args)...)...)
+			clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "a  Running") }, s.ErrOut.String)
+			tc.steps(api)
+			if code := s.End(); code != tc.code {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tc.code, s.Out.String(), s.ErrOut.String())
+			}
+			if all := s.Out.String() + s.ErrOut.String(); !strings.Contains(all, tc.want) {
+				t.Errorf("%q is not in\n%s", tc.want, all)
+			}
+		})
+	}
+}
+
+// A Job that does not exist is an error before anything is drawn.
+func TestWatchUnknownJob(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
+	got := program.Run(t, api, "watch", "absent")
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+}
+
+// Issue 6.5: what was recorded is played without a cluster, and files are not overwritten.
+func TestWatchRecordAndReplay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "watch.jsonl")
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
+	s := program.Start(t, api, liveEnvironment(), "watch", "--record", file, "--exit-status")
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "Running") }, s.ErrOut.String)
+	api.Put(clitest.FailedJob("a"))
+	if code := s.End(); code != cmdutil.ExitJobFailed {
+		t.Errorf("exit code %d: %s", code, s.ErrOut.String())
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the recording is %v, %v", info, err)
+	}
+	got := program.Run(t, nil, "watch", "--replay", file, "--speed", "0")
+	want := strings.ReplaceAll(s.Out.String(), "  a  ", "  ns1/a  ")
+	if got.Code != cmdutil.ExitDone || untimed(got.Out) != untimed(want) {
+		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.Code, got.Out, got.ErrOut, want)
+	}
+	if got := program.Run(t, api, "watch", "--record", file); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "exists already") {
+		t.Errorf("recorded over another: exit %d, %q", got.Code, got.ErrOut)
+	}
+	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
+		if got := program.Run(t, nil, "watch", "--replay", bad); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "error: --replay") {
+			t.Errorf("replay of %s: exit %d, %q", bad, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// script is a Source of given Snapshots, then of an error.
+type script struct {
+	left []*snapshot.Snapshot
+	end  error
+}
+
+func (s *script) Look(snapshot.Focus) {}
+
+func (s *script) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
+	if len(s.left) == 0 {
+		return nil, s.end
+	}
+	next := s.left[0]
+	s.left = s.left[1:]
+	return next, nil
+}
+
+// Issue 6.7: one Job is told of in more than numbers, each thing once, hostile text made
+// visible; numbers come once in a second, and the last ones at the end.
+func TestPlainTellsOfOneJob(t *testing.T) {
+	at := clitest.Now()
+	moment := func(after time.Duration, succeeded int32, change func(*snapshot.Snapshot)) *snapshot.Snapshot {
+		s := &snapshot.Snapshot{
+			Time: at.Add(after),
+			Jobs: &snapshot.Jobs{Items: []explain.Outline{{Namespace: "ns", Name: "a", Status: "Running", Succeeded: succeeded, Active: 1}}},
+			Job:  &snapshot.Job{Report: &explain.Report{Job: explain.Job{Namespace: "ns", Name: "a"}}},
+		}
+		if change != nil {
+			change(s)
+		}
+		return s
+	}
+	rule, since := int32(2), metav1.NewTime(at)
+	cause := func(n int32) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.Job.Report.Causes = []explain.Cause{{Text: "main \x1b[31mended", Count: n, Rule: &rule, RuleName: "OOM", Action: "FailIndex"}}
+			s.Job.Report.Problems = []explain.Problem{{Kind: explain.ProblemUnschedulable, Text: map[int32]string{1: "1 pod waits", 2: "2 pods wait"}[n]}}
+		}
+	}
+	source := &script{end: io.EOF, left: []*snapshot.Snapshot{
+		moment(0, 1, nil),
+		moment(300*time.Millisecond, 2, cause(1)),
+		moment(600*time.Millisecond, 3, cause(2)),
+		moment(1100*time.Millisecond, 4, func(s *snapshot.Snapshot) { s.Link = snapshot.Link{StaleSince: &at, Why: "refused\n\x07"} }),
+		moment(1200*time.Millisecond, 5, func(s *snapshot.Snapshot) {
+			s.Job.Report.Conditions = []explain.Condition{{Type: "Failed", Status: "True", Reason: "R", Message: "m", Since: &since}, {Type: "Suspended", Status: "False"}}
+			s.Job.Report.Verdict = explain.Verdict{Fate: explain.FateFailed, Sentence: "It failed."}
+		}),
+	}}
+	// Another Job of the name is told of from the beginning, also in what looks the same.
+	again := moment(1300*time.Millisecond, 5, cause(1))
+	again.Jobs.Items[0].UID, again.Job.Report.Job.UID = "another", "another"
+	source.left = append(source.left, again)
+	var out, errOut strings.Builder
+	v := &plainView{out: &out, errOut: &errOut, now: clitest.Now, job: snapshot.JobKey{Namespace: "ns", Name: "a"}}
+	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	want := `12:00:00  a  Running, 1 of 1 done, 1 active
+12:00:00  a  problem: 1 pod waits
+12:00:00  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
+12:00:01  a  Running, 4 of 1 done, 1 active
+12:00:01  a  condition Failed: R: m
+12:00:01  a  It failed.
+12:00:01  a  Deleted
+12:00:01  a  Running, 5 of 1 done, 1 active
+12:00:01  a  problem: 1 pod waits
+12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
+`
+	if out.String() != want {
+		t.Errorf("stdout\n%s\nwant\n%s", out.String(), want)
+	}
+	wantErr := `12:00:01  The connection to the API server is lost, trying again: refused\n\x07
+12:00:01  The connection to the API server is back.
+`
+	if errOut.String() != wantErr {
+		t.Errorf("stderr\n%s\nwant\n%s", errOut.String(), wantErr)
+	}
+}
+
+// What --exit-status makes of what it sees.
+func TestWatchedEnd(t *testing.T) {
+	job := func(name, uid string, fate explain.Fate) explain.Outline {
+		return explain.Outline{Namespace: "ns", Name: name, UID: uid, Fate: fate}
+	}
+	list := func(jobs ...explain.Outline) *snapshot.Snapshot {
+		return &snapshot.Snapshot{Jobs: &snapshot.Jobs{Items: jobs}}
+	}
+	gone := func(s *snapshot.Snapshot, jobs ...explain.Outline) *snapshot.Snapshot {
+		s.Jobs.Gone = jobs
+		return s
+	}
+	for _, tc := range []struct {
+		name  string
+		names []string
+		seen  []*snapshot.Snapshot
+		done  bool
+		code  int
+	}{
+		{"nothing yet", nil, []*snapshot.Snapshot{{}}, false, cmdutil.ExitInterrupted},
+		{"no Jobs", nil, []*snapshot.Snapshot{list()}, false, cmdutil.ExitInterrupted},
+		{"one runs", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
+		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailing))}, false, cmdutil.ExitInterrupted},
+		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
+		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", explain.FateComplete)), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
+		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
+		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"failed, and complete when made anew", nil, []*snapshot.Snapshot{
+			list(job("a", "1", explain.FateFailed), job("b", "3", explain.FateOpen)),
+			list(job("a", "2", explain.FateComplete), job("b", "3", explain.FateComplete)),
+		}, true, cmdutil.ExitJobFailed},
+		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list()}, true, cmdutil.ExitJobFailed},
+		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list()}, true, cmdutil.ExitError},
+		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
+	} {
+		end := &watchedEnd{names: tc.names, label: func(k snapshot.JobKey) string { return k.Name }}
+		done := false
+		for _, s := range tc.seen {
+			done = end.observe(s)
+		}
+		if code := cmdutil.ExitCode(end.result()); done != tc.done || code != tc.code {
+			t.Errorf("%s: done %v, exit code %d, want %v, %d", tc.name, done, code, tc.done, tc.code)
+		}
+	}
+	if !errors.Is((&watchedEnd{}).result(), context.Canceled) {
+		t.Error("leaving before the end is an interruption")
+	}
+}
