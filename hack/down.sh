@@ -1,11 +1,12 @@
 #!/bin/sh
-# make down: ends the controller and the cluster of make up.
+# make down: ends the controller and the cluster of make up. CLUSTER_DIR is another
+# directory than .cluster.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh
 
 if controller_runs; then
-	kill "$(cat .cluster/controller.pid)"
+	stop_controller
 fi
-rm -f .cluster/controller.pid .cluster/controller.log .cluster/controller-kubeconfig
-go -C hack/controlplane run . down
+rm -f "$cluster/controller.pid" "$cluster/controller.log" "$cluster/controller-kubeconfig"
+go -C hack/controlplane run . down --dir "$cluster"

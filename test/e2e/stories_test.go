@@ -159,6 +159,9 @@ func wantDisrupted(t *testing.T, ns, job, reason string, n int) {
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == reason && pod.Status.Phase == corev1.PodFailed {
 				disrupted++
+				if c.Message == "null" {
+					t.Errorf("%s: the message of the condition is %q", pod.Name, c.Message)
+				}
 			}
 		}
 	}
