@@ -40,6 +40,7 @@ func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}
 type Connection struct {
 	timing  Timing
 	changed func(failure error)
+	heard   func() // the server has answered; may be nil
 
 	lost         bool
 	pause        time.Duration // the next one
@@ -61,7 +62,20 @@ func (c *Connection) Connected() {
 }
 
 // Heard notes that the connection delivers, so the next pause is a short one.
-func (c *Connection) Heard() { c.pause = 0 }
+func (c *Connection) Heard() {
+	c.pause = 0
+	if c.heard != nil {
+		c.heard()
+	}
+}
+
+// lose notes that the connection is lost.
+func (c *Connection) lose(failure error) {
+	if !c.lost {
+		c.lost = true
+		c.changed(failure)
+	}
+}
 
 // Retry pauses before the next attempt, each time longer. It returns an error when there must be none: the context's, or a
 // refusal that lasts. A nil failure is the ordinary end of a watch or of a log; news end the pause after that.
@@ -70,10 +84,7 @@ func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struc
 		if c.refused(failure) {
 			return failure
 		}
-		if !c.lost {
-			c.lost = true
-			c.changed(failure)
-		}
+		c.lose(failure)
 		news = nil
 	}
 	c.pause = min(max(2*c.pause, c.timing.Retry.First), c.timing.Retry.Max)

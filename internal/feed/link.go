@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +20,9 @@ type Link struct {
 	timing  Timing
 	changed func(State)
 
-	mu   sync.Mutex
-	lost []*State // in the order of time
+	mu    sync.Mutex
+	lost  []*State // in the order of time
+	heard time.Time
 }
 
 // NewLink returns one that calls changed whenever a connection is lost or back; never twice at a time.
@@ -31,17 +33,39 @@ func NewLink(timing Timing, changed func(State)) *Link {
 // Open adds a connection.
 func (l *Link) Open() *Connection {
 	own := &State{}
-	return NewConnection(l.timing, func(failure error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if failure == nil {
-			l.lost = slices.DeleteFunc(l.lost, func(other *State) bool { return other == own })
-		} else {
-			*own = State{StaleSince: l.timing.Now(), Err: failure}
-			l.lost = append(l.lost, own)
-		}
-		l.changed(l.state())
-	})
+	connection := NewConnection(l.timing, func(failure error) { l.change(own, failure) })
+	connection.heard = l.hear
+	return connection
+}
+
+// change notes that one connection is lost or back.
+func (l *Link) change(own *State, failure error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost = slices.DeleteFunc(l.lost, func(other *State) bool { return other == own })
+	switch {
+	case errors.Is(failure, ErrNoAnswer):
+		*own = State{StaleSince: l.heard, Err: failure}
+		l.lost = slices.Insert(l.lost, 0, own)
+	case failure != nil:
+		*own = State{StaleSince: l.timing.Now(), Err: failure}
+		l.lost = append(l.lost, own)
+	}
+	l.changed(l.state())
+}
+
+// hear notes that the API server answers.
+func (l *Link) hear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = l.timing.Now()
+}
+
+// lastHeard is when it last did.
+func (l *Link) lastHeard() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
 }
 
 // State is that of the connection that is lost for longest.

@@ -1,0 +1,85 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// ErrNoAnswer is the failure of a connection that is open, and silent.
+var ErrNoAnswer = errors.New("no answer from the API server")
+
+const (
+	// pulsePeriod is how long a Link may be silent before a Pulse asks the API server.
+	pulsePeriod = 2 * time.Second
+	// patience is how long an answer may take. A busy API server needs a second now and then.
+	patience = 3 * time.Second
+)
+
+// Pulse notices that the API server does not answer, although no connection has failed. A watch is silent when nothing
+// happens as well as when the server hangs or a network drops all packets; bookmarks come once a minute, and client-go's
+// HTTP/2 pings take 45 seconds and are answered by the nearest proxy.
+type Pulse struct {
+	Link *Link
+	// Probe is a cheap request. Any answer of the API server will do, a refusal too.
+	Probe func(context.Context) error
+}
+
+// Run probes whenever the Link has been silent for a while, until the context ends.
+func (p *Pulse) Run(ctx context.Context) error {
+	connection, timing := p.Link.Open(), p.Link.timing
+	p.Link.hear() // Until now nobody has listened.
+	for {
+		silent := timing.Now().Sub(p.Link.lastHeard())
+		if err := timing.Pause(ctx, max(pulsePeriod-silent, pulsePeriod/4), nil); err != nil {
+			return err
+		}
+		if timing.Now().Sub(p.Link.lastHeard()) < pulsePeriod {
+			connection.Connected()
+			continue
+		}
+		switch {
+		case p.answers(ctx):
+			p.Link.hear()
+			connection.Connected()
+		case ctx.Err() == nil:
+			connection.lose(ErrNoAnswer)
+		}
+	}
+}
+
+// answers probes once, and gives the API server a while.
+func (p *Pulse) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	beats, stop := p.Link.timing.Ticks(patience)
+	defer stop()
+	result := make(chan error, 1)
+	go func() { result <- p.Probe(ctx) }()
+	select {
+	case err := <-result:
+		return isAnswer(err)
+	case <-beats:
+		cancel()
+		return isAnswer(<-result)
+	}
+}
+
+// isAnswer reports whether the API server answered, and not a proxy in front of it that cannot reach it.
+func isAnswer(err error) bool {
+	if err == nil {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func realTiming() Timing {
+	return Timing{
+		Now: time.Now,
+		Ticks: func(d time.Duration) (<-chan time.Time, func()) {
+			ticker := time.NewTicker(d)
+			return ticker.C, ticker.Stop
+		},
+	}
+}
+
+// The API server hangs: the connection stays open, and nothing comes (CLI-07).
+func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		began := time.Now()
+		var states []string
+		link := NewLink(realTiming(), func(s State) {
+			note := "back"
+			if s.Err != nil {
+				note = fmt.Sprintf("%v since %s", s.Err, s.StaleSince.Sub(began))
+			}
+			states = append(states, fmt.Sprintf("%s at %s", note, time.Since(began)))
+		})
+		hangs, probes := false, 0
+		pulse := Pulse{Link: link, Probe: func(ctx context.Context) error {
+			probes++
+			if hangs {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}}
+		watch := link.Open()
+		go func() { _ = pulse.Run(ctx) }()
+		// A watch that delivers needs no probe.
+		for range 20 {
+			time.Sleep(900 * time.Millisecond)
+			watch.Heard()
+		}
+		if probes != 0 || len(states) != 0 {
+			t.Errorf("while the watch delivers: %d probes, %q", probes, states)
+		}
+		time.Sleep(10*time.Second + 250*time.Millisecond) // so that the server hangs between two probes
+		if probes < 4 || probes > 5 || len(states) != 0 {
+			t.Errorf("while nothing happens: %d probes in 10s, %q", probes, states)
+		}
+		hangs = true
+		time.Sleep(20 * time.Second)
+		hangs = false
+		time.Sleep(4 * time.Second)
+		if len(states) != 2 || states[0] != "no answer from the API server since 28s at 33s" || states[1] != "back at 51s" {
+			t.Errorf("%q", states)
+		}
+	})
+}
+
+func TestAnyAnswerOfTheServerCounts_CLI_07(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, true},
+		{apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no")), true},
+		{apierrors.NewUnauthorized("no"), true},
+		{apierrors.NewTooManyRequestsError("later"), true},
+		{apierrors.NewInternalError(errors.New("livez check failed")), true},
+		{apierrors.NewServiceUnavailable("a load balancer without a server"), false},
+		{apierrors.NewGenericServerResponse(502, "GET", schema.GroupResource{}, "", "", 0, true), false},
+		{context.Canceled, false},
+		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, false},
+	} {
+		if got := isAnswer(c.err); got != c.want {
+			t.Errorf("%v: %v", c.err, got)
+		}
+	}
+}
