@@ -174,7 +174,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	job.Status = *plan.Status
 	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
 	if apierrors.IsConflict(err) {
-		s.config.Metrics.statusConflict()
+		s.config.Metrics.StatusConflict()
 	}
 	switch {
 	case err == nil:
@@ -190,7 +190,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 			s.statusErr = fmt.Errorf("after a conflict: %w", err)
 		}
 	case isRejection(err):
-		s.config.Metrics.statusRejected()
+		s.config.Metrics.StatusRejected()
 		s.emitRejected(err)
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
@@ -223,7 +223,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)
 	}
-	s.config.Metrics.podCreated(reason, err)
+	s.config.Metrics.PodCreated(reason, err)
 	if err == nil {
 		s.news.podCreated(pod.Name)
 	}
@@ -280,7 +280,7 @@ func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
 		return
 	}
 	s.news.failureIgnored(ref.UID)
-	s.config.Metrics.failureIgnored()
+	s.config.Metrics.FailureIgnored()
 	if !ref.IgnoredFailure.IsZero() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

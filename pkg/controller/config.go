@@ -12,6 +12,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -67,7 +68,7 @@ type Config struct {
 	// EventClient.
 	Recorder record.EventRecorder
 	// Metrics are the metrics to update; nil for none.
-	Metrics *Metrics
+	Metrics *metrics.Metrics
 	// Clock is the time; the real one by default.
 	Clock clock.WithTicker
 }

@@ -217,7 +217,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	if m.status != nil && foreign {
 		s.noteForeignStatus(ctx)
 	}
-	s.config.Metrics.staleSync()
+	s.config.Metrics.StaleSync()
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
 	if err == nil && s.cache.HasMore(s.job, pods) {
 		// A pod that the Job owns may have lost the labels of the selector: that it

@@ -19,7 +19,7 @@ const eventForeignStatus = "StatusWrittenByOthers"
 // (MGB-16). Conditional writes keep the counts correct, but two controllers would keep
 // undoing each other's work.
 func (s *jobSync) noteForeignStatus(ctx context.Context) {
-	s.config.Metrics.foreignStatus()
+	s.config.Metrics.ForeignStatus()
 	others := otherManagers(s.job)
 	by := strings.Join(others, ", ")
 	klog.FromContext(ctx).Info("Job status was written by another client", "job", klog.KObj(s.job), "managers", by)

@@ -78,7 +78,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	})
 	// Events end last: they include those of the last writes.
 	defer r.startEvents(ctx)()
-	defer r.config.Metrics.endTerm() // When the watches have ended.
+	defer r.config.Metrics.Forget() // When the watches have ended.
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()

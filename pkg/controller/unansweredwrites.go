@@ -39,7 +39,7 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 // storedStatus updates metrics and emits events once a status of ours is known to be
 // stored.
 func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
-	s.config.Metrics.statusStored(before, stored, found.RecordedFailed)
+	s.config.Metrics.StatusStored(before, stored, found.RecordedFailed)
 	s.reportFinish(stored)
 	s.emitCauses(found.RecordedFailed, found.RuleNames)
 	s.emitStored(before, stored, found)

@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"strings"
@@ -180,37 +180,35 @@ func refusalReason(err error) string {
 	return callResult(err)
 }
 
-// reportWaits updates what the Job waits for after the sync.
-func (s *jobSync) reportWaits(result Result, err error) {
-	m, job := s.config.Metrics, s.cache.Job(s.uid)
-	if job == nil || !s.config.owns(job) || reconcile.IsFinished(job) || job.DeletionTimestamp != nil {
-		m.uncounted.setDelayed(s.uid, nil)
-		m.doomed.remove(s.uid)
-		m.refused.remove(s.uid)
-		return
-	}
-	if s.planned {
-		m.uncounted.setDelayed(s.uid, s.delayed)
-	}
+// JobIgnored notes a Job that waits for nothing: it is gone, finished, being deleted, or
+// another controller's.
+func (m *Metrics) JobIgnored(job types.UID) {
+	m.uncounted.setDelayed(job, nil)
+	m.doomed.remove(job)
+	m.refused.remove(job)
+}
+
+// JobUnfinished notes whether the Job is bound to end.
+func (m *Metrics) JobUnfinished(job *batchv1.Job) {
 	if bound := boundSince(job); bound.IsZero() {
-		m.doomed.remove(s.uid)
+		m.doomed.remove(job.UID)
 	} else {
-		m.doomed.set(s.uid, jobWait{since: bound})
-	}
-	switch {
-	case s.refusal != nil:
-		m.refused.extend(s.uid, refusalReason(s.refusal), s.created)
-	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // It no longer waits.
-		m.refused.remove(s.uid)
+		m.doomed.set(job.UID, jobWait{since: bound})
 	}
 }
 
-// wantsNoPods reports whether the sync had no pods to create, or none that are needed
-// (JOB-46), so that other calls that keep failing do not prolong a wait. It is false for a
-// sync that ended before it had a plan.
-func (s *jobSync) wantsNoPods() bool {
-	return s.planned && (!s.create || s.held && s.refusal == nil)
+// PodsDelayed sets the pods of the Job that keep the tracking finalizer until their index has
+// a new pod (BLI-06).
+func (m *Metrics) PodsDelayed(job types.UID, pods []types.UID) { m.uncounted.setDelayed(job, pods) }
+
+// PodRefused notes why the API server refused to create a pod of the Job. progress reports
+// whether it created another one before, which restarts the wait.
+func (m *Metrics) PodRefused(job types.UID, refusal error, progress bool) {
+	m.refused.extend(job, refusalReason(refusal), progress)
 }
+
+// PodsNotRefused notes that the Job does not wait for pods that are refused, or no longer.
+func (m *Metrics) PodsNotRefused(job types.UID) { m.refused.remove(job) }
 
 // boundSince returns when the Job became bound to end, or zero.
 func boundSince(job *batchv1.Job) time.Time {

@@ -1,4 +1,7 @@
-package controller
+// Package metrics has the metrics of a Job controller: those of the built-in one, with its
+// names and labels, and some more. It computes label values and ages; what happened, the
+// controller reports.
+package metrics
 
 import (
 	"strings"
@@ -16,8 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// metricsSubsystem is the built-in controller's, so that its dashboards fit (JOB-52).
-const metricsSubsystem = "job_controller"
+// subsystem is the built-in controller's, so that its dashboards fit (JOB-52).
+const subsystem = "job_controller"
 
 // Metrics counts what a controller does to its Jobs. It has the names, labels and meanings
 // of the built-in controller's metrics (D-19); additionalMetrics has more. Everything is counted
@@ -37,9 +40,9 @@ type Metrics struct {
 	additionalMetrics
 }
 
-// NewMetrics returns metrics registered with the registry. The clock is for the age of pods
+// New returns metrics registered with the registry. The clock is for the age of pods
 // that wait to be counted.
-func NewMetrics(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
+func New(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
 	r := registrar{registry}
 	return &Metrics{
 		jobsFinished: r.counter("jobs_finished_total",
@@ -75,31 +78,31 @@ var reactionBuckets = metrics.ExponentialBuckets(0.004, 2, 15)
 type registrar struct{ registry metrics.KubeRegistry }
 
 func (r registrar) counter(name, help string, labels ...string) *metrics.CounterVec {
-	c := metrics.NewCounterVec(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, labels)
+	c := metrics.NewCounterVec(&metrics.CounterOpts{Subsystem: subsystem, Name: name, Help: help}, labels)
 	r.registry.MustRegister(c)
 	return c
 }
 
 func (r registrar) histogram(name, help string, buckets []float64, labels ...string) *metrics.HistogramVec {
-	h := metrics.NewHistogramVec(&metrics.HistogramOpts{Subsystem: metricsSubsystem, Name: name, Help: help, Buckets: buckets}, labels)
+	h := metrics.NewHistogramVec(&metrics.HistogramOpts{Subsystem: subsystem, Name: name, Help: help, Buckets: buckets}, labels)
 	r.registry.MustRegister(h)
 	return h
 }
 
 func (r registrar) single(name, help string) *metrics.Counter {
-	c := metrics.NewCounter(&metrics.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help})
+	c := metrics.NewCounter(&metrics.CounterOpts{Subsystem: subsystem, Name: name, Help: help})
 	r.registry.MustRegister(c)
 	return c
 }
 
 func (r registrar) gauge(name, help string, value func() float64) {
-	r.registry.RawMustRegister(metrics.NewGaugeFunc(&metrics.GaugeOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, value))
+	r.registry.RawMustRegister(metrics.NewGaugeFunc(&metrics.GaugeOpts{Subsystem: subsystem, Name: name, Help: help}, value))
 }
 
 // gauges registers one gauge for each value of a label.
 func (r registrar) gauges(name, help, label string, values func() map[string]float64) {
 	r.registry.RawMustRegister(&labelledGauges{
-		prometheus.NewDesc(prometheus.BuildFQName("", metricsSubsystem, name), "[ALPHA] "+help, []string{label}, nil), values,
+		prometheus.NewDesc(prometheus.BuildFQName("", subsystem, name), "[ALPHA] "+help, []string{label}, nil), values,
 	})
 }
 
@@ -123,9 +126,9 @@ func completionMode(job *batchv1.Job) string {
 	return string(jobspec.CompletionMode(&job.Spec))
 }
 
-// statusStored counts the changes from one stored status to the next (JOB-50, TRK-30,
+// StatusStored counts the changes from one stored status to the next (JOB-50, TRK-30,
 // BLI-32, PFP-13).
-func (m *Metrics) statusStored(before, after *batchv1.Job, failed []reconcile.FailedPod) {
+func (m *Metrics) StatusStored(before, after *batchv1.Job, failed []reconcile.FailedPod) {
 	if m == nil {
 		return
 	}
@@ -188,8 +191,8 @@ func added(job *batchv1.Job, before, after string) int {
 	return now.Difference(old).Len()
 }
 
-// podCreated counts one attempt to create a pod (PRP-17).
-func (m *Metrics) podCreated(reason reconcile.CreateReason, err error) {
+// PodCreated counts one attempt to create a pod (PRP-17).
+func (m *Metrics) PodCreated(reason reconcile.CreateReason, err error) {
 	if m == nil {
 		return
 	}
@@ -200,16 +203,16 @@ func (m *Metrics) podCreated(reason reconcile.CreateReason, err error) {
 	m.podsCreated.WithLabelValues(string(reason), status).Inc()
 }
 
-// failureIgnored counts a failed pod that was released because a rule ignores its failure.
-func (m *Metrics) failureIgnored() {
+// FailureIgnored counts a failed pod that was released because a rule ignores its failure.
+func (m *Metrics) FailureIgnored() {
 	if m != nil {
 		m.failuresHandled.WithLabelValues(string(batchv1.PodFailurePolicyActionIgnore)).Inc()
 	}
 }
 
-// finalizerHeld counts finished pods that have the tracking finalizer, and that no longer
+// FinalizerHeld counts finished pods that have the tracking finalizer, and that no longer
 // do (TRK-30).
-func (m *Metrics) finalizerHeld(pod *reconcile.Pod, held bool) {
+func (m *Metrics) FinalizerHeld(pod *reconcile.Pod, held bool) {
 	event := "delete"
 	if held {
 		event = "add"
@@ -218,28 +221,48 @@ func (m *Metrics) finalizerHeld(pod *reconcile.Pod, held bool) {
 	m.uncounted.set(pod, held)
 }
 
-// synced counts a sync of an unfinished Job (JOB-49).
-func (m *Metrics) synced(job *batchv1.Job, took time.Duration, action syncAction, err error) {
+// Action is what a sync did to the pods of its Job; the values are those of a label.
+type Action string
+
+// Values of Action (JOB-49).
+const (
+	Reconciling Action = "reconciling"
+	Tracking    Action = "tracking"
+	PodsCreated Action = "pods_created"
+	PodsDeleted Action = "pods_deleted"
+)
+
+// Sync is a sync of an unfinished Job.
+type Sync struct {
+	Took   time.Duration
+	Stages int
+	Action Action
+	Err    error
+}
+
+// Synced counts a sync of an unfinished Job (JOB-49).
+func (m *Metrics) Synced(job *batchv1.Job, s Sync) {
 	if m == nil {
 		return
 	}
-	result := "success"
-	if err != nil {
+	mode, result := completionMode(job), "success"
+	if s.Err != nil {
 		result = "error"
 	}
-	m.syncs.WithLabelValues(completionMode(job), result, string(action)).Inc()
-	m.syncDuration.WithLabelValues(completionMode(job), result, string(action)).Observe(took.Seconds())
+	m.syncs.WithLabelValues(mode, result, string(s.Action)).Inc()
+	m.syncDuration.WithLabelValues(mode, result, string(s.Action)).Observe(s.Took.Seconds())
+	m.syncStages.WithLabelValues(mode).Observe(float64(s.Stages))
 }
 
-// jobOfOthers counts a Job of another external controller when it is first seen (MGB-12).
-func (m *Metrics) jobOfOthers(name string) {
+// JobOfOthers counts a Job of another external controller when it is first seen (MGB-12).
+func (m *Metrics) JobOfOthers(name string) {
 	if m != nil {
 		m.jobsOfOthers.WithLabelValues(name).Inc()
 	}
 }
 
-// staleSync counts a sync that has to list the Job's pods from the API server (JOB-51).
-func (m *Metrics) staleSync() {
+// StaleSync counts a sync that has to list the Job's pods from the API server (JOB-51).
+func (m *Metrics) StaleSync() {
 	if m != nil {
 		m.staleSyncs.WithLabelValues("", "pods").Inc()
 	}

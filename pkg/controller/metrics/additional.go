@@ -1,6 +1,9 @@
-package controller
+package metrics
 
 import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
@@ -47,13 +50,9 @@ func newAdditionalMetrics(r registrar, now clock.PassiveClock) additionalMetrics
 	}
 }
 
-// beginTerm is called when a controller starts with an empty cache: what an earlier one of
-// this process knew is seen again.
-func (m *Metrics) beginTerm() { m.endTerm() }
-
-// endTerm is called when a controller has ended: a process that waits to become the leader
-// knows no Jobs and pods, and their age must not grow.
-func (m *Metrics) endTerm() {
+// Forget forgets all Jobs and pods: a controller that starts with an empty cache sees them
+// again, and one that has ended knows none, so that their age must not grow.
+func (m *Metrics) Forget() {
 	if m == nil {
 		return
 	}
@@ -62,27 +61,43 @@ func (m *Metrics) endTerm() {
 	m.refused.clear()
 }
 
-func (m *Metrics) statusRejected() {
+// StatusRejected counts a status that the API server refuses for good.
+func (m *Metrics) StatusRejected() {
 	if m != nil {
 		m.rejectedStatuses.Inc()
 	}
 }
 
-func (m *Metrics) statusConflict() {
+// StatusConflict counts a status write that lost against another write to the same Job.
+func (m *Metrics) StatusConflict() {
 	if m != nil {
 		m.statusWriteRetries.Inc()
 	}
 }
 
-func (m *Metrics) foreignStatus() {
+// ForeignStatus counts a status of a Job of ours that somebody else wrote.
+func (m *Metrics) ForeignStatus() {
 	if m != nil {
 		m.foreignStatuses.Inc()
 	}
 }
 
-// apiCall counts one call.
-func (m *Metrics) apiCall(verb, resource string, err error) {
+// APICall counts one call to the API server.
+func (m *Metrics) APICall(verb, resource string, err error) {
 	m.apiCalls.WithLabelValues(verb, resource, callResult(err)).Inc()
+}
+
+// JobFinished records how long after the end of the Job's last pod its terminal condition
+// was stored.
+func (m *Metrics) JobFinished(stored *batchv1.Job, delay time.Duration) {
+	if m == nil {
+		return
+	}
+	result := "failed"
+	if stored.Status.CompletionTime != nil {
+		result = "succeeded"
+	}
+	m.finishDelay.WithLabelValues(completionMode(stored), result).Observe(delay.Seconds())
 }
 
 // callResult returns the label value for an error.
