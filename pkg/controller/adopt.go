@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -90,7 +91,7 @@ func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (curre
 func (s *jobSync) readLive(ctx context.Context) (*observe.NamedJob, error) {
 	live, err := s.cluster.Jobs.Get(ctx, s.job.Namespace, s.job.Name)
 	switch {
-	case isMissing(err, "jobs", s.job.Name):
+	case cluster.IsMissing(err, "jobs", s.job.Name):
 		return nil, fmt.Errorf("%w: %w", errJobGone, err)
 	case err != nil:
 		return nil, fmt.Errorf("reading the Job: %w", err)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -26,7 +27,7 @@ const (
 	// AttemptAnnotation is on every pod that this program creates.
 	AttemptAnnotation = observe.AttemptAnnotation
 	// FieldManager identifies our writes (MGB-13).
-	FieldManager = "kubectl-batchjob-controller"
+	FieldManager = cluster.FieldManager
 )
 
 // Config configures a Runtime or an Engine. Zero fields get their default.

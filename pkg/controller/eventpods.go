@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -129,7 +130,7 @@ func creationError(errs []error) string {
 
 // withoutName returns the text of an error without the name of the object.
 func withoutName(err error) string {
-	if name := detailsOf(err).Name; name != "" {
+	if name := cluster.DetailsOf(err).Name; name != "" {
 		return strings.ReplaceAll(err.Error(), ` "`+name+`"`, "")
 	}
 	return err.Error()
@@ -174,5 +175,5 @@ func failedEvent(same []failedOperation) event {
 // isLasting reports whether an error is not transient. An internal error may be, but a
 // broken webhook looks the same; conflicts get here only after several in a row.
 func isLasting(err error) bool {
-	return !isPassing(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
+	return !cluster.IsTransient(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
 }

@@ -1,16 +1,14 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -165,16 +163,8 @@ func (s *jobSync) emitFindings(found *reconcile.Findings) {
 // invalid values may change with every try; the fields do not.
 func (s *jobSync) emitRejected(err error) {
 	key := eventStatusRejected
-	for _, c := range detailsOf(err).Causes {
+	for _, c := range cluster.DetailsOf(err).Causes {
 		key += "\n" + c.Field
 	}
 	s.emitOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
-}
-
-// detailsOf returns the details of an API error.
-func detailsOf(err error) metav1.StatusDetails {
-	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
-		return *status.Status().Details
-	}
-	return metav1.StatusDetails{}
 }

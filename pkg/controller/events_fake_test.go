@@ -23,6 +23,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
@@ -246,8 +247,8 @@ func newTalkingCluster(t *testing.T) (talkingCluster, *heard) {
 }
 
 // setAPI puts something between the Engine and the fake cluster.
-func (f talkingCluster) setAPI(jobs JobAPI, pods PodAPI) {
-	f.engine = NewEngine(f.engine.config, f.cache, Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
+func (f talkingCluster) setAPI(jobs cluster.JobAPI, pods cluster.PodAPI) {
+	f.engine = NewEngine(f.engine.config, f.cache, cluster.Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
 }
 
 // sync syncs the Job as soon as a status may be written again.

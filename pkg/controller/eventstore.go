@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 )
 
 // outgoing is one event to be written to the API server.
@@ -104,15 +106,10 @@ func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err err
 			}
 		}
 		if err != nil {
-			return !isPassing(err), err
+			return !cluster.IsTransient(err), err
 		}
 	}
 	return false, errEventChanges
-}
-
-// isPassing reports whether the same write may succeed later.
-func isPassing(err error) bool {
-	return isAmbiguous(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
 }
 
 func (s *eventStore) create(ctx context.Context, e *outgoing) error {
@@ -180,7 +177,7 @@ func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 			name: e.name, version: stored.ResourceVersion, message: stored.Message, annotations: stored.Annotations, count: stored.Count,
 			first: stored.FirstTimestamp, last: stored.LastTimestamp,
 		}
-	case isAmbiguous(err):
+	case cluster.IsAmbiguous(err):
 		e.unsure = count
 	}
 	return err

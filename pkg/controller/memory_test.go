@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -32,7 +33,7 @@ func TestMemoryIsFreed_SCL_11(t *testing.T) {
 
 // SCL-11, MGB-01: nothing is kept of Jobs of others.
 func TestTrustOnlyOwnJobs_SCL_11_MGB_01(t *testing.T) {
-	e := NewEngine(Config{}, observe.NewCache(nil, nil), Cluster{})
+	e := NewEngine(Config{}, observe.NewCache(nil, nil), cluster.Cluster{})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "foreign"}})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "ours"}, Spec: batchv1.JobSpec{ManagedBy: ptr.To(DefaultManagedBy)}})
 	if _, err := e.Sync(t.Context(), "unknown"); err != nil {

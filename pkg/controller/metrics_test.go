@@ -18,6 +18,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -267,7 +268,7 @@ func TestWaitingIsMeasured(t *testing.T) {
 	f.fail = func(reconcile.PodRef) error { return nil }
 	f.webhook = func(*corev1.Pod) {}
 	f.version = 100
-	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
 	d.OnPodEnded(f.engine.PodEnded)
 
 	job := ourJob(1)

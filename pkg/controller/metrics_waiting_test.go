@@ -18,6 +18,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -40,7 +41,7 @@ func newWaitingCluster(t *testing.T) *waitingCluster {
 	config := Config{Metrics: w.metrics, Clock: w.clock}
 	_, cache := NewDispatcher(config, &fakeQueue{})
 	w.fakeCluster = &fakeCluster{t: t, cache: cache, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
-	w.engine = NewEngine(config, cache, Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
+	w.engine = NewEngine(config, cache, cluster.Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
 	return w
 }
 

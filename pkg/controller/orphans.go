@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -142,7 +143,7 @@ func orphanRef(o observe.Orphan) reconcile.PodRef {
 // the watch will deliver it, and nothing is to be done here.
 func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
 	live, err := s.cluster.Jobs.Get(ctx, lost.namespace, lost.name)
-	if err != nil && !isMissing(err, "jobs", lost.name) {
+	if err != nil && !cluster.IsMissing(err, "jobs", lost.name) {
 		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods have the finalizer: %w", lost.namespace, lost.name, err))
 		return false
 	}

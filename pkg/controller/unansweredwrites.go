@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -22,7 +23,7 @@ const maxUnanswered = 16
 
 // mayBeStored remembers a write without an answer, unless it cannot have reached the API server.
 func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
-	if !isAmbiguous(err) || utilnet.IsConnectionRefused(err) {
+	if !cluster.IsAmbiguous(err) || utilnet.IsConnectionRefused(err) {
 		return
 	}
 	s.memory.update(s.uid, func(m *jobMemory) {

@@ -1,4 +1,4 @@
-package controller
+package cluster
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// metered counts the calls to a Cluster.
-func metered(c Cluster, m *metrics.Metrics) Cluster {
+// Metered counts the calls to a Cluster.
+func Metered(c Cluster, m *metrics.Metrics) Cluster {
 	if m == nil {
 		return c
 	}

@@ -1,4 +1,4 @@
-package controller
+package cluster
 
 import (
 	"context"
@@ -12,32 +12,74 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// live implements Cluster on a real API server.
-type live struct {
+// Live is a cluster behind an API server.
+type Live struct {
 	client kubernetes.Interface
 	// named reads Jobs as they are stored; nil if the client is a fake.
 	named   *namedJobs
 	timeout time.Duration
 }
 
-func newLiveCluster(client kubernetes.Interface, named *namedJobs, timeout time.Duration, concurrency int) Cluster {
-	l := live{client, named, timeout}
+// NewLive returns the cluster that the client accesses, with a timeout for each call.
+func NewLive(client kubernetes.Interface, timeout time.Duration) (*Live, error) {
+	named, err := newNamedJobs(client)
+	if err != nil {
+		return nil, err
+	}
+	return &Live{client, named, timeout}, nil
+}
+
+// Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
+func (l *Live) Cluster(concurrency int) Cluster {
 	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
 }
 
-func (l live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
+// that returns.
+func (l *Live) JobListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
+	if l.named == nil {
+		api := l.client.BatchV1().Jobs(namespace)
+		return listWatch(api.List, api.Watch), &batchv1.Job{}
+	}
+	api := l.named.in(namespace)
+	return listWatch(api.List, api.Watch), &observe.NamedJob{}
+}
+
+// PodListWatch is JobListWatch for pods.
+func (l *Live) PodListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
+	api := l.client.CoreV1().Pods(namespace)
+	return listWatch(api.List, api.Watch), &corev1.Pod{}
+}
+
+// listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
+// than the writes of the last process.
+func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if options.ResourceVersion == "0" {
+				options.ResourceVersion = ""
+			}
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: watchFrom,
+	}
+}
+
+func (l *Live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, l.timeout)
 }
 
 // List implements quorum reads.
-func (l live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+func (l *Live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
 	selector := labels.Everything()
 	if !all {
 		var err error
@@ -54,7 +96,7 @@ func (l live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Po
 	return list.Items, list.ResourceVersion, nil
 }
 
-type liveJobs struct{ live }
+type liveJobs struct{ *Live }
 
 func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error) {
 	ctx, cancel := l.limit(ctx)
@@ -86,7 +128,7 @@ func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, er
 	return list.Items, nil
 }
 
-type livePods struct{ live }
+type livePods struct{ *Live }
 
 func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	ctx, cancel := l.limit(ctx)
@@ -148,8 +190,8 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	switch patch {
 	case AdoptPod:
 		// The annotation shows the next process whose finalizer this is (TRK-22).
-		m.Annotations = map[string]string{AttemptAnnotation: "1"}
-		m.OwnerReferences, m.Add = []any{jobReference(job)}, tracking
+		m.Annotations = map[string]string{observe.AttemptAnnotation: "1"}
+		m.OwnerReferences, m.Add = []any{metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}, tracking
 	case DisownPod:
 		m.OwnerReferences, m.Remove = []any{removedOwner{"delete", job.UID}}, tracking
 	default:
