@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -30,17 +31,9 @@ func (s *jobSync) emitCauses(failed []reconcile.FailedPod, names rulename.Names)
 	for _, c := range slices.SortedFunc(maps.Keys(pods), byText) {
 		record, n := cause.Record{Cause: c, Pod: slices.Min(pods[c])}, len(pods[c])
 		if a, is := s.config.Recorder.(aggregator); is {
-			a.failures(s.job, record, n)
+			a.Failures(s.job, eventPodFailed, record, n)
 		} else {
-			s.config.Recorder.AnnotatedEventf(s.job, annotationsOf(&record), corev1.EventTypeWarning, eventPodFailed, "%s", cutMessage(record.Message()))
+			s.config.Recorder.AnnotatedEventf(s.job, record.Annotations(), corev1.EventTypeWarning, eventPodFailed, "%s", eventwriter.Truncate(record.Message()))
 		}
 	}
-}
-
-// annotationsOf returns the annotations of an event about failed pods; nil for other events.
-func annotationsOf(r *cause.Record) map[string]string {
-	if r == nil {
-		return nil
-	}
-	return map[string]string{cause.Annotation: r.String()}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -105,15 +106,11 @@ func (s *jobSync) emitPods(reason, verb string, names []string) {
 	}
 	slices.Sort(names)
 	if a, is := s.config.Recorder.(aggregator); is {
-		a.pods(s.job, reason, verb, names)
+		a.Pods(s.job, reason, verb, names)
 		return
 	}
-	if len(names) > namedPods {
-		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, names, len(names))})
-		return
-	}
-	for _, name := range names {
-		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, []string{name}, 1)})
+	for _, message := range eventwriter.PodMessages(verb, names) {
+		s.emit(event{corev1.EventTypeNormal, reason, message})
 	}
 }
 

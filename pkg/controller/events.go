@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -85,27 +86,19 @@ func violationsText(violations []rulename.Violation) string {
 // aggregator is a recorder that can report many things in one event. Without one, each is
 // an event of its own.
 type aggregator interface {
-	// pods reports pods that were created or deleted; the message starts with verb.
-	pods(job *batchv1.Job, reason, verb string, names []string)
-	// failures counts n pods that failed for the same cause.
-	failures(job *batchv1.Job, r cause.Record, n int)
-	// finished reports that no more events about the Job are expected.
-	finished(job *batchv1.Job)
+	// Pods reports pods that were created or deleted; the message starts with verb.
+	Pods(job *batchv1.Job, reason, verb string, names []string)
+	// Failures counts n pods that failed for the same cause.
+	Failures(job *batchv1.Job, reason string, r cause.Record, n int)
+	// Finished reports that no more events about the Job are expected.
+	Finished(job *batchv1.Job)
 }
 
-// maxEventMessage is the API server's limit.
-const maxEventMessage = 1024
-
-func cutMessage(message string) string {
-	if len(message) <= maxEventMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
-}
+var _ aggregator = &eventwriter.Writer{}
 
 func (s *jobSync) emit(e event) {
 	if s.config.Recorder != nil {
-		s.config.Recorder.Event(s.job, e.kind, e.reason, cutMessage(e.message))
+		s.config.Recorder.Event(s.job, e.kind, e.reason, eventwriter.Truncate(e.message))
 	}
 }
 
@@ -139,7 +132,7 @@ func (s *jobSync) emitStored(before, after *batchv1.Job, found *reconcile.Findin
 		s.emit(e)
 	}
 	if a, is := s.config.Recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
-		a.finished(after)
+		a.Finished(after)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -27,7 +28,7 @@ type Runtime struct {
 	queue      workqueue.TypedRateLimitingInterface[types.UID]
 	dispatcher *Dispatcher
 	// events is nil if Config.Recorder was set.
-	events *eventWriter
+	events *eventwriter.Writer
 	live   *cluster.Live
 	ready  atomic.Bool
 }
@@ -46,7 +47,9 @@ func New(config Config) (*Runtime, error) {
 	}
 	r := &Runtime{}
 	if config.Recorder == nil {
-		r.events = newEventWriter(config)
+		r.events = eventwriter.New(eventwriter.Config{
+			RetryMin: config.RetryMin, RetryMax: config.RetryMax, CallTimeout: config.CallTimeout, Clock: config.Clock,
+		})
 		config.Recorder = r.events
 	}
 	var err error
@@ -104,8 +107,8 @@ func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	if client == nil {
 		client = r.config.Client
 	}
-	r.events.start(ctx, client)
-	return r.events.stop
+	r.events.Start(ctx, client)
+	return r.events.Stop
 }
 
 // startWatches fills the cache, Jobs before pods: then every pod that a Job's status

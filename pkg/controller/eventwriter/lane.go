@@ -1,9 +1,7 @@
-package controller
+package eventwriter
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +14,8 @@ import (
 type laneKey struct {
 	object types.UID
 	reason string
+	// pods reports whether the events are about pods that come and go as expected.
+	pods bool
 	// cause is the cause of failures, for events about failed pods.
 	cause string
 }
@@ -29,7 +29,7 @@ const (
 )
 
 func (k laneKey) queue() int {
-	if k.reason == eventPodCreated || k.reason == eventPodDeleted {
+	if k.pods {
 		return chatter
 	}
 	return urgent
@@ -146,42 +146,4 @@ func (l *lane) failed(now time.Time, p retryPolicy) time.Duration {
 	l.failures++
 	l.retryAt = now.Add(wait)
 	return wait
-}
-
-// budget is a token bucket.
-type budget struct {
-	spent int
-	// since is when the oldest spent token began to refill.
-	since time.Time
-}
-
-func (b *budget) left(now time.Time) int {
-	if back := int(now.Sub(b.since) / lanePeriod); back > 0 {
-		b.spent = max(0, b.spent-back)
-		b.since = b.since.Add(time.Duration(back) * lanePeriod)
-	}
-	if b.spent == 0 {
-		b.since = now
-	}
-	return max(0, laneBurst-b.spent)
-}
-
-func (b *budget) spend() { b.spent++ }
-
-// wait is the time until the next token.
-func (b *budget) wait(now time.Time) time.Duration { return b.since.Add(lanePeriod).Sub(now) }
-
-// firstOf returns as many names as an event lists.
-func firstOf(sorted []string) []string { return sorted[:min(len(sorted), namedPods)] }
-
-// podsText lists pods, at most three of them if they share an event.
-func podsText(verb string, names []string, count int) string {
-	const shown = 3
-	switch {
-	case count == 1:
-		return verb + " pod: " + names[0]
-	case count <= shown:
-		return fmt.Sprintf("%s %d pods: %s", verb, count, strings.Join(names, ", "))
-	}
-	return fmt.Sprintf("%s %d pods: %s and %d more", verb, count, strings.Join(names[:shown], ", "), count-shown)
 }

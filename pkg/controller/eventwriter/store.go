@@ -1,4 +1,4 @@
-package controller
+package eventwriter
 
 import (
 	"context"
@@ -46,7 +46,10 @@ type storedEvent struct {
 func newOutgoing(l *lane, n note) *outgoing {
 	// The API server keeps whole seconds.
 	first, last := metav1.NewTime(n.first).Rfc3339Copy(), metav1.NewTime(n.last).Rfc3339Copy()
-	e := &outgoing{about: l.about, kind: l.kind, reason: l.reason, message: cutMessage(n.message), annotations: annotationsOf(n.record), count: n.count, first: first, last: last}
+	e := &outgoing{about: l.about, kind: l.kind, reason: l.reason, message: Truncate(n.message), count: n.count, first: first, last: last}
+	if n.record != nil {
+		e.annotations = n.record.Annotations()
+	}
 	same := l.cause
 	if same == "" {
 		same = n.message
@@ -73,8 +76,8 @@ func (e *outgoing) lapsed() {
 	e.first, e.message, e.annotations, e.stored = e.stored.first, e.stored.message, e.stored.annotations, nil
 }
 
-// eventStore writes events, with the verbs create and patch only.
-type eventStore struct {
+// store writes events, with the verbs create and patch only.
+type store struct {
 	events  typedcorev1.EventsGetter
 	timeout time.Duration
 }
@@ -87,7 +90,7 @@ var errEventChanges = errors.New("the event changed during every try to write it
 
 // write creates the event, or increases the count of the existing one. It reports whether
 // nothing is left to do: an error then means that the event will never be written.
-func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err error) {
+func (s *store) write(ctx context.Context, e *outgoing) (done bool, err error) {
 	for range maxEventTries {
 		if e.stored == nil {
 			err = s.create(ctx, e)
@@ -112,7 +115,7 @@ func (s *eventStore) write(ctx context.Context, e *outgoing) (done bool, err err
 	return false, errEventChanges
 }
 
-func (s *eventStore) create(ctx context.Context, e *outgoing) error {
+func (s *store) create(ctx context.Context, e *outgoing) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	count := addCounts(0, e.count)
@@ -125,14 +128,14 @@ func (s *eventStore) create(ctx context.Context, e *outgoing) error {
 		Count:               count,
 		FirstTimestamp:      e.first,
 		LastTimestamp:       e.last,
-		Source:              corev1.EventSource{Component: FieldManager},
-		ReportingController: FieldManager,
-	}, metav1.CreateOptions{FieldManager: FieldManager})
+		Source:              corev1.EventSource{Component: cluster.FieldManager},
+		ReportingController: cluster.FieldManager,
+	}, metav1.CreateOptions{FieldManager: cluster.FieldManager})
 	return e.took(stored, count, err)
 }
 
 // raise increases the count of the event, if it has not changed since.
-func (s *eventStore) raise(ctx context.Context, e *outgoing) error {
+func (s *store) raise(ctx context.Context, e *outgoing) error {
 	count := addCounts(e.stored.count, e.count)
 	stored, err := s.patch(ctx, e, map[string]any{
 		"metadata":      map[string]string{"resourceVersion": e.stored.version},
@@ -145,7 +148,7 @@ func (s *eventStore) raise(ctx context.Context, e *outgoing) error {
 // look reads the existing event with a patch that changes nothing, so that permission to
 // read events is not needed. It reports whether an earlier write whose answer was lost
 // stored it.
-func (s *eventStore) look(ctx context.Context, e *outgoing) (done bool, err error) {
+func (s *store) look(ctx context.Context, e *outgoing) (done bool, err error) {
 	unsure := e.unsure
 	stored, err := s.patch(ctx, e, map[string]any{})
 	if apierrors.IsNotFound(err) {
@@ -158,14 +161,14 @@ func (s *eventStore) look(ctx context.Context, e *outgoing) (done bool, err erro
 	return unsure != 0 && e.stored.count == unsure && e.stored.last.Equal(&e.last), nil
 }
 
-func (s *eventStore) patch(ctx context.Context, e *outgoing, change map[string]any) (*corev1.Event, error) {
+func (s *store) patch(ctx context.Context, e *outgoing, change map[string]any) (*corev1.Event, error) {
 	body, err := json.Marshal(change)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.events.Events(e.about.Namespace).Patch(ctx, e.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
+	return s.events.Events(e.about.Namespace).Patch(ctx, e.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: cluster.FieldManager})
 }
 
 // took handles the answer to a write of a count.

@@ -1,4 +1,23 @@
-package controller
+// Package eventwriter writes events about Jobs. The broadcaster of client-go is not enough:
+// it has one budget for all events about one object, and one queue that drops what does not
+// fit, so that many created pods may cost a Job the event about its end; and it counts one by
+// one.
+//
+// Events wait in lanes: one for each reason of a Job, one for each cause of failures. A
+// lane merges events instead of dropping them: repeated text increases the count, pods
+// become "500 pods", failures a count. Each lane may write ten events at once, then one a
+// minute, and everything when the Job finishes or the process ends. Lanes about pods have a
+// queue of their own: nothing else waits behind them.
+//
+// The name of an event is derived from the Job's UID and the message. So the same event
+// again, even from the next process, increases the count of one object.
+//
+// An event is stored at most once: those not stored when the process dies are lost. So pods
+// whose failure was stored just before a crash are missing from the count of its cause;
+// none are counted twice. The API server deletes an event an hour after its last change,
+// and the count starts over. If it is deleted sooner, the process that wrote it continues
+// with the full count.
+package eventwriter
 
 import (
 	"context"
@@ -22,28 +41,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// eventWriter writes events in the background. It is a record.EventRecorder that never
-// blocks, and an aggregator. The broadcaster of client-go is not enough: it has one budget
-// for all events about one object, and one queue that drops what does not fit, so that many
-// created pods may cost a Job the event about its end; and it counts one by one.
-//
-// Events wait in lanes: one for each reason of a Job, one for each cause of failures. A
-// lane merges events instead of dropping them: repeated text increases the count, pods
-// become "500 pods", failures a count. Each lane may write ten events at once, then one a
-// minute, and everything when the Job finishes or the process ends. Lanes about pods have a
-// queue of their own: nothing else waits behind them.
-//
-// The name of an event is derived from the Job's UID and the message. So the same event
-// again, even from the next process, increases the count of one object.
-//
-// An event is stored at most once: those not stored when the process dies are lost. So pods
-// whose failure was stored just before a crash are missing from the count of its cause;
-// none are counted twice. The API server deletes an event an hour after its last change,
-// and the count starts over. If it is deleted sooner, the process that wrote it continues
-// with the full count.
-type eventWriter struct {
+// Writer writes events in the background. It is a record.EventRecorder that never blocks.
+type Writer struct {
 	clock  clock.WithTicker
-	store  eventStore
+	store  store
 	retry  retryPolicy
 	logger klog.Logger
 
@@ -53,9 +54,18 @@ type eventWriter struct {
 	queues  [queues]workqueue.TypedDelayingInterface[laneKey]
 
 	mu    sync.Mutex
-	lanes lanes
+	lanes laneSet
 	// complained are the kinds of errors that were logged recently.
 	complained map[string]bool
+}
+
+// Config configures a Writer. All fields are required.
+type Config struct {
+	// RetryMin and RetryMax bound the exponential wait after a failed write.
+	RetryMin, RetryMax time.Duration
+	// CallTimeout is the timeout of an API call.
+	CallTimeout time.Duration
+	Clock       clock.WithTicker
 }
 
 // retryPolicy bounds the wait after a failed write.
@@ -67,11 +77,11 @@ const maxDrain = 3 * time.Second
 // maxEventAge is how long writing an event is retried. The API server keeps events no longer.
 const maxEventAge = time.Hour
 
-// newEventWriter returns a writer that is not started.
-func newEventWriter(config Config) *eventWriter {
-	w := &eventWriter{
+// New returns a writer that is not started.
+func New(config Config) *Writer {
+	w := &Writer{
 		clock: config.Clock, retry: retryPolicy{config.RetryMin, config.RetryMax},
-		lanes: newLanes(), complained: map[string]bool{},
+		lanes: newLaneSet(), complained: map[string]bool{},
 	}
 	w.store.timeout = config.CallTimeout
 	for i := range w.queues {
@@ -80,39 +90,39 @@ func newEventWriter(config Config) *eventWriter {
 	return w
 }
 
-var _ record.EventRecorder = &eventWriter{}
+var _ record.EventRecorder = &Writer{}
 
 // Event implements record.EventRecorder.
-func (w *eventWriter) Event(about runtime.Object, kind, reason, message string) {
-	w.tell(about, kind, laneKey{reason: reason}, note{message: message, count: 1})
+func (w *Writer) Event(about runtime.Object, kind, reason, message string) {
+	w.add(about, kind, laneKey{reason: reason}, note{message: message, count: 1})
 }
 
 // Eventf implements record.EventRecorder.
-func (w *eventWriter) Eventf(about runtime.Object, kind, reason, format string, args ...any) {
+func (w *Writer) Eventf(about runtime.Object, kind, reason, format string, args ...any) {
 	w.Event(about, kind, reason, fmt.Sprintf(format, args...))
 }
 
 // AnnotatedEventf implements record.EventRecorder. Only failures have an annotation.
-func (w *eventWriter) AnnotatedEventf(about runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+func (w *Writer) AnnotatedEventf(about runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
 	w.Eventf(about, kind, reason, format, args...)
 }
 
-// pods implements aggregator.
-func (w *eventWriter) pods(job *batchv1.Job, reason, verb string, names []string) {
+// Pods writes events about pods that were created or deleted; the messages start with verb.
+func (w *Writer) Pods(job *batchv1.Job, reason, verb string, names []string) {
 	if len(names) == 0 {
 		return
 	}
 	names = slices.Sorted(slices.Values(names))
-	w.tell(job, corev1.EventTypeNormal, laneKey{reason: reason}, note{message: verb, pods: firstOf(names), count: len(names)})
+	w.add(job, corev1.EventTypeNormal, laneKey{reason: reason, pods: true}, note{message: verb, pods: firstOf(names), count: len(names)})
 }
 
-// failures implements aggregator.
-func (w *eventWriter) failures(job *batchv1.Job, r cause.Record, n int) {
-	w.tell(job, corev1.EventTypeWarning, laneKey{reason: eventPodFailed, cause: r.Text()}, note{message: r.Message(), record: &r, count: n})
+// Failures counts n pods that failed for the same cause in one event.
+func (w *Writer) Failures(job *batchv1.Job, reason string, r cause.Record, n int) {
+	w.add(job, corev1.EventTypeWarning, laneKey{reason: reason, cause: r.Text()}, note{message: r.Message(), record: &r, count: n})
 }
 
-// finished implements aggregator.
-func (w *eventWriter) finished(job *batchv1.Job) {
+// Finished writes everything that is pending about the Job: no more events about it are expected.
+func (w *Writer) Finished(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, key := range w.lanes.openAll(job.UID) {
@@ -120,7 +130,7 @@ func (w *eventWriter) finished(job *batchv1.Job) {
 	}
 }
 
-func (w *eventWriter) tell(about runtime.Object, kind string, key laneKey, n note) {
+func (w *Writer) add(about runtime.Object, kind string, key laneKey, n note) {
 	ref, err := reference.GetReference(scheme.Scheme, about)
 	if err != nil {
 		return // Events cannot be about this type.
@@ -140,8 +150,8 @@ func (w *eventWriter) tell(about runtime.Object, kind string, key laneKey, n not
 	w.queues[key.queue()].Add(key)
 }
 
-// start starts writing events.
-func (w *eventWriter) start(ctx context.Context, client kubernetes.Interface) {
+// Start starts writing events.
+func (w *Writer) Start(ctx context.Context, client kubernetes.Interface) {
 	w.logger = klog.FromContext(ctx)
 	w.store.events = client.CoreV1()
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -150,8 +160,8 @@ func (w *eventWriter) start(ctx context.Context, client kubernetes.Interface) {
 	}
 }
 
-// stop writes what is pending, within maxDrain.
-func (w *eventWriter) stop() {
+// Stop writes what is pending, within maxDrain.
+func (w *Writer) Stop() {
 	for _, q := range w.queues {
 		q.ShutDown()
 	}
@@ -161,7 +171,7 @@ func (w *eventWriter) stop() {
 	w.drain()
 }
 
-func (w *eventWriter) work(q workqueue.TypedDelayingInterface[laneKey]) {
+func (w *Writer) work(q workqueue.TypedDelayingInterface[laneKey]) {
 	for {
 		key, shutdown := q.Get()
 		if shutdown {
@@ -176,7 +186,7 @@ func (w *eventWriter) work(q workqueue.TypedDelayingInterface[laneKey]) {
 
 // writeNext writes one event of a lane, if the budget allows it. It returns how long to
 // wait for the next, if there is one.
-func (w *eventWriter) writeNext(key laneKey) (wait time.Duration, more bool) {
+func (w *Writer) writeNext(key laneKey) (wait time.Duration, more bool) {
 	e, wait := w.take(key)
 	if e == nil {
 		return wait, wait > 0
@@ -185,7 +195,7 @@ func (w *eventWriter) writeNext(key laneKey) (wait time.Duration, more bool) {
 	return w.wrote(key, e, done, err)
 }
 
-func (w *eventWriter) take(key laneKey) (e *outgoing, wait time.Duration) {
+func (w *Writer) take(key laneKey) (e *outgoing, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lanes.get(key)
@@ -196,7 +206,7 @@ func (w *eventWriter) take(key laneKey) (e *outgoing, wait time.Duration) {
 }
 
 // wrote handles the result of writing an event.
-func (w *eventWriter) wrote(key laneKey, e *outgoing, done bool, err error) (wait time.Duration, more bool) {
+func (w *Writer) wrote(key laneKey, e *outgoing, done bool, err error) (wait time.Duration, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l, now := w.lanes.get(key), w.clock.Now()
@@ -210,7 +220,7 @@ func (w *eventWriter) wrote(key laneKey, e *outgoing, done bool, err error) (wai
 }
 
 // complain logs an error, but not too often for each kind. The caller holds the lock.
-func (w *eventWriter) complain(about string, err error, message string, values ...any) {
+func (w *Writer) complain(about string, err error, message string, values ...any) {
 	if w.lanes.sweep(w.clock.Now()) {
 		clear(w.complained)
 	}
@@ -221,7 +231,7 @@ func (w *eventWriter) complain(about string, err error, message string, values .
 }
 
 // drain tries once more to write what is left: urgent lanes first, then the oldest.
-func (w *eventWriter) drain() {
+func (w *Writer) drain() {
 	w.mu.Lock()
 	left := w.lanes.openAll("")
 	w.mu.Unlock()

@@ -1,4 +1,4 @@
-package controller
+package eventwriter
 
 import (
 	"context"
@@ -12,21 +12,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 )
 
 // startWriter starts one with its workers. Its log is readable.
-func startWriter(t *testing.T, api *eventAPI) (*eventWriter, *clocktesting.FakeClock, ktesting.Buffer) {
+func startWriter(t *testing.T, api *eventAPI) (*Writer, *clocktesting.FakeClock, ktesting.Buffer) {
 	t.Helper()
 	clock := clocktesting.NewFakeClock(testTime)
-	config := Config{Clock: clock}
-	config.setDefaults()
-	w := newEventWriter(config)
+	w := New(testConfig(clock))
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
-	w.start(klog.NewContext(t.Context(), logger), api)
+	w.Start(klog.NewContext(t.Context(), logger), api)
 	return w, clock, logger.GetSink().(ktesting.Underlier).GetBuffer()
 }
 
@@ -45,13 +46,13 @@ func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
 	for i := range n {
 		w.Event(eventJob("a"), corev1.EventTypeNormal, fmt.Sprintf("Reason%d", i), "message")
 	}
-	w.stop()
+	w.Stop()
 	if len(api.events) != n {
 		t.Errorf("%d of %d events are written", len(api.events), n)
 	}
 	for _, e := range api.events {
 		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "ns", Name: "a", UID: "uid-of-a"}
-		if e.Source.Component != FieldManager || e.ReportingController != FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
+		if e.Source.Component != cluster.FieldManager || e.ReportingController != cluster.FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
 			t.Fatalf("%+v", e)
 		}
 	}
@@ -63,13 +64,13 @@ func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w, _, _ := startWriter(t, api)
 	for i := range 5000 {
-		w.pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
-		w.pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
+		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
+		w.Pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
 	}
 	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	w.failures(eventJob("a"), failedFor("Evicted", "a-0007"), 1)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-0007"), 1)
 	begun := time.Now()
-	w.stop()
+	w.Stop()
 	if took := time.Since(begun); took >= maxDrain {
 		t.Errorf("the end took %v", took)
 	}
@@ -125,7 +126,7 @@ func TestEventIsTriedAgain_JOB_47(t *testing.T) {
 func TestLaneIsContinued_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w, clock, _ := startWriter(t, api)
-	defer w.stop()
+	defer w.Stop()
 	for i := range laneBurst {
 		w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", fmt.Sprint(i))
 		until(t, "it is written", func() bool { return api.made("create") == i+1 })
@@ -147,17 +148,19 @@ func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
 	for i := range 10 {
 		w.Event(eventJob("a"), corev1.EventTypeWarning, fmt.Sprintf("Reason%d", i), "message")
 	}
-	w.stop()
+	w.Stop()
 	if len(api.calls) != 10 {
 		t.Errorf("%d calls for 10 events: %q", len(api.calls), api.calls)
 	}
 	if n := strings.Count(log.String(), "no role"); n != 1 {
 		t.Errorf("%d lines in the log:\n%s", n, log.String())
 	}
-	api.before = func(string, int) error { return terminating() }
+	terminating := apierrors.NewForbidden(eventResource, "x", nil)
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	api.before = func(string, int) error { return terminating }
 	w, _, log = startWriter(t, api)
 	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "message")
-	w.stop()
+	w.Stop()
 	if len(api.calls) != 11 || log.String() != "" {
 		t.Errorf("calls %q, log %s", api.calls, log.String())
 	}
@@ -175,11 +178,11 @@ func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 		return nil
 	}
 	w, _, _ := startWriter(t, api)
-	w.pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
 	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
 	until(t, "both were tried", func() bool { return api.made("create") == 2 })
 	begun := time.Now()
-	w.stop()
+	w.Stop()
 	if took := time.Since(begun); took >= maxDrain || len(api.calls) != 4 {
 		t.Errorf("the end took %v, and the calls were %q", took, api.calls)
 	}
@@ -190,12 +193,12 @@ func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 		q.ShutDown()
 	}
 	w.mu.Unlock()
-	w.pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
 	clock.Step(time.Second)
 	w.Event(eventJob("a"), corev1.EventTypeNormal, "Resumed", "Job resumed")
 	clock.Step(time.Second)
 	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	w.stop()
+	w.Stop()
 	if want := []string{"create Resumed", "create Completed", "create SuccessfulCreate"}; !slices.Equal(api.calls, want) {
 		t.Errorf("calls %q, want %q", api.calls, want)
 	}
@@ -207,7 +210,7 @@ func TestEventsAreBounded_SCL_11(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for i := range maxBusy + 5 {
-		w.pods(eventJob(fmt.Sprintf("a-%d", i)), eventPodCreated, "Created", []string{"p"})
+		w.Pods(eventJob(fmt.Sprintf("a-%d", i)), eventPodCreated, "Created", []string{"p"})
 	}
 	w.Event(eventJob("b"), corev1.EventTypeNormal, eventCompleted, "Job completed")
 	w.write()

@@ -1,4 +1,4 @@
-package controller
+package eventwriter
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// lanes are all lanes.
-type lanes struct {
+// laneSet has all lanes, by the object that their events are about.
+type laneSet struct {
 	of map[types.UID]*objectLanes
 	// busy is the number of lanes with something to write, by queue.
 	busy  [queues]int
@@ -33,9 +33,9 @@ const (
 	keepLane = laneBurst * lanePeriod
 )
 
-func newLanes() lanes { return lanes{of: map[types.UID]*objectLanes{}} }
+func newLaneSet() laneSet { return laneSet{of: map[types.UID]*objectLanes{}} }
 
-func (ls *lanes) get(key laneKey) *lane {
+func (ls *laneSet) get(key laneKey) *lane {
 	if of := ls.of[key.object]; of != nil {
 		return of.lanes[key]
 	}
@@ -44,7 +44,7 @@ func (ls *lanes) get(key laneKey) *lane {
 
 // add adds a note to its lane, and returns the lane's key. It reports whether there was
 // room.
-func (ls *lanes) add(key laneKey, about corev1.ObjectReference, kind string, n note) (laneKey, bool) {
+func (ls *laneSet) add(key laneKey, about corev1.ObjectReference, kind string, n note) (laneKey, bool) {
 	ls.sweep(n.last)
 	of := ls.of[key.object]
 	if of == nil {
@@ -77,7 +77,7 @@ func (ls *lanes) add(key laneKey, about corev1.ObjectReference, kind string, n n
 
 // wrote marks the event taken from a lane as written or given up. It reports whether the
 // lane has more.
-func (ls *lanes) wrote(l *lane, now time.Time) (more bool) {
+func (ls *laneSet) wrote(l *lane, now time.Time) (more bool) {
 	l.stored, l.writing, l.used = l.writing.stored, nil, now
 	l.failures, l.retryAt = 0, time.Time{}
 	if !l.isIdle() {
@@ -90,7 +90,7 @@ func (ls *lanes) wrote(l *lane, now time.Time) (more bool) {
 
 // openAll opens the lanes of an object, or all lanes for "", so that everything in them may
 // be written at once. It returns their keys, urgent ones first, then the oldest.
-func (ls *lanes) openAll(object types.UID) (opened []laneKey) {
+func (ls *laneSet) openAll(object types.UID) (opened []laneKey) {
 	var found []*lane
 	for uid, of := range ls.of {
 		if object != "" && uid != object {
@@ -114,7 +114,7 @@ func (ls *lanes) openAll(object types.UID) (opened []laneKey) {
 
 // sweep periodically deletes lanes that have been idle for a while. It reports
 // whether it was due.
-func (ls *lanes) sweep(now time.Time) bool {
+func (ls *laneSet) sweep(now time.Time) bool {
 	if now.Sub(ls.swept) < keepLane {
 		return false
 	}

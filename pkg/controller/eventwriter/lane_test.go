@@ -1,4 +1,4 @@
-package controller
+package eventwriter
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	} {
 		api := newEventAPI()
 		w := newSteppedWriter(t, api)
-		w.pods(eventJob("a"), eventPodCreated, "Created", c.pods)
+		w.Pods(eventJob("a"), eventPodCreated, "Created", c.pods)
 		w.write()
 		api.want(t, name, c.want...)
 	}
@@ -38,8 +38,8 @@ func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	for i := range 500 {
 		names = append(names, fmt.Sprintf("a-%03d", 499-i))
 	}
-	w.pods(eventJob("a"), eventPodDeleted, "Deleted", names[:250])
-	w.pods(eventJob("a"), eventPodDeleted, "Deleted", names[250:])
+	w.Pods(eventJob("a"), eventPodDeleted, "Deleted", names[:250])
+	w.Pods(eventJob("a"), eventPodDeleted, "Deleted", names[250:])
 	w.write()
 	api.want(t, "two stages at once", "SuccessfulDelete x1: Deleted 500 pods: a-000, a-001, a-002 and 497 more")
 }
@@ -50,7 +50,7 @@ func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	second := func(i int) {
-		w.pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
+		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
 		w.write()
 		w.clock.Step(time.Second)
 	}
@@ -61,13 +61,13 @@ func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	if n := api.made("create"); n != laneBurst+1 || !strings.Contains(strings.Join(api.told(), "\n"), "Created 51 pods: a-0010, a-0011, a-0012 and 48 more") {
 		t.Errorf("%d events:\n%s", n, strings.Join(api.told(), "\n"))
 	}
-	w.pods(eventJob("b"), eventPodCreated, "Created", []string{"b"})
+	w.Pods(eventJob("b"), eventPodCreated, "Created", []string{"b"})
 	w.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
 	w.write()
 	if api.made("create") != laneBurst+3 {
 		t.Error("other lanes wait too")
 	}
-	w.finished(eventJob("a"))
+	w.Finished(eventJob("a"))
 	w.write()
 	if !strings.Contains(strings.Join(api.told(), "\n"), "Created 9 pods: a-0061, a-0062, a-0063 and 6 more") {
 		t.Errorf("not all is told:\n%s", strings.Join(api.told(), "\n"))
@@ -117,18 +117,18 @@ func TestCausesAreCounted_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for range 1000 {
-		w.failures(eventJob("a"), failedFor("A", "a-7"), 1)
+		w.Failures(eventJob("a"), eventPodFailed, failedFor("A", "a-7"), 1)
 	}
-	w.failures(eventJob("a"), failedFor("B", "a-8"), 500)
-	w.failures(eventJob("b"), failedFor("A", "b-1"), 2)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("B", "a-8"), 500)
+	w.Failures(eventJob("b"), eventPodFailed, failedFor("A", "b-1"), 2)
 	w.write()
 	api.want(t, "1502 failures", "PodFailed x1000: Pod failed: A. First in pod a-7", "PodFailed x2: Pod failed: A. First in pod b-1", "PodFailed x500: Pod failed: B. First in pod a-8")
 	if n := len(api.calls); n != 3 {
 		t.Errorf("%d calls", n)
 	}
 	for i := range 100 {
-		w.failures(eventJob("a"), failedFor("A", "a-9"), 1)
-		w.failures(eventJob("a"), failedFor(fmt.Sprintf("C%d", i), "a-10"), 2)
+		w.Failures(eventJob("a"), eventPodFailed, failedFor("A", "a-9"), 1)
+		w.Failures(eventJob("a"), eventPodFailed, failedFor(fmt.Sprintf("C%d", i), "a-10"), 2)
 	}
 	w.write()
 	told := api.told()

@@ -1,4 +1,4 @@
-package controller
+package eventwriter
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 	w := newSteppedWriter(t, a)
 	for i, n := range pods {
 		w.clock.Step(time.Duration(i) * time.Second)
-		w.failures(eventJob("a"), failedFor("Cause", "a-7"), n)
+		w.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-7"), n)
 		w.write()
 	}
 	return w
@@ -38,9 +38,9 @@ func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 	}
 	second := api.restarted(t, 10)
 	api.want(t, "the next process", "PodFailed x15: Pod failed: Cause. First in pod a-7")
-	first.failures(eventJob("a"), failedFor("Cause", "a-8"), 100)
+	first.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-8"), 100)
 	first.write()
-	second.failures(eventJob("a"), failedFor("Cause", "a-9"), 1000)
+	second.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-9"), 1000)
 	second.write()
 	api.want(t, "both at once", "PodFailed x1115: Pod failed: Cause. First in pod a-7")
 	for _, e := range api.events {
@@ -78,13 +78,13 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 		}
 	}
 	first := failedFor("Evicted", "a-7")
-	w.failures(eventJob("a"), first, 1)
+	w.Failures(eventJob("a"), eventPodFailed, first, 1)
 	w.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
 	check("written", first)
-	w.failures(eventJob("a"), failedFor("Evicted", "a-8"), 1)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-8"), 1)
 	check("raised", first)
 	api.forget()
-	w.failures(eventJob("a"), failedFor("Evicted", "a-9"), 1)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-9"), 1)
 	check("written again", first)
 	if told := api.told(); len(told) == 0 || !strings.Contains(told[0], "x3") {
 		t.Errorf("%q", told)
@@ -97,7 +97,7 @@ func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	w := api.restarted(t, 3)
 	api.forget()
 	w.clock.Step(time.Minute)
-	w.failures(eventJob("a"), failedFor("Cause", "a-99"), 2)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-99"), 2)
 	w.write()
 	api.want(t, "forgotten", "PodFailed x5: Pod failed: Cause. First in pod a-7")
 	for _, e := range api.events {
@@ -115,7 +115,7 @@ func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 		}
 		return nil
 	}
-	next.failures(eventJob("a"), failedFor("Cause", "a-7"), 4)
+	next.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-7"), 4)
 	next.write()
 	api.want(t, "forgotten meanwhile", "PodFailed x4: Pod failed: Cause. First in pod a-7")
 }
@@ -170,12 +170,12 @@ func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 		e.Count = -4
 		e.ResourceVersion = "77"
 	}
-	next.failures(eventJob("a"), failedFor("Cause", "a-7"), 5)
+	next.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-7"), 5)
 	next.write()
 	api.want(t, "negative", "PodFailed x5: Pod failed: Cause. First in pod a-7")
 	api.calls = nil
 	api.before = func(string, int) error { return apierrors.NewConflict(eventResource, "x", nil) }
-	w.failures(eventJob("a"), failedFor("Cause", "a-7"), 1)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Cause", "a-7"), 1)
 	w.write()
 	if len(api.calls) != 2 || w.lanes.busy[urgent] != 1 {
 		t.Errorf("calls %q, %d lanes are busy", api.calls, w.lanes.busy[urgent])
@@ -203,7 +203,7 @@ func TestEventsFitTheLimits_JOB_47(t *testing.T) {
 	for _, name := range []string{"a", strings.Repeat("n", 253), strings.Repeat("n", 235) + "-.-" + strings.Repeat("n", 15)} {
 		w.Event(eventJob(name), corev1.EventTypeWarning, "Reason", strings.Repeat("ü", 2000))
 	}
-	w.failures(eventJob("a"), failedFor(strings.Repeat("c", 5000), "a-7"), 1)
+	w.Failures(eventJob("a"), eventPodFailed, failedFor(strings.Repeat("c", 5000), "a-7"), 1)
 	w.write()
 	if len(api.events) != 4 {
 		t.Errorf("%d events", len(api.events))
@@ -212,7 +212,7 @@ func TestEventsFitTheLimits_JOB_47(t *testing.T) {
 		if problems := validation.NameIsDNSSubdomain(name, false); len(problems) > 0 || !strings.HasPrefix(name, e.InvolvedObject.Name[:1]) {
 			t.Errorf("%s: %v", name, problems)
 		}
-		if len(e.Message) > maxEventMessage || len(e.Message) < maxEventMessage-4 || strings.ContainsRune(e.Message, '\uFFFD') || !strings.HasSuffix(e.Message, "...") {
+		if len(e.Message) > maxMessage || len(e.Message) < maxMessage-4 || strings.ContainsRune(e.Message, '\uFFFD') || !strings.HasSuffix(e.Message, "...") {
 			t.Errorf("%d bytes: %q", len(e.Message), e.Message)
 		}
 	}
