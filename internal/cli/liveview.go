@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -52,7 +53,7 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env envir
 	}
 	return live.NewSource(live.Config{
 		Timing: env.timing(), Set: set, Jobs: jobs, Client: typed.client, LogLines: logLines, OpenLog: openLiveLog(typed.client, env),
-		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
 		Explain: inOneLine, Guard: guarded,
 	}), nil
 }

@@ -1,4 +1,4 @@
-package controller
+package leader
 
 import (
 	"context"
@@ -11,19 +11,21 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // JOB-56: the controllers of one managedBy value share a Lease, those of others do not.
 func TestControllersOfOneNameShareALease_JOB_56(t *testing.T) {
-	if LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy, "b") || LeaseName(DefaultManagedBy, "a") == LeaseName(DefaultManagedBy) {
+	if LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy, "b") || LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy) {
 		t.Error("controllers of different namespaces would wait for each other")
 	}
-	if got := LeaseName(DefaultManagedBy); got != "batchjob-batchjob-dev-controller" {
+	if got := LeaseName(controller.DefaultManagedBy); got != "batchjob-batchjob-dev-controller" {
 		t.Errorf("the default is %s", got)
 	}
 	seen := map[string]string{}
 	for _, managedBy := range []string{
-		DefaultManagedBy, "batchjob-dev/controller", "example.com/a.b", "example.com/a-b", "example.com/a_b", "example.com/A-B",
+		controller.DefaultManagedBy, "batchjob-dev/controller", "example.com/a.b", "example.com/a-b", "example.com/a_b", "example.com/A-B",
 		"example.com/trailing_", "e.x/" + strings.Repeat("y", 59),
 	} {
 		name := LeaseName(managedBy)

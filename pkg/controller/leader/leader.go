@@ -1,4 +1,5 @@
-package controller
+// Package leader elects one of several processes of a controller to work.
+package leader
 
 import (
 	"context"
@@ -15,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // Election elects one of several processes to work (JOB-56), with a Lease. A new leader
@@ -66,7 +69,7 @@ func LeaseName(managedBy string, namespaces ...string) string {
 		}
 		return '-'
 	}, strings.ToLower(managedBy))
-	if name = "batchjob-" + name; managedBy == DefaultManagedBy && len(namespaces) == 0 {
+	if name = "batchjob-" + name; managedBy == controller.DefaultManagedBy && len(namespaces) == 0 {
 		return name
 	}
 	// Different values may look the same by now.
