@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -166,48 +165,6 @@ func (s *stage) remember(plan *reconcile.Plan) {
 			m.backoff = m.backoff.Failed(failed)
 		}
 	})
-}
-
-func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
-	job := s.job.DeepCopy()
-	job.Status = *plan.Status
-	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
-	if apierrors.IsConflict(err) {
-		s.config.Metrics.StatusConflict()
-	}
-	switch {
-	case err == nil:
-		s.cache.WroteJob(stored)
-		s.stored, s.written = &stored.Status, s.config.Clock.Now()
-		s.logConditions(ctx, plan)
-		s.storedStatus(s.job, stored, &plan.Findings)
-	case cluster.IsMissing(err, "jobs", job.Name):
-		s.statusErr = errJobGone
-	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
-		s.conflicts++
-		if _, err := s.readLive(ctx); err != nil { // Someone else wrote first.
-			s.statusErr = fmt.Errorf("after a conflict: %w", err)
-		}
-	case cluster.IsRejection(err):
-		s.config.Metrics.StatusRejected()
-		s.emitRejected(err)
-		s.statusErr = fmt.Errorf("writing the status: %w", err)
-	default:
-		s.statusErr = fmt.Errorf("writing the status: %w", err)
-		s.mayBeStored(plan, err)
-	}
-}
-
-func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
-	if !plan.Urgent {
-		return
-	}
-	for _, c := range plan.Status.Conditions {
-		if !slices.Contains(s.job.Status.Conditions, c) {
-			klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", c.Type, "status", c.Status,
-				"reason", c.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
-		}
-	}
 }
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
