@@ -2,13 +2,33 @@ package analysis
 
 import (
 	"fmt"
-	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
+
+func (a *analysis) countPods() explain.Counts {
+	status := &a.job.Status
+	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
+	if u := status.UncountedTerminatedPods; u != nil {
+		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
+	}
+	for i := range a.failures {
+		if m := a.failures[i].match; m != nil && m.Action == batchv1.PodFailurePolicyActionIgnore {
+			c.IgnoredFailures++
+		}
+	}
+	if !a.PodsRead {
+		return c
+	}
+	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
+	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
+	return c
+}
 
 // The status lags behind the pods. What is said of a Job that is not finished goes by the
 // pods, if they could be read, as Report.Indexes does: numbers side by side have to agree.
@@ -22,10 +42,7 @@ func (a *numbers) succeededNow() int32 {
 	case a.indexed():
 		return a.indexes.CompletedCount
 	}
-	n := a.job.Status.Succeeded
-	if u := a.job.Status.UncountedTerminatedPods; u != nil {
-		n += int32(len(u.Succeeded))
-	}
+	n := a.job.Status.Succeeded + a.counts.UncountedSucceeded
 	for _, p := range a.terminal {
 		if p.Phase == corev1.PodSucceeded && a.notRecorded(p) {
 			n++
@@ -76,19 +93,25 @@ func (a *numbers) mostlyFailed() string {
 	return a.mostly()
 }
 
-// notRecorded says that the status does not tell of an ended pod yet: nobody took its
-// finalizer away, and it is not on the list of those that will be counted.
+// uncountedPods are the pods in status.uncountedTerminatedPods, with the phase that they are
+// recorded with.
+func uncountedPods(job *batchv1.Job) map[types.UID]corev1.PodPhase {
+	u := job.Status.UncountedTerminatedPods
+	if u == nil {
+		return nil
+	}
+	pods := make(map[types.UID]corev1.PodPhase, len(u.Succeeded)+len(u.Failed))
+	for _, uid := range u.Succeeded {
+		pods[uid] = corev1.PodSucceeded
+	}
+	for _, uid := range u.Failed {
+		pods[uid] = corev1.PodFailed
+	}
+	return pods
+}
+
+// notRecorded reports whether the status does not account for an ended pod yet: the pod has
+// its finalizer, and is not recorded as one that will be counted.
 func (a *analysis) notRecorded(p *explain.Pod) bool {
-	if !p.Finalizer {
-		return false
-	}
-	if a.recorded == nil {
-		a.recorded = map[types.UID]bool{}
-		if u := a.job.Status.UncountedTerminatedPods; u != nil {
-			for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
-				a.recorded[uid] = true
-			}
-		}
-	}
-	return !a.recorded[p.UID]
+	return p.Finalizer && a.uncounted[p.UID] == ""
 }
