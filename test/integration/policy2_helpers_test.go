@@ -86,7 +86,7 @@ func (k *kubelet) exit(code int32, pods ...*corev1.Pod) {
 	k.set(pods, corev1.PodFailed, code)
 }
 
-// failBy ends a pod with a condition, and no container that says why.
+// failBy ends a pod with a condition, and without a container that shows why.
 func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
 	k.f.t.Helper()
 	k.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{condition}})
