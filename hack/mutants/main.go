@@ -26,7 +26,7 @@ import (
 var text string
 
 // packages are tested one after the other, the fast ones first, until a test fails.
-var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller", "./pkg/sim"}
+var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller/...", "./pkg/sim"}
 
 // patience is the timeout for the tests of one package: a bug may never end.
 const patience = 3 * time.Minute

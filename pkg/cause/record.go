@@ -29,6 +29,9 @@ func (r Record) String() string {
 	return string(text)
 }
 
+// Annotations returns the annotations of an event about failed pods.
+func (r Record) Annotations() map[string]string { return map[string]string{Annotation: r.String()} }
+
 // Parse reads the value of an Annotation. It reports whether that is a Record.
 func Parse(annotation string) (Record, bool) {
 	r := Record{Cause: Cause{Rule: failurepolicy.NoRule}}

@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -88,11 +86,11 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 		operations = append(operations, func() { s.releasePod(ctx, pod) })
 	}
 	for _, pod := range plan.Disown {
-		operations = append(operations, func() { s.patchPod(ctx, pod, DisownPod, verbDisown) })
+		operations = append(operations, func() { s.patchPod(ctx, pod, cluster.DisownPod, verbDisown) })
 	}
 	if s.checkExists(ctx, plan.Adopt) {
 		for _, pod := range plan.Adopt {
-			operations = append(operations, func() { s.patchPod(ctx, pod, AdoptPod, verbAdopt) })
+			operations = append(operations, func() { s.patchPod(ctx, pod, cluster.AdoptPod, verbAdopt) })
 		}
 	}
 	return operations
@@ -169,61 +167,13 @@ func (s *stage) remember(plan *reconcile.Plan) {
 	})
 }
 
-func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
-	job := s.job.DeepCopy()
-	job.Status = *plan.Status
-	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
-	if apierrors.IsConflict(err) {
-		s.config.Metrics.statusConflict()
-	}
-	switch {
-	case err == nil:
-		s.cache.WroteJob(stored)
-		s.stored, s.written = &stored.Status, s.config.Clock.Now()
-		s.logConditions(ctx, plan)
-		s.storedStatus(s.job, stored, &plan.Findings)
-	case isMissing(err, "jobs", job.Name):
-		s.statusErr = errJobGone
-	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
-		s.conflicts++
-		if _, err := s.readLive(ctx); err != nil { // Someone else wrote first.
-			s.statusErr = fmt.Errorf("after a conflict: %w", err)
-		}
-	case isRejection(err):
-		s.config.Metrics.statusRejected()
-		s.emitRejected(err)
-		s.statusErr = fmt.Errorf("writing the status: %w", err)
-	default:
-		s.statusErr = fmt.Errorf("writing the status: %w", err)
-		s.mayBeStored(plan, err)
-	}
-}
-
-// isRejection reports whether the API server will reject the write every time: the status
-// is invalid, or a webhook or a policy denies it.
-func isRejection(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
-	if !plan.Urgent {
-		return
-	}
-	for _, c := range plan.Status.Conditions {
-		if !slices.Contains(s.job.Status.Conditions, c) {
-			klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", c.Type, "status", c.Status,
-				"reason", c.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
-		}
-	}
-}
-
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
 	pod, err := s.create(ctx, n)
 	if err == nil {
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)
 	}
-	s.config.Metrics.podCreated(reason, err)
+	s.config.Metrics.PodCreated(reason, err)
 	if err == nil {
 		s.news.podCreated(pod.Name)
 	}
@@ -239,7 +189,7 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	}
 	s.refusal = err
 	s.news.creationFailed(err)
-	if isAmbiguous(err) {
+	if cluster.IsAmbiguous(err) {
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
 	}
 	s.errs = append(s.errs, fmt.Errorf("creating a pod: %w", err))
@@ -259,12 +209,6 @@ func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 	return nil
 }
 
-// isAmbiguous reports whether the write may have succeeded anyway: the answer is not
-// from the API server, or is a timeout.
-func isAmbiguous(err error) bool {
-	return apierrors.ReasonForError(err) == "" || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
-}
-
 func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 	pod, err := s.cluster.Pods.Delete(ctx, s.job.Namespace, ref)
 	if err == nil {
@@ -276,11 +220,11 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	if !s.patchPod(ctx, ref, ReleasePod, verbRelease) || !ref.Ignored {
+	if !s.patchPod(ctx, ref, cluster.ReleasePod, verbRelease) || !ref.Ignored {
 		return
 	}
 	s.news.failureIgnored(ref.UID)
-	s.config.Metrics.failureIgnored()
+	s.config.Metrics.FailureIgnored()
 	if !ref.IgnoredFailure.IsZero() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -288,7 +232,7 @@ func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
 	}
 }
 
-func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPatch, verb podVerb) (done bool) {
+func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch cluster.PodPatch, verb podVerb) (done bool) {
 	pod, err := s.cluster.Pods.Patch(ctx, s.job, ref, patch)
 	if err == nil {
 		s.cache.WrotePod(pod)
@@ -301,36 +245,19 @@ func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch PodPat
 
 // checkPatched returns an error if a patch was accepted without effect; trying again at
 // once would never end.
-func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch PodPatch) error {
+func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch cluster.PodPatch) error {
 	owned, tracked := observe.JobUID(pod) == job.UID, slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
-	if patch == AdoptPod && owned && tracked || patch == DisownPod && !owned && !tracked || patch == ReleasePod && !tracked {
+	if patch == cluster.AdoptPod && owned && tracked || patch == cluster.DisownPod && !owned && !tracked || patch == cluster.ReleasePod && !tracked {
 		return nil
 	}
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
-}
-
-// isOtherPod reports whether the pod is not the one that the patch was for: the patch would
-// change its UID, or add a second controller. An admission webhook may reject a write as
-// invalid too, without a cause; that error is permanent (REG-31).
-func isOtherPod(err error) bool {
-	causes := detailsOf(err).Causes
-	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
-		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
-	})
-}
-
-// isMissing reports whether the API server has no object of this name. A webhook or a proxy
-// may answer with the same code, but does not name the object.
-func isMissing(err error, resource, name string) bool {
-	d := detailsOf(err)
-	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name
 }
 
 // failed handles the error of an operation on a pod. It reports whether nothing is left to
 // do, because the pod is gone. No other error means that: a conflict may be a webhook's,
 // and if another pod has the name, the watch will show it.
 func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
-	if isMissing(err, "pods", ref.Name) {
+	if cluster.IsMissing(err, "pods", ref.Name) {
 		// Nothing is left to do for it (TRK-10).
 		s.cache.PodMissing(s.job.Namespace, ref.UID)
 		return true
@@ -338,7 +265,7 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = true
-	if (apierrors.IsConflict(err) || isOtherPod(err)) && s.countConflict(ref.UID) <= maxConflicts {
+	if (apierrors.IsConflict(err) || cluster.IsOtherPod(err)) && s.countConflict(ref.UID) <= maxConflicts {
 		// It changed since we saw it, or another pod has its name, or it has another
 		// owner: the watch will deliver that (TRK-36).
 		s.retry = true

@@ -12,6 +12,8 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -25,7 +27,7 @@ const (
 	// AttemptAnnotation is on every pod that this program creates.
 	AttemptAnnotation = observe.AttemptAnnotation
 	// FieldManager identifies our writes (MGB-13).
-	FieldManager = "kubectl-batchjob-controller"
+	FieldManager = cluster.FieldManager
 )
 
 // Config configures a Runtime or an Engine. Zero fields get their default.
@@ -67,7 +69,7 @@ type Config struct {
 	// EventClient.
 	Recorder record.EventRecorder
 	// Metrics are the metrics to update; nil for none.
-	Metrics *Metrics
+	Metrics *metrics.Metrics
 	// Clock is the time; the real one by default.
 	Clock clock.WithTicker
 }

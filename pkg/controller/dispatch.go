@@ -53,12 +53,12 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 		d.cache.OrphansOfAll()
 	}
 	if m := config.Metrics; m != nil {
-		m.beginTerm()
+		m.Forget()
 		d.cache.OnHeld(func(job *batchv1.Job, pod *reconcile.Pod, held bool) bool {
 			if held && !d.config.owns(job) {
 				return false
 			}
-			m.finalizerHeld(pod, held)
+			m.FinalizerHeld(pod, held)
 			return true
 		})
 	}
@@ -78,7 +78,7 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	case c.Old == nil:
 		d.others(job)
 		if d.config.ReplaceBuiltin {
-			d.config.Metrics.jobOfOthers(*job.Spec.ManagedBy)
+			d.config.Metrics.JobOfOthers(*job.Spec.ManagedBy)
 		}
 	}
 	if d.config.ReplaceBuiltin && !d.config.owns(job) {

@@ -2,8 +2,8 @@
 //
 // Engine syncs one Job: it observes, calls reconcile.Compute, applies the plan, and
 // repeats until nothing is left to write. It is single-threaded except for the
-// operations of one stage, and accesses the cluster through three narrow interfaces,
-// so that package sim runs the same code.
+// operations of one stage, and accesses the cluster through the narrow interfaces of
+// package cluster, so that package sim runs the same code.
 //
 // Runtime runs an Engine on a live cluster: watches, a queue, workers, shutdown.
 //

@@ -7,77 +7,28 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
-
-// JobAPI reads and writes Jobs in the API server, not in the cache.
-type JobAPI interface {
-	// Get returns a Job, including what batchv1.Job has no fields for.
-	Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error)
-	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
-	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
-	// List returns all Jobs of a namespace.
-	List(ctx context.Context, namespace string) ([]batchv1.Job, error)
-}
-
-// PodAPI writes pods. Every write except Create has the pod's UID as a precondition.
-type PodAPI interface {
-	Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
-	Delete(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
-	// Patch changes the owner and the finalizer of the pod, in one write.
-	Patch(ctx context.Context, job *batchv1.Job, pod reconcile.PodRef, patch PodPatch) (*corev1.Pod, error)
-}
-
-// PodPatch is a change to the owner and the finalizer of a pod.
-type PodPatch uint8
-
-const (
-	// ReleasePod removes the tracking finalizer.
-	ReleasePod PodPatch = iota + 1
-	// AdoptPod makes the Job the controller of the pod, and adds the tracking finalizer.
-	AdoptPod
-	// DisownPod removes the Job as an owner, and the tracking finalizer.
-	DisownPod
-)
-
-// PodLister lists pods from the API server, those that match the Job's selector or
-// all of its namespace, and returns the resourceVersion of the list.
-type PodLister interface {
-	List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error)
-}
-
-// Cluster is what an Engine needs of a cluster.
-type Cluster struct {
-	Jobs JobAPI
-	Pods PodAPI
-	List PodLister
-	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod lacks. If
-	// it is nil, Jobs whose template has such fields get no pods.
-	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
-	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns
-	// when all calls have returned.
-	Parallel func(n int, do func(i int))
-}
 
 // Engine syncs single Jobs. Different Jobs may be synced concurrently; the same Job
 // must not be.
 type Engine struct {
 	config  Config
 	cache   *observe.Cache
-	cluster Cluster
+	cluster cluster.Cluster
 	memory  memory
 }
 
 // NewEngine returns an Engine that reads from a cache, which the caller fills.
-func NewEngine(config Config, cache *observe.Cache, cluster Cluster) *Engine {
+func NewEngine(config Config, cache *observe.Cache, c cluster.Cluster) *Engine {
 	config.setDefaults()
-	return &Engine{config: config, cache: cache, cluster: metered(cluster, config.Metrics), memory: newMemory()}
+	return &Engine{config: config, cache: cache, cluster: cluster.Metered(c, config.Metrics), memory: newMemory()}
 }
 
 // Result is when to sync the Job again, unless an event requires it sooner.
@@ -217,7 +168,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	if m.status != nil && foreign {
 		s.noteForeignStatus(ctx)
 	}
-	s.config.Metrics.staleSync()
+	s.config.Metrics.StaleSync()
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
 	if err == nil && s.cache.HasMore(s.job, pods) {
 		// A pod that the Job owns may have lost the labels of the selector: that it

@@ -12,16 +12,22 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Reasons of events about writes to pods.
+// Reasons of events about pods.
 const (
 	eventPodCreated    = "SuccessfulCreate"
 	eventPodDeleted    = "SuccessfulDelete"
 	eventNotCreated    = "FailedCreate"
 	eventNotDeleted    = "FailedDelete"
 	eventPodNotPatched = "FailedPatch"
+	// eventPodFailed is for the causes of failures: one event each, which outlives the pods.
+	eventPodFailed = "PodFailed"
 )
 
 // podEvents collects the results of the operations of one stage that events report. They
@@ -104,15 +110,11 @@ func (s *jobSync) emitPods(reason, verb string, names []string) {
 	}
 	slices.Sort(names)
 	if a, is := s.config.Recorder.(aggregator); is {
-		a.pods(s.job, reason, verb, names)
+		a.Pods(s.job, reason, verb, names)
 		return
 	}
-	if len(names) > namedPods {
-		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, names, len(names))})
-		return
-	}
-	for _, name := range names {
-		s.emit(event{corev1.EventTypeNormal, reason, podsText(verb, []string{name}, 1)})
+	for _, message := range eventwriter.PodMessages(verb, names) {
+		s.emit(event{corev1.EventTypeNormal, reason, message})
 	}
 }
 
@@ -129,7 +131,7 @@ func creationError(errs []error) string {
 
 // withoutName returns the text of an error without the name of the object.
 func withoutName(err error) string {
-	if name := detailsOf(err).Name; name != "" {
+	if name := cluster.DetailsOf(err).Name; name != "" {
 		return strings.ReplaceAll(err.Error(), ` "`+name+`"`, "")
 	}
 	return err.Error()
@@ -174,5 +176,26 @@ func failedEvent(same []failedOperation) event {
 // isLasting reports whether an error is not transient. An internal error may be, but a
 // broken webhook looks the same; conflicts get here only after several in a row.
 func isLasting(err error) bool {
-	return !isPassing(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
+	return !cluster.IsTransient(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
+}
+
+// emitCauses counts failed pods by the cause of their failure, in events.
+func (s *jobSync) emitCauses(failed []reconcile.FailedPod, names rulename.Names) {
+	if s.config.Recorder == nil {
+		return
+	}
+	pods := map[cause.Cause][]string{}
+	for _, f := range failed {
+		c := cause.Of(f.Pod, f.Match, names)
+		pods[c] = append(pods[c], f.Pod.Name)
+	}
+	byText := func(a, b cause.Cause) int { return cmp.Compare(a.Text(), b.Text()) }
+	for _, c := range slices.SortedFunc(maps.Keys(pods), byText) {
+		record, n := cause.Record{Cause: c, Pod: slices.Min(pods[c])}, len(pods[c])
+		if a, is := s.config.Recorder.(aggregator); is {
+			a.Failures(s.job, eventPodFailed, record, n)
+		} else {
+			s.config.Recorder.AnnotatedEventf(s.job, record.Annotations(), corev1.EventTypeWarning, eventPodFailed, "%s", eventwriter.Truncate(record.Message()))
+		}
+	}
 }

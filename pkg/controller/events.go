@@ -1,16 +1,15 @@
 package controller
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -87,27 +86,19 @@ func violationsText(violations []rulename.Violation) string {
 // aggregator is a recorder that can report many things in one event. Without one, each is
 // an event of its own.
 type aggregator interface {
-	// pods reports pods that were created or deleted; the message starts with verb.
-	pods(job *batchv1.Job, reason, verb string, names []string)
-	// failures counts n pods that failed for the same cause.
-	failures(job *batchv1.Job, r cause.Record, n int)
-	// finished reports that no more events about the Job are expected.
-	finished(job *batchv1.Job)
+	// Pods reports pods that were created or deleted; the message starts with verb.
+	Pods(job *batchv1.Job, reason, verb string, names []string)
+	// Failures counts n pods that failed for the same cause.
+	Failures(job *batchv1.Job, reason string, r cause.Record, n int)
+	// Finished reports that no more events about the Job are expected.
+	Finished(job *batchv1.Job)
 }
 
-// maxEventMessage is the API server's limit.
-const maxEventMessage = 1024
-
-func cutMessage(message string) string {
-	if len(message) <= maxEventMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxEventMessage-3], "") + "..."
-}
+var _ aggregator = &eventwriter.Writer{}
 
 func (s *jobSync) emit(e event) {
 	if s.config.Recorder != nil {
-		s.config.Recorder.Event(s.job, e.kind, e.reason, cutMessage(e.message))
+		s.config.Recorder.Event(s.job, e.kind, e.reason, eventwriter.Truncate(e.message))
 	}
 }
 
@@ -141,7 +132,7 @@ func (s *jobSync) emitStored(before, after *batchv1.Job, found *reconcile.Findin
 		s.emit(e)
 	}
 	if a, is := s.config.Recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
-		a.finished(after)
+		a.Finished(after)
 	}
 }
 
@@ -165,16 +156,8 @@ func (s *jobSync) emitFindings(found *reconcile.Findings) {
 // invalid values may change with every try; the fields do not.
 func (s *jobSync) emitRejected(err error) {
 	key := eventStatusRejected
-	for _, c := range detailsOf(err).Causes {
+	for _, c := range cluster.DetailsOf(err).Causes {
 		key += "\n" + c.Field
 	}
 	s.emitOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
-}
-
-// detailsOf returns the details of an API error.
-func detailsOf(err error) metav1.StatusDetails {
-	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
-		return *status.Status().Details
-	}
-	return metav1.StatusDetails{}
 }

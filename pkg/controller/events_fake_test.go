@@ -2,204 +2,20 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
-	kubetesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
-
-var eventResource = schema.GroupResource{Resource: "events"}
-
-// eventAPI is an API server that stores events, and knows the verbs create and patch only.
-type eventAPI struct {
-	*fake.Clientset
-	mu      sync.Mutex
-	events  map[string]*corev1.Event
-	version int
-	// calls are the requests, as "create reason" or "patch reason".
-	calls []string
-	// before and after may fail a call, before or after it has its effect; n counts from 1.
-	before, after func(verb string, n int) error
-}
-
-func newEventAPI() *eventAPI {
-	none := func(string, int) error { return nil }
-	a := &eventAPI{Clientset: fake.NewClientset(), events: map[string]*corev1.Event{}, before: none, after: none}
-	a.PrependReactor("*", "*", func(action kubetesting.Action) (bool, runtime.Object, error) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		e, err := a.do(action)
-		return true, e, err
-	})
-	return a
-}
-
-func (a *eventAPI) do(action kubetesting.Action) (*corev1.Event, error) {
-	n := len(a.calls) + 1
-	a.calls = append(a.calls, action.GetVerb())
-	if err := a.before(action.GetVerb(), n); err != nil {
-		return nil, err
-	}
-	var stored *corev1.Event
-	var err error
-	switch action := action.(type) {
-	case kubetesting.CreateActionImpl:
-		stored, err = a.create(action.GetObject().(*corev1.Event))
-	case kubetesting.PatchActionImpl:
-		stored, err = a.patch(action.GetName(), action.GetPatch())
-	default:
-		err = apierrors.NewForbidden(eventResource, "", fmt.Errorf("no verb %s", action.GetVerb()))
-	}
-	if stored != nil {
-		a.calls[n-1] += " " + stored.Reason
-	}
-	if err == nil {
-		err = a.after(action.GetVerb(), n)
-	}
-	return stored, err
-}
-
-func (a *eventAPI) create(e *corev1.Event) (*corev1.Event, error) {
-	if a.events[e.Name] != nil {
-		return nil, apierrors.NewAlreadyExists(eventResource, e.Name)
-	}
-	return a.store(e.DeepCopy()), nil
-}
-
-func (a *eventAPI) patch(name string, patch []byte) (*corev1.Event, error) {
-	e := a.events[name]
-	if e == nil {
-		return nil, apierrors.NewNotFound(eventResource, name)
-	}
-	next := e.DeepCopy()
-	if err := json.Unmarshal(patch, next); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	if next.ResourceVersion != e.ResourceVersion {
-		return nil, apierrors.NewConflict(eventResource, name, nil)
-	}
-	if string(patch) == "{}" {
-		return e.DeepCopy(), nil
-	}
-	return a.store(next), nil
-}
-
-func (a *eventAPI) store(e *corev1.Event) *corev1.Event {
-	a.version++
-	e.ResourceVersion = strconv.Itoa(a.version)
-	a.events[e.Name] = e
-	return e.DeepCopy()
-}
-
-// forget is what happens to events after an hour.
-func (a *eventAPI) forget() { clear(a.events) }
-
-// told are all stored events, as "Reason xCount: message".
-func (a *eventAPI) told() (texts []string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, e := range a.events {
-		texts = append(texts, fmt.Sprintf("%s x%d: %s", e.Reason, e.Count, e.Message))
-	}
-	slices.Sort(texts)
-	return texts
-}
-
-func (a *eventAPI) want(t *testing.T, what string, texts ...string) {
-	t.Helper()
-	if got := a.told(); !slices.Equal(got, texts) {
-		t.Errorf("%s: the events are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(texts, "\n"))
-	}
-}
-
-// made is how often a call was made; "" counts all.
-func (a *eventAPI) made(call string) (n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, c := range a.calls {
-		if strings.HasPrefix(c, call) {
-			n++
-		}
-	}
-	return n
-}
-
-// steppedWriter writes when a test asks it to.
-type steppedWriter struct {
-	*eventWriter
-	clock *clocktesting.FakeClock
-	t     *testing.T
-}
-
-func newSteppedWriter(t *testing.T, api *eventAPI) steppedWriter {
-	clock := clocktesting.NewFakeClock(testTime)
-	config := Config{Clock: clock}
-	config.setDefaults()
-	w := steppedWriter{newEventWriter(config), clock, t}
-	w.ctx, w.store.events = t.Context(), api.CoreV1()
-	t.Cleanup(func() {
-		for _, q := range w.queues {
-			q.ShutDown()
-		}
-	})
-	return w
-}
-
-// write writes all that may be written now, as the workers do.
-func (w steppedWriter) write() {
-	w.t.Helper()
-	for _, q := range w.queues {
-		most := manyCalls + 2*q.Len()
-		for turns := 0; q.Len() > 0; turns++ {
-			if turns > most {
-				w.t.Fatalf("the writer does not come to rest: %d lanes wait", q.Len())
-			}
-			key, _ := q.Get()
-			if wait, more := w.writeNext(key); more && wait == 0 {
-				q.Add(key)
-			}
-			q.Done(key)
-		}
-	}
-}
-
-// wake comes back to all lanes.
-func (w steppedWriter) wake() {
-	for _, of := range w.lanes.of {
-		for _, key := range slices.Collect(maps.Keys(of.lanes)) {
-			w.queues[key.queue()].Add(key)
-		}
-	}
-	w.write()
-}
-
-func eventJob(name string) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
-}
-
-// failedFor is what is said about a pod that failed for a reason of the kubelet's.
-func failedFor(reason, pod string) cause.Record {
-	return cause.Record{Cause: cause.Cause{Failure: cause.Failure{PodReason: reason}, Rule: failurepolicy.NoRule}, Pod: pod}
-}
 
 // heard is a recorder that keeps what is said, as "kind reason: message".
 type heard struct {
@@ -246,8 +62,8 @@ func newTalkingCluster(t *testing.T) (talkingCluster, *heard) {
 }
 
 // setAPI puts something between the Engine and the fake cluster.
-func (f talkingCluster) setAPI(jobs JobAPI, pods PodAPI) {
-	f.engine = NewEngine(f.engine.config, f.cache, Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
+func (f talkingCluster) setAPI(jobs cluster.JobAPI, pods cluster.PodAPI) {
+	f.engine = NewEngine(f.engine.config, f.cache, cluster.Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
 }
 
 // sync syncs the Job as soon as a status may be written again.

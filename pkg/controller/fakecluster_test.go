@@ -20,6 +20,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -70,7 +71,7 @@ func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
 		change(&config)
 	}
 	f.cache = observe.NewCache(nil, ignoring{})
-	f.engine = NewEngine(config, f.cache, Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
 	return f
 }
 
@@ -196,8 +197,8 @@ func (f fakePods) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*co
 	return pod, nil
 }
 
-func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
-	f.note("%s %s/%s@%s", map[PodPatch]string{AdoptPod: "adopt", DisownPod: "disown", ReleasePod: "release"}[patch], job.Namespace, ref.Name, ref.ResourceVersion)
+func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
+	f.note("%s %s/%s@%s", map[cluster.PodPatch]string{cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ReleasePod: "release"}[patch], job.Namespace, ref.Name, ref.ResourceVersion)
 	if err := f.fail(ref); err != nil {
 		return nil, err
 	}
@@ -206,9 +207,9 @@ func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRe
 	pod.ResourceVersion = strconv.Itoa(f.version)
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(s string) bool { return s == batchv1.JobTrackingFinalizer })
 	switch patch {
-	case AdoptPod:
+	case cluster.AdoptPod:
 		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*jobReference(job)}, []string{batchv1.JobTrackingFinalizer}
-	case DisownPod:
+	case cluster.DisownPod:
 		pod.OwnerReferences = nil
 	}
 	f.webhook(pod)

@@ -6,10 +6,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -78,8 +79,8 @@ func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
 // each once.
 func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
 	for _, replace := range []bool{true, false} {
-		registry := metrics.NewKubeRegistry()
-		_, cache := NewDispatcher(Config{ReplaceBuiltin: replace, Metrics: NewMetrics(registry, clocktesting.NewFakePassiveClock(testTime))}, &fakeQueue{})
+		registry := kubemetrics.NewKubeRegistry()
+		_, cache := NewDispatcher(Config{ReplaceBuiltin: replace, Metrics: metrics.New(registry, clocktesting.NewFakePassiveClock(testTime))}, &fakeQueue{})
 		for version, by := range map[string]*string{"1": nil, "2": ptr.To("example.com/x"), "3": ptr.To("example.com/x"), "4": ptr.To(DefaultManagedBy)} {
 			job := ourJob(1)
 			job.UID, job.ResourceVersion, job.Spec.ManagedBy = types.UID("uid-"+version), version, by
@@ -97,14 +98,14 @@ func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
 }
 
 // valueOf sums a counter of the registry.
-func valueOf(t *testing.T, registry metrics.KubeRegistry, name string) (sum float64) {
+func valueOf(t *testing.T, registry kubemetrics.KubeRegistry, name string) (sum float64) {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if family.GetName() == metricsSubsystem+"_"+name {
+		if family.GetName() == "job_controller_"+name {
 			for _, m := range family.Metric {
 				sum += m.GetCounter().GetValue()
 			}

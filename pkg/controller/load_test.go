@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -42,7 +43,7 @@ func newTransit(t *testing.T) *transit {
 	f := &transit{t: t, clock: clocktesting.NewFakeClock(testTime), version: 1, stored: map[types.UID]*corev1.Pod{}, due: map[types.UID]bool{}}
 	config := Config{Clock: f.clock}
 	f.dispatcher, f.cache = NewDispatcher(config, f)
-	f.engine = NewEngine(config, f.cache, Cluster{Jobs: transitJobs{f}, Pods: transitPods{f}, List: f, Parallel: func(n int, do func(int)) {
+	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: transitJobs{f}, Pods: transitPods{f}, List: f, Parallel: func(n int, do func(int)) {
 		for i := range n {
 			do(i)
 		}
@@ -187,7 +188,7 @@ func (f transitPods) Delete(context.Context, string, reconcile.PodRef) (*corev1.
 	return nil, errors.New("no deletion")
 }
 
-func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodRef, _ PodPatch) (*corev1.Pod, error) {
+func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodRef, _ cluster.PodPatch) (*corev1.Pod, error) {
 	pod := f.stored[ref.UID].DeepCopy()
 	pod.Finalizers, pod.ResourceVersion = nil, f.written()
 	f.stored[ref.UID] = pod

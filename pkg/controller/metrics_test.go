@@ -3,106 +3,28 @@ package controller
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
-
-// listing is a registry that notes what is registered.
-type listing struct {
-	metrics.KubeRegistry
-	all []prometheus.Collector
-}
-
-func (l *listing) MustRegister(list ...metrics.Registerable) {
-	l.KubeRegistry.MustRegister(list...)
-	for _, r := range list {
-		l.all = append(l.all, r)
-	}
-}
-
-func (l *listing) RawMustRegister(list ...prometheus.Collector) {
-	l.KubeRegistry.RawMustRegister(list...)
-	l.all = append(l.all, list...)
-}
-
-var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*?)", (?:unit: "[^"]*", )?constLabels: \{\}, variableLabels: \{([^}]*)\}`)
-
-// JOB-52, MGB-07: the golden file holds every metric's name, labels and help. The names
-// and labels in upstream are what dashboards of the built-in controller ask for.
-func TestMetricsHaveTheBuiltinNames_JOB_52_MGB_07(t *testing.T) {
-	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
-	NewMetrics(l, clocktesting.NewFakeClock(testTime))
-	var lines []string
-	labels := map[string]string{}
-	for _, c := range l.all {
-		descriptions := make(chan *prometheus.Desc, 1)
-		c.Describe(descriptions)
-		d := described.FindStringSubmatch((<-descriptions).String())
-		if d == nil {
-			t.Fatalf("cannot read the description of %T", c)
-		}
-		labels[d[1]] = d[3]
-		lines = append(lines, fmt.Sprintf("%s{%s}\n    %s\n", d[1], d[3], strings.ReplaceAll(d[2], `\"`, `"`)))
-	}
-	slices.Sort(lines)
-	golden(t, "metrics.txt", strings.Join(lines, ""))
-
-	upstream := map[string]string{
-		"job_controller_job_sync_duration_seconds":                    "completion_mode,result,action",
-		"job_controller_job_syncs_total":                              "completion_mode,result,action",
-		"job_controller_jobs_finished_total":                          "completion_mode,result,reason",
-		"job_controller_job_pods_finished_total":                      "completion_mode,result",
-		"job_controller_pod_failures_handled_by_failure_policy_total": "action",
-		"job_controller_terminated_pods_tracking_finalizer_total":     "event",
-		"job_controller_job_finished_indexes_total":                   "status,backoffLimit",
-		"job_controller_job_pods_creation_total":                      "reason,status",
-		"job_controller_stale_sync_skips_total":                       "group,resource",
-		"job_controller_jobs_by_external_controller_total":            "controller_name",
-	}
-	for name, want := range upstream {
-		if got, there := labels[name]; !there || got != want {
-			t.Errorf("%s has the labels %q (%v), the built-in controller's has %q", name, got, there, want)
-		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("%s differs (%v); run with -rewrite and read the diff. Got:\n%s", file, err, got)
-	}
-}
-
 // counted are the counters, and the counts of histograms, that are not zero.
-func counted(t *testing.T, registry metrics.KubeRegistry, prefix string) map[string]float64 {
+func counted(t *testing.T, registry kubemetrics.KubeRegistry, prefix string) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
@@ -127,9 +49,9 @@ func counted(t *testing.T, registry metrics.KubeRegistry, prefix string) map[str
 	return out
 }
 
-func newMetered(t *testing.T) (*fakeCluster, metrics.KubeRegistry) {
-	registry := metrics.NewKubeRegistry()
-	f := newFakeCluster(t, func(c *Config) { c.Metrics = NewMetrics(registry, c.Clock) })
+func newMetered(t *testing.T) (*fakeCluster, kubemetrics.KubeRegistry) {
+	registry := kubemetrics.NewKubeRegistry()
+	f := newFakeCluster(t, func(c *Config) { c.Metrics = metrics.New(registry, c.Clock) })
 	return f, registry
 }
 
@@ -270,8 +192,8 @@ func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 // and is reported, once.
 func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
-	registry := metrics.NewKubeRegistry()
-	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, NewMetrics(registry, clock) })
+	registry := kubemetrics.NewKubeRegistry()
+	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, metrics.New(registry, clock) })
 	job := ourJob(0)
 	f.addJob(job)
 	f.engine.Trust(job)
@@ -338,15 +260,15 @@ func TestAPICallsAreCounted(t *testing.T) {
 // takes to finish after its last pod.
 func TestWaitingIsMeasured(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
-	registry := metrics.NewKubeRegistry()
-	m := NewMetrics(registry, clock)
+	registry := kubemetrics.NewKubeRegistry()
+	m := metrics.New(registry, clock)
 	d, cache := NewDispatcher(Config{Metrics: m, Clock: clock}, &fakeQueue{})
 	f := &fakeCluster{t: t, cache: cache}
 	f.pods = map[types.UID]*corev1.Pod{}
 	f.fail = func(reconcile.PodRef) error { return nil }
 	f.webhook = func(*corev1.Pod) {}
 	f.version = 100
-	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
+	f.engine = NewEngine(Config{Metrics: m, Clock: clock}, cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
 	d.OnPodEnded(f.engine.PodEnded)
 
 	job := ourJob(1)
@@ -378,8 +300,8 @@ func TestWaitingIsMeasured(t *testing.T) {
 // and one that was released meanwhile does not grow old forever.
 func TestSecondTermBeginsAnew_TRK_30(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
-	registry := metrics.NewKubeRegistry()
-	m := NewMetrics(registry, clock)
+	registry := kubemetrics.NewKubeRegistry()
+	m := metrics.New(registry, clock)
 	job := ourJob(1)
 	pod := runningPod("a", job)
 	pod.Status.Phase = corev1.PodSucceeded

@@ -14,10 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -25,8 +27,8 @@ import (
 // that may refuse to create pods.
 type waitingCluster struct {
 	*fakeCluster
-	metrics  *Metrics
-	registry metrics.KubeRegistry
+	metrics  *metrics.Metrics
+	registry kubemetrics.KubeRegistry
 	clock    *clocktesting.FakeClock
 	// refuse says what happens to the nth creation of a sync, from 0.
 	refuse func(n int) error
@@ -34,12 +36,12 @@ type waitingCluster struct {
 }
 
 func newWaitingCluster(t *testing.T) *waitingCluster {
-	w := &waitingCluster{registry: metrics.NewKubeRegistry(), clock: clocktesting.NewFakeClock(testTime), refuse: func(int) error { return nil }}
-	w.metrics = NewMetrics(w.registry, w.clock)
+	w := &waitingCluster{registry: kubemetrics.NewKubeRegistry(), clock: clocktesting.NewFakeClock(testTime), refuse: func(int) error { return nil }}
+	w.metrics = metrics.New(w.registry, w.clock)
 	config := Config{Metrics: w.metrics, Clock: w.clock}
 	_, cache := NewDispatcher(config, &fakeQueue{})
 	w.fakeCluster = &fakeCluster{t: t, cache: cache, pods: map[types.UID]*corev1.Pod{}, version: 100, fail: func(reconcile.PodRef) error { return nil }, webhook: func(*corev1.Pod) {}}
-	w.engine = NewEngine(config, cache, Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
+	w.engine = NewEngine(config, cache, cluster.Cluster{Jobs: fakeJobs{w.fakeCluster}, Pods: refusingPods{fakePods{w.fakeCluster}, w.refusal}, List: w.fakeCluster, Parallel: w.parallel})
 	return w
 }
 
@@ -120,7 +122,7 @@ func TestDoomedJobIsForgotten(t *testing.T) {
 			w.changeJob(func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: testTime} })
 			w.sync()
 		},
-		"end of the term": func(w *waitingCluster) { w.metrics.endTerm() },
+		"end of the term": func(w *waitingCluster) { w.metrics.Forget() },
 	} {
 		w := newWaitingCluster(t)
 		job := ourJob(1)
@@ -217,7 +219,7 @@ func TestRefusedPodsAreForgotten(t *testing.T) {
 			w.refuse = always(terminating())
 			w.sync()
 		},
-		"end of the term": func(w *waitingCluster) { w.metrics.endTerm() },
+		"end of the term": func(w *waitingCluster) { w.metrics.Forget() },
 	} {
 		w := newWaitingCluster(t)
 		job := ourJob(4)

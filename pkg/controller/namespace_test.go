@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
@@ -55,7 +56,7 @@ type refusal struct {
 func refusing(t *testing.T, refuse func() error) refusal {
 	r := refusal{newFakeCluster(t, nil), clocktesting.NewFakeClock(testTime), record.NewFakeRecorder(10_000)}
 	r.engine = NewEngine(Config{Clock: r.clock, Recorder: r.events}, r.cache,
-		Cluster{Jobs: fakeJobs{r.fakeCluster}, Pods: refusingPods{fakePods{r.fakeCluster}, refuse}, List: r.fakeCluster, Parallel: r.parallel})
+		cluster.Cluster{Jobs: fakeJobs{r.fakeCluster}, Pods: refusingPods{fakePods{r.fakeCluster}, refuse}, List: r.fakeCluster, Parallel: r.parallel})
 	return r
 }
 

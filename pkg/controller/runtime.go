@@ -8,15 +8,15 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -28,10 +28,9 @@ type Runtime struct {
 	queue      workqueue.TypedRateLimitingInterface[types.UID]
 	dispatcher *Dispatcher
 	// events is nil if Config.Recorder was set.
-	events *eventWriter
-	// named reads Jobs with their rule names; nil if Config.Client is a fake.
-	named *namedJobs
-	ready atomic.Bool
+	events *eventwriter.Writer
+	live   *cluster.Live
+	ready  atomic.Bool
 }
 
 // Ready reports whether the cache is filled and Jobs are being synced.
@@ -48,11 +47,13 @@ func New(config Config) (*Runtime, error) {
 	}
 	r := &Runtime{}
 	if config.Recorder == nil {
-		r.events = newEventWriter(config)
+		r.events = eventwriter.New(eventwriter.Config{
+			RetryMin: config.RetryMin, RetryMax: config.RetryMax, CallTimeout: config.CallTimeout, Clock: config.Clock,
+		})
 		config.Recorder = r.events
 	}
 	var err error
-	if r.named, err = newNamedJobs(config.Client); err != nil {
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout); err != nil {
 		return nil, err
 	}
 	r.config = config
@@ -60,7 +61,7 @@ func New(config Config) (*Runtime, error) {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
-	r.engine = NewEngine(config, r.cache, newLiveCluster(config.Client, r.named, config.CallTimeout, config.PodConcurrency))
+	r.engine = NewEngine(config, r.cache, r.live.Cluster(config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
 	r.dispatcher.OnPodEnded(r.engine.PodEnded)
 	return r, nil
@@ -78,7 +79,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	})
 	// Events end last: they include those of the last writes.
 	defer r.startEvents(ctx)()
-	defer r.config.Metrics.endTerm() // When the watches have ended.
+	defer r.config.Metrics.Forget() // When the watches have ended.
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()
@@ -106,24 +107,18 @@ func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	if client == nil {
 		client = r.config.Client
 	}
-	r.events.start(ctx, client)
-	return r.events.stop
+	r.events.Start(ctx, client)
+	return r.events.Stop
 }
 
 // startWatches fills the cache, Jobs before pods: then every pod that a Job's status
 // counts is there, and at least as new as that status. It reports whether that
 // happened before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
-	batch, core := r.config.Client.BatchV1(), r.config.Client.CoreV1()
 	jobs := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.JobStore(namespace)
-		if r.named == nil {
-			api := batch.Jobs(namespace)
-			r.watch(ctx, wg, "jobs", &batchv1.Job{}, store, listWatch(api.List, api.Watch))
-		} else {
-			api := r.named.in(namespace)
-			r.watch(ctx, wg, "jobs", &observe.NamedJob{}, store, listWatch(api.List, api.Watch))
-		}
+		lw, example := r.live.JobListWatch(namespace)
+		r.watch(ctx, wg, "jobs", example, store, lw)
 		return store
 	})
 	if !allSynced(ctx, jobs) {
@@ -131,8 +126,9 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	}
 	known := r.cache.Jobs()
 	pods := r.eachNamespace(func(namespace string) observe.Store {
-		api, store := core.Pods(namespace), r.cache.PodStore(namespace)
-		r.watch(ctx, wg, "pods", &corev1.Pod{}, store, listWatch(api.List, api.Watch))
+		store := r.cache.PodStore(namespace)
+		lw, example := r.live.PodListWatch(namespace)
+		r.watch(ctx, wg, "pods", example, store, lw)
 		return store
 	})
 	if !allSynced(ctx, pods) {
@@ -166,24 +162,10 @@ func allSynced(ctx context.Context, stores []observe.Store) bool {
 	return true
 }
 
-func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example any, store observe.Store, lw *cache.ListWatch) {
+func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example runtime.Object, store observe.Store, lw *cache.ListWatch) {
 	source := cache.ToListWatcherWithWatchListSemantics(lw, r.config.Client)
 	reflector := cache.NewReflectorWithOptions(source, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
 	wg.Go(func() { reflector.RunWithContext(ctx) })
-}
-
-// listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
-// than the writes of the last process.
-func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			if options.ResourceVersion == "0" {
-				options.ResourceVersion = ""
-			}
-			return list(ctx, options)
-		},
-		WatchFuncWithContext: watchFrom,
-	}
 }
 
 func (r *Runtime) work(ctx context.Context) {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -185,7 +186,7 @@ func (s *podServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *podServer) cluster(t *testing.T) Cluster {
+func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: s.URL, ContentConfig: rest.ContentConfig{
 		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
@@ -193,11 +194,11 @@ func (s *podServer) cluster(t *testing.T) Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, err := newNamedJobs(client)
+	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newLiveCluster(client, named, Config{}.WithDefaults().CallTimeout, 1)
+	return live.Cluster(1)
 }
 
 // JOB-39: on the wire, the pod has the fields that our types lack; they are read past the

@@ -4,18 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-)
-
-// syncAction is what a sync did to the pods of its Job; the values are those of a metric
-// label (JOB-49).
-type syncAction string
-
-const (
-	actionReconciling syncAction = "reconciling"
-	actionTracking    syncAction = "tracking"
-	actionCreated     syncAction = "pods_created"
-	actionDeleted     syncAction = "pods_deleted"
 )
 
 // syncReport is what metrics report about one sync.
@@ -52,16 +42,16 @@ func (r *syncReport) note(plan *reconcile.Plan) {
 	}
 }
 
-func (r *syncReport) action() syncAction {
+func (r *syncReport) action() metrics.Action {
 	switch {
 	case r.finishing:
-		return actionReconciling
+		return metrics.Reconciling
 	case r.deleted:
-		return actionDeleted
+		return metrics.PodsDeleted
 	case r.create:
-		return actionCreated
+		return metrics.PodsCreated
 	}
-	return actionTracking
+	return metrics.Tracking
 }
 
 // report updates the metrics after a sync.
@@ -74,8 +64,33 @@ func (s *jobSync) report(result Result, err error) {
 	if r.job == nil {
 		return
 	}
-	m.synced(r.job, s.config.Clock.Since(s.begun), r.action(), err)
-	m.syncStages.WithLabelValues(completionMode(r.job)).Observe(float64(r.stages))
+	m.Synced(r.job, metrics.Sync{Took: s.config.Clock.Since(s.begun), Stages: r.stages, Action: r.action(), Err: err})
+}
+
+// reportWaits updates what the Job waits for after the sync.
+func (s *jobSync) reportWaits(result Result, err error) {
+	m, job := s.config.Metrics, s.cache.Job(s.uid)
+	if job == nil || !s.config.owns(job) || reconcile.IsFinished(job) || job.DeletionTimestamp != nil {
+		m.JobIgnored(s.uid)
+		return
+	}
+	if s.planned {
+		m.PodsDelayed(s.uid, s.delayed)
+	}
+	m.JobUnfinished(job)
+	switch {
+	case s.refusal != nil:
+		m.PodRefused(s.uid, s.refusal, s.created)
+	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // It no longer waits.
+		m.PodsNotRefused(s.uid)
+	}
+}
+
+// wantsNoPods reports whether the sync had no pods to create, or none that are needed
+// (JOB-46), so that other calls that keep failing do not prolong a wait. It is false for a
+// sync that ended before it had a plan.
+func (s *jobSync) wantsNoPods() bool {
+	return s.planned && (!s.create || s.held && s.refusal == nil)
 }
 
 // PodEnded notes when a pod of the Job ended, as far as this process saw it.
@@ -88,13 +103,7 @@ func (e *Engine) PodEnded(job types.UID) {
 // stored. That is unknown if the last pod ended before this process started, or if there
 // was none.
 func (s *jobSync) reportFinish(stored *batchv1.Job) {
-	last := s.memory.get(s.uid).lastEnd
-	if s.config.Metrics == nil || last.IsZero() || !reconcile.IsFinished(stored) {
-		return
+	if last := s.memory.get(s.uid).lastEnd; !last.IsZero() && reconcile.IsFinished(stored) {
+		s.config.Metrics.JobFinished(stored, s.config.Clock.Since(last))
 	}
-	result := "failed"
-	if stored.Status.CompletionTime != nil {
-		result = "succeeded"
-	}
-	s.config.Metrics.finishDelay.WithLabelValues(completionMode(stored), result).Observe(s.config.Clock.Since(last).Seconds())
 }

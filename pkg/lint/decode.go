@@ -2,6 +2,10 @@ package lint
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,4 +70,92 @@ func (r *review) unknownField(problem string) {
 func lastOf(path *field.Path) string {
 	text := path.String()
 	return text[strings.LastIndexByte(text, '.')+1:]
+}
+
+// restSkipped ends the message of a finding after which nothing else can be checked.
+const restSkipped = "; the rest of the object was not checked"
+
+// notDecoded reports a value of the wrong type, with its field if the decoder names it.
+func (r *review) notDecoded(content map[string]any, err error) {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || wrong.Field == "" {
+		r.reject("not-readable", nil, "correct it", "not a batch/v1 object: %v"+restSkipped, err)
+		return
+	}
+	path, wanted, value := field.NewPath(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)
+	fix := "write " + wanted
+	if wanted == "text" && !strings.HasPrefix(value, "a list") && !strings.HasPrefix(value, "an object") {
+		fix = "put it into quotes"
+	}
+	if key, found := wrongEntry(content, wrong); found {
+		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, where the API has %s"+restSkipped, lastOf(path), value, wanted)
+		return
+	}
+	r.reject("wrong-type", path, fix, "%s is %s here, where the API has %s"+restSkipped, wrong.Field, value, wanted)
+}
+
+// wrongEntry returns the first key of a string map, such as labels, whose value is not a string: the decoder names
+// only the map.
+func wrongEntry(content map[string]any, wrong *json.UnmarshalTypeError) (string, bool) {
+	if wrong.Type.Kind() != reflect.String {
+		return "", false
+	}
+	var value any = content
+	for name := range strings.SplitSeq(wrong.Field, ".") {
+		fields, _ := value.(map[string]any)
+		value = fields[name]
+	}
+	entries, _ := value.(map[string]any)
+	switch lastOf(field.NewPath(wrong.Field)) {
+	case "labels", "annotations", "matchLabels", "nodeSelector":
+	default: // an object where the API has a string
+		return "", false
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		if _, isText := entries[key].(string); !isText && entries[key] != nil {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// typeName returns a type of the API as users would call it.
+func typeName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "an integer"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "text"
+}
+
+// valueName returns the JSON type of a value as users would call it.
+func valueName(value string) string {
+	kind, literal, _ := strings.Cut(value, " ")
+	switch kind {
+	case "string":
+		return "text"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "bool":
+		return "true or false"
+	case "number":
+		if literal != "" {
+			return "the number " + literal
+		}
+		return "a number"
+	}
+	return value
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,4 +68,141 @@ func (r *review) checkValues(i int, on *batchv1.PodFailurePolicyOnExitCodesRequi
 		}
 		seen[code] = true
 	}
+}
+
+// codeSet is a set of exit codes other than 0: those listed, or all but those listed.
+type codeSet struct {
+	allBut bool
+	codes  map[int32]bool
+}
+
+func codesOf(on *batchv1.PodFailurePolicyOnExitCodesRequirement) codeSet {
+	s := codeSet{allBut: on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn, codes: map[int32]bool{}}
+	for _, code := range on.Values {
+		if code != 0 {
+			s.codes[code] = true
+		}
+	}
+	return s
+}
+
+func (s codeSet) has(code int32) bool { return s.codes[code] != s.allBut }
+
+// minus returns the codes that are not in t.
+func (s codeSet) minus(t codeSet) codeSet {
+	left := codeSet{allBut: s.allBut && !t.allBut, codes: map[int32]bool{}}
+	for _, list := range []map[int32]bool{s.codes, t.codes} {
+		for code := range list {
+			if in := s.has(code) && !t.has(code); in != left.allBut {
+				left.codes[code] = true
+			}
+		}
+	}
+	return left
+}
+
+func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
+
+// checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
+// any of its containers does, so a rule without containerName is for each of them.
+func checkExitCodesCovered(r *review) {
+	rules := r.rules()
+	for i := range rules {
+		on := rules[i].OnExitCodes
+		if on == nil || !validExitCodes(on) {
+			continue
+		}
+		left := r.codesLeft(i)
+		if len(left) == 0 { // no such container, or none at all
+			continue
+		}
+		r.reportCovered(i, on, left)
+	}
+}
+
+func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
+	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
+	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
+}
+
+// codesLeft returns, for each container of rule i, which of the rule's codes no earlier rule matches.
+func (r *review) codesLeft(i int) []codeSet {
+	var all []codeSet
+	for _, container := range r.containers() {
+		if !isAbout(r.rules()[i].OnExitCodes, container) {
+			continue
+		}
+		left := codesOf(r.rules()[i].OnExitCodes)
+		for _, earlier := range r.earlier(i, container) {
+			left = left.minus(codesOf(r.rules()[earlier].OnExitCodes))
+		}
+		all = append(all, left)
+	}
+	return all
+}
+
+// earlier returns the rules before rule i on the exit codes of a container.
+func (r *review) earlier(i int, container string) []int {
+	var list []int
+	for j := range r.rules()[:i] {
+		if on := r.rules()[j].OnExitCodes; on != nil && validExitCodes(on) && isAbout(on, container) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+func isAbout(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container string) bool {
+	return on.ContainerName == nil || *on.ContainerName == container
+}
+
+func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesRequirement, left []codeSet) {
+	covered := true
+	for _, s := range left {
+		covered = covered && s.empty()
+	}
+	if covered {
+		if !codesOf(on).empty() { // In [0] is rejected
+			r.neverMatches(i, r.coveredBy(i))
+		}
+		return
+	}
+	if on.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+		return
+	}
+	for j, code := range on.Values {
+		reached := code == 0
+		for _, s := range left {
+			reached = reached || s.has(code)
+		}
+		if !reached {
+			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it, here or there",
+				"the exit code %d is matched by an earlier rule", code)
+		}
+	}
+}
+
+// coveredBy names the earlier rules that have a code in common.
+func (r *review) coveredBy(i int) string {
+	var names []string
+	wanted := codesOf(r.rules()[i].OnExitCodes)
+	for j := range r.rules()[:i] {
+		on := r.rules()[j].OnExitCodes
+		if on == nil || !validExitCodes(on) || !r.sharesContainer(i, j) {
+			continue
+		}
+		if rest := wanted.minus(codesOf(on)); rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes) {
+			names = append(names, fmt.Sprintf("rule %d", j))
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+func (r *review) sharesContainer(i, j int) bool {
+	for _, container := range r.containers() {
+		if isAbout(r.rules()[i].OnExitCodes, container) && isAbout(r.rules()[j].OnExitCodes, container) {
+			return true
+		}
+	}
+	return false
 }

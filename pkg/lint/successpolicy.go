@@ -139,3 +139,58 @@ func shorten(text string) string {
 	}
 	return text
 }
+
+// goal is what a success rule waits for: a number of successes among indexes.
+type goal struct {
+	of   indexset.Set
+	need int
+}
+
+// goalOf returns false for a rule that is invalid or can never be met.
+func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
+	g := goal{of: indexset.Below(completions)}
+	if rule.SucceededIndexes != nil {
+		listed, problem := readIndexes(*rule.SucceededIndexes, completions)
+		if problem != "" {
+			return goal{}, false
+		}
+		g.of = listed
+	}
+	g.need = g.of.Len()
+	if rule.SucceededCount != nil {
+		g.need = max(int(*rule.SucceededCount), 1) // a Job without any success never succeeds (D-03)
+	} else if rule.SucceededIndexes == nil {
+		return goal{}, false
+	}
+	return g, g.need > 0 && g.need <= g.of.Len()
+}
+
+// implies reports whether h is met whenever g is, even if as few as possible of the successes that g needs are
+// among h's.
+func (g goal) implies(h goal) bool {
+	return g.need-g.of.Difference(h.of).Len() >= h.need
+}
+
+// checkSuccessRulesCovered finds rules that never end the Job, because an earlier one is always met first.
+func checkSuccessRulesCovered(r *review) {
+	completions, known := r.completions()
+	if !known {
+		return
+	}
+	var goals []goal
+	var rules []int
+	for i, rule := range r.successRules() {
+		g, ok := goalOf(&rule, completions)
+		if !ok {
+			continue
+		}
+		for at, earlier := range goals {
+			if g.implies(earlier) {
+				r.add(Info, "success-rule-never-first", r.successPath(i), "remove the rule, or move it up",
+					"rule %d is met whenever this one is, so this rule changes nothing", rules[at])
+				break
+			}
+		}
+		goals, rules = append(goals, g), append(rules, i)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -127,7 +128,7 @@ const (
 	verbListJobs = "list jobs of"
 )
 
-// List implements controller.PodLister.
+// List implements cluster.PodLister.
 func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	must(err)
@@ -191,9 +192,9 @@ func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*core
 	})
 }
 
-var patchVerbs = map[controller.PodPatch]string{controller.ReleasePod: "release", controller.AdoptPod: "adopt", controller.DisownPod: "disown"}
+var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown"}
 
-func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch controller.PodPatch) (*corev1.Pod, error) {
+func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
 		a.world.notify(writingPod{verb, ref, job})
@@ -202,15 +203,15 @@ func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef,
 }
 
 // tie changes the owner and the finalizer of a pod.
-func tie(pod *corev1.Pod, job *batchv1.Job, patch controller.PodPatch) {
+func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 	switch patch {
-	case controller.AdoptPod:
+	case cluster.AdoptPod:
 		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, controller.AttemptAnnotation, "1")
 		removeOwner(pod, job.UID)
 		pod.OwnerReferences = append(pod.OwnerReferences, jobReference(job))
-	case controller.DisownPod:
+	case cluster.DisownPod:
 		removeOwner(pod, job.UID)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// conditions is S11: what is decided about the end of a Job stays. First comes the interim
-// condition, in a write of its own, with a reason that is one; then the terminal one,
-// with the same reason and message; and then nothing (MGB-09, MGB-11).
+// conditions checks S11: a decision about the end of a Job stays. The interim condition comes
+// first, in a write of its own, with a reason that applies; then the terminal one, with the
+// same reason and message; and then nothing (MGB-09, MGB-11).
 func (c *Checker) conditions(h *history, m Commit) {
 	old, next := view(m.OldJob), view(m.NewJob)
 	if isDecided(m.NewJob) || next.finished() {
@@ -51,7 +51,7 @@ func trueCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCon
 	return nil
 }
 
-// becomes judges one pair of conditions.
+// becomes checks one pair of conditions.
 func (c *Checker) becomes(h *history, m Commit, interim, terminal batchv1.JobConditionType) {
 	before, now, end := trueCondition(m.OldJob, interim), trueCondition(m.NewJob, interim), trueCondition(m.NewJob, terminal)
 	switch {
@@ -74,7 +74,7 @@ func sameCause(a, b *batchv1.JobCondition) bool {
 	return a.Reason == b.Reason && a.Message == b.Message
 }
 
-// causeProblem says why the reason of an interim condition is none, or "".
+// causeProblem returns why the reason of an interim condition does not apply, or "".
 func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondition) string {
 	job := m.NewJob
 	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
@@ -102,7 +102,7 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 	return c.ruleProblem(h, job, condition)
 }
 
-// countedFailures is the Checker's own count of the pods that failed.
+// countedFailures returns the Checker's own count of the pods that failed.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
 		if !l.failedAt.IsZero() && !c.ignored(h.job, l.pod) {
@@ -123,7 +123,7 @@ func (c *Checker) deadlineProblem(m Commit) string {
 	return when(c.world.Now().Before(start.Add(time.Duration(*seconds)*time.Second-c.slack())), "it has not passed")
 }
 
-// metRule is the first rule of a successPolicy that some completed indexes meet, or -1
+// metRule returns the first rule of a successPolicy that the completed indexes meet, or -1
 // (KEP-3998).
 func metRule(policy *batchv1.SuccessPolicy, completed indexset.Set) int {
 	if policy == nil || completed.IsEmpty() {
@@ -159,7 +159,7 @@ func completionsProblem(job *batchv1.Job, completed indexset.Set) string {
 	return when(succeeded < int(*job.Spec.Completions), fmt.Sprintf("%d succeeded", succeeded))
 }
 
-// ruleProblem judges a Job that a rule of its podFailurePolicy failed: a pod did match
+// ruleProblem checks a Job that a rule of its podFailurePolicy failed: a pod did match
 // the rule, and reason and message report it (PFN-02, PFN-09, PFP-10).
 func (c *Checker) ruleProblem(h *history, job *batchv1.Job, condition *batchv1.JobCondition) string {
 	for _, l := range h.order {
@@ -175,8 +175,8 @@ func (c *Checker) ruleProblem(h *history, job *batchv1.Job, condition *batchv1.J
 	return "no pod failed like that"
 }
 
-// ruleReasons are the reasons that may stand for a rule: with its name, if it has one
-// that is valid, or with its place.
+// ruleReasons returns the reasons that a rule may lead to: with its name, if it has a valid
+// one, or with its index.
 func (c *Checker) ruleReasons(job *batchv1.Job, rule int) []string {
 	if !c.features().RuleNames {
 		return []string{batchv1.JobReasonPodFailurePolicy}

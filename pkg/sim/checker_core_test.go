@@ -14,7 +14,7 @@ import (
 // maxStages is more than any observation needs to come to rest, 500 pods a stage.
 const maxStages = 40
 
-// checkCore is invariant S10 on one observation; order is a permutation of its
+// checkCore checks invariant S10 on one observation; order is a permutation of its
 // pods. It returns what is broken.
 func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []string {
 	var broken []string
@@ -62,7 +62,7 @@ func sameRefs(a, b []reconcile.PodRef) bool {
 	return len(a) == len(b)
 }
 
-// comesToRest carries plans out on paper, at the same instant, until one is empty.
+// comesToRest simulates plans, at the same instant, until one is empty.
 func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
 	for range maxStages {
 		plan := reconcile.Compute(o, config)
@@ -100,7 +100,7 @@ func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation
 	return next
 }
 
-// changedPods are the pods that are left of those there were.
+// changedPods returns the pods that are left after a plan.
 func changedPods(pods []*reconcile.Pod, plan reconcile.Plan) (left []*reconcile.Pod) {
 	released, deleted, disowned := uids(plan.Release), uids(plan.Delete), uids(plan.Disown)
 	for _, pod := range clonePods(pods) {

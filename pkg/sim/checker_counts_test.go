@@ -12,9 +12,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// exactlyOnce is S1: the counters move by exactly the UIDs that leave uncounted,
-// none of them a second time, and each has lost its finalizer; and S9: the lists
-// are bounded.
+// exactlyOnce checks S1: the counters increase by exactly the UIDs that leave uncounted,
+// each only once, and after its pod has lost the finalizer; and S9: the lists are
+// bounded.
 func (c *Checker) exactlyOnce(h *history, m Commit) {
 	old, next := &m.OldJob.Status, &m.NewJob.Status
 	leftFailed := c.left(h, failedUIDs(old), failedUIDs(next))
@@ -42,8 +42,8 @@ func (c *Checker) exactlyOnce(h *history, m Commit) {
 	}
 }
 
-// gauges is S12: a status claims no active or ready pods that are not stored, but for those
-// that have just changed: who waits for them must find them.
+// gauges checks S12: a status claims no active or ready pods that are not stored, except for
+// those that have just changed: a client that waits for them must find them.
 func (c *Checker) gauges(h *history, m Commit) {
 	if !m.Ours() || m.Late() {
 		return
@@ -93,8 +93,8 @@ func (c *Checker) left(h *history, old, next []types.UID) (n int) {
 	return n
 }
 
-// recorded is S3 for every UID that is recorded first: the pod is the Job's, and ended
-// as it is said to have, and no rule ignores its failure.
+// recorded checks S3 for every UID that is newly recorded: the pod is the Job's, ended
+// as recorded, and no rule ignores its failure.
 func (c *Checker) recorded(h *history, m Commit) {
 	old, next := &m.OldJob.Status, &m.NewJob.Status
 	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
@@ -132,7 +132,7 @@ func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
 	}
 }
 
-// added are the UIDs of a list that were not in it before.
+// added returns the UIDs of a list that were not in it before.
 func added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
@@ -142,8 +142,8 @@ func (c *Checker) longEnded(l *life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt.Add(time.Second))
 }
 
-// writeAhead is S2: a finished pod loses its finalizer only when its result is
-// stored, or does not matter anymore.
+// writeAhead checks S2: a finished pod loses its finalizer only when its result is
+// stored, or no longer matters.
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
 	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
@@ -156,23 +156,23 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 	case !c.stored(job, pod) && !c.ignored(job, pod):
 		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 	case c.undecided(h, job, pod):
-		// Nobody could tell from the pod any more why the Job fails (PFP-08, PFP-18).
+		// The pod would no longer show why the Job fails (PFP-08, PFP-18).
 		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
 }
 
-// undecided reports whether a rule fails the Job for the pod, and the Job does not say so.
+// undecided reports whether a rule fails the Job for the pod, and the Job has no condition yet.
 func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
 	return c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered
 }
 
-// wasOutOfRange reports whether the pod was out of range when somebody looked last.
+// wasOutOfRange reports whether the pod was out of range when it was last read.
 func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
 	l := h.lives[pod.UID]
 	return l != nil && l.expired && c.recent(h.editedAt)
 }
 
-// over reports whether the end of the pod does not matter to the Job (TRK-24, TRK-29, SUC-14).
+// over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
 	v := view(job)
 	endedBySuccess := v.successCriteriaMet && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
@@ -189,8 +189,8 @@ func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(indexOf(pod))
 }
 
-// indexes is S6: completed and failed indexes are disjoint, and each stays what it is
-// as long as it is in range (BLI-11, BLI-12); and each has a pod that made it so.
+// indexes checks S6: completed and failed indexes are disjoint, and each keeps its state
+// as long as it is in range (BLI-11, BLI-12); and each has a pod that led to it.
 func (c *Checker) indexes(h *history, m Commit) {
 	job, completions := m.NewJob, ptr.Deref(m.NewJob.Spec.Completions, 0)
 	completed, err := indexset.Parse(job.Status.CompletedIndexes)
@@ -212,8 +212,8 @@ func (c *Checker) indexes(h *history, m Commit) {
 	}
 }
 
-// endedWhy: an index that is completed or failed anew has a pod that made it so, and
-// failedIndexes is there exactly if failures count for each index (BLI-10, BLI-34).
+// endedWhy checks that a newly completed or failed index has a pod that led to it, and that
+// failedIndexes is set exactly if failures count for each index (BLI-10, BLI-34).
 func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set) {
 	if c.perIndex(m.NewJob) != (m.NewJob.Status.FailedIndexes != nil) {
 		c.violate("S6", "failedIndexes is %s", quoteOrNone(m.NewJob.Status.FailedIndexes))
@@ -233,8 +233,8 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 	}
 }
 
-// missedIndexes: whoever records the failure that is one too many for an index stores
-// with it that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
+// missedIndexes checks that the write that records an index's last allowed failure also
+// stores that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
 func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
 	if isDecided(m.NewJob) || !c.perIndex(m.NewJob) {
 		return
@@ -265,7 +265,7 @@ func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
 	return counted >= ptr.Deref(job.Spec.BackoffLimitPerIndex, 0)
 }
 
-// finished is S3 at the end of a Job: everything that ended is counted, nothing
+// finished checks S3 at the end of a Job: everything that ended is counted, nothing
 // is left over.
 func (c *Checker) finished(h *history, m Commit) {
 	if !view(m.NewJob).finished() || view(m.OldJob).finished() {

@@ -15,14 +15,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// created holds S5, S6, S8 and S9 when the controller has created a pod.
+// created checks S5, S6, S8 and S9 when the controller has created a pod.
 func (c *Checker) created(h *history, m Commit) {
 	job, pod := h.job, m.NewPod
 	switch {
 	case !c.isOurs(job):
 		c.violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case m.Late():
-		// Who made the call has no say anymore, and who is at work does not expect it.
+		// The process that made the call no longer runs, and the one that does has not heard of it.
 		h.meddledAt = c.world.Now()
 		return
 	case c.knowsEnd(h, m.By):
@@ -43,8 +43,8 @@ func (c *Checker) created(h *history, m Commit) {
 	c.waited(pod, n, last)
 }
 
-// wantsPodGroup reports whether the Job's pods are to be scheduled or disrupted as a group that
-// nobody makes (JOB-64).
+// wantsPodGroup reports whether the Job's pods are to be scheduled or disrupted as a group,
+// which nothing creates (JOB-64).
 func wantsPodGroup(job *batchv1.Job) bool {
 	s := job.Spec.Scheduling
 	if s == nil || job.Spec.Template.Spec.SchedulingGroup != nil {
@@ -70,7 +70,7 @@ func (c *Checker) knowsEnd(h *history, process int) bool {
 	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
 }
 
-// bounds is S5 and S6: not more pods than may run, and one of an index.
+// bounds checks S5 and S6: no more pods than may run, and one per index.
 func (c *Checker) bounds(h *history, m Commit) {
 	running, terminating, twins := c.running(h, m)
 	// A pod that terminates may have the place of an index that has failed (PRP-07).
@@ -86,8 +86,8 @@ func (c *Checker) bounds(h *history, m Commit) {
 	}
 }
 
-// running counts the pods that take room, as far as who created one must know of them, those
-// of them that terminate, and names those of the index of the new pod.
+// running counts the pods that take room, as far as the process that created one must know of
+// them, and those that terminate, and names those of the new pod's index.
 func (c *Checker) running(h *history, m Commit) (running, terminating int, twins []string) {
 	index, selector := indexOf(m.NewPod), selectorOf(h.job)
 	for _, l := range h.order {
@@ -110,7 +110,7 @@ func (c *Checker) failedIndexes(h *history) int {
 	return failed.Len()
 }
 
-// bound is how many pods may run: parallelism, or what completions leave.
+// bound returns how many pods may run: parallelism, or what completions leave.
 func (c *Checker) bound(h *history) int {
 	job := h.job
 	limit := int(*job.Spec.Parallelism)
@@ -123,7 +123,7 @@ func (c *Checker) bound(h *history) int {
 	return min(limit, c.remaining(h))
 }
 
-// remaining is how many successes, or indexes, a Job with completions still waits for.
+// remaining returns how many successes, or indexes, a Job with completions still waits for.
 func (c *Checker) remaining(h *history) int {
 	done := 0
 	if isIndexed(&h.job.Spec) {
@@ -139,8 +139,8 @@ func (c *Checker) remaining(h *history) int {
 	return int(*h.job.Spec.Completions) - done
 }
 
-// endedIndexes are the indexes in range that completed or failed as the status says,
-// and those that completed as their pods show.
+// endedIndexes returns the indexes in range that completed or failed according to the status,
+// and those that completed according to their pods.
 func (c *Checker) endedIndexes(h *history) (stored, seen indexset.Set) {
 	completions := ptr.Deref(h.job.Spec.Completions, 0)
 	stored, _ = indexset.ParseTolerant(h.job.Status.CompletedIndexes, completions)
@@ -157,7 +157,7 @@ func (c *Checker) endedIndexes(h *history) (stored, seen indexset.Set) {
 	return stored, indexset.Of(succeeded...)
 }
 
-// failures counts the failures since the last success that a process must know of, and says when the last of them was (JOB-18, D-13).
+// failures counts the failures since the last success that a process must know of, and returns when the last of them was (JOB-18, D-13).
 func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	var success time.Time
 	for _, l := range h.order {
@@ -169,7 +169,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	}
 	for _, l := range h.order {
 		failed := l.failedAt.Truncate(time.Second)
-		// A pod that the selector no longer selects is not the Job's, nor is its failure (TRK-25).
+		// A pod that the selector no longer matches is not the Job's, and neither is its failure (TRK-25).
 		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || !selects(h.job, l.pod) {
 			continue
 		}
@@ -181,19 +181,19 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	return n, last
 }
 
-// mustKnow reports whether a process must know that the pod failed: it saw it, or anybody can
-// see it now. Of two processes, the other one may have released the pod.
+// mustKnow reports whether a process must know that the pod failed: it saw that, or every
+// process can see it now. Of two processes, the other one may have released the pod.
 func (c *Checker) mustKnow(l *life, by int) bool {
 	early := c.recent(l.seenAt) && !l.known[by]
 	return !l.failedAt.IsZero() && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
 }
 
-// backoffAfter is the wait after n failures (JOB-18, BLI-22).
+// backoffAfter returns the wait after n failures (JOB-18, BLI-22).
 func backoffAfter(n int) time.Duration {
 	return min(10*time.Second<<min(n-1, 10), 10*time.Minute)
 }
 
-// waited is S9: no retry earlier than 10s·2^(n-1) after the last of n failures, 10 min
+// waited checks S9: no retry earlier than 10s·2^(n-1) after the last of n failures, 10 min
 // at most.
 func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
 	if n > 0 && c.world.Now().Before(last.Add(backoffAfter(n)-c.slack())) {
@@ -201,9 +201,9 @@ func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
 	}
 }
 
-// indexCreated holds what is special to backoffLimitPerIndex (KEP-3850): the pod knows
-// of all failures of its index (BLI-03, BLI-04), comes after the index's own back-off
-// (BLI-22), and not at all once the index has failed (BLI-13).
+// indexCreated checks what is special to backoffLimitPerIndex (KEP-3850): the pod has the
+// count of all failures of its index (BLI-03, BLI-04), and is created after the index's own
+// back-off (BLI-22), and never once the index has failed (BLI-13).
 func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var total, least tally
 	var before *life
@@ -213,7 +213,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 		}
 		ignored := c.ignored(h.job, l.pod)
 		total.add(1, ignored)
-		if l.expired || !c.tells(h, l) {
+		if l.expired || !c.showsFailures(h, l) {
 			continue // Who never saw the index out of range may count on.
 		}
 		var t tally
@@ -234,14 +234,14 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	}
 }
 
-// failedOf reports whether the pod failed, and was another of the same index.
+// failedOf reports whether the pod is another one of the same index, and failed.
 func (l *life) failedOf(pod *corev1.Pod) bool {
 	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
 }
 
-// tells reports whether the failed pod still tells how often its index has failed, and that the
-// controller must know of it.
-func (c *Checker) tells(h *history, l *life) bool {
+// showsFailures reports whether the failed pod still shows how often its index has failed, so
+// that the controller must know.
+func (c *Checker) showsFailures(h *history, l *life) bool {
 	return !c.recent(l.seenAt) && !l.gone && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
@@ -259,8 +259,8 @@ func (t *tally) add(n int64, ignored bool) {
 func (t *tally) sum() int64 { return t.counted + t.ignored }
 
 // counts compares the failure counts of a new pod with the Checker's own:
-// at least the failures that the pods still report, at most all there ever were. The
-// two differ only if a pod was removed by a scale-down, a suspension, or a user.
+// at least the failures that the pods still show, at most all there ever were. The
+// two differ only if a scale-down, a suspension or a user removed a pod.
 func (c *Checker) counts(h *history, pod *corev1.Pod, least, most tally) {
 	var told tally
 	told.counted = int64(countIn(pod, batchv1.JobIndexFailureCountAnnotation))

@@ -21,18 +21,18 @@ func (e *expectation) postpone(by time.Duration) {
 	}
 }
 
-// set keeps the earlier moment of what was expected before.
+// set adds an expectation, and keeps the earlier of two moments.
 func (e *expectation) set(due time.Time, what string) {
 	if due.IsZero() || e.due.IsZero() || e.what != what || due.Before(e.due) {
 		e.due, e.what = due, what
 	}
 }
 
-// manyIndexes is how many indexes or pods make it too slow to ask after every write
+// manyIndexes is how many indexes or pods make it too slow to compute after every write
 // what has to happen next.
 const manyIndexes = 200
 
-// expect is L5, together with passing: where a pod may start it does, whatever else
+// expect checks L5, together with passing: a pod that may start does so, whatever else
 // waits (BLI-24), and a deadline ends the Job, both in time.
 func (c *Checker) expect(h *history) {
 	job := h.job
@@ -51,8 +51,8 @@ func (c *Checker) expect(h *history) {
 	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures and %d ended indexes", len(h.order), failures, ended.Len()))
 }
 
-// expectDeadline holds for a Job that is being deleted, too: somebody's finalizer may wait
-// for its end. Until there is a startTime, the time runs from the creation.
+// expectDeadline also applies to a Job that is being deleted: another client's finalizer may
+// wait for its end. Without a startTime, the time runs from the creation.
 func (c *Checker) expectDeadline(h *history) {
 	seconds, start := h.job.Spec.ActiveDeadlineSeconds, ptr.Deref(h.job.Status.StartTime, h.job.CreationTimestamp)
 	if c.idle(h) || seconds == nil || *seconds >= 1<<31 || h.resumed() {
@@ -71,7 +71,7 @@ func (c *Checker) idle(h *history) bool {
 	return h.gone || !c.isOurs(h.job) || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
 }
 
-// patience is when something must have happened that may happen from a moment on:
+// patience returns when something must have happened that may happen from a moment on:
 // after a batch period, the shortest timer, a late event and a number of calls.
 func (c *Checker) patience(from time.Time) time.Time {
 	if from.IsZero() {
@@ -83,7 +83,7 @@ func (c *Checker) patience(from time.Time) time.Time {
 	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + 25*c.callTime() + c.slack())
 }
 
-// passing is called before the clock moves on.
+// passing is called before the clock advances.
 func (c *Checker) passing(to time.Time) {
 	for _, h := range c.order {
 		for _, e := range []*expectation{&h.creation, &h.deadline} {
@@ -99,8 +99,8 @@ func (c *Checker) passing(to time.Time) {
 	}
 }
 
-// startable is from when on a further pod can run, as late as anybody could compute
-// it; zero if none can for now.
+// startable returns from when on another pod can run, as late as any process could compute
+// it; zero if that is not possible now.
 func (c *Checker) startable(h *history) time.Time {
 	job := h.job
 	if !c.hasRoom(h) || wantsPodGroup(job) || slices.ContainsFunc(h.order, c.isUnreported) {
@@ -123,8 +123,8 @@ func (c *Checker) startable(h *history) time.Time {
 	return first
 }
 
-// isUnreported reports whether it is open how the pod ended. A podFailurePolicy waits for that,
-// and after a crash anew, so that nobody can say for how long.
+// isUnreported reports whether it is unknown how the pod ended. A podFailurePolicy waits for
+// that, and starts over after a crash, so that the length of the wait is unknown.
 func (c *Checker) isUnreported(l *life) bool {
 	return l.pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil
@@ -154,7 +154,7 @@ func (c *Checker) takesRoom(h *history, l *life) bool {
 	return l.active() || l.terminating() && c.replacesFailedOnly(h.job)
 }
 
-// busy reports whether an index has a pod, or is about to be declared failed.
+// busy reports whether an index has a pod, or is about to be recorded as failed.
 func (c *Checker) busy(h *history, index int32) bool {
 	return slices.ContainsFunc(h.order, func(l *life) bool {
 		if l.index() != index {
@@ -164,11 +164,11 @@ func (c *Checker) busy(h *history, index int32) bool {
 	})
 }
 
-// delays reports whether somebody may take the pod for a failure that delays others: who
-// did not see that it was released before.
+// delays reports whether a process that did not see the pod being released may take it for a
+// failure that delays others.
 func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 
-// latest is the end of the longest back-off that the failures of some pods can cause.
+// latest returns the end of the longest back-off that the failures of the pods can cause.
 func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
 	n, last := 0, time.Time{}
 	for _, l := range h.order {

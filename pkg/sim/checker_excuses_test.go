@@ -19,8 +19,8 @@ type excuses struct {
 	ahead, behind, slowest time.Duration
 }
 
-// lag is how long the controller may act on what is no longer so: a stage makes at least 32
-// creations if it is to (controller.Config.PodConcurrency).
+// lag returns how long the controller may act on outdated state: a stage makes up to 32
+// creations in any case (controller.Config.PodConcurrency).
 func (e *excuses) lag() time.Duration {
 	calls := time.Duration(25)
 	if e.world.QPS > 0 {
@@ -29,7 +29,7 @@ func (e *excuses) lag() time.Duration {
 	return max(e.world.Lag, e.slowest) + calls*e.callTime()
 }
 
-// callTime is how long a call takes, the wait for the rate limit included.
+// callTime returns how long a call takes, including the wait for the rate limit.
 func (e *excuses) callTime() time.Duration {
 	if e.world.QPS == 0 {
 		return e.world.Latency
@@ -37,12 +37,12 @@ func (e *excuses) callTime() time.Duration {
 	return e.world.Latency + time.Duration(float64(time.Second)/e.world.QPS)
 }
 
-// recent reports whether a process may not know yet of what happened then.
+// recent reports whether a process may not know yet what happened then.
 func (e *excuses) recent(at time.Time) bool {
 	return e.hidden(at) || e.world.Now().Sub(at) <= e.lag()
 }
 
-// hidden reports whether this is so because the controller was blind, or a call took long.
+// hidden reports whether the reason is that the controller was blind, or that a call took long.
 func (e *excuses) hidden(at time.Time) bool {
 	return !e.world.Now().After(e.blindUntil.Add(e.lag())) && !at.Before(e.blindFrom.Add(-e.lag()))
 }
@@ -50,15 +50,15 @@ func (e *excuses) hidden(at time.Time) bool {
 // alone reports whether no second process works on the same Jobs.
 func (e *excuses) alone() bool { return len(e.world.processes) < 2 }
 
-// slack is how wrong the controller may be about a time.
+// slack returns how wrong the controller may be about a time.
 func (e *excuses) slack() time.Duration { return e.ahead + e.behind }
 
-// skewed takes that a clock of the controller is so far ahead.
+// skewed notes how far a clock of the controller is ahead.
 func (e *excuses) skewed(ahead time.Duration) {
 	e.ahead, e.behind = max(e.ahead, ahead), max(e.behind, -ahead)
 }
 
-// troubled says that a call went wrong: what is due may wait for two retries.
+// troubled notes that a call went wrong: what is due may wait for two retries.
 func (e *excuses) troubled() {
 	e.extend(&e.lostAt, e.world.Now())
 	e.extend(&e.late, e.world.Now().Add(2*time.Minute))
@@ -70,7 +70,7 @@ func (*excuses) extend(t *time.Time, to time.Time) {
 	}
 }
 
-// blind says that what happened in a time comes to the controller at its end only, and
+// blind notes that the controller learns what happened in a period only at its end, and
 // perhaps not at all.
 func (e *excuses) blind(from, until time.Time) {
 	if over := e.world.Now().After(e.blindUntil.Add(e.lag())); over || from.Before(e.blindFrom) {
@@ -81,7 +81,7 @@ func (e *excuses) blind(from, until time.Time) {
 	}
 }
 
-// begins takes the beginning of a controller process.
+// begins notes the start of a controller process.
 func (e *excuses) begins(o ProcessOptions) {
 	now := e.world.Now()
 	e.slowest = max(e.slowest, o.Lag)

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// unexplained checks the end that a plan decides: the findings have what it rests on, and a
-// condition says the same.
+// unexplained checks the end that a plan decides: the findings have the evidence for it, and a
+// condition agrees.
 func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string) {
 	end := plan.Findings.Outcome
 	if v := view(o.Job); end == nil || v.failureTarget || v.successCriteriaMet || plan.Findings.WaitFinish != nil {
@@ -30,14 +30,14 @@ func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string
 	return missing
 }
 
-// pastLimit reports whether there are failures enough; container restarts need only reach the
+// pastLimit reports whether there are enough failures; container restarts need only reach the
 // limit (JOB-16).
 func pastLimit(job *batchv1.Job, b *reconcile.BackoffLimit) bool {
 	restarts := job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 	return b != nil && (b.Failures > b.Limit || restarts && b.Failures == b.Limit)
 }
 
-// hasEvidence reports whether the findings have what the reason for an end rests on.
+// hasEvidence reports whether the findings have the evidence for the reason of an end.
 func hasEvidence(o reconcile.Observation, f *reconcile.Findings) bool {
 	switch reason := f.Outcome.Reason; {
 	case reason == batchv1.JobReasonBackoffLimitExceeded:

@@ -74,12 +74,12 @@ type life struct {
 	late   bool
 	known  map[int]bool
 	// expired reports whether its index was out of range for a while: if it comes back, it
-	// begins anew (KEP-3715).
+	// starts over (KEP-3715).
 	expired bool
 }
 
-// unseen reports whether who made a write may not have known of a pod: somebody else created
-// it, or he does not know that he did, and the watch may not have told him yet.
+// unseen reports whether the process that made a write may not have known of a pod: another
+// one created it, or its answer was lost, and the watch may not have delivered it yet.
 func (c *Checker) unseen(l *life, m Commit) bool {
 	switch {
 	case m.Late() && l.bornAt.After(m.Asked.Add(-c.lag())), !m.Ours():
@@ -90,7 +90,7 @@ func (c *Checker) unseen(l *life, m Commit) bool {
 	return c.recent(l.bornAt) && l.bornAt.After(c.world.started[m.By-1])
 }
 
-// othersWrote reports whether another process has just changed what a process decides on.
+// othersWrote reports whether another process has just changed what a process decides from.
 func (c *Checker) othersWrote(h *history, by int) bool {
 	for other, at := range h.wrote {
 		if other != by && other > 0 && c.recent(at) && at.After(c.world.started[by-1]) {
@@ -100,7 +100,7 @@ func (c *Checker) othersWrote(h *history, by int) bool {
 	return false
 }
 
-// tampered reports whether nobody can tell any more what happened to the Job's pods.
+// tampered reports whether the objects no longer show what happened to the Job's pods.
 func (h *history) tampered() bool {
 	return slices.ContainsFunc(h.order, func(l *life) bool { return l.tampered })
 }
@@ -118,7 +118,7 @@ func (l *life) knows(process int) {
 
 func (l *life) index() int32 { return indexOf(l.pod) }
 
-// active and terminating are the pod's part in the counts of a status.
+// active and terminating report whether the pod is in those counts of a status.
 func (l *life) active() bool {
 	return !l.gone && !isTerminal(l.pod) && l.pod.DeletionTimestamp == nil
 }
@@ -148,8 +148,8 @@ func (l *life) endedWell() bool {
 	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
 }
 
-// failures are the counted and the ignored failures of its index that the pod was
-// told of when it was created.
+// failures returns the counted and the ignored failures of its index that the pod was
+// created with.
 func (l *life) failures() (counted, ignored int32) {
 	return countIn(l.pod, batchv1.JobIndexFailureCountAnnotation), countIn(l.pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
@@ -162,7 +162,7 @@ func countIn(pod *corev1.Pod, annotation string) int32 {
 	return int32(n)
 }
 
-// lived takes a new version of a pod that the Job controls.
+// lived notes a new version of a pod that the Job controls.
 func (c *Checker) lived(h *history, m Commit) {
 	pod := m.NewPod
 	l := h.lives[pod.UID]
@@ -195,7 +195,7 @@ func (c *Checker) lived(h *history, m Commit) {
 	c.failing(h, l)
 }
 
-// meddled notes what somebody did to a pod that the controller could not expect.
+// meddled notes a change to a pod that the controller could not expect.
 func (c *Checker) meddled(h *history, l *life, m Commit) {
 	changed := (m.Verb == "phase" || m.Verb == "evict") && isTerminal(m.OldPod) || m.Verb == "annotate"
 	l.tampered = l.tampered || changed || tracked(m.OldPod) && !tracked(m.NewPod)
@@ -204,7 +204,7 @@ func (c *Checker) meddled(h *history, l *life, m Commit) {
 	}
 }
 
-// changed notes what a pod has come to, and when.
+// changed notes the new state of a pod, and since when.
 func (c *Checker) changed(h *history, l *life) {
 	now := c.world.Now()
 	if l.pod.DeletionTimestamp != nil && l.deletedAt.IsZero() {
@@ -217,8 +217,8 @@ func (c *Checker) changed(h *history, l *life) {
 	l.failed = l.failed || l.pod.Status.Phase == corev1.PodFailed
 }
 
-// failing notes when a tracked pod fails: when it ends so, or as soon as its deletion
-// is asked for, if the Job does not wait for the end (PRP-05, PRP-06).
+// failing notes when a tracked pod fails: when it ends, or as soon as its deletion is
+// requested, if the Job does not wait for the end (PRP-05, PRP-06).
 func (c *Checker) failing(h *history, l *life) {
 	if !l.failedAt.IsZero() {
 		return
@@ -231,8 +231,8 @@ func (c *Checker) failing(h *history, l *life) {
 	}
 }
 
-// finishedAt is when a pod finished, as its back-off counts (BLI-26): when its last
-// container ended, else when it stopped being ready, else when its deletion was asked for, else when it
+// finishedAt returns when a pod finished, for its back-off (BLI-26): when its last container
+// ended, else when it stopped being ready, else when its deletion was requested, else when it
 // was created.
 func (l *life) finishedAt() (at time.Time) {
 	for _, s := range l.pod.Status.ContainerStatuses {
@@ -254,7 +254,7 @@ func (l *life) finishedAt() (at time.Time) {
 	return l.pod.CreationTimestamp.Time
 }
 
-// parted takes the end of a pod, or its leaving the Job.
+// parted notes that a pod is gone, or has left the Job.
 func (c *Checker) parted(h *history, m Commit) {
 	l := h.lives[m.OldPod.UID]
 	if l == nil {
@@ -275,20 +275,20 @@ func (c *Checker) parted(h *history, m Commit) {
 	}
 }
 
-// witness reports whether everybody who looks at the pods can tell that it failed, though
-// he may have seen none of it (BLI-27). One that is being deleted without the finalizer
+// witness reports whether the pod alone shows that it failed, even to a process that saw
+// nothing of it happen (BLI-27). One that is being deleted without the finalizer
 // may have been removed on purpose.
 func (l *life) witness() bool {
 	return !l.gone && l.pod.Status.Phase == corev1.PodFailed && (tracked(l.pod) || l.pod.DeletionTimestamp == nil)
 }
 
-// restarted takes the beginning of a controller process.
+// restarted notes the start of a controller process.
 func (c *Checker) restarted(o ProcessOptions) {
 	c.begins(o)
 	c.postpone(c.lag() + c.slack())
 }
 
-// clockSet takes that the controller's clocks are set so far ahead.
+// clockSet notes how far the controller's clocks are ahead.
 func (c *Checker) clockSet(ahead time.Duration) {
 	c.skewed(ahead)
 	c.postpone(c.slack())
@@ -301,7 +301,7 @@ func (c *Checker) postpone(by time.Duration) {
 	}
 }
 
-// regated takes a change of the features.
+// regated notes a change of the enabled features.
 func (c *Checker) regated() {
 	for _, h := range c.order {
 		h.regated = true

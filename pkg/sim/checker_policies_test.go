@@ -20,9 +20,9 @@ func (c *Checker) perIndex(job *batchv1.Job) bool {
 	return isIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
 }
 
-// ruling is what the Job's podFailurePolicy says of a failed pod: the action of the
-// first rule that matches, and its place, or "" (KEP-3329). Rules are read here in the
-// plainest way, so that a mistake in the controller's reading shows.
+// ruling returns the action of the first rule of the podFailurePolicy that matches a failed
+// pod, or "", and its index (KEP-3329). It reads rules in the plainest way, so that a mistake
+// in the controller's reading shows.
 func (c *Checker) ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
 	if job.Spec.PodFailurePolicy == nil || pod.Status.Phase != corev1.PodFailed {
 		return "", -1

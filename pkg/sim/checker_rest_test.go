@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// AtRest says what is wrong when nothing happens anymore.
+// AtRest returns what is wrong when nothing happens anymore.
 func (c *Checker) AtRest() {
 	c.leftInNamespace()
 	c.strayHeld()
@@ -25,7 +25,7 @@ func (c *Checker) AtRest() {
 	}
 }
 
-// leftInNamespace is L2 for a namespace that is being deleted: it goes.
+// leftInNamespace checks L2 for a namespace that is being deleted: its deletion completes.
 func (c *Checker) leftInNamespace() {
 	store := c.world.Store
 	if !store.terminating {
@@ -36,7 +36,7 @@ func (c *Checker) leftInNamespace() {
 	}
 }
 
-// unfinished is L1 for a Job that has all its successes, and nothing that runs, whether or
+// unfinished checks L1 for a Job that has all its successes, and no running pods, whether or
 // not it is being deleted.
 func (c *Checker) unfinished(h *history) {
 	busy := slices.ContainsFunc(h.order, func(l *life) bool { return l.active() || l.terminating() })
@@ -45,14 +45,14 @@ func (c *Checker) unfinished(h *history) {
 	}
 }
 
-// uncounted is S3: every pod that is recorded is counted.
+// uncounted checks S3: every pod that is recorded is counted.
 func (c *Checker) uncounted(h *history) {
 	if n := len(failedUIDs(&h.job.Status)) + len(succeededUIDs(&h.job.Status)); n > 0 && !h.gone {
 		c.violate("S3", "%d pods of %s are recorded and not counted", n, h.job.Name)
 	}
 }
 
-// heldForNothing is L2: no finished pod of a Job that is finished or gone holds the
+// heldForNothing checks L2: no finished pod of a Job that is finished or gone holds the
 // tracking finalizer.
 func (c *Checker) heldForNothing(h *history) {
 	for _, l := range h.order {
@@ -63,8 +63,8 @@ func (c *Checker) heldForNothing(h *history) {
 	}
 }
 
-// tooMany is S5 and S6 when nothing happens anymore: whatever made a pod too many, a
-// second leader or a creation that came late, it is gone by now.
+// tooMany checks S5 and S6 when nothing happens anymore: a surplus pod of a second leader or
+// of a late creation is gone by now.
 func (c *Checker) tooMany(h *history) {
 	running, indexes := 0, map[int32]bool{}
 	for _, l := range h.order {

@@ -11,13 +11,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// freesStrays reports whether a pod that nobody controls is the controller's to release.
+// freesStrays reports whether the pod has no controller, and ours, in place of the built-in one,
+// releases such pods.
 func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 	return c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil
 }
 
-// freesStray is S7 and S8 for a pod that nobody controls, and that a controller in place of
-// the built-in one lets go: no Job may adopt it, and it is released only as it was seen.
+// freesStray checks S7 and S8 for a pod without a controller that a controller in place of the
+// built-in one releases: no Job may adopt it, and it is released only as it was seen.
 func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	if ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
@@ -27,15 +28,15 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	}
 }
 
-// freesClaimed reports whether a pod that nobody controls is released for the Job that its label
-// names, and that does not exist: somebody changed the label. It is released as it was seen.
+// freesClaimed reports whether a pod without a controller is released for the Job that its label
+// names, and that does not exist: the label was edited. It is released as it was seen.
 func (c *Checker) freesClaimed(pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) bool {
 	h := c.jobs[job.UID]
 	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(job.UID) &&
 		(h == nil || h.gone) && ref.ResourceVersion != ""
 }
 
-// adopterOf is a Job, whoever runs it, that may adopt a pod that nobody controls, or nil.
+// adopterOf returns a Job of any controller that may adopt a pod without a controller, or nil.
 func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 	for _, name := range slices.Sorted(maps.Keys(c.world.Store.jobs)) {
 		job := c.world.Store.jobs[name]
@@ -46,8 +47,8 @@ func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 	return nil
 }
 
-// strayHeld is L2 in place of the built-in controller: a pod that nobody controls, and that
-// no Job may adopt, does not hold the tracking finalizer.
+// strayHeld checks L2 in place of the built-in controller: a pod without a controller that no
+// Job may adopt does not hold the tracking finalizer.
 func (c *Checker) strayHeld() {
 	for _, name := range slices.Sorted(maps.Keys(c.world.Store.pods)) {
 		if pod := c.world.Store.pods[name]; c.freesStrays(pod) && tracked(pod) && c.adopterOf(pod) == nil {

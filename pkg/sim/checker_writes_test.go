@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// statusWrite is S7 and S8 for a status that the controller is about to write.
+// statusWrite checks S7 and S8 for a status that the controller is about to write.
 func (c *Checker) statusWrite(job *batchv1.Job) {
 	if job.UID == "" || job.ResourceVersion == "" {
 		c.violate("S7", "the status of %s is written without a precondition", job.Name)
@@ -21,8 +21,8 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 	}
 }
 
-// podWrite is S7 and S8 for a pod that the controller is about to delete, or to tie
-// to a Job or loose from it: the write names the pod it means, and that is ours.
+// podWrite checks S7 and S8 for a pod that the controller is about to delete, adopt, disown or
+// release: the write names the pod it means, and that is ours.
 func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
 	if ref.UID == "" {
 		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
@@ -31,7 +31,7 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	switch {
 	case pod == nil || isVoid(ref, pod):
 	case verb != "adopt" && c.recent(c.touched[pod.UID]):
-		// Perhaps it is not known yet to be somebody else's.
+		// The controller may not know yet that it has another owner.
 	case verb == "adopt":
 		c.adopts(pod, job)
 	case verb == "release" && c.freesStrays(pod):
@@ -42,12 +42,12 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	}
 }
 
-// isVoid reports whether the write is refused: somebody was faster, another leader for one.
+// isVoid reports whether the write is refused: another client, such as another leader, was faster.
 func isVoid(ref reconcile.PodRef, pod *corev1.Pod) bool {
 	return ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion
 }
 
-// changes is S8 for a pod that has a Job.
+// changes checks S8 for a pod that has a Job.
 func (c *Checker) changes(verb string, pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) {
 	owner := c.ownerForWrite(pod)
 	if h := c.jobs[owner]; h == nil || !c.isOurs(h.job) || job != nil && job.UID != owner {
@@ -57,8 +57,8 @@ func (c *Checker) changes(verb string, pod *corev1.Pod, ref reconcile.PodRef, jo
 	}
 }
 
-// ownerForWrite is the Job for which a pod may be written: the one that controls it, or
-// the last one that did, if that will not adopt it, and has left its finalizer behind
+// ownerForWrite returns the Job for which a pod may be written: the one that controls it, or
+// the last one that did, if it will not adopt the pod, and its finalizer is still there
 // (TRK-20, TRK-23).
 func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
@@ -70,8 +70,8 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	return ""
 }
 
-// adopts: a stray that the selector selects, of a Job of ours that is still there and
-// is not being deleted (JOB-35, JOB-37).
+// adopts checks an adoption: the selector matches the pod, and the Job is ours, exists, and is
+// not being deleted (JOB-35, JOB-37).
 func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 	h := c.jobs[job.UID]
 	if h == nil || !c.isOurs(h.job) {
@@ -92,8 +92,8 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 	}
 }
 
-// mayFinish: a pod that can still finish, and that no record stands for, is released only
-// as it was seen, or its success could be lost (TRK-36).
+// mayFinish checks that a pod that can still finish, and that is not recorded, is released only
+// as it was seen: otherwise its success could be lost (TRK-36).
 func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
 	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(h.job, indexOf(pod)) || c.wasOutOfRange(h, pod)
 	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {

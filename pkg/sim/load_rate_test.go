@@ -7,18 +7,18 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 )
 
 // loaded is a world whose controller has a limit on its API calls, and is measured.
 type loaded struct {
 	*World
 	t        testing.TB
-	registry metrics.KubeRegistry
+	registry kubemetrics.KubeRegistry
 	took     []time.Duration
 	jobs     []string
 	pods     int32
@@ -29,9 +29,9 @@ const workers = 5
 
 // newLoaded begins a world of its own; the options say what limits the controller has.
 func newLoaded(t testing.TB, o Options) *loaded {
-	l := &loaded{t: t, registry: metrics.NewKubeRegistry()}
+	l := &loaded{t: t, registry: kubemetrics.NewKubeRegistry()}
 	o.OnSync = func(d time.Duration) { l.took = append(l.took, d) }
-	o.Controller.Metrics = controller.NewMetrics(l.registry, clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
+	o.Controller.Metrics = metrics.New(l.registry, clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
 	l.World = NewWorld(o)
 	return l
 }

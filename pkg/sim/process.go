@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -60,7 +61,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}}
 	config.Clock = p.clock
-	p.engine = controller.NewEngine(config, cache, controller.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel})
+	p.engine = controller.NewEngine(config, cache, cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel})
 	p.dispatcher.OnOwnJob(p.engine.Own)
 	p.jobs = &stream{process: p, resource: jobsOnly, store: cache.JobStore("")}
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // controllers are the controllers that are killed again and again.
@@ -162,7 +162,7 @@ func (c *controllers) stop() {
 
 // failovers is how often the lead has changed hands.
 func (c *controllers) failovers() int {
-	lease, err := client.CoordinationV1().Leases(metav1.NamespaceDefault).Get(c.t.Context(), controller.LeaseName(soakName), metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(metav1.NamespaceDefault).Get(c.t.Context(), leader.LeaseName(soakName), metav1.GetOptions{})
 	if err != nil {
 		c.t.Errorf("reading the Lease: %v", err)
 		return 0

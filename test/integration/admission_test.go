@@ -179,7 +179,7 @@ func (a *admission) cleanUp(name string, remove func(context.Context, string, me
 	})
 }
 
-// withRules has so many pod failure policy rules; -1 is none, and no policy.
+// withRules sets a pod failure policy with n rules; no policy for -1.
 func withRules(n int) jobOption {
 	return func(s *batchv1.JobSpec) {
 		if n < 0 {
@@ -204,7 +204,7 @@ func annotated(name, value string, rules int) *batchv1.Job {
 	return job
 }
 
-// dryRun returns what the API server says of a new Job.
+// dryRun returns how the API server answers the creation of a Job.
 func (a *admission) dryRun(value string, rules int) (given []string, err error) {
 	a.warnings.texts = nil
 	_, err = a.client.BatchV1().Jobs(a.namespace).Create(a.t.Context(), annotated("new", value, rules),
@@ -246,8 +246,8 @@ func (a *admission) patch(job *batchv1.Job, subresource string, fields map[strin
 	return err
 }
 
-// mustAgree holds what the API server says of a new Job against what package rulename
-// says, and the warnings, too.
+// mustAgree compares how the API server answers the creation of a Job, including warnings,
+// with package rulename.
 func (a *admission) mustAgree(value string, rules int) (legal bool) {
 	a.t.Helper()
 	names, violations := rulename.Parse(value, rules)
@@ -271,7 +271,7 @@ func (a *admission) mustAgree(value string, rules int) (legal bool) {
 	return true
 }
 
-// isRejection reports whether a policy has rejected a request, and says so.
+// isRejection reports whether a policy has rejected a request with this message.
 func isRejection(err error, says string) bool {
 	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") && strings.Contains(err.Error(), says)
 }

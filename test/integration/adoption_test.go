@@ -25,7 +25,7 @@ var jobGet = calls(http.MethodGet, "jobs")
 // adoptions are the patches that make a Job the controller of a pod.
 func adoptions(w *wire) []call { return w.recorded(podPatch.holding(`"controller":true`)) }
 
-// createPod makes a pod that nobody controls, unless a change says otherwise.
+// createPod creates a pod, without a controller unless a change adds one.
 func (f *fixture) createPod(labels map[string]string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	f.t.Helper()
 	pod := &corev1.Pod{

@@ -99,7 +99,7 @@ func corruptJob(options ...jobOption) *batchv1.Job {
 	return newJob(append([]jobOption{completions(1), backoffLimit(3), onNode, rules}, options...)...)
 }
 
-// wantRuleNamed: rule, pod, container and exit code are told.
+// wantRuleNamed checks that a report names the rule, the pod, the container and the exit code.
 func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 	t.Helper()
 	if r.Verdict.Fate != explain.FateFailed || !ptr.Equal(r.Verdict.Rule, ptr.To[int32](1)) || r.Verdict.RuleName != name {
@@ -149,8 +149,8 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	}
 }
 
-// CLI-08: without some permissions the answer is shorter, and says so; without that for
-// Jobs there is none, and it says that.
+// CLI-08: without some permissions the explanation is shorter, and lists what is missing;
+// without permission to read Jobs there is only an error.
 func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -188,7 +188,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 }
 
 // CLI-04: Jobs of the built-in controller are explained as well as ours; it does not know
-// the names of rules, and the annotation tells them.
+// the names of rules; they come from the annotation.
 func TestJobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	f := newFixture(t)
@@ -233,8 +233,8 @@ func TestUnknownManagerIsExplained_MGB_12(t *testing.T) {
 	f.startPlugin("status", "a").wantEnd(0, "nothing has worked on the Job", "")
 }
 
-// PRP-23: the node of a terminating pod is gone, and nobody ends the pod: there is no
-// replacement, nothing is forced, and the plugin says why.
+// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no
+// replacement, nothing is forced, and the plugin explains why.
 func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -260,7 +260,7 @@ func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	if now := f.history.pod(pod.UID); now == nil || hasEnded(now) || isStopped(now) {
 		t.Errorf("somebody has ended the pod: %+v", now)
 	}
-	// Whoever may not read nodes is told what is missing.
+	// A user who may not read nodes learns what is missing.
 	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
 	gaps := f.explanation("a", "--as", viewer).Gaps
 	if len(gaps) != 1 || gaps[0].What != "nodes" || gaps[0].Command != "kubectl auth can-i get nodes" {

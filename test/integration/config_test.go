@@ -107,7 +107,7 @@ func TestManifestsApplyWithoutWarnings(t *testing.T) {
 		t.Errorf("it was applied again, which has changed it:\n%v\n%v", first, again)
 	}
 
-	// The optional parts, and what one would apply in such a namespace. Policies would be everybody's: nothing is stored.
+	// The optional parts, and what one would apply in such a namespace. Policies would apply to all namespaces: nothing is stored.
 	if _, warnings := k.run(printManifests(t, "admission"), "apply", "-f", "-", "--dry-run=server"); warnings != "" {
 		t.Errorf("admission: %s", warnings)
 	}

@@ -6,8 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Somebody edits the Job between the controller's read and its status write: the
-// write is a conflict, what it was for is decided anew, and nothing is lost.
+// A user edits the Job between the controller's read and its status write: the write is a
+// conflict, the controller decides again, and nothing is lost.
 func TestConflictIsDecidedAnew_STV_23_TRK_08(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

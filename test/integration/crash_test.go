@@ -93,7 +93,7 @@ func TestCrashAtAnyWriteKeepsCountsExact_TRK_02_TRK_03_JOB_56(t *testing.T) {
 	}
 }
 
-// tell runs the story with a controller that dies, and another one after it.
+// tell runs the story with a controller that crashes, and another one after it.
 func (f *fixture) tell(story crashStory, p *process) {
 	f.t.Helper()
 	f.create(story.job())

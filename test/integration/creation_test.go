@@ -27,9 +27,9 @@ func asking(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 }
 
-// quota limits the pods of the namespace, and waits until the API server goes by it. There is
-// nobody who counts what is used beside the API server, which only ever adds. The limit of
-// CPU is there to be told of: by it one sees which quota counts.
+// quota limits the pods of the namespace, and waits until the API server enforces it. No
+// quota controller runs, so the API server only ever adds to what is used. The limit of CPU
+// is in error messages, which shows which quota is in force.
 func (f *fixture) quota(pods, cpu string) {
 	f.t.Helper()
 	hard := corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods), corev1.ResourceRequestsCPU: resource.MustParse(cpu)}

@@ -58,8 +58,8 @@ func (f *fixture) tokenFor(account, secret string) string {
 	return answer.Status.Token
 }
 
-// revoke makes a token invalid, and waits until the API server says so, which keeps what
-// it knows of tokens for ten seconds.
+// revoke makes a token invalid, and waits until the API server, which caches tokens for ten
+// seconds, rejects it.
 func (f *fixture) revoke(token, secret string) {
 	f.t.Helper()
 	if err := f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}); err != nil {
@@ -74,8 +74,8 @@ func (f *fixture) revoke(token, secret string) {
 	})
 }
 
-// pluginConfig is a way to the API server whose credentials come from a plugin, which
-// says what is in the file.
+// pluginConfig returns a configuration whose credentials come from a plugin, which prints
+// the file.
 func pluginConfig(t *testing.T, file string) *rest.Config {
 	t.Helper()
 	config := rest.AnonymousClientConfig(apiServer.config)
@@ -88,7 +88,7 @@ func pluginConfig(t *testing.T, file string) *rest.Config {
 
 // The controller's token is revoked, and it cannot do anything, for as long as its plugin
 // has no other one. Then it continues, without a restart. (That tokens and certificates in
-// files are read anew is tested where the controller's client is made, in internal/cli.)
+// files are read again is tested where the controller's client is made, in internal/cli.)
 func TestControllerGoesOnAfterExpiredCredentials_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -16,7 +16,7 @@ import (
 )
 
 // forbid makes an admission policy that rejects writes to pods of the namespace, and waits
-// until the API server obeys it, which the probe tells. It returns what ends that.
+// until the API server enforces it, as the probe shows. It returns a function that removes it.
 func (f *fixture) forbid(operation admissionv1.OperationType, expression string, reason *metav1.StatusReason, probe func() error) (lift func()) {
 	f.t.Helper()
 	name := strings.ToLower(string(operation)) + "." + f.namespace
@@ -101,7 +101,7 @@ func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 }
 
 // JOB-47: pods that cannot be created are one event with a count, however often that is
-// tried: what the API server says holds no name of a pod that does not exist.
+// tried: the message does not have the name of a pod that does not exist.
 func TestPodsThatCannotBeCreated_JOB_47(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -95,7 +95,7 @@ func (f *fixture) everyEvent() []corev1.Event {
 	return list.Items
 }
 
-// told are all events of the namespace, as "type reason xcount: message", in order.
+// told returns all events of the namespace, as "type reason xcount: message", in order.
 func (f *fixture) told() (texts []string) {
 	f.t.Helper()
 	for _, e := range f.everyEvent() {

@@ -50,7 +50,7 @@ func TestCrashAfterFailureTargetKeepsTheReason_PFP_08(t *testing.T) {
 			p.crash()
 
 			deletes(f, pods[0])
-			// What the other pod would say is another reason.
+			// The other pod would lead to another reason.
 			f.kubelet.exit(2, pods[1])
 			f.startController()
 			job := f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_0", 0, 2)

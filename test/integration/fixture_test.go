@@ -34,7 +34,7 @@ type fixture struct {
 	now int
 	// tolerated are invariants that the test breaks on purpose.
 	tolerated []string
-	// ours says which Jobs controllers may write.
+	// ours reports whether our controllers may write the Job.
 	ours func(*batchv1.Job) bool
 }
 

@@ -51,7 +51,7 @@ func (k *kubelet) terminate(pods ...*corev1.Pod) {
 	k.confirm(pods...)
 }
 
-// confirm tells that the containers of pods that are being deleted are stopped.
+// confirm reports that the containers of pods that are being deleted have stopped.
 func (k *kubelet) confirm(pods ...*corev1.Pod) {
 	k.f.t.Helper()
 	for _, pod := range pods {
@@ -110,7 +110,7 @@ func statusPatch(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) ([]byte
 	})
 }
 
-// outcome says how a running pod ends; "" lets it run on. nth is 1 for the first
+// outcome returns how a running pod ends; "" if it keeps running. nth is 1 for the first
 // pod of the namespace.
 type outcome func(pod *corev1.Pod, nth int) corev1.PodPhase
 

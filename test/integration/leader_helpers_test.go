@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // times are how fast an election is.
@@ -65,7 +66,7 @@ func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, opti
 	for _, o := range options {
 		o(&config)
 	}
-	election := controller.Election{
+	election := leader.Election{
 		Client: newClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: t.lease, RenewDeadline: t.renew, RetryPeriod: t.retry,
 	}

@@ -56,8 +56,8 @@ func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Logf("%d leaders died before the end; with a lease of %v and tries every %v, the other one led after at most %v", killed, shortLease.lease, shortLease.retry, longest)
 }
 
-// The leader dies while an index waits for its retry: who follows neither shortens the
-// wait nor begins it anew.
+// The leader dies while an index waits for its retry: the next leader neither
+// shortens the wait nor restarts it.
 func TestFailOverDuringBackoff_JOB_56_BLI_27(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -18,7 +18,7 @@ func newLeash() (leash, error) {
 	return leash{dir}, err
 }
 
-// leashScript becomes the program, and leaves a watcher behind that looks once a
+// leashScript executes the program, and leaves a watcher behind that checks once a
 // second whether the test process and the program are still there.
 const leashScript = `#!/bin/sh
 (

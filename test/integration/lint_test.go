@@ -147,8 +147,8 @@ func newLintServer(t *testing.T) *lintServer {
 	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.config, "user"))}
 }
 
-// compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding that
-// says so.
+// compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding
+// with Rejected.
 func (s *lintServer) compare(what, resource string, object map[string]any) {
 	s.t.Helper()
 	content := runtime.DeepCopyJSON(jsonNumbers(object))

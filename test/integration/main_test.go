@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// waitALot runs many tests at once, unless -parallel says otherwise: they mostly wait.
+// waitALot runs many tests at once, unless -parallel is set: they mostly wait.
 func waitALot() error {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

@@ -97,8 +97,8 @@ func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 	}
 }
 
-// While no watch of Jobs is there the Job goes without a trace: the list that follows
-// tells, and its pods are freed.
+// A Job is deleted while Jobs are not watched: the next list does not have it, and its pods
+// are released.
 func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan} {
@@ -155,7 +155,7 @@ func TestPodTurnsUpAfterItsJob_TRK_20_TRK_21(t *testing.T) {
 	f.create(newJob(completions(1)))
 	f.until("an answer is lost", func() bool { return loss.count() > 0 })
 	pods := f.untilActive(1)
-	// Nor does the list that would tell get through.
+	// The list that would show it fails, too.
 	p.wire.reject(calls(http.MethodGet, "pods"), http.StatusInternalServerError)
 	f.collect("a", metav1.DeletePropagationBackground, pods)
 	f.create(named("later", newJob(parallelism(0))))
@@ -168,8 +168,8 @@ func TestPodTurnsUpAfterItsJob_TRK_20_TRK_21(t *testing.T) {
 // is to free them.
 type straysCase struct {
 	name string
-	// of returns the owner, and labels, of the pod; made says that it carries the mark
-	// of this program.
+	// of returns the owner, and labels, of the pod; made reports whether it carries the
+	// mark of this program.
 	owner  *metav1.OwnerReference
 	labels map[string]string
 	made   bool

@@ -128,8 +128,8 @@ func (w *wire) commitAndHang(m match) *held {
 	return h
 }
 
-// Both watches are told, in the middle of them, that what they follow is no longer there.
-// While there is none, a pod ends, one goes without a trace, and the Job is edited.
+// Both watches end because their resourceVersion has expired. While there is no watch, a pod
+// ends, another one is removed, and the Job is edited.
 func TestWatchesExpire_JOB_55_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -171,7 +171,7 @@ func (e *expiry) hitsOf(resource string) int {
 	return e.hits[resource]
 }
 
-// expire lets watches begin, and tells them at once that they are too old.
+// expire lets watches start, and then answers that their resourceVersion has expired.
 func (w *wire) expire(m match) *expiry {
 	e := &expiry{hits: map[string]int{}}
 	e.fault = w.add(&fault{forges: true, match: func(c call) bool {

@@ -31,7 +31,7 @@ func judgeCalls(history *recorder, ours func(*batchv1.Job) bool, w *wire) []stri
 type owners struct {
 	ours map[types.UID]bool
 	// pods are the UIDs of the pods of a name, and the Job that each belongs to, or, if
-	// it never had an owner, says that it belonged to.
+	// it never had an owner, that its labels name.
 	pods map[string]map[types.UID]types.UID
 }
 

@@ -346,7 +346,7 @@ func TestNoHeadOfLineBlocking_BLI_14_BLI_23_BLI_24(t *testing.T) {
 	f.wantPodsEver(6)
 }
 
-// A restart in the middle of a wait neither ends it nor begins it anew.
+// A restart in the middle of a wait neither ends nor restarts it.
 func TestRestartKeepsTheDelay_BLI_22_BLI_27(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -592,8 +592,8 @@ func TestNoWritesForFailedIndexes_BLI_33(t *testing.T) {
 	}
 }
 
-// The API server lets the two be together though failures of containers that are
-// restarted count nowhere: the Job runs, and its user is told, once.
+// The API server accepts both, although failures of containers that are restarted do not
+// count: the Job runs, and one event warns the user.
 func TestOnFailureJobPerIndexRuns_BLI_40(t *testing.T) {
 	t.Parallel()
 	const reason = "BackoffLimitPerIndexOnFailure"

@@ -16,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -85,7 +86,7 @@ func (k *kubelet) exit(code int32, pods ...*corev1.Pod) {
 	k.set(pods, corev1.PodFailed, code)
 }
 
-// failBy ends a pod with a condition, and no container that says why.
+// failBy ends a pod with a condition, and without a container that shows why.
 func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
 	k.f.t.Helper()
 	k.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{condition}})
@@ -205,13 +206,13 @@ func (f *fixture) untilEvent(job, reason string) corev1.Event {
 // meter reads what controllers count.
 type meter struct {
 	f        *fixture
-	registry metrics.KubeRegistry
-	metrics  *controller.Metrics
+	registry kubemetrics.KubeRegistry
+	metrics  *metrics.Metrics
 }
 
 func (f *fixture) newMeter() *meter {
-	registry := metrics.NewKubeRegistry()
-	return &meter{f: f, registry: registry, metrics: controller.NewMetrics(registry, clock.RealClock{})}
+	registry := kubemetrics.NewKubeRegistry()
+	return &meter{f: f, registry: registry, metrics: metrics.New(registry, clock.RealClock{})}
 }
 
 func (m *meter) counts(c *controller.Config) { c.Metrics = m.metrics }

@@ -19,7 +19,7 @@ func maxFailedIndexes(n int32) jobOption { return func(s *batchv1.JobSpec) { s.M
 // none is the failedIndexes of a status that has no such field.
 const none = "none"
 
-// failedIndexesOf tells an empty list from none at all.
+// failedIndexesOf returns the failed indexes; an empty list differs from an unset one.
 func failedIndexesOf(job *batchv1.Job) string { return ptr.Deref(job.Status.FailedIndexes, none) }
 
 // untilIndexes waits for a status with exactly these numbers and indexes.
@@ -43,7 +43,7 @@ func (f *fixture) podOfIndex(i int32) *corev1.Pod {
 	return f.untilPods(1, fmt.Sprintf("active of index %d", i), ofIndex(i))[0]
 }
 
-// wantFailureCount checks what a pod says of the failures of its index; none for nothing.
+// wantFailureCount checks the failure count of the index on a pod; none if it is unset.
 func (f *fixture) wantFailureCount(pod *corev1.Pod, want string) {
 	f.t.Helper()
 	got, there := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]

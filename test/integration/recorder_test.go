@@ -103,7 +103,7 @@ func (r *recorder) changes() <-chan struct{} {
 	return r.changed
 }
 
-// wait returns when something is reached, or says after a while that it is not.
+// wait waits until reached, and reports whether that happened in time.
 func (r *recorder) wait(reached func() bool) bool {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -240,7 +240,7 @@ func (r *recorder) sorted() (versions []version) {
 }
 
 // finish waits until the recorder has seen all that happened, and stops it. It
-// says whether the history is complete.
+// reports whether the history is complete.
 func (r *recorder) finish() bool {
 	r.t.Helper()
 	defer r.watched()

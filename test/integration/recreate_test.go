@@ -70,7 +70,7 @@ func TestJobIsRecreatedForUs_MGB_03_JOB_20(t *testing.T) {
 	f.untilComplete("a", 1, 0)
 }
 
-// A Job that failed often is created anew: its pods do not wait.
+// A Job that failed often is created again: its pods do not wait.
 func TestRecreatedJobStartsFresh_JOB_20_JOB_38(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -36,8 +36,8 @@ func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
 	f.wantUntouched(other)
 }
 
-// Whoever created the pods of a Job that is gone, and whoever ran the Job: nobody else
-// lets them go any more (TRK-22).
+// No other controller releases the pods of a deleted Job, no matter which controller created
+// them or ran the Job (TRK-22).
 func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -63,8 +63,8 @@ func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 	f.until("the pod is let go", func() bool { now := f.history.pod(pod.UID); return now == nil || !isTracked(now) })
 }
 
-// TRK-20, TRK-22: pods of a Job with a selector of its own say nothing of that Job once it is
-// gone, as after kubectl delete --cascade=orphan while no controller runs. They are released,
+// TRK-20, TRK-22: pods of a Job with manualSelector do not name that Job once it is gone, as
+// after kubectl delete --cascade=orphan while no controller runs. They are released,
 // unless another Job may adopt them.
 func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
 	t.Parallel()

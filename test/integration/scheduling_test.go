@@ -9,7 +9,7 @@ import (
 )
 
 // A Job that asks for gang scheduling gets no pods, which would start without their gang; an
-// event says so, and its deadline ends it.
+// event reports that, and its deadline ends it.
 func TestJobThatAsksForAGangGetsNoPods_JOB_64(t *testing.T) {
 	t.Parallel()
 	const said = "Warning SchedulingNotSupported x1: No pods are created: the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support"

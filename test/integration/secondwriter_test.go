@@ -10,8 +10,8 @@ import (
 )
 
 // MGB-16: another controller writes the status of our Job, as the built-in one does on a
-// cluster that does not know spec.managedBy. Every one of its writes is noticed, once, and
-// told in an event; the counts are right all the same.
+// cluster that does not know spec.managedBy. Each of its writes is noticed once, and an
+// event reports it; the counts remain correct.
 func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -61,7 +61,7 @@ func TestWatchesAreLate_TRK_18_TRK_19(t *testing.T) {
 	})
 }
 
-// While no watch is there a pod goes without a trace: the list that follows tells.
+// A pod is removed while pods are not watched: the next list does not have it.
 func TestWatchMissesADeletion_JOB_55(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

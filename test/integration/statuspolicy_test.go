@@ -184,8 +184,8 @@ func TestSpecAndStatusAreApart_STV_24(t *testing.T) {
 	}
 }
 
-// A recorded pod is gone before its finalizer can be removed, and no watch tells: the
-// answer is enough to count it.
+// A recorded pod is gone before its finalizer can be removed, and no watch delivers that: the
+// answer to the patch is enough to count it.
 func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
 	t.Parallel()
 	for name, ends := range map[string]func(*kubelet, ...*corev1.Pod){"succeeded": (*kubelet).succeed, "failed": (*kubelet).fail} {
@@ -266,8 +266,8 @@ func (f *fixture) lateCreation(job *batchv1.Job) *corev1.Pod {
 	return pod
 }
 
-// A Job that is deleted, or finished, lets all its pods go, though no watch told of
-// what became of them.
+// A Job that is deleted, or finished, releases all its pods, although no watch delivered what
+// happened to them.
 func TestPodEventsAreLost_TRK_21(t *testing.T) {
 	t.Parallel()
 	// missing is a while without a watch of pods; what happens in it comes with a list.

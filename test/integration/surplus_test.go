@@ -31,8 +31,8 @@ func (f *fixture) addPod(job *batchv1.Job, index int32) *corev1.Pod {
 	return pod
 }
 
-// A pod too many cannot be taken away before it has succeeded like the others. The Job is
-// complete, and one event says what is odd about it.
+// A surplus pod cannot be deleted before it has succeeded like the others. The Job is
+// complete, and one event reports the surplus.
 func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	t.Parallel()
 	const event = "TooManySucceededPods"

@@ -127,8 +127,8 @@ func TestResumeWaitsForTerminatingPods_PRP_13(t *testing.T) {
 }
 
 // JOB-30: while a Job is suspended and has no active pods, resources and labels of its template
-// may change, since Kubernetes 1.37 those labels too that the API server put there and that
-// say whose the pods are. New pods are as the template says then; the Job's stay the Job's.
+// may change, since Kubernetes 1.37 also those labels that the API server added and that name
+// the Job. New pods follow the new template, and still belong to the Job.
 func TestResumedJobHasTheNewTemplate_JOB_30(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// trace tells the history of a namespace, one version a line.
+// trace returns the history of a namespace, one version per line.
 func (r *recorder) trace() string {
 	var b strings.Builder
 	for _, v := range r.stored() {

@@ -66,7 +66,7 @@ func TestFinishedPodsAreDeleted_TRK_27(t *testing.T) {
 	f.wantPodsEver(5)
 }
 
-// What is recorded as failed stays failed, though the pod says otherwise later.
+// A pod that is recorded as failed stays failed, even if its phase changes later.
 func TestRecordedFailureStays_TRK_16(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

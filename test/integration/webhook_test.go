@@ -16,10 +16,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// Nobody lets the finalizer of one pod be removed, forever. The Job's other pods are
-// counted, other Jobs end, the tries become rarer, and an event, the log and metrics say
-// what is wrong. Once it is possible, everything is counted. (That the event says it in
-// the right words, and once, is tested with the events.)
+// An admission policy forbids removing the finalizer of one pod. The Job's other pods are
+// counted, other Jobs end, the tries become rarer, and an event, the log and metrics show
+// what is wrong. Once it is possible, everything is counted. (The text of the event, and that
+// there is only one, are tested with the events.)
 func TestOnePodCannotBeFreed_REG_31_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

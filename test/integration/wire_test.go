@@ -58,7 +58,7 @@ func (m match) named(name string) match {
 // wire is between one controller and the API server. It records all requests, and
 // disturbs those that a test asks it to.
 type wire struct {
-	// severed says that nothing gets through anymore.
+	// severed reports whether nothing gets through anymore.
 	severed atomic.Bool
 
 	mu      sync.Mutex

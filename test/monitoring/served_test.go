@@ -16,12 +16,12 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/utils/clock"
 
 	_ "github.com/batchjob-dev/kubectl-batchjob/internal/cli" // Links the metrics that the controller serves.
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 )
 
 // series are the label names of series by name, as Prometheus knows them.
@@ -70,14 +70,14 @@ func served(t *testing.T) series {
 
 // histograms is a registry that notes which metrics are histograms.
 type histograms struct {
-	metrics.KubeRegistry
+	kubemetrics.KubeRegistry
 	names map[string]bool
 }
 
-func (h histograms) MustRegister(list ...metrics.Registerable) {
+func (h histograms) MustRegister(list ...kubemetrics.Registerable) {
 	h.KubeRegistry.MustRegister(list...)
 	for _, r := range list {
-		if vector, is := r.(*metrics.HistogramVec); is {
+		if vector, is := r.(*kubemetrics.HistogramVec); is {
 			h.names[vector.FQName()] = true
 		}
 	}
@@ -89,9 +89,9 @@ var goldenLine = regexp.MustCompile(`(?m)^([a-z_]+)\{(.*)\}$`)
 // against the code.
 func (s series) addOwn(t *testing.T) {
 	t.Helper()
-	registry := histograms{metrics.NewKubeRegistry(), map[string]bool{}}
-	controller.NewMetrics(registry, clock.RealClock{})
-	text, err := os.ReadFile("../../pkg/controller/testdata/metrics.txt")
+	registry := histograms{kubemetrics.NewKubeRegistry(), map[string]bool{}}
+	metrics.New(registry, clock.RealClock{})
+	text, err := os.ReadFile("../../pkg/controller/metrics/testdata/metrics.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // view is what there is in a namespace at one time: as it was served, and typed.
@@ -66,7 +66,7 @@ func (s *stage) lookAtLease(ctx context.Context, v *view) error {
 	if s.isBuiltin {
 		return nil
 	}
-	item, err := s.objects.Resource(leaseResource).Namespace(leaseNamespace).Get(ctx, controllerpkg.LeaseName(s.managedBy), metav1.GetOptions{})
+	item, err := s.objects.Resource(leaseResource).Namespace(leaseNamespace).Get(ctx, leader.LeaseName(s.managedBy), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
@@ -65,7 +66,7 @@ func (e *Explainer) facts(ctx context.Context, object *unstructured.Unstructured
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.Client, gather.Options{
 			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy,
-			LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+			LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
 		})
 	})
 	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil

@@ -15,13 +15,13 @@ import (
 	componentoptions "k8s.io/component-base/config/options"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // electionOptions are the --leader-elect flags, and the election that they ask for.
 type electionOptions struct {
 	leader   componentconfig.LeaderElectionConfiguration
-	election *controller.Election
+	election *leader.Election
 	watchdog *leaderelection.HealthzAdaptor
 }
 
@@ -58,7 +58,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
-		o.leader.ResourceName = controller.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
+		o.leader.ResourceName = leader.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
 	}
 	if o.leader.ResourceNamespace == "" {
 		namespace, _, err := c.kube.ToRawKubeConfigLoader().Namespace()
@@ -72,7 +72,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 		return fmt.Errorf("reading the host name, for the leader election: %w", err)
 	}
 	o.watchdog = leaderelection.NewLeaderHealthzAdaptor(watchdogGrace)
-	o.election = &controller.Election{
+	o.election = &leader.Election{
 		Namespace: o.leader.ResourceNamespace, Name: o.leader.ResourceName, Identity: host + "_" + string(uuid.NewUUID()),
 		LeaseDuration: o.leader.LeaseDuration.Duration, RenewDeadline: o.leader.RenewDeadline.Duration, RetryPeriod: o.leader.RetryPeriod.Duration,
 		Watchdog: o.watchdog,

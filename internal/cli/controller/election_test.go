@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // JOB-56: what is wrong with an election is wrong usage, and said before anything is contacted.
@@ -79,9 +80,9 @@ func TestFlagsMakeTheElection_JOB_56(t *testing.T) {
 		name      string
 		times     [3]time.Duration
 	}{
-		"defaults":      {nil, "ns1", controller.LeaseName(controller.DefaultManagedBy), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
-		"own Jobs":      {[]string{"--managed-by=example.com/jobs"}, "ns1", controller.LeaseName("example.com/jobs"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
-		"one namespace": {[]string{"-n=ns2"}, "ns2", controller.LeaseName(controller.DefaultManagedBy, "ns2"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"defaults":      {nil, "ns1", leader.LeaseName(controller.DefaultManagedBy), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"own Jobs":      {[]string{"--managed-by=example.com/jobs"}, "ns1", leader.LeaseName("example.com/jobs"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
+		"one namespace": {[]string{"-n=ns2"}, "ns2", leader.LeaseName(controller.DefaultManagedBy, "ns2"), [3]time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}},
 		"own names and times": {[]string{
 			"--leader-elect-resource-namespace=ns3", "--leader-elect-resource-name=mine",
 			"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",

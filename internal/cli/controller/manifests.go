@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/config"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 const (
@@ -123,7 +123,7 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 	m := manifests{parts: parts, managedBy: o.config.ManagedBy, namespaces: o.config.Namespaces}
 	if slices.Contains(parts, controllerPart) {
 		if flags.Changed("managed-by") && !flags.Changed("leader-elect-resource-name") {
-			arguments = append(arguments, "--leader-elect-resource-name="+controller.LeaseName(o.config.ManagedBy))
+			arguments = append(arguments, "--leader-elect-resource-name="+leader.LeaseName(o.config.ManagedBy))
 		}
 		if err := o.validateElection(); err != nil {
 			return err

@@ -34,6 +34,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
 // printed is what --print-manifests prints, by kind and name, as kind/name or kind/namespace/name.
@@ -246,7 +247,7 @@ func TestManifestsFitTheController(t *testing.T) {
 		t.Fatalf("%q: %v", container.Args, err)
 	}
 	// Where it would be without the flag, and where explanations look for it.
-	if want := controller.LeaseName(controller.DefaultManagedBy); o.leader.ResourceName != want {
+	if want := leader.LeaseName(controller.DefaultManagedBy); o.leader.ResourceName != want {
 		t.Errorf("the Lease is %s, not %s", o.leader.ResourceName, want)
 	}
 	if !o.leader.LeaderElect || *d.Spec.Replicas != 2 || o.logging.Format != "json" {
@@ -350,7 +351,7 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 		"--vmodule engine=4,apply=5":       pods + " --logging-format=json --vmodule=engine=4,apply=5",
 		"--leader-elect-lease-duration 1m": pods + " --logging-format=json --leader-elect-lease-duration=1m0s",
 		"--feature-gates JobSuccessPolicy=false --feature-gates PodFailurePolicyName=false": pods + " --logging-format=json --feature-gates=JobSuccessPolicy=false,PodFailurePolicyName=false",
-		"--concurrent-job-syncs 20 --managed-by example.com/jobs --kube-api-qps=-1":         "controller --leader-elect --leader-elect-resource-name=" + controller.LeaseName("example.com/jobs") + " --logging-format=json --concurrent-job-syncs=20 --kube-api-qps=-1 --managed-by=example.com/jobs",
+		"--concurrent-job-syncs 20 --managed-by example.com/jobs --kube-api-qps=-1":         "controller --leader-elect --leader-elect-resource-name=" + leader.LeaseName("example.com/jobs") + " --logging-format=json --concurrent-job-syncs=20 --kube-api-qps=-1 --managed-by=example.com/jobs",
 		"--managed-by example.com/jobs --leader-elect-resource-name x":                      "controller --leader-elect --leader-elect-resource-name=x --logging-format=json --managed-by=example.com/jobs",
 		"--leader-elect-resource-name mine --namespaces a":                                  "controller --leader-elect --leader-elect-resource-name=mine --logging-format=json --namespaces=a",
 		// As the kubelet reads it: $(NAME) would be a variable, and $$ is one dollar.

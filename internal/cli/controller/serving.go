@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/component-base/metrics"
+	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_…
 	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_…
@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 )
 
 // servingOptions are the flags of what the controller serves.
@@ -28,7 +29,7 @@ type servingOptions struct {
 	certFile, keyFile             string
 
 	reviews  kubernetes.Interface
-	gatherer metrics.Gatherer
+	gatherer kubemetrics.Gatherer
 	// working is nil in a process that waits for the lead, or begins, or ends.
 	working atomic.Pointer[controller.Runtime]
 }
@@ -56,8 +57,8 @@ func (o *servingOptions) validate() error {
 
 // complete makes the metrics, and the client that asks who may read them.
 func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
-	registry := metrics.NewKubeRegistry()
-	c.config.Metrics = controller.NewMetrics(registry, clock.RealClock{})
+	registry := kubemetrics.NewKubeRegistry()
+	c.config.Metrics = metrics.New(registry, clock.RealClock{})
 	o.gatherer = prometheus.Gatherers{registry, legacyregistry.DefaultGatherer}
 	o.reviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout)
 	return err

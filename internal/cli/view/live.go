@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -53,7 +54,7 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	}
 	return live.NewSource(live.Config{
 		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
-		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return controller.LeaseName(managedBy) },
+		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
 		Explain: cmdutil.InOneLine, Guard: guarded,
 	}), nil
 }

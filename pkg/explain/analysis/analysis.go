@@ -40,8 +40,8 @@ type analysis struct {
 	byCause []*causeGroup
 	// late are the pods that a controller should have recorded by now, see overdue.
 	late *latePods
-	// recorded are the pods that the status lists as ended and not counted, see notRecorded.
-	recorded map[types.UID]bool
+	// uncounted are the pods that the status records and does not count yet.
+	uncounted map[types.UID]corev1.PodPhase
 	// warnings are the latest by pod, see lastWarning.
 	warnings map[string]*explain.Event
 }
@@ -65,7 +65,7 @@ func analyse(f *explain.Input, o explain.Options) *analysis {
 	slices.SortFunc(sorted.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
-	a := &analysis{Input: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec}
+	a := &analysis{Input: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec, uncounted: uncountedPods(f.Job)}
 	a.podLists = podsByState(a.pods)
 	a.compute()
 	if a.outcome = outcomeOf(a.job); a.outcome.byRule() {
@@ -164,19 +164,14 @@ func (a *analysis) compute() {
 // findFailures collects the pods in phase Failed, and those that the accounting takes for
 // failed though they only terminate (podReplacementPolicy TerminatingOrFailed).
 func (a *analysis) findFailures() {
-	recorded := map[types.UID]bool{}
+	failed := map[types.UID]bool{}
 	for _, f := range a.plan.Findings.RecordedFailed {
-		recorded[f.Pod.UID] = true
-	}
-	if u := a.job.Status.UncountedTerminatedPods; u != nil {
-		for _, uid := range u.Failed {
-			recorded[uid] = true
-		}
+		failed[f.Pod.UID] = true
 	}
 	kinds := causeKinds{}
 	a.failures = make([]failure, 0, int(a.phaseFailed)+len(a.terminating))
 	for _, p := range a.pods {
-		if !a.inFocus(p) || p.Phase != corev1.PodFailed && (p.IsTerminal() || !recorded[p.UID]) {
+		if !a.inFocus(p) || p.Phase != corev1.PodFailed && (p.IsTerminal() || !failed[p.UID] && a.uncounted[p.UID] != corev1.PodFailed) {
 			continue
 		}
 		f := failure{pod: p, match: a.matches[p.UID]}

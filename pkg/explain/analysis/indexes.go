@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -133,3 +135,181 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 // roomForRetries says that an index gets its next pod as soon as its back-off has ended: no
 // other pod has to end before.
 func (a *analysis) roomForRetries() bool { return a.plan.Findings.RetryHeld }
+
+// maxIndexDetails is how many indexes are told one by one.
+const maxIndexDetails = 100
+
+// indexDetails collects what is known of single indexes.
+type indexDetails struct {
+	*analysis
+	sets *indexSets
+	// infos are in no order, and have no State before sorted; places is where that of an
+	// index is.
+	infos  []explain.IndexInfo
+	places map[int32]int
+}
+
+// detailsInFocus are those of the indexes that the report is about.
+func (a *analysis) detailsInFocus() ([]explain.IndexInfo, int32) {
+	sets := a.indexSets()
+	return a.indexDetails(&sets)
+}
+
+// indexDetails tells of each index that failed, waits, or runs again, and how many more
+// there are.
+func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
+	d := &indexDetails{analysis: a, sets: sets}
+	again := 0
+	for _, p := range a.active {
+		if d.isAgain(p) {
+			again++
+		}
+	}
+	most := len(a.failures) + again
+	d.places, d.infos = make(map[int32]int, most), make([]explain.IndexInfo, 0, most)
+	for i := range a.failures { // The latest first.
+		if f := &a.failures[i]; d.has(f.pod.Index) && !f.consequence {
+			d.failed(f)
+		}
+	}
+	for _, p := range a.active {
+		if d.isAgain(p) {
+			d.again(p)
+		}
+	}
+	for _, w := range a.indexWaits() {
+		if d.wants(w.index) && sets.backingOff.Contains(w.index) {
+			d.at(w.index).Until = explain.TimeOf(w.until)
+		}
+	}
+	d.withoutPods()
+	return d.sorted()
+}
+
+// most is how many indexes are told one by one.
+func (d *indexDetails) most() int {
+	if d.o.MaxPods < 0 {
+		return math.MaxInt32
+	}
+	return maxIndexDetails
+}
+
+func (d *indexDetails) has(index int32) bool {
+	return index >= 0 && index < ptr.Deref(d.spec.Completions, 0)
+}
+
+// wants says that the report is about the index.
+func (d *indexDetails) wants(index int32) bool { return d.o.Index == nil || *d.o.Index == index }
+
+// at is what is known of an index, up to the next call.
+func (d *indexDetails) at(index int32) *explain.IndexInfo {
+	place, known := d.places[index]
+	if !known {
+		place = len(d.infos)
+		d.places[index] = place
+		d.infos = append(d.infos, explain.IndexInfo{Index: index})
+	}
+	return &d.infos[place]
+}
+
+// failed adds a failed pod. Each carries the failures before it if the Job has
+// backoffLimitPerIndex; else they are counted.
+func (d *indexDetails) failed(f *failure) {
+	info := d.at(f.pod.Index)
+	info.Attempt = max(info.Attempt, f.pod.Attempt)
+	if info.Pod == "" {
+		info.Pod, info.Cause, info.Failure = f.pod.Name, f.kind.text, &f.kind.failure
+	}
+	failures, ignored := int32(1), int32(0)
+	if f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {
+		failures, ignored = 0, 1
+	}
+	if d.perIndex() {
+		info.Failures, info.Ignored = max(info.Failures, saturatingAdd(f.pod.Failures, failures)), max(info.Ignored, saturatingAdd(f.pod.Ignored, ignored))
+		return
+	}
+	info.Failures, info.Ignored = info.Failures+failures, info.Ignored+ignored
+}
+
+// allowed is how many attempts an index may have: ignored ones are on top.
+func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempts(), ignored) }
+
+// saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
+func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
+
+// isAgain says that an active pod runs after others of its index have failed.
+func (d *indexDetails) isAgain(p *explain.Pod) bool {
+	return p.Attempt > 1 && d.inFocus(p) && d.has(p.Index)
+}
+
+// again adds a pod that runs after others have failed.
+func (d *indexDetails) again(p *explain.Pod) {
+	info := d.at(p.Index)
+	info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
+	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
+}
+
+// withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one
+// that was asked for.
+func (d *indexDetails) withoutPods() {
+	if d.o.Pod != "" {
+		return
+	}
+	if d.o.Index != nil {
+		if d.has(*d.o.Index) {
+			d.at(*d.o.Index)
+		}
+		return
+	}
+	for index := range d.sets.failed.All() {
+		if len(d.infos) >= d.most() {
+			return
+		}
+		d.at(index)
+	}
+}
+
+// sorted puts the indexes in the order of their states, and of themselves in each.
+func (d *indexDetails) sorted() (list []explain.IndexInfo, omitted int32) {
+	byState := d.byState()
+	list = make([]explain.IndexInfo, 0, min(len(d.infos), d.most()))
+	for _, places := range byState {
+		for _, place := range places[:min(len(places), cap(list)-len(list))] {
+			info := &d.infos[place]
+			if d.perIndex() {
+				info.Attempts = d.allowed(info.Ignored)
+			}
+			list = append(list, *info)
+		}
+	}
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list, int32(len(d.infos) - len(list))
+}
+
+// byState notes the state of each index, and returns their places by state: it goes up
+// the indexes and the sets together, once.
+func (d *indexDetails) byState() [][]int {
+	order := make([]uint64, len(d.infos))
+	for i := range d.infos {
+		order[i] = sortKey(d.infos[i].Index, i)
+	}
+	slices.Sort(order)
+	sets := d.sets.ranked()
+	cursors, byState := make([]indexset.Cursor, len(sets)), make([][]int, len(sets))
+	for i := range sets {
+		cursors[i] = sets[i].set.Cursor()
+	}
+	for _, key := range order {
+		place := placeOf(key)
+		info := &d.infos[place]
+		for i := range sets {
+			if cursors[i].Count(indexset.Interval{First: info.Index, Last: info.Index}) > 0 {
+				info.State, byState[i] = sets[i].state, append(byState[i], place)
+				break
+			}
+		}
+	}
+	return byState
+}

@@ -3,14 +3,13 @@ package analysis
 import (
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -87,25 +86,6 @@ func (a *analysis) conditions() []explain.Condition {
 		})
 	}
 	return out
-}
-
-func (a *analysis) countPods() explain.Counts {
-	status := &a.job.Status
-	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
-	if u := status.UncountedTerminatedPods; u != nil {
-		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
-	}
-	for i := range a.failures {
-		if m := a.failures[i].match; m != nil && m.Action == batchv1.PodFailurePolicyActionIgnore {
-			c.IgnoredFailures++
-		}
-	}
-	if !a.PodsRead {
-		return c
-	}
-	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
-	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
-	return c
 }
 
 // OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more

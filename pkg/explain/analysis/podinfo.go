@@ -148,10 +148,8 @@ func (a *analysis) accounting() map[types.UID]string {
 	for _, w := range a.plan.Findings.AwaitReplacement {
 		out[w.Pod.UID] = explain.AwaitsReplacement
 	}
-	if u := a.job.Status.UncountedTerminatedPods; u != nil {
-		for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
-			out[uid] = explain.Recorded
-		}
+	for uid := range a.uncounted {
+		out[uid] = explain.Recorded
 	}
 	return out
 }

@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// IsAmbiguous reports whether the write may have succeeded anyway: the answer is not
+// from the API server, or is a timeout.
+func IsAmbiguous(err error) bool {
+	return apierrors.ReasonForError(err) == "" || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
+}
+
+// IsTransient reports whether the same write may succeed later.
+func IsTransient(err error) bool {
+	return IsAmbiguous(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
+}
+
+// IsRejection reports whether the API server will reject the write every time: what it stores
+// is invalid, or a webhook or a policy denies it.
+func IsRejection(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// IsOtherPod reports whether the pod is not the one that the patch was for: the patch would
+// change its UID, or add a second controller. An admission webhook may reject a write as
+// invalid too, without a cause; that error is permanent (REG-31).
+func IsOtherPod(err error) bool {
+	causes := DetailsOf(err).Causes
+	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
+		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
+	})
+}
+
+// IsMissing reports whether the API server has no object of this name. A webhook or a proxy
+// may answer with the same code, but does not name the object.
+func IsMissing(err error, resource, name string) bool {
+	d := DetailsOf(err)
+	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name
+}
+
+// DetailsOf returns the details of an API error.
+func DetailsOf(err error) metav1.StatusDetails {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+		return *status.Status().Details
+	}
+	return metav1.StatusDetails{}
+}

@@ -1,0 +1,223 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// Live is a cluster behind an API server.
+type Live struct {
+	client kubernetes.Interface
+	// named reads Jobs as they are stored; nil if the client is a fake.
+	named   *namedJobs
+	timeout time.Duration
+}
+
+// NewLive returns the cluster that the client accesses, with a timeout for each call.
+func NewLive(client kubernetes.Interface, timeout time.Duration) (*Live, error) {
+	named, err := newNamedJobs(client)
+	if err != nil {
+		return nil, err
+	}
+	return &Live{client, named, timeout}, nil
+}
+
+// Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
+func (l *Live) Cluster(concurrency int) Cluster {
+	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
+}
+
+// JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
+// that returns.
+func (l *Live) JobListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
+	if l.named == nil {
+		api := l.client.BatchV1().Jobs(namespace)
+		return listWatch(api.List, api.Watch), &batchv1.Job{}
+	}
+	api := l.named.in(namespace)
+	return listWatch(api.List, api.Watch), &observe.NamedJob{}
+}
+
+// PodListWatch is JobListWatch for pods.
+func (l *Live) PodListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
+	api := l.client.CoreV1().Pods(namespace)
+	return listWatch(api.List, api.Watch), &corev1.Pod{}
+}
+
+// listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
+// than the writes of the last process.
+func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if options.ResourceVersion == "0" {
+				options.ResourceVersion = ""
+			}
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: watchFrom,
+	}
+}
+
+func (l *Live) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, l.timeout)
+}
+
+// List implements quorum reads.
+func (l *Live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	selector := labels.Everything()
+	if !all {
+		var err error
+		if selector, err = metav1.LabelSelectorAsSelector(job.Spec.Selector); err != nil {
+			return nil, "", err
+		}
+	}
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	list, err := l.client.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	if err != nil {
+		return nil, "", err
+	}
+	return list.Items, list.ResourceVersion, nil
+}
+
+type liveJobs struct{ *Live }
+
+func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	if l.named != nil {
+		return l.named.in(namespace).Get(ctx, name)
+	}
+	job, err := l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &observe.NamedJob{Job: *job}, nil
+}
+
+func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
+}
+
+// List implements quorum reads.
+func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	list, err := l.client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+type livePods struct{ *Live }
+
+func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
+}
+
+// createJSON creates a pod with fields that corev1.Pod lacks, which the typed client would
+// drop.
+func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	created := &corev1.Pod{}
+	err := l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
+		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(pod).Do(ctx).Into(created)
+	return created, err
+}
+
+// Delete deletes a pod and returns it as in the response, which the typed client
+// would drop.
+func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}}
+	pod := &corev1.Pod{}
+	err := l.client.CoreV1().RESTClient().Delete().Namespace(namespace).Resource("pods").Name(ref.Name).Body(&options).Do(ctx).Into(pod)
+	return pod, err
+}
+
+// Patch changes nothing else, so that other finalizers and owners, and concurrent
+// edits, survive (TRK-11, TRK-25).
+func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
+	body, err := patchBody(job, ref, patch)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
+}
+
+// patchBody returns a strategic merge patch, in which lists of finalizers and owners are merged.
+func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, error) {
+	type removedOwner struct {
+		Patch string    `json:"$patch"`
+		UID   types.UID `json:"uid"`
+	}
+	type metadata struct {
+		UID             types.UID         `json:"uid"`
+		ResourceVersion string            `json:"resourceVersion,omitempty"`
+		Annotations     map[string]string `json:"annotations,omitempty"`
+		OwnerReferences []any             `json:"ownerReferences,omitempty"`
+		Add             []string          `json:"finalizers,omitempty"`
+		Remove          []string          `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
+	}
+	m := metadata{UID: ref.UID, ResourceVersion: ref.ResourceVersion}
+	tracking := []string{batchv1.JobTrackingFinalizer}
+	switch patch {
+	case AdoptPod:
+		// The annotation shows the next process whose finalizer this is (TRK-22).
+		m.Annotations = map[string]string{observe.AttemptAnnotation: "1"}
+		m.OwnerReferences, m.Add = []any{metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}, tracking
+	case DisownPod:
+		m.OwnerReferences, m.Remove = []any{removedOwner{"delete", job.UID}}, tracking
+	default:
+		m.Remove = tracking
+	}
+	return json.Marshal(map[string]metadata{"metadata": m})
+}
+
+// boundedParallel runs calls in at most limit goroutines, including the caller's.
+func boundedParallel(limit int) func(n int, do func(i int)) {
+	return func(n int, do func(i int)) {
+		var wg sync.WaitGroup
+		next := make(chan int, n)
+		for i := range n {
+			next <- i
+		}
+		close(next)
+		work := func() {
+			for i := range next {
+				do(i)
+			}
+		}
+		for range min(n, limit) - 1 {
+			wg.Go(work)
+		}
+		work()
+		wg.Wait()
+	}
+}

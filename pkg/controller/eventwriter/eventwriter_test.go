@@ -1,0 +1,271 @@
+package eventwriter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+)
+
+// startWriter starts one with its workers. Its log is readable.
+func startWriter(t *testing.T, api *eventAPI) (*Writer, *clocktesting.FakeClock, ktesting.Buffer) {
+	t.Helper()
+	clock := clocktesting.NewFakeClock(testTime)
+	w := New(testConfig(clock))
+	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+	w.Start(klog.NewContext(t.Context(), logger), api)
+	return w, clock, logger.GetSink().(ktesting.Underlier).GetBuffer()
+}
+
+func until(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return reached(), nil }); err != nil {
+		t.Fatalf("waited in vain until %s", what)
+	}
+}
+
+// JOB-47: what was said before the end is written before the end: nobody says it again.
+func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
+	api := newEventAPI()
+	w, _, _ := startWriter(t, api)
+	const n = 20
+	for i := range n {
+		w.Event(eventJob("a"), corev1.EventTypeNormal, fmt.Sprintf("Reason%d", i), "message")
+	}
+	w.Stop()
+	if len(api.events) != n {
+		t.Errorf("%d of %d events are written", len(api.events), n)
+	}
+	for _, e := range api.events {
+		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "ns", Name: "a", UID: "uid-of-a"}
+		if e.Source.Component != cluster.FieldManager || e.ReportingController != cluster.FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
+			t.Fatalf("%+v", e)
+		}
+	}
+}
+
+// JOB-47, SCL-03: any number of pods that come and go costs no other event, not even at
+// the end of the process, which then takes no longer: what is left becomes one event.
+func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
+	api := newEventAPI()
+	w, _, _ := startWriter(t, api)
+	for i := range 5000 {
+		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
+		w.Pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
+	}
+	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-0007"), 1)
+	begun := time.Now()
+	w.Stop()
+	if took := time.Since(begun); took >= maxDrain {
+		t.Errorf("the end took %v", took)
+	}
+	if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsTold(t, api, eventPodDeleted) != 30_000 {
+		t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsTold(t, api, eventPodDeleted))
+	}
+	// The burst and, at the end, what is left: one event, or one each of a few pods.
+	if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
+		t.Errorf("%d events about the pods of one Job", n)
+	}
+	if n := podsTold(t, api, eventPodCreated); n != 5000 {
+		t.Errorf("%d of 5000 pods are told of", n)
+	}
+}
+
+// An event that could not be written is tried again, after a wait that grows, and that
+// what is said meanwhile does not shorten; other events do not wait for it.
+func TestEventIsTriedAgain_JOB_47(t *testing.T) {
+	api := newEventAPI()
+	w := newSteppedWriter(t, api)
+	busy := apierrors.NewTooManyRequests("busy", 1)
+	api.before = func(string, int) error { return busy }
+	say := func() { w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "message") }
+	say()
+	key := laneKey{object: "uid-of-a", reason: "Reason"}
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		want *= time.Second
+		if wait, more := w.writeNext(key); wait != want || !more || len(api.calls) != i+1 {
+			t.Fatalf("after try %d (of %d calls) it waits %v, want %v", i+1, len(api.calls), wait, want)
+		}
+		w.clock.Step(want - time.Millisecond)
+		say()
+		if wait, _ := w.writeNext(key); wait != time.Millisecond || len(api.calls) != i+1 {
+			t.Fatalf("before the wait is over: %d calls, and then %v", len(api.calls), wait)
+		}
+		w.clock.Step(time.Millisecond)
+	}
+	api.before = func(_ string, n int) error {
+		if n == 9 {
+			return busy
+		}
+		return nil
+	}
+	w.Event(eventJob("b"), corev1.EventTypeWarning, "Other", "message")
+	w.write()
+	api.want(t, "another Job", "Other x1: message")
+	w.clock.Step(time.Minute)
+	w.wake()
+	api.want(t, "at last", "Other x1: message", "Reason x9: message")
+}
+
+// What a lane may not write yet is written when it may, though nothing more is said.
+func TestLaneIsContinued_SCL_03(t *testing.T) {
+	api := newEventAPI()
+	w, clock, _ := startWriter(t, api)
+	defer w.Stop()
+	for i := range laneBurst {
+		w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", fmt.Sprint(i))
+		until(t, "it is written", func() bool { return api.made("create") == i+1 })
+	}
+	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "last")
+	// Step by step: it is not to be seen when the worker begins to wait.
+	until(t, "the last one is written", func() bool {
+		clock.Step(lanePeriod / 10)
+		return api.made("create") == laneBurst+1
+	})
+}
+
+// What the API server does not take is left out, with one line in the log; a namespace
+// that goes away takes its events along.
+func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
+	api := newEventAPI()
+	api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
+	w, _, log := startWriter(t, api)
+	for i := range 10 {
+		w.Event(eventJob("a"), corev1.EventTypeWarning, fmt.Sprintf("Reason%d", i), "message")
+	}
+	w.Stop()
+	if len(api.calls) != 10 {
+		t.Errorf("%d calls for 10 events: %q", len(api.calls), api.calls)
+	}
+	if n := strings.Count(log.String(), "no role"); n != 1 {
+		t.Errorf("%d lines in the log:\n%s", n, log.String())
+	}
+	terminating := apierrors.NewForbidden(eventResource, "x", nil)
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	api.before = func(string, int) error { return terminating }
+	w, _, log = startWriter(t, api)
+	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "message")
+	w.Stop()
+	if len(api.calls) != 11 || log.String() != "" {
+		t.Errorf("calls %q, log %s", api.calls, log.String())
+	}
+}
+
+// The end of a process waits for an API server that does not answer, but not for long;
+// what it tries first is what matters most.
+func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
+	api := newEventAPI()
+	gone := true
+	api.before = func(string, int) error {
+		if gone {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	w, _, _ := startWriter(t, api)
+	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	until(t, "both were tried", func() bool { return api.made("create") == 2 })
+	begun := time.Now()
+	w.Stop()
+	if took := time.Since(begun); took >= maxDrain || len(api.calls) != 4 {
+		t.Errorf("the end took %v, and the calls were %q", took, api.calls)
+	}
+	gone, api.calls = false, nil
+	w, clock, _ := startWriter(t, api)
+	w.mu.Lock() // Nothing is written before the end.
+	for _, q := range w.queues {
+		q.ShutDown()
+	}
+	w.mu.Unlock()
+	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+	clock.Step(time.Second)
+	w.Event(eventJob("a"), corev1.EventTypeNormal, "Resumed", "Job resumed")
+	clock.Step(time.Second)
+	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.Stop()
+	if want := []string{"create Resumed", "create Completed", "create SuccessfulCreate"}; !slices.Equal(api.calls, want) {
+		t.Errorf("calls %q, want %q", api.calls, want)
+	}
+}
+
+// Bounded: of more lanes than can wait, the new ones are left out; lanes that nothing is
+// said in are forgotten.
+func TestEventsAreBounded_SCL_11(t *testing.T) {
+	api := newEventAPI()
+	w := newSteppedWriter(t, api)
+	for i := range maxBusy + 5 {
+		w.Pods(eventJob(fmt.Sprintf("a-%d", i)), eventPodCreated, "Created", []string{"p"})
+	}
+	w.Event(eventJob("b"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.write()
+	if n := api.made("create"); n != maxBusy+1 || api.made("create Completed") != 1 {
+		t.Errorf("%d events", n)
+	}
+	w.clock.Step(keepLane)
+	w.Event(eventJob("c"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	if n := len(w.lanes.of); n != 1 || w.lanes.busy != [queues]int{1, 0} {
+		t.Errorf("%d objects are known, %v lanes are busy", n, w.lanes.busy)
+	}
+	w.write()
+	if w.lanes.busy != [queues]int{} {
+		t.Errorf("%v lanes are busy", w.lanes.busy)
+	}
+}
+
+// An event that cannot be written for an hour is no news anymore.
+func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
+	api := newEventAPI()
+	api.before = func(string, int) error {
+		return apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "create", eventResource, "x", "", 0, true)
+	}
+	w := newSteppedWriter(t, api)
+	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.write()
+	w.clock.Step(maxEventAge - time.Second)
+	w.Event(eventJob("b"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.wake()
+	if w.lanes.busy[urgent] != 2 || len(api.calls) != 3 {
+		t.Errorf("given up too soon: %q", api.calls)
+	}
+	w.clock.Step(10 * time.Second)
+	w.wake()
+	if w.lanes.busy[urgent] != 1 || len(api.calls) != 5 {
+		t.Errorf("not given up: %q", api.calls)
+	}
+}
+
+// podsTold is how many pods the events of a reason report.
+func podsTold(t *testing.T, api *eventAPI, reason string) (n int) {
+	t.Helper()
+	for _, e := range api.events {
+		if e.Reason != reason {
+			continue
+		}
+		var verb string
+		pods := 0
+		if _, err := fmt.Sscanf(e.Message, "%s %d pods:", &verb, &pods); err != nil {
+			if !strings.Contains(e.Message, " pod: ") {
+				t.Errorf("%q", e.Message)
+			}
+			pods = 1
+		}
+		n += pods * int(e.Count)
+	}
+	return n
+}

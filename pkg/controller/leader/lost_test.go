@@ -1,0 +1,154 @@
+package leader
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection"
+)
+
+// JOB-56, JOB-57: a leader that cannot renew loses the lead before the others may take
+// it, and is a candidate again: it leads as soon as there is an API server.
+func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		a := start(store.candidate("a"), slowly(3*time.Second))
+		pass(time.Minute)
+		renewed := store.lease(t).Spec.RenewTime.Time
+		store.failing(func(string, string) error { return errAway })
+		pass(10 * time.Minute)
+		if a.now().leading || a.now().ended || a.now().led != 1 || a.now().lost.Sub(renewed) >= 15*time.Second {
+			t.Fatalf("leads: %v, ended: %v, has led %d times, the last %v after the renewal", a.now().leading, a.now().ended, a.now().led, a.now().lost.Sub(renewed))
+		}
+		store.failing(nil)
+		pass(retryTime)
+		if !a.now().leading || a.now().led != 2 {
+			t.Errorf("leads: %v, has led %d times", a.now().leading, a.now().led)
+		}
+		a.end(t)
+	})
+}
+
+// JOB-56: a lead is lost because renewals fail, while other calls get through. The Lease
+// is not given back before the work has ended.
+func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		a := start(store.candidate("a"), slowly(30*time.Second))
+		pass(time.Minute)
+		store.failing(func(_, holder string) error {
+			if holder == "a" {
+				return errAway
+			}
+			return nil
+		})
+		passUntil(t, time.Second, func() bool { return !a.now().lost.IsZero() })
+		pass(20 * time.Second)
+		if !a.now().leading || slices.Contains(store.holders(), "") {
+			t.Errorf("it works: %v, and the holders were %q", a.now().leading, store.holders())
+		}
+		pass(30 * time.Second)
+		if a.now().leading || store.holder(t) != "" {
+			t.Errorf("it works: %v, and the holder is %q", a.now().leading, store.holder(t))
+		}
+		a.end(t)
+	})
+}
+
+// JOB-56: somebody else is made the holder. The lead ends within the deadline, and the
+// Lease is left to the other.
+func TestLeaseIsStolen_JOB_56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		a := start(store.candidate("a"), nil)
+		pass(time.Minute)
+		store.steal(t, "thief")
+		// The fake stores any version; the real API server has a conflict here.
+		store.failing(func(verb, _ string) error {
+			if verb == "update" {
+				return apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("stolen"))
+			}
+			return nil
+		})
+		pass(10*time.Second + retryTime)
+		if a.now().leading || a.now().led != 1 || store.holder(t) != "thief" {
+			t.Errorf("leads: %v, has led %d times, the holder is %q", a.now().leading, a.now().led, store.holder(t))
+		}
+		store.failing(nil)
+		pass(15*time.Second + retryTime)
+		if !a.now().leading || a.now().led != 2 || store.holder(t) != "a" {
+			t.Errorf("the thief's Lease has expired; leads: %v, has led %d times, the holder is %q", a.now().leading, a.now().led, store.holder(t))
+		}
+		a.end(t)
+	})
+}
+
+// JOB-56: the Lease changes hands between the last renewal and the end: it is the other's.
+func TestStolenLeaseIsNotGivenBack_JOB_56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		a := start(store.candidate("a"), nil)
+		pass(time.Minute)
+		store.steal(t, "thief")
+		a.end(t)
+		if store.holder(t) != "thief" {
+			t.Errorf("the holder is %q", store.holder(t))
+		}
+	})
+}
+
+// JOB-56: a renewal that is in flight when the work ends makes the first attempt to give
+// the Lease back a conflict. The second one succeeds.
+func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		a := start(store.candidate("a"), nil)
+		pass(time.Minute)
+		conflicts := 0
+		store.failing(func(verb, holder string) error {
+			if conflicts == 0 && verb == "update" && holder == "" {
+				conflicts++
+				return apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("renewed"))
+			}
+			return nil
+		})
+		a.end(t)
+		if conflicts != 1 || store.holder(t) != "" {
+			t.Errorf("%d conflicts, and the holder is %q", conflicts, store.holder(t))
+		}
+	})
+}
+
+// JOB-56: a leader whose work does not end though the lead is lost is unhealthy after a
+// while, and one that waits, or leads, is not.
+func TestStuckLeadIsUnhealthy_JOB_56(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		watchdog := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
+		e := store.candidate("a")
+		e.Watchdog = watchdog
+		a := start(e, slowly(5*time.Minute))
+		pass(time.Minute)
+		healthy := func(want bool) {
+			t.Helper()
+			if err := watchdog.Check(nil); (err == nil) != want {
+				t.Errorf("healthy: %v", err)
+			}
+		}
+		healthy(true)
+		store.failing(func(string, string) error { return errAway })
+		pass(30 * time.Second)
+		healthy(true)
+		pass(10 * time.Second)
+		healthy(false)
+		pass(5 * time.Minute)
+		healthy(true)
+		a.cancel()
+		pass(5 * time.Minute)
+	})
+}

@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+
+// listing is a registry that notes what is registered.
+type listing struct {
+	metrics.KubeRegistry
+	all []prometheus.Collector
+}
+
+func (l *listing) MustRegister(list ...metrics.Registerable) {
+	l.KubeRegistry.MustRegister(list...)
+	for _, r := range list {
+		l.all = append(l.all, r)
+	}
+}
+
+func (l *listing) RawMustRegister(list ...prometheus.Collector) {
+	l.KubeRegistry.RawMustRegister(list...)
+	l.all = append(l.all, list...)
+}
+
+var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*?)", (?:unit: "[^"]*", )?constLabels: \{\}, variableLabels: \{([^}]*)\}`)
+
+// JOB-52, MGB-07: the golden file holds every metric's name, labels and help. The names
+// and labels in upstream are what dashboards of the built-in controller ask for.
+func TestMetricsHaveTheBuiltinNames_JOB_52_MGB_07(t *testing.T) {
+	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
+	New(l, clocktesting.NewFakeClock(time.Time{}))
+	var lines []string
+	labels := map[string]string{}
+	for _, c := range l.all {
+		descriptions := make(chan *prometheus.Desc, 1)
+		c.Describe(descriptions)
+		d := described.FindStringSubmatch((<-descriptions).String())
+		if d == nil {
+			t.Fatalf("cannot read the description of %T", c)
+		}
+		labels[d[1]] = d[3]
+		lines = append(lines, fmt.Sprintf("%s{%s}\n    %s\n", d[1], d[3], strings.ReplaceAll(d[2], `\"`, `"`)))
+	}
+	slices.Sort(lines)
+	golden(t, "metrics.txt", strings.Join(lines, ""))
+
+	upstream := map[string]string{
+		"job_controller_job_sync_duration_seconds":                    "completion_mode,result,action",
+		"job_controller_job_syncs_total":                              "completion_mode,result,action",
+		"job_controller_jobs_finished_total":                          "completion_mode,result,reason",
+		"job_controller_job_pods_finished_total":                      "completion_mode,result",
+		"job_controller_pod_failures_handled_by_failure_policy_total": "action",
+		"job_controller_terminated_pods_tracking_finalizer_total":     "event",
+		"job_controller_job_finished_indexes_total":                   "status,backoffLimit",
+		"job_controller_job_pods_creation_total":                      "reason,status",
+		"job_controller_stale_sync_skips_total":                       "group,resource",
+		"job_controller_jobs_by_external_controller_total":            "controller_name",
+	}
+	for name, want := range upstream {
+		if got, there := labels[name]; !there || got != want {
+			t.Errorf("%s has the labels %q (%v), the built-in controller's has %q", name, got, there, want)
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != got {
+		t.Errorf("%s differs (%v); run with -rewrite and read the diff. Got:\n%s", file, err, got)
+	}
+}

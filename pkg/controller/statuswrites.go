@@ -1,0 +1,152 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
+	job := s.job.DeepCopy()
+	job.Status = *plan.Status
+	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
+	if apierrors.IsConflict(err) {
+		s.config.Metrics.StatusConflict()
+	}
+	switch {
+	case err == nil:
+		s.cache.WroteJob(stored)
+		s.stored, s.written = &stored.Status, s.config.Clock.Now()
+		s.logConditions(ctx, plan)
+		s.storedStatus(s.job, stored, &plan.Findings)
+	case cluster.IsMissing(err, "jobs", job.Name):
+		s.statusErr = errJobGone
+	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
+		s.conflicts++
+		if _, err := s.readLive(ctx); err != nil { // Someone else wrote first.
+			s.statusErr = fmt.Errorf("after a conflict: %w", err)
+		}
+	case cluster.IsRejection(err):
+		s.config.Metrics.StatusRejected()
+		s.emitRejected(err)
+		s.statusErr = fmt.Errorf("writing the status: %w", err)
+	default:
+		s.statusErr = fmt.Errorf("writing the status: %w", err)
+		s.mayBeStored(plan, err)
+	}
+}
+
+func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
+	if !plan.Urgent {
+		return
+	}
+	for _, c := range plan.Status.Conditions {
+		if !slices.Contains(s.job.Status.Conditions, c) {
+			klog.FromContext(ctx).Info("Job condition", "job", klog.KObj(s.job), "condition", c.Type, "status", c.Status,
+				"reason", c.Reason, "succeeded", plan.Status.Succeeded, "failed", plan.Status.Failed)
+		}
+	}
+}
+
+// unanswered are status writes to one version of a Job that got no answer: one of them may
+// have been stored. Each try has its own timestamps, so each is kept.
+type unanswered struct {
+	before *batchv1.Job
+	plans  []*reconcile.Plan
+}
+
+// maxUnanswered is more than the number of tries before a Job's watch recovers.
+const maxUnanswered = 16
+
+// mayBeStored remembers a write without an answer, unless it cannot have reached the API server.
+func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
+	if !cluster.IsAmbiguous(err) || utilnet.IsConnectionRefused(err) {
+		return
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		u := m.unanswered
+		switch {
+		case u == nil || u.before.ResourceVersion != s.job.ResourceVersion:
+			m.unanswered = &unanswered{s.job, []*reconcile.Plan{plan}}
+		case len(u.plans) < maxUnanswered:
+			m.unanswered = &unanswered{u.before, append(slices.Clone(u.plans), plan)}
+		}
+	})
+}
+
+// storedStatus updates metrics and emits events once a status of ours is known to be
+// stored.
+func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
+	s.config.Metrics.StatusStored(before, stored, found.RecordedFailed)
+	s.reportFinish(stored)
+	s.emitCauses(found.RecordedFailed, found.RuleNames)
+	s.emitStored(before, stored, found)
+}
+
+// settleUnanswered finds out what happened to a write without an answer, from what the
+// watch or a read has shown since: it was stored, and is then reported like any other
+// (JOB-50); or someone else wrote first, and it was not. Until the Job has changed, the
+// write may still arrive, and a new one competes with it.
+func (s *jobSync) settleUnanswered() {
+	u := s.memory.get(s.uid).unanswered
+	if u == nil || s.job.ResourceVersion == u.before.ResourceVersion {
+		return
+	}
+	at := slices.IndexFunc(u.plans, func(p *reconcile.Plan) bool { return sameAsStored(*p.Status, s.job.Status) })
+	s.memory.update(s.uid, func(m *jobMemory) {
+		m.unanswered = nil
+		if at >= 0 {
+			m.status, m.backoff, m.written = &s.job.Status, u.plans[at].Backoff, s.config.Clock.Now()
+		}
+	})
+	if at >= 0 {
+		s.storedStatus(u.before, s.job, &u.plans[at].Findings)
+	}
+}
+
+// sameAsStored compares a status with a stored one, whose times are in whole seconds.
+func sameAsStored(sent, stored batchv1.JobStatus) bool {
+	a, errA := json.Marshal(sent)
+	b, errB := json.Marshal(stored)
+	return errA == nil && errB == nil && string(a) == string(b)
+}
+
+// eventForeignStatus is the reason of the event about a foreign status write.
+const eventForeignStatus = "StatusWrittenByOthers"
+
+// noteForeignStatus reports that someone else wrote the status of one of our Jobs since we
+// did: a user who edited it, or a second controller, as on a cluster without spec.managedBy
+// (MGB-16). Conditional writes keep the counts correct, but two controllers would keep
+// undoing each other's work.
+func (s *jobSync) noteForeignStatus(ctx context.Context) {
+	s.config.Metrics.ForeignStatus()
+	others := otherManagers(s.job)
+	by := strings.Join(others, ", ")
+	klog.FromContext(ctx).Info("Job status was written by another client", "job", klog.KObj(s.job), "managers", by)
+	if len(others) == 0 {
+		return // An earlier leader, whose last write arrived late.
+	}
+	s.emitOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
+		"Somebody else than this controller wrote the status of this Job (%s); if that was a second controller, both undo each other's work", by)})
+}
+
+// otherManagers returns the field managers of the status other than this program.
+func otherManagers(job *batchv1.Job) (names []string) {
+	for _, f := range job.ManagedFields {
+		if f.Subresource == "status" && f.Manager != FieldManager && !slices.Contains(names, f.Manager) {
+			names = append(names, f.Manager)
+		}
+	}
+	return names
+}
