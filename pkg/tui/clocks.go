@@ -12,9 +12,9 @@ import (
 // clockLine is how long the Job ran, when it may be done, and its deadline. Where there is
 // no room for all of it, it does not say how the ETA is known, or why there is none.
 func clockLine(p *paint, j *jobData) layout.Line {
-	clocks := layout.Of(layout.Text(stylePlain, ranFor(p, j)))
+	clocks := layout.Of(layout.Text(layout.Plain, ranFor(p, j)))
 	part := func(words, value string) {
-		clocks = append(clocks, layout.Text(styleMuted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(styleWarn, value))
+		clocks = append(clocks, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(layout.Warn, value))
 	}
 	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
 		if retry := waitOf(j.Report, kind); retry != nil {
@@ -40,19 +40,19 @@ func clockLine(p *paint, j *jobData) layout.Line {
 
 // etaLines tell the time left, with how it is known and without: the longest first.
 func etaLines(p *paint, j *jobData) []layout.Line {
-	eta, dot := &j.eta, layout.Text(styleMuted, " "+p.Glyphs.Dot+" ")
+	eta, dot := &j.eta, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" ")
 	switch {
 	case !eta.Known:
-		return []layout.Line{{dot, layout.Text(styleMuted, "no ETA: "+eta.Method)}, {dot, layout.Text(styleMuted, "no ETA")}}
+		return []layout.Line{{dot, layout.Text(layout.Muted, "no ETA: "+eta.Method)}, {dot, layout.Text(layout.Muted, "no ETA")}}
 	case eta.PerMinute == 0:
-		return []layout.Line{{dot, layout.Text(styleMuted, eta.Method)}}
+		return []layout.Line{{dot, layout.Text(layout.Muted, eta.Method)}}
 	}
-	left := layout.Line{dot, layout.Text(styleMuted, "ETA "), layout.Text(bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
+	left := layout.Line{dot, layout.Text(layout.Muted, "ETA "), layout.Text(layout.Bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
 	if j.etaTo > 0 {
-		left = append(left, layout.Textf(styleMuted, " to all %d", j.etaTo))
+		left = append(left, layout.Textf(layout.Muted, " to all %d", j.etaTo))
 	}
 	with := func(words string) layout.Line {
-		return append(left[:len(left):len(left)], layout.Text(styleMuted, " ("+words+")"))
+		return append(left[:len(left):len(left)], layout.Text(layout.Muted, " ("+words+")"))
 	}
 	return []layout.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
 }

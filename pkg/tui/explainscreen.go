@@ -105,7 +105,7 @@ func (s *explainScreen) body(p *paint) []layout.Line {
 	out := make([]layout.Line, 0, len(s.lines))
 	for i, l := range s.lines {
 		if len(s.commands) > 0 && i == s.commands[s.command] {
-			l = append(l[:1:1], l[1:].With(reverse)...) // but for the indent
+			l = append(l[:1:1], l[1:].With(layout.Reverse)...) // but for the indent
 		}
 		out = append(out, l)
 	}

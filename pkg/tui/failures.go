@@ -102,7 +102,7 @@ func (o *failuresPane) body(p *paint) []layout.Line {
 	for i := first; i < end; i++ {
 		row := chosenRow(p, table[i], i == o.list.cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(styleAccent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
+			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}
@@ -125,11 +125,11 @@ const minCauses = 3
 func failuresLine(j *jobData) layout.Line {
 	note := section.FailuresNote(j.Report)
 	if note == "" {
-		return layout.Of(layout.Text(styleMuted, "No failures are known."))
+		return layout.Of(layout.Text(layout.Muted, "No failures are known."))
 	}
-	l := layout.Of(layout.Text(bold, note))
+	l := layout.Of(layout.Text(layout.Bold, note))
 	if n := j.FailuresWithoutPod; n > 0 {
-		l = append(l, layout.Textf(styleMuted, "; %d %s", n, section.WhyUnknown(j.Report)))
+		l = append(l, layout.Textf(layout.Muted, "; %d %s", n, section.WhyUnknown(j.Report)))
 	}
 	return l
 }
@@ -175,16 +175,16 @@ func causeCells(p *paint, j *jobData) [][]layout.Line {
 	indexes, texts := hasIndexes(j), causeTexts(p, j)
 	for i := range j.Causes {
 		c := &j.Causes[i]
-		rule, style := section.CauseRule(c), styleAccent
+		rule, style := section.CauseRule(c), layout.Accent
 		if rule == "" {
-			rule, style = "no rule", styleMuted
+			rule, style = "no rule", layout.Muted
 		}
 		if c.Consequence {
-			rule, style = "the Job was ending", styleMuted
+			rule, style = "the Job was ending", layout.Muted
 		}
 		row := []layout.Line{
-			layout.Of(layout.Text(styleBad|bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
-			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(styleMuted, p.When(c.Last))),
+			layout.Of(layout.Text(layout.Bad|layout.Bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {
 			row = append(row, layout.Plainly(p.Crop(c.Indexes, maxIndexList)))
@@ -198,7 +198,7 @@ func causeCells(p *paint, j *jobData) [][]layout.Line {
 func causeDetail(p *paint, c *explain.Cause) []layout.Line {
 	lines := append([]layout.Line{p.title("Cause", "")}, section.CauseLines(&p.Frame, c)...)
 	if !c.First.IsZero() && !c.Last.IsZero() {
-		lines = append(lines, p.Cut(layout.Of(layout.Textf(styleMuted, "  first %s, last %s", p.When(c.First), p.When(c.Last))), p.Width))
+		lines = append(lines, p.Cut(layout.Of(layout.Textf(layout.Muted, "  first %s, last %s", p.When(c.First), p.When(c.Last))), p.Width))
 	}
 	return lines
 }

@@ -116,14 +116,14 @@ func (f *filter) line(p *paint, shown, all int, what string) layout.Line {
 		return nil
 	}
 	l := layout.Of(
-		layout.Text(styleAccent|bold, "/"+f.text), layout.Textf(stylePlain, "  %d of %d %s", shown, all, what),
-		layout.Text(styleMuted, "  esc shows all"),
+		layout.Text(layout.Accent|layout.Bold, "/"+f.text), layout.Textf(layout.Plain, "  %d of %d %s", shown, all, what),
+		layout.Text(layout.Muted, "  esc shows all"),
 	)
 	return p.Cut(l, p.Width)
 }
 
 // marked is a text with the words of the filter made visible.
-func (f *filter) marked(text string, style styleOf) layout.Line {
+func (f *filter) marked(text string, style layout.Style) layout.Line {
 	lower := strings.ToLower(text)
 	if len(f.have) == 0 || len(lower) != len(text) {
 		return layout.Of(layout.Text(style, text))
@@ -137,7 +137,7 @@ func (f *filter) marked(text string, style styleOf) layout.Line {
 		if at > 0 {
 			l = append(l, layout.Text(style, text[from:from+at]))
 		}
-		l = append(l, layout.Text(style|reverse, text[from+at:from+at+n]))
+		l = append(l, layout.Text(style|layout.Reverse, text[from+at:from+at+n]))
 		from += at + n
 	}
 	return l

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Issue 6, 1: a filter asks for all its words, whatever their case, and refuses those after
@@ -33,10 +35,10 @@ func TestMatchesAreMarked(t *testing.T) {
 	for text, want := range map[string]string{
 		"an Error, a WARNING": "Err|WARN", "errerr": "err|err", "nothing": "", "": "", "wärn err": "err", "İ err": "", "\xff err": "",
 	} {
-		l := f.marked(text, stylePlain)
+		l := f.marked(text, layout.Plain)
 		var marked []string
 		for _, s := range l {
-			if s.Style()&reverse != 0 {
+			if s.Style()&layout.Reverse != 0 {
 				marked = append(marked, s.String())
 			}
 		}

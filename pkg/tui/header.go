@@ -23,13 +23,13 @@ func fateLine(p *paint, j *jobData) layout.Line {
 	status := section.JobStatus(&p.Glyphs, j.Report)
 	l := layout.Of(status)
 	if j.gone {
-		l = append(l, layout.Text(styleBad|bold, "  deleted"))
+		l = append(l, layout.Text(layout.Bad|layout.Bold, "  deleted"))
 	}
 	if v.Reason != "" {
-		l = append(l, layout.Text(status.Style()&^bold, "  "+v.Reason))
+		l = append(l, layout.Text(status.Style()&^layout.Bold, "  "+v.Reason))
 	}
 	if v.Rule != nil {
-		l = append(l, layout.Text(styleMuted, "  by "), layout.Text(styleAccent, section.RuleLabel(v.Rule, v.RuleName)))
+		l = append(l, layout.Text(layout.Muted, "  by "), layout.Text(layout.Accent, section.RuleLabel(v.Rule, v.RuleName)))
 	}
 	for _, words := range []string{"  run by ", "  "} {
 		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.Width {
@@ -37,7 +37,7 @@ func fateLine(p *paint, j *jobData) layout.Line {
 		}
 	}
 	if j.Reconciler.Alive == explain.NotAlive {
-		return layout.Spread(p.Width, l, layout.Of(layout.Text(styleBad|bold, "  controller not alive")), p.Glyphs.Ellipsis)
+		return layout.Spread(p.Width, l, layout.Of(layout.Text(layout.Bad|layout.Bold, "  controller not alive")), p.Glyphs.Ellipsis)
 	}
 	return p.Cut(l, p.Width)
 }
@@ -48,12 +48,12 @@ func runBy(p *paint, r *explain.Reconciler, words string) layout.Line {
 	if name == "" {
 		name = "built-in"
 	}
-	l := layout.Of(layout.Text(styleMuted, words+name))
+	l := layout.Of(layout.Text(layout.Muted, words+name))
 	switch r.Alive {
 	case explain.Alive:
-		l = append(l, layout.Text(styleGood, " "+p.Glyphs.Good))
+		l = append(l, layout.Text(layout.Good, " "+p.Glyphs.Good))
 	case explain.NotAlive:
-		l = append(l, layout.Text(styleBad|bold, " "+p.Glyphs.Bad+" not alive"))
+		l = append(l, layout.Text(layout.Bad|layout.Bold, " "+p.Glyphs.Bad+" not alive"))
 	}
 	return l
 }
@@ -93,26 +93,26 @@ func progressLine(p *paint, j *jobData) layout.Line {
 func barOf(p *paint, j *jobData, width int) layout.Line {
 	done, total := j.done()
 	if total <= 0 {
-		return layout.Of(layout.Textf(stylePlain, "%d succeeded", done))
+		return layout.Of(layout.Textf(layout.Plain, "%d succeeded", done))
 	}
-	style := styleGood
+	style := layout.Good
 	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
-		style = styleBad
+		style = layout.Bad
 	}
 	var l layout.Line
 	percent := wording.Percent(int64(done), int64(total)) + " "
 	if width > 0 {
 		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
 	}
-	return append(l, layout.Text(bold, percent), layout.Textf(stylePlain, " %d/%d", done, total))
+	return append(l, layout.Text(layout.Bold, percent), layout.Textf(layout.Plain, " %d/%d", done, total))
 }
 
 // countsOf are the numbers that are not 0, each in its colour.
 func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
 	var l layout.Line
-	add := func(n int32, word string, style styleOf) {
+	add := func(n int32, word string, style layout.Style) {
 		if n > 0 {
-			l = append(l, layout.Text(styleMuted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
 		}
 	}
 	now := &j.pods
@@ -123,18 +123,18 @@ func countsOf(p *paint, j *jobData, brief brevity) layout.Line {
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
 	}
-	add(now.Active, active, styleInfo)
+	add(now.Active, active, layout.Info)
 	if brief < noEnding {
-		add(now.Terminating, ending, styleSpecial)
+		add(now.Terminating, ending, layout.Special)
 	}
 	if x := j.Indexes; x != nil {
 		if brief < noBackoff {
-			add(x.BackingOffCount, waiting, styleWarn)
+			add(x.BackingOffCount, waiting, layout.Warn)
 		}
-		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), styleBad)
+		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
 	}
 	all, words := failureWords(j, brief)
-	add(all, words, styleBad)
+	add(all, words, layout.Bad)
 	return l
 }
 

@@ -84,11 +84,11 @@ func (h *helpScreen) scrolls() bool { return h.scroll.n > h.scroll.height }
 
 // hints are for the last line.
 func (h *helpScreen) hints(p *paint) layout.Line {
-	l := layout.Of(layout.Text(styleMuted, "any other key closes the help"))
+	l := layout.Of(layout.Text(layout.Muted, "any other key closes the help"))
 	if h.scrolls() {
 		return append(p.keyHints(bind("↑/↓", "scroll", "up", "down")), l...)
 	}
-	return layout.Of(layout.Text(styleMuted, "any key closes the help"))
+	return layout.Of(layout.Text(layout.Muted, "any key closes the help"))
 }
 
 // helpColumn is how wide the keys are.
@@ -104,14 +104,14 @@ func (h *helpScreen) body(p *paint) []layout.Line {
 			lines = append(lines, nil)
 		}
 		if g.title != "" {
-			lines = append(lines, layout.Of(layout.Text(bold, g.title)))
+			lines = append(lines, layout.Of(layout.Text(layout.Bold, g.title)))
 		}
 		for _, b := range g.bindings {
 			if !b.Enabled() {
 				continue
 			}
-			key := layout.Of(layout.Text(styleAccent, p.keyName(b))).Pad(helpColumn)
-			lines = append(lines, append(key, layout.Text(stylePlain, b.Help().Desc)).Indent(2))
+			key := layout.Of(layout.Text(layout.Accent, p.keyName(b))).Pad(helpColumn)
+			lines = append(lines, append(key, layout.Text(layout.Plain, b.Help().Desc)).Indent(2))
 		}
 	}
 	if p.Width >= 2*minColumn && len(lines) > p.height {

@@ -36,10 +36,10 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	if info == nil {
 		info = &explain.IndexInfo{Index: c.First}
 	}
-	title := layout.Of(layout.Textf(bold, "Index %d", c.First),
+	title := layout.Of(layout.Textf(layout.Bold, "Index %d", c.First),
 		layout.Text(markStyle(mark), "  "+mark.Glyph(p.ASCII)+" "+stateWord(j, indexmap.State(mark))))
 	if attempt := section.Attempt(info); attempt != "" {
-		title = append(title, layout.Text(stylePlain, "  attempt "+attempt))
+		title = append(title, layout.Text(layout.Plain, "  attempt "+attempt))
 	}
 	lines := []layout.Line{p.rule(title)}
 	if l := failuresOf(p, info); len(l) > 0 {
@@ -52,7 +52,7 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 		cause = pod.Cause
 	}
 	if cause != "" {
-		lines = append(lines, field("last failure", layout.Text(styleBad, wording.Sentence(cause))))
+		lines = append(lines, field("last failure", layout.Text(layout.Bad, wording.Sentence(cause))))
 	}
 	return lines
 }
@@ -62,20 +62,20 @@ const fieldWidth = 14
 
 // field is a named value.
 func field(name string, value ...layout.Span) layout.Line {
-	return append(layout.Of(layout.Text(styleMuted, name)).Pad(fieldWidth), value...)
+	return append(layout.Of(layout.Text(layout.Muted, name)).Pad(fieldWidth), value...)
 }
 
 // failuresOf is "2 counted · 1 ignored · next pod in 20s".
 func failuresOf(p *paint, info *explain.IndexInfo) layout.Line {
 	var parts []layout.Span
 	if info.Failures > 0 {
-		parts = append(parts, layout.Textf(stylePlain, "%d counted", info.Failures))
+		parts = append(parts, layout.Textf(layout.Plain, "%d counted", info.Failures))
 	}
 	if info.Ignored > 0 {
-		parts = append(parts, layout.Textf(stylePlain, "%d ignored", info.Ignored))
+		parts = append(parts, layout.Textf(layout.Plain, "%d ignored", info.Ignored))
 	}
 	if !info.Until.IsZero() {
-		parts = append(parts, layout.Text(styleWarn, "next pod "+p.Countdown(info.Until.Time)))
+		parts = append(parts, layout.Text(layout.Warn, "next pod "+p.Countdown(info.Until.Time)))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -102,40 +102,40 @@ func podOf(j *jobData, index int32, latest string) (pod *explain.PodInfo, n int)
 func podLine(p *paint, pod *explain.PodInfo, name string, n int) layout.Line {
 	switch {
 	case pod == nil && name == "":
-		return field("pod", layout.Text(styleMuted, "none is there"))
+		return field("pod", layout.Text(layout.Muted, "none is there"))
 	case pod == nil:
-		return field("pod", layout.Text(stylePlain, name))
+		return field("pod", layout.Text(layout.Plain, name))
 	}
-	parts := []layout.Span{layout.Text(stylePlain, pod.Name), layout.Text(stylePlain, pod.State)}
+	parts := []layout.Span{layout.Text(layout.Plain, pod.Name), layout.Text(layout.Plain, pod.State)}
 	if pod.Restarts > 0 {
-		parts = append(parts, layout.Text(styleWarn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
+		parts = append(parts, layout.Text(layout.Warn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
 	}
 	switch {
 	case !pod.GraceEnds.IsZero():
-		parts = append(parts, layout.Text(styleSpecial, "grace period ends "+p.Countdown(pod.GraceEnds.Time)))
+		parts = append(parts, layout.Text(layout.Special, "grace period ends "+p.Countdown(pod.GraceEnds.Time)))
 	case !pod.Ended.IsZero():
-		parts = append(parts, layout.Text(styleMuted, "ended "+p.When(pod.Ended)))
+		parts = append(parts, layout.Text(layout.Muted, "ended "+p.When(pod.Ended)))
 	case !pod.Created.IsZero():
-		parts = append(parts, layout.Text(styleMuted, "created "+p.When(pod.Created)))
+		parts = append(parts, layout.Text(layout.Muted, "created "+p.When(pod.Created)))
 	}
 	if n > 1 {
-		parts = append(parts, layout.Textf(styleMuted, "latest of %d", n))
+		parts = append(parts, layout.Textf(layout.Muted, "latest of %d", n))
 	}
 	if pod.Node != "" {
-		parts = append(parts, layout.Text(styleMuted, "on "+pod.Node))
+		parts = append(parts, layout.Text(layout.Muted, "on "+pod.Node))
 	}
 	return field("pod", p.Dotted(parts)...)
 }
 
 // severalIndexes are how many of a cell are in which state, and those to look at.
 func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
-	title := layout.Of(layout.Textf(bold, "Indexes %d to %d", c.First, c.Last), layout.Textf(styleMuted, "  %d in this cell", c.N))
+	title := layout.Of(layout.Textf(layout.Bold, "Indexes %d to %d", c.First, c.Last), layout.Textf(layout.Muted, "  %d in this cell", c.N))
 	lines := []layout.Line{p.rule(title)}
 	var counts []layout.Line
 	for _, state := range legendOrder() {
 		if n := c.Counts[state]; n > 0 {
 			mark := indexmap.Mark(state)
-			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(stylePlain, " "+stateWord(j, state))))
+			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(layout.Plain, " "+stateWord(j, state))))
 		}
 	}
 	lines = append(lines, layout.Flow(counts, p.Width, 3)...)

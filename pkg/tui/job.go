@@ -71,9 +71,9 @@ func (s *jobScreen) body(p *paint) []layout.Line {
 
 // waitingFor says that nothing is known yet, and since when.
 func waitingFor(p *paint, what string) []layout.Line {
-	l := layout.Of(layout.Text(styleMuted, what+p.Glyphs.More))
+	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))
 	if waited := p.Now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
-		l = append(l, layout.Text(styleMuted, fmt.Sprintf(" (%s)", waited)))
+		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
 	}
 	return []layout.Line{nil, l}
 }
@@ -125,12 +125,12 @@ func (t *tabs) line(p *paint) layout.Line {
 	for i, pane := range t.panes {
 		number := strconv.Itoa(i + 1)
 		if i != t.at {
-			wide = append(wide, layout.Text(styleMuted, " "+number+" "+pane.name+" "))
-			tight = append(tight, layout.Text(styleMuted, number+pane.name+" "))
-			short = append(short, layout.Text(styleMuted, " "+number+" "))
+			wide = append(wide, layout.Text(layout.Muted, " "+number+" "+pane.name+" "))
+			tight = append(tight, layout.Text(layout.Muted, number+pane.name+" "))
+			short = append(short, layout.Text(layout.Muted, " "+number+" "))
 			continue
 		}
-		chosen := layout.Text(bold|reverse, " "+number+" "+pane.name+" ")
+		chosen := layout.Text(layout.Bold|layout.Reverse, " "+number+" "+pane.name+" ")
 		wide, tight, short = append(wide, chosen), append(append(tight, chosen), layout.Blank(1)), append(short, chosen)
 	}
 	for _, l := range []layout.Line{wide, tight} {

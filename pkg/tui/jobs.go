@@ -105,21 +105,21 @@ func (s *jobsScreen) of() string {
 // empty says that there is nothing to show, and what to do about it.
 func (s *jobsScreen) empty(p *paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Items) > 0 {
-		return []layout.Line{nil, layout.Of(layout.Text(stylePlain, "No Job has these words in its namespace, name, status, reason or rule."))}
+		return []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "No Job has these words in its namespace, name, status, reason or rule."))}
 	}
-	lines := []layout.Line{nil, layout.Of(layout.Text(stylePlain, "A Job that is created appears here by itself."))}
-	return append(lines, p.Wrap(layout.Of(layout.Text(styleMuted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
+	lines := []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "A Job that is created appears here by itself."))}
+	return append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 
 // summary is what Jobs these are, how many there are of each kind, those that need a look
 // first, and the order.
 func (s *jobsScreen) summary(p *paint, jobs *snapshot.Jobs) []layout.Line {
-	title := layout.Of(layout.Text(bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
 	if len(jobs.Items) == 0 {
-		title = layout.Of(layout.Text(bold, "No Jobs"))
+		title = layout.Of(layout.Text(layout.Bold, "No Jobs"))
 	}
 	if s.what != "" {
-		title = append(title, layout.Text(styleMuted, " in "), layout.Text(stylePlain, s.what))
+		title = append(title, layout.Text(layout.Muted, " in "), layout.Text(layout.Plain, s.what))
 	}
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}

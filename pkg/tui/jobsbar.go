@@ -23,7 +23,7 @@ func jobBar(p *paint, o *explain.Outline, width int) layout.Line {
 	if p.ASCII {
 		marks = [parts]string{partDone: "#", partActive: "=", partTerminating: "~", partFailed: "x", partRest: "."}
 	}
-	styles := [parts]styleOf{partDone: styleGood, partActive: styleInfo, partTerminating: styleSpecial, partFailed: styleBad, partRest: styleMuted}
+	styles := [parts]layout.Style{partDone: layout.Good, partActive: layout.Info, partTerminating: layout.Special, partFailed: layout.Bad, partRest: layout.Muted}
 	cells := share(jobParts(o), width)
 	l := make(layout.Line, 0, parts)
 	for part, n := range cells {

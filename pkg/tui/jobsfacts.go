@@ -67,7 +67,7 @@ func (f *jobsFacts) add(p *paint, o *explain.Outline) {
 func widthOf(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] >= 0x7f {
-			return layout.Of(layout.Text(stylePlain, text)).Width()
+			return layout.Of(layout.Text(layout.Plain, text)).Width()
 		}
 	}
 	return len(text)

@@ -3,6 +3,7 @@ package tui
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // jobKind is what a Job does, those that need a look first.
@@ -72,7 +73,7 @@ func (k jobKind) String() string {
 }
 
 // look is the mark and the style of the kind.
-func (k jobKind) look(p *paint) (mark string, style styleOf) {
+func (k jobKind) look(p *paint) (mark string, style layout.Style) {
 	switch k {
 	case jobFailing:
 		return section.JobMark(&p.Glyphs, explain.FateFailing, false, false)
@@ -83,7 +84,7 @@ func (k jobKind) look(p *paint) (mark string, style styleOf) {
 	case jobSuspended:
 		return section.JobMark(&p.Glyphs, explain.FateOpen, false, true)
 	case jobTerminating:
-		return p.Glyphs.Ending, styleSpecial
+		return p.Glyphs.Ending, layout.Special
 	case jobSucceeding:
 		return section.JobMark(&p.Glyphs, explain.FateSucceeding, false, false)
 	case jobComplete:

@@ -177,9 +177,9 @@ func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []layout.Line 
 		duration = wording.Duration(ran)
 	}
 	all := []layout.Line{
-		layout.Of(layout.Text(styleMuted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
-		layout.Plainly(section.Active(o)), countCell(o.Terminating, styleSpecial), countCell(&o.Failed, styleBad),
-		layout.Of(layout.Text(styleBad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
+		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
+		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}
 	out := all[:0]
 	for i, cell := range all {
@@ -191,12 +191,12 @@ func (s *jobsScreen) cells(p *paint, o *explain.Outline, bar int) []layout.Line 
 }
 
 // countCell is a number; nothing is muted.
-func countCell(n *int32, style styleOf) layout.Line {
+func countCell(n *int32, style layout.Style) layout.Line {
 	switch {
 	case n == nil:
-		return layout.Of(layout.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(layout.Muted, "-"))
 	case *n == 0:
-		return layout.Of(layout.Text(styleMuted, "0"))
+		return layout.Of(layout.Text(layout.Muted, "0"))
 	}
 	return layout.Of(layout.Textf(style, "%d", *n))
 }
@@ -204,7 +204,7 @@ func countCell(n *int32, style styleOf) layout.Line {
 func ageCell(p *paint, created *metav1.Time) layout.Line {
 	switch {
 	case created.IsZero():
-		return layout.Of(layout.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(layout.Muted, "-"))
 	case p.Absolute:
 		return layout.Plainly(p.Clock(created.Time))
 	}
@@ -231,11 +231,11 @@ func failedIndexesOf(p *paint, o *explain.Outline) string {
 func reasonCell(o *explain.Outline) layout.Line {
 	switch {
 	case o.Rule != nil:
-		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
+		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
 	case o.Reason != "":
 		return layout.Plainly(o.Reason)
 	case o.Neglected:
-		return layout.Of(layout.Text(styleWarn, notReconciled))
+		return layout.Of(layout.Text(layout.Warn, notReconciled))
 	}
 	return nil
 }
@@ -257,12 +257,12 @@ func managerOf(p *paint, managedBy string) string {
 // managedCell is who runs the Job, and that it does not if there is no room for that in the
 // reason.
 func managedCell(p *paint, o *explain.Outline) layout.Line {
-	name := layout.Text(stylePlain, managerOf(p, o.ManagedBy))
+	name := layout.Text(layout.Plain, managerOf(p, o.ManagedBy))
 	if o.ManagedBy == "" {
-		name = layout.Text(styleMuted, "built-in")
+		name = layout.Text(layout.Muted, "built-in")
 	}
 	if !o.Neglected || o.Reason == "" && o.Rule == nil {
 		return layout.Of(name)
 	}
-	return layout.Of(name, layout.Text(styleWarn, " "+p.Glyphs.Warn+" "+notReconciled))
+	return layout.Of(name, layout.Text(layout.Warn, " "+p.Glyphs.Warn+" "+notReconciled))
 }

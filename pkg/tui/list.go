@@ -101,7 +101,7 @@ func (s *scroll) page(p *paint, lines []layout.Line) []layout.Line {
 		return shown
 	}
 	more := func(n int) layout.Line {
-		return layout.Of(layout.Textf(styleAccent, "  %s %d more", p.Glyphs.Down, n))
+		return layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, n))
 	}
 	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.Width {
 		shown[last] = layout.Spread(p.Width, shown[last], note, p.Glyphs.Ellipsis)

@@ -175,19 +175,19 @@ func (o *logsPane) body(p *paint) []layout.Line {
 
 // head says which log this is, and how much of it is kept.
 func (o *logsPane) head(p *paint, log *snapshot.Log) layout.Line {
-	l := layout.Of(layout.Text(styleMuted, "container "), layout.Text(bold, log.Container))
+	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
 	if log.Target.Previous {
-		l = append(l, layout.Text(styleWarn, ", the run before"))
+		l = append(l, layout.Text(layout.Warn, ", the run before"))
 	}
 	if o.filter.text == "" && len(log.Lines) > 0 {
-		l = append(l, layout.Text(styleMuted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
+		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
 	}
 	if log.Dropped > 0 {
-		l = append(l, layout.Textf(styleMuted, ", %d before them are not kept", log.Dropped))
+		l = append(l, layout.Textf(layout.Muted, ", %d before them are not kept", log.Dropped))
 	}
-	state := layout.Of(layout.Text(styleGood, "  follows "+p.Glyphs.Down))
+	state := layout.Of(layout.Text(layout.Good, "  follows "+p.Glyphs.Down))
 	if !o.follows {
-		state = layout.Of(layout.Text(styleWarn, "  held, G follows"))
+		state = layout.Of(layout.Text(layout.Warn, "  held, G follows"))
 	} else if log.Ended || len(log.Lines) == 0 {
 		state = nil
 	}
@@ -198,13 +198,13 @@ func (o *logsPane) head(p *paint, log *snapshot.Log) layout.Line {
 func (o *logsPane) end(p *paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":
-		return p.Wrap(layout.Of(layout.Text(styleWarn, p.Glyphs.Warn+" "+log.Why)), 2)
+		return p.Wrap(layout.Of(layout.Text(layout.Warn, p.Glyphs.Warn+" "+log.Why)), 2)
 	case log.Ended && len(log.Lines) == 0:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s The container wrote nothing.", p.Glyphs.Rule)))}
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%s The container wrote nothing.", p.Glyphs.Rule)))}
 	case log.Ended:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, fmt.Sprintf("%s End of the log.", p.Glyphs.Rule)))}
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%s End of the log.", p.Glyphs.Rule)))}
 	case len(log.Lines) == 0:
-		return []layout.Line{layout.Of(layout.Text(styleMuted, "The container has written nothing yet."))}
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, "The container has written nothing yet."))}
 	}
 	return nil
 }

@@ -140,11 +140,11 @@ func (l *logLayout) parts(i int) []layout.Line {
 		if !line.Time.IsZero() {
 			stamp = line.Time.In(l.p.Location).Format(logTime)
 		}
-		out = layout.Of(layout.Text(styleMuted, stamp)).Pad(hang)
+		out = layout.Of(layout.Text(layout.Muted, stamp)).Pad(hang)
 	}
-	out = append(out, l.pane.filter.marked(text, stylePlain)...)
+	out = append(out, l.pane.filter.marked(text, layout.Plain)...)
 	if more > 0 {
-		out = append(out, layout.Text(styleMuted, fmt.Sprintf(" (and %d more bytes)", more)))
+		out = append(out, layout.Text(layout.Muted, fmt.Sprintf(" (and %d more bytes)", more)))
 	}
 	if !l.pane.wraps {
 		return []layout.Line{l.p.Cut(out, l.p.Width)}

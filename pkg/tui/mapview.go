@@ -11,22 +11,22 @@ import (
 )
 
 // markStyle is the colour of a cell, beside its glyph.
-func markStyle(mark indexmap.Mark) styleOf {
+func markStyle(mark indexmap.Mark) layout.Style {
 	switch mark {
 	case indexmap.Half, indexmap.Mark(indexmap.Succeeded):
-		return styleGood
+		return layout.Good
 	case indexmap.Mark(indexmap.Active), indexmap.Mark(indexmap.Ready):
-		return styleInfo
+		return layout.Info
 	case indexmap.Mark(indexmap.Unknown), indexmap.Mark(indexmap.BackOff):
-		return styleWarn
+		return layout.Warn
 	case indexmap.Mark(indexmap.OutOfRange), indexmap.Mark(indexmap.Terminating):
-		return styleSpecial
+		return layout.Special
 	case indexmap.Mark(indexmap.Failed):
-		return styleBad | bold
+		return layout.Bad | layout.Bold
 	case indexmap.SomeFailed:
-		return styleBad
+		return layout.Bad
 	}
-	return styleMuted
+	return layout.Muted
 }
 
 // mapRows draws rows of a grid, with the cursor on a cell; -1 for none.
@@ -34,7 +34,7 @@ func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []layout.Line {
 	out := make([]layout.Line, 0, end-first)
 	for row := first; row < end; row++ {
 		label := strconv.Itoa(int(g.First(row * g.Columns)))
-		l := layout.Of(layout.Text(styleMuted, strings.Repeat(" ", max(0, g.Label-1-len(label)))+label+" "))
+		l := layout.Of(layout.Text(layout.Muted, strings.Repeat(" ", max(0, g.Label-1-len(label)))+label+" "))
 		out = append(out, append(l, mapRow(p, g, row, cursor)...))
 	}
 	return out
@@ -44,7 +44,7 @@ func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []layout.Line {
 func mapRow(p *paint, g *indexmap.Grid, row, cursor int) layout.Line {
 	var l layout.Line
 	var text strings.Builder
-	style := styleOf(0)
+	style := layout.Style(0)
 	flush := func() {
 		if text.Len() > 0 {
 			l = append(l, layout.Text(style, text.String()))
@@ -64,7 +64,7 @@ func mapRow(p *paint, g *indexmap.Grid, row, cursor int) layout.Line {
 		glyph := mark.Glyph(p.ASCII)
 		if cell == cursor {
 			flush()
-			l = append(l, layout.Text(style|reverse|bold, glyph))
+			l = append(l, layout.Text(style|layout.Reverse|layout.Bold, glyph))
 		} else {
 			text.WriteString(glyph)
 		}
@@ -94,10 +94,10 @@ func legend(p *paint, j *jobData, mixed bool) []layout.Line {
 			continue
 		}
 		mark := indexmap.Mark(state)
-		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ASCII), wording.Thousands(n)), layout.Text(stylePlain, " "+stateWord(j, state))))
+		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ASCII), wording.Thousands(n)), layout.Text(layout.Plain, " "+stateWord(j, state))))
 	}
 	part := func(mark indexmap.Mark, text string) {
-		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)), layout.Text(styleMuted, " "+text)))
+		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
 	if mixed && mixesDone(j.indexes) {
 		part(indexmap.Half, "partly succeeded")

@@ -27,7 +27,7 @@ func (o *indexesPane) withoutMap(p *paint, j *jobData) []layout.Line {
 func podStates(p *paint, j *jobData) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {
-		return p.Wrap(layout.Of(layout.Text(styleMuted, "No pod of it is there.")), 0)
+		return p.Wrap(layout.Of(layout.Text(layout.Muted, "No pod of it is there.")), 0)
 	}
 	counts := map[string]int{}
 	for i := range j.Pods {
@@ -38,8 +38,8 @@ func podStates(p *paint, j *jobData) []layout.Line {
 	})
 	lines := []layout.Line{p.title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
 	for _, state := range states {
-		count := layout.Text(bold, fmt.Sprintf("%5d", counts[state]))
-		lines = append(lines, p.Cut(layout.Of(count, layout.Text(stylePlain, "  "+state)), p.Width))
+		count := layout.Text(layout.Bold, fmt.Sprintf("%5d", counts[state]))
+		lines = append(lines, p.Cut(layout.Of(count, layout.Text(layout.Plain, "  "+state)), p.Width))
 	}
-	return append(lines, layout.Of(layout.Textf(styleMuted, "Key %d lists them.", tabPods+1)))
+	return append(lines, layout.Of(layout.Textf(layout.Muted, "Key %d lists them.", tabPods+1)))
 }

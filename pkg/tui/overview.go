@@ -144,10 +144,10 @@ func nextBlock(p *paint, j *jobData) block { return p.section(section.Next(&p.Fr
 func verdictLines(p *paint, j *jobData) block {
 	v := &j.Verdict
 	if len(v.Clauses) < 2 {
-		return p.Wrap(layout.Of(layout.Text(bold, v.Sentence)), 0)
+		return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Sentence)), 0)
 	}
 	rest := " " + strings.Join(v.Clauses[1:], "; ") + "."
-	return p.Wrap(layout.Of(layout.Text(bold, v.Clauses[0]+";"), layout.Text(stylePlain, rest)), 0)
+	return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Clauses[0]+";"), layout.Text(layout.Plain, rest)), 0)
 }
 
 // mapRowsAtFirst is how many rows the map has among the other blocks.
@@ -196,9 +196,9 @@ func mapHead(p *paint, j *jobData, rows int) (block, indexmap.Grid) {
 	if j.indexes.Hidden() > 0 {
 		name = howMany(j.indexes)
 	}
-	begin := layout.Of(layout.Text(bold, name))
+	begin := layout.Of(layout.Text(layout.Bold, name))
 	if note != "" {
-		begin = append(begin, layout.Text(styleMuted, "  "+note))
+		begin = append(begin, layout.Text(layout.Muted, "  "+note))
 	}
 	if one := layout.Flow(append([]layout.Line{begin}, items...), p.Width, gap); len(one) == 1 {
 		return block{p.rule(one[0])}, g
@@ -222,8 +222,8 @@ func adviceBlock(p *paint, j *jobData) block {
 	if advice.Command == "" {
 		return titled(p.title("To do", ""), p.Wrap(layout.Plainly(text), 0))
 	}
-	command := p.Wrap(layout.Of(layout.Text(styleMuted, "$ "), layout.Text(styleAccent, advice.Command)), 2)
-	heading := layout.Of(layout.Text(bold, "To do"), layout.Text(stylePlain, "  "+text))
+	command := p.Wrap(layout.Of(layout.Text(layout.Muted, "$ "), layout.Text(layout.Accent, advice.Command)), 2)
+	heading := layout.Of(layout.Text(layout.Bold, "To do"), layout.Text(layout.Plain, "  "+text))
 	if heading.Width() > p.Width {
 		return titled(p.title("To do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
 	}

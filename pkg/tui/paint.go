@@ -23,9 +23,9 @@ func (p *paint) sized(width, height int) *paint {
 
 // title is a heading with a rule up to the end of the line; note stands behind it.
 func (p *paint) title(title, note string) layout.Line {
-	l := layout.Of(layout.Text(bold, title))
+	l := layout.Of(layout.Text(layout.Bold, title))
 	if note != "" {
-		l = append(l, layout.Text(styleMuted, "  "+note))
+		l = append(l, layout.Text(layout.Muted, "  "+note))
 	}
 	return p.rule(l)
 }
@@ -39,7 +39,7 @@ func (p *paint) section(s section.Section) block {
 func (p *paint) rule(title layout.Line) layout.Line {
 	title = p.Cut(title, p.Width)
 	if missing := p.Width - title.Width() - 1; missing > 0 {
-		title = append(title, layout.Text(styleMuted, " "+strings.Repeat(p.Glyphs.Rule, missing)))
+		title = append(title, layout.Text(layout.Muted, " "+strings.Repeat(p.Glyphs.Rule, missing)))
 	}
 	return title
 }

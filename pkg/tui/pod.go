@@ -175,9 +175,9 @@ func (s *podScreen) body(p *paint) []layout.Line {
 // title says how far the index is, or which pod this is.
 func (s *podScreen) title(p *paint, r *explain.Report) layout.Line {
 	if s.index == nil {
-		return p.Cut(layout.Of(layout.Text(bold, "Pod "+s.pod)), p.Width)
+		return p.Cut(layout.Of(layout.Text(layout.Bold, "Pod "+s.pod)), p.Width)
 	}
-	l := layout.Of(layout.Textf(bold, "Index %d", *s.index), layout.Blank(2))
+	l := layout.Of(layout.Textf(layout.Bold, "Index %d", *s.index), layout.Blank(2))
 	l = append(l, s.stateOnMap(p)...)
 	if info := indexInfo(r, *s.index); info != nil {
 		l = append(l, indexCounts(p, info)...)
@@ -192,10 +192,10 @@ func (s *podScreen) stateOnMap(p *paint) layout.Line {
 	}
 	state, known := p.data.job.indexes.State(*s.index)
 	if !known {
-		return layout.Of(layout.Text(styleMuted, "the Job has no such index"))
+		return layout.Of(layout.Text(layout.Muted, "the Job has no such index"))
 	}
 	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(markStyle(mark)|bold, mark.Glyph(p.ASCII)+" "+stateWord(p.data.job, state)))
+	return layout.Of(layout.Text(markStyle(mark)|layout.Bold, mark.Glyph(p.ASCII)+" "+stateWord(p.data.job, state)))
 }
 
 // textPane is text that is scrolled.

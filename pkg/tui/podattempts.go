@@ -102,7 +102,7 @@ func (a *podAttempts) table(p *paint, r *explain.Report, chosen string, most int
 		out = append(out, chosenRow(p, lines[i], i == at))
 	}
 	if hidden := len(lines) - (end - first); hidden > 0 {
-		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Textf(styleMuted, " %d of %d", at+1, len(lines))), p.Glyphs.Ellipsis)
+		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Textf(layout.Muted, " %d of %d", at+1, len(lines))), p.Glyphs.Ellipsis)
 	}
 	return out
 }
@@ -113,14 +113,14 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []
 	when := podWhen(p, &pod.PodInfo)
 	switch {
 	case pod.State == "" && !pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.Glyphs.Dot+" not in the list"))
+		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" not in the list"))
 	case pod.gone:
-		state = layout.Of(layout.Text(styleMuted, p.Glyphs.Dot+" gone"))
+		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" gone"))
 		if pod.State != "" {
-			state = append(state, layout.Text(styleMuted, ", was "+pod.State))
+			state = append(state, layout.Text(layout.Muted, ", was "+pod.State))
 		}
 		if pod.Ended.IsZero() {
-			when = layout.Of(layout.Text(styleMuted, "-"))
+			when = layout.Of(layout.Text(layout.Muted, "-"))
 		}
 	}
 	// Where the controller does not number its pods, their order does: it is right as long
@@ -131,6 +131,6 @@ func (a *podAttempts) cells(p *paint, r *explain.Report, i int, cause string) []
 	}
 	return []layout.Line{
 		layout.Plainly(try), state, layout.Plainly(cause), when, podVerdict(r, &pod.PodInfo),
-		layout.Of(layout.Text(styleMuted, pod.Name)),
+		layout.Of(layout.Text(layout.Muted, pod.Name)),
 	}
 }

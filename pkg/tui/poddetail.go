@@ -49,7 +49,7 @@ func (s *podScreen) verdictLines(p *paint, r *explain.Report, pod *explain.PodIn
 	if len(verdict) == 0 {
 		return nil
 	}
-	l := layout.Of(layout.Text(styleBad, cmp.Or(pod.Cause, pod.State)), layout.Text(styleMuted, ": "))
+	l := layout.Of(layout.Text(layout.Bad, cmp.Or(pod.Cause, pod.State)), layout.Text(layout.Muted, ": "))
 	return p.Wrap(append(l, verdict...), 2)
 }
 
@@ -72,22 +72,22 @@ func (s *podScreen) noPod(p *paint, r *explain.Report) []layout.Line {
 // podHead is the name, the state and where it runs.
 func podHead(p *paint, pod *explain.PodDetail) []layout.Line {
 	mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
-	l := layout.Of(layout.Text(bold, pod.Name), layout.Blank(2))
+	l := layout.Of(layout.Text(layout.Bold, pod.Name), layout.Blank(2))
 	if pod.Gone {
-		l = append(l, layout.Text(styleBad|bold, "gone"), layout.Text(styleMuted, ", what follows was read before  "))
+		l = append(l, layout.Text(layout.Bad|layout.Bold, "gone"), layout.Text(layout.Muted, ", what follows was read before  "))
 	}
 	if pod.State != "" {
 		l = append(l, layout.Text(style, mark+" "+pod.State), layout.Blank(2))
 	}
 	if pod.Node != "" {
-		l = append(l, layout.Text(styleMuted, "on node "), layout.Text(stylePlain, pod.Node), layout.Blank(2))
+		l = append(l, layout.Text(layout.Muted, "on node "), layout.Text(layout.Plain, pod.Node), layout.Blank(2))
 	}
 	if !pod.Created.IsZero() {
-		l = append(l, layout.Text(styleMuted, "created "+p.When(pod.Created)))
+		l = append(l, layout.Text(layout.Muted, "created "+p.When(pod.Created)))
 	}
 	lines := p.Wrap(l, 2)
 	if pod.Reason+pod.Message != "" {
-		lines = append(lines, p.Wrap(layout.Of(layout.Text(styleWarn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Warn, wording.Join(": ", pod.Reason, pod.Message))), 2)...)
 	}
 	return append(lines, gapLines(p, pod.Gaps)...)
 }
@@ -113,36 +113,36 @@ func containerLines(p *paint, c *explain.ContainerInfo) []layout.Line {
 // runLines are one run of a container, with its message.
 func runLines(p *paint, before string, run *explain.ContainerRun, ready bool) []layout.Line {
 	mark, style := runLook(p, run)
-	l := layout.Of(layout.Text(styleMuted, before), layout.Text(style, mark+" "+runWords(run, ready)))
+	l := layout.Of(layout.Text(layout.Muted, before), layout.Text(style, mark+" "+runWords(run, ready)))
 	if run.ExitCode != nil {
 		if meaning := cause.Meaning(*run.ExitCode, run.Reason); meaning != "" {
-			l = append(l, layout.Text(stylePlain, ": "+meaning))
+			l = append(l, layout.Text(layout.Plain, ": "+meaning))
 		}
 	}
-	l = append(l, layout.Text(styleMuted, runTimes(p, run)))
+	l = append(l, layout.Text(layout.Muted, runTimes(p, run)))
 	lines := p.sized(p.Width-2, p.height).Wrap(l, 2)
 	for i := range lines {
 		lines[i] = lines[i].Indent(2)
 	}
 	for text := range strings.Lines(run.Message) {
 		text = expandTabs(strings.TrimRight(text, "\r\n"))
-		lines = append(lines, p.Wrap(layout.Of(layout.Text(styleMuted, "  "+p.Glyphs.Quote+" "), layout.Text(stylePlain, text)), 4)...)
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "  "+p.Glyphs.Quote+" "), layout.Text(layout.Plain, text)), 4)...)
 	}
 	return lines
 }
 
-func runLook(p *paint, run *explain.ContainerRun) (mark string, style styleOf) {
+func runLook(p *paint, run *explain.ContainerRun) (mark string, style layout.Style) {
 	switch {
 	case run.State == "Running":
-		return p.Glyphs.Running, styleInfo
+		return p.Glyphs.Running, layout.Info
 	case run.ExitCode != nil && *run.ExitCode == 0:
-		return p.Glyphs.Good, styleGood
+		return p.Glyphs.Good, layout.Good
 	case run.State == "Terminated":
-		return p.Glyphs.Bad, styleBad
+		return p.Glyphs.Bad, layout.Bad
 	case run.State == "Waiting":
 		return section.PodMark(&p.Frame, "", run.Reason)
 	}
-	return p.Glyphs.Dot, styleMuted
+	return p.Glyphs.Dot, layout.Muted
 }
 
 // runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".
@@ -189,17 +189,17 @@ func conditionLines(p *paint, conditions []explain.Condition) []layout.Line {
 	}
 	for i := range conditions {
 		c := &conditions[i]
-		style := stylePlain
+		style := layout.Plain
 		if c.Status != string(metav1.ConditionTrue) {
-			style = styleMuted
+			style = layout.Muted
 		}
 		l := layout.Of(layout.Text(style, c.Type)).Pad(name)
 		l = append(l, layout.Text(style, "  "+c.Status)).Pad(name + 9)
 		if why := wording.Join(": ", c.Reason, c.Message); why != "" {
-			l = append(l, layout.Text(stylePlain, why+"  "))
+			l = append(l, layout.Text(layout.Plain, why+"  "))
 		}
 		if !c.Since.IsZero() {
-			l = append(l, layout.Text(styleMuted, p.When(c.Since)))
+			l = append(l, layout.Text(layout.Muted, p.When(c.Since)))
 		}
 		for _, part := range p.sized(p.Width-2, p.height).Wrap(l, name+9) {
 			lines = append(lines, part.Indent(2))

@@ -18,7 +18,7 @@ func (s *podScreen) eventsText(p *paint) []layout.Line {
 	}
 	lines := gapLines(p, pod.Gaps)
 	if len(pod.Events) == 0 {
-		return append(lines, nil, layout.Of(layout.Text(styleMuted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
+		return append(lines, nil, layout.Of(layout.Text(layout.Muted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
 	}
 	when, reason := 0, 0
 	for i := range pod.Events {
@@ -32,11 +32,11 @@ func (s *podScreen) eventsText(p *paint) []layout.Line {
 }
 
 func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
-	mark, style := p.Glyphs.Dot, stylePlain
+	mark, style := p.Glyphs.Dot, layout.Plain
 	if e.Warning {
-		mark, style = p.Glyphs.Warn, styleWarn
+		mark, style = p.Glyphs.Warn, layout.Warn
 	}
-	l := layout.Of(layout.Text(styleMuted, p.When(&e.Last))).Pad(when + 2)
+	l := layout.Of(layout.Text(layout.Muted, p.When(&e.Last))).Pad(when + 2)
 	l = append(l, layout.Text(style, mark+" "))
 	l = append(l, layout.Of(layout.Text(style, e.Reason)).Pad(reason+2)...)
 	hang := when + reason + 6
@@ -44,11 +44,11 @@ func eventLines(p *paint, e *explain.PodEvent, when, reason int) []layout.Line {
 		hang = when + 4
 	}
 	if e.Count > 1 {
-		l = append(l, layout.Textf(bold, "%d times: ", e.Count))
+		l = append(l, layout.Textf(layout.Bold, "%d times: ", e.Count))
 	}
-	l = append(l, layout.Text(stylePlain, strings.Join(strings.Fields(e.Message), " ")))
+	l = append(l, layout.Text(layout.Plain, strings.Join(strings.Fields(e.Message), " ")))
 	if e.Source != "" {
-		l = append(l, layout.Text(styleMuted, "  "+e.Source))
+		l = append(l, layout.Text(layout.Muted, "  "+e.Source))
 	}
 	return p.Wrap(l, hang)
 }

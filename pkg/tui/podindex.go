@@ -26,20 +26,20 @@ func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 // indexCounts are its attempts and failures, and its back-off.
 func indexCounts(p *paint, info *explain.IndexInfo) layout.Line {
 	var l layout.Line
-	part := func(style styleOf, format string, args ...any) {
+	part := func(style layout.Style, format string, args ...any) {
 		l = append(l, layout.Blank(2), layout.Textf(style, format, args...))
 	}
 	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
-		part(styleWarn, "next pod %s", p.Countdown(info.Until.Time))
+		part(layout.Warn, "next pod %s", p.Countdown(info.Until.Time))
 	}
 	if attempt := section.Attempt(info); attempt != "" {
-		part(stylePlain, "attempt %s", attempt)
+		part(layout.Plain, "attempt %s", attempt)
 	}
 	if info.Failures > 0 {
-		part(styleBad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
+		part(layout.Bad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
 	}
 	if info.Ignored > 0 {
-		part(styleMuted, "%d ignored", info.Ignored)
+		part(layout.Muted, "%d ignored", info.Ignored)
 	}
 	return l
 }
@@ -49,7 +49,7 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []lay
 	var out []layout.Line
 	if index != nil {
 		if info := indexInfo(r, *index); info != nil && info.Cause != "" {
-			out = append(out, p.Wrap(layout.Of(layout.Text(styleMuted, "Its last failure: "), layout.Text(stylePlain, info.Cause)), 2)...)
+			out = append(out, p.Wrap(layout.Of(layout.Text(layout.Muted, "Its last failure: "), layout.Text(layout.Plain, info.Cause)), 2)...)
 		}
 	}
 	among := explain.Report{}
@@ -62,7 +62,7 @@ func indexKnowledge(p *paint, r *explain.Report, index *int32, pod string) []lay
 	if among.Causes == nil {
 		return out
 	}
-	out = append(out, layout.Of(layout.Text(bold, "Failures it is among")))
+	out = append(out, layout.Of(layout.Text(layout.Bold, "Failures it is among")))
 	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
 }
 

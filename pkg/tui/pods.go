@@ -81,12 +81,12 @@ func (o *podsPane) body(p *paint) []layout.Line {
 
 // above is how many there are, what could not be read, and the filter.
 func (o *podsPane) above(p *paint, r *explain.Report) []layout.Line {
-	title := layout.Of(layout.Text(bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
 	if len(r.Pods) == 0 {
-		title = layout.Of(layout.Text(bold, "No pods"))
+		title = layout.Of(layout.Text(layout.Bold, "No pods"))
 	}
 	if r.PodsOmitted > 0 {
-		title = append(title, layout.Textf(styleWarn, ", and %d more that are left out", r.PodsOmitted))
+		title = append(title, layout.Textf(layout.Warn, ", and %d more that are left out", r.PodsOmitted))
 	}
 	lines := o.sorting.titled(p, title, "  ", o.facts.counts(p))
 	for i, l := range gapLines(p, podGaps(r)) {

@@ -232,7 +232,7 @@ func (o *podsPane) cutsNames(p *paint) bool {
 func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	name := layout.Plainly(pod.Name)
 	if o.cutsNames(p) {
-		name = layout.Of(layout.Text(styleMuted, p.Glyphs.Ellipsis), layout.Text(stylePlain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
+		name = layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, strings.TrimPrefix(pod.Name, o.job.job.Name)))
 	}
 	known := failureText{pod.Failure, pod.Cause}
 	cause := known.short()
@@ -241,7 +241,7 @@ func (o *podsPane) cells(p *paint, r *explain.Report, pod *explain.PodInfo) []la
 	}
 	return present(o, []layout.Line{
 		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(section.Number(pod.Attempt)), podStateCell(p, pod), layout.Plainly(cause), podRule(r, pod),
-		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), podWhen(p, pod), layout.Of(layout.Text(styleMuted, pod.Node)),
+		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), podWhen(p, pod), layout.Of(layout.Text(layout.Muted, pod.Node)),
 	})
 }
 

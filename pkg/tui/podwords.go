@@ -24,7 +24,7 @@ func podWhen(p *paint, pod *explain.PodInfo) layout.Line {
 	case !pod.Ended.IsZero():
 		return layout.Plainly(p.When(pod.Ended))
 	case pod.Created.IsZero():
-		return layout.Of(layout.Text(styleMuted, "-"))
+		return layout.Of(layout.Text(layout.Muted, "-"))
 	case p.Absolute:
 		return layout.Plainly("since " + p.Clock(pod.Created.Time))
 	}
@@ -36,11 +36,11 @@ func graceLeft(p *paint, ends time.Time) layout.Line {
 	overdue := p.Now.Sub(ends) >= time.Second
 	switch {
 	case overdue && p.Absolute:
-		return layout.Of(layout.Text(styleBad|bold, "due "+p.Countdown(ends)))
+		return layout.Of(layout.Text(layout.Bad|layout.Bold, "due "+p.Countdown(ends)))
 	case overdue:
-		return layout.Of(layout.Text(styleBad|bold, p.Countdown(ends)))
+		return layout.Of(layout.Text(layout.Bad|layout.Bold, p.Countdown(ends)))
 	}
-	return layout.Of(layout.Text(styleSpecial, "ends "+p.Countdown(ends)))
+	return layout.Of(layout.Text(layout.Special, "ends "+p.Countdown(ends)))
 }
 
 // podRule is the rule of the podFailurePolicy that a failed pod matched, short for a table,
@@ -48,13 +48,13 @@ func graceLeft(p *paint, ends time.Time) layout.Line {
 func podRule(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:
-		return layout.Of(layout.Text(styleAccent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
+		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case r.FailurePolicy == nil:
-		return layout.Of(layout.Text(styleMuted, "no policy"))
+		return layout.Of(layout.Text(layout.Muted, "no policy"))
 	}
-	return layout.Of(layout.Text(styleMuted, "no rule"))
+	return layout.Of(layout.Text(layout.Muted, "no rule"))
 }
 
 // podVerdict is podRule in a sentence, with what the failure counts against.
@@ -64,16 +64,16 @@ func podVerdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
 	case pod.Rule != nil:
-		l = layout.Of(layout.Text(styleAccent, section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))), layout.Text(stylePlain, " matched: "),
+		l = layout.Of(layout.Text(layout.Accent, section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))), layout.Text(layout.Plain, " matched: "),
 			layout.Text(section.ActionStyle(pod.Action), pod.Action))
 		if pod.Action != actionCount {
 			return l
 		}
-		l = append(l, layout.Text(stylePlain, ", "))
+		l = append(l, layout.Text(layout.Plain, ", "))
 	case r.FailurePolicy != nil:
-		l = layout.Of(layout.Text(stylePlain, "no rule matched: "))
+		l = layout.Of(layout.Text(layout.Plain, "no rule matched: "))
 	}
-	return append(l, layout.Text(stylePlain, countedAgainst(r, pod)))
+	return append(l, layout.Text(layout.Plain, countedAgainst(r, pod)))
 }
 
 // The actions of rules.
@@ -154,9 +154,9 @@ func briefCauses(causes []failureText) []string {
 func gapLines(p *paint, gaps []explain.Gap) []layout.Line {
 	var out []layout.Line
 	for i := range gaps {
-		l := layout.Of(layout.Text(styleWarn|bold, p.Glyphs.Warn+" "), layout.Text(stylePlain, wording.Sentence(gaps[i].Text)))
+		l := layout.Of(layout.Text(layout.Warn|layout.Bold, p.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(gaps[i].Text)))
 		if gaps[i].Command != "" {
-			l = append(l, layout.Text(styleMuted, "  "+gaps[i].Command))
+			l = append(l, layout.Text(layout.Muted, "  "+gaps[i].Command))
 		}
 		out = append(out, p.Wrap(l, 2)...)
 	}

@@ -26,7 +26,7 @@ func (o *policiesPane) body(p *paint) []layout.Line {
 	j := p.data.job
 	policy := section.FailurePolicy(&p.Frame, j.FailurePolicy, false)
 	if policy.Lines == nil {
-		policy.Lines = p.Wrap(layout.Of(layout.Text(styleMuted, "No podFailurePolicy: every failure counts against the limits.")), 0)
+		policy.Lines = p.Wrap(layout.Of(layout.Text(layout.Muted, "No podFailurePolicy: every failure counts against the limits.")), 0)
 	}
 	var lines []layout.Line
 	for _, s := range []section.Section{policy, section.Success(&p.Frame, j.Report, j.pods), section.Limits(&p.Frame, j.Report)} {

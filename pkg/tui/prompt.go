@@ -78,13 +78,13 @@ func (p *prompt) line(width int, ellipsis string) layout.Line {
 		_, size := utf8.DecodeRuneInString(behind)
 		under, rest = behind[:size], behind[size:]
 	}
-	label, cursor := layout.Text(styleAccent|bold, p.label), layout.Text(reverse, under)
+	label, cursor := layout.Text(layout.Accent|layout.Bold, p.label), layout.Text(layout.Reverse, under)
 	room := width - layout.Of(label, cursor).Width()
-	shown := layout.Text(stylePlain, before)
+	shown := layout.Text(layout.Plain, before)
 	for len(before) > 0 && layout.Of(shown).Width() > room {
 		_, size := utf8.DecodeRuneInString(before)
 		before = before[size:]
-		shown = layout.Text(stylePlain, ellipsis+before)
+		shown = layout.Text(layout.Plain, ellipsis+before)
 	}
-	return layout.Of(label, shown, cursor, layout.Text(stylePlain, rest))
+	return layout.Of(label, shown, cursor, layout.Text(layout.Plain, rest))
 }

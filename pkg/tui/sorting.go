@@ -101,7 +101,7 @@ func (s *sorting) mark(p *paint) string {
 
 // line is "by name ▲": the column may have no room.
 func (s *sorting) line(p *paint) layout.Line {
-	return layout.Of(layout.Text(styleMuted, "  by "+s.by[s.at].name+" "+s.mark(p)))
+	return layout.Of(layout.Text(layout.Muted, "  by "+s.by[s.at].name+" "+s.mark(p)))
 }
 
 // chosenRow puts the cursor before a row of a table, or the room for it.
@@ -109,7 +109,7 @@ func chosenRow(p *paint, l layout.Line, chosen bool) layout.Line {
 	if !chosen {
 		return l.Indent(cursorWidth)
 	}
-	return append(layout.Of(layout.Text(styleAccent|bold, p.Glyphs.Cursor), layout.Blank(1)), l.With(bold)...)
+	return append(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor), layout.Blank(1)), l.With(layout.Bold)...)
 }
 
 // cursorWidth is that of the cursor before rows.
@@ -124,7 +124,7 @@ func (s *sorting) titled(p *paint, title layout.Line, colon string, counts layou
 	}
 	by, rows := s.line(p), layout.Flow(parts, p.Width, 2)
 	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.Width {
-		title = append(append(title, layout.Text(styleMuted, colon)), rows[0]...)
+		title = append(append(title, layout.Text(layout.Muted, colon)), rows[0]...)
 		rows = nil
 	}
 	return append([]layout.Line{layout.Spread(p.Width, title, by, p.Glyphs.Ellipsis)}, rows...)

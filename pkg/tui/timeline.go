@@ -55,7 +55,7 @@ func (o *timelinePane) body(p *paint) []layout.Line {
 	lines := slices.Concat(section.Moments(&p.Frame, j.Report, moments)...)
 	head := o.head(p, j, len(moments))
 	if len(lines) == 0 {
-		return append(head, layout.Of(layout.Text(styleMuted, "Nothing to tell.")))
+		return append(head, layout.Of(layout.Text(layout.Muted, "Nothing to tell.")))
 	}
 	rest := p.sized(p.Width, p.height-len(head))
 	o.scroll.resize(len(lines), rest.height)
@@ -90,7 +90,7 @@ func (o *timelinePane) head(p *paint, j *jobData, shown int) []layout.Line {
 		head = append(head, l)
 	}
 	if o.warnings {
-		head = append(head, p.Cut(layout.Of(layout.Text(styleWarn, p.Glyphs.Warn+" warnings only"), layout.Text(styleMuted, "  x shows all")), p.Width))
+		head = append(head, p.Cut(layout.Of(layout.Text(layout.Warn, p.Glyphs.Warn+" warnings only"), layout.Text(layout.Muted, "  x shows all")), p.Width))
 	}
 	return head
 }

@@ -111,47 +111,47 @@ const leastCrumb = 8
 // pathLine is where we are, and how fresh it is.
 func (m *Model) pathLine(p *paint) layout.Line {
 	fresh := m.freshness(p)
-	between := layout.Text(styleMuted, " "+m.glyphs.Into+" ")
+	between := layout.Text(layout.Muted, " "+m.glyphs.Into+" ")
 	last := len(m.stack) - 1
 	room := p.Width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
 	var path layout.Line
 	for i, s := range m.stack[:last] {
-		crumb := layout.Of(layout.Text(styleMuted, s.crumb()))
+		crumb := layout.Of(layout.Text(layout.Muted, s.crumb()))
 		crumb = p.Cut(crumb, max(leastCrumb, room/(last-i)))
 		room -= crumb.Width()
 		path = append(append(path, crumb...), between)
 	}
-	path = append(path, layout.Text(bold, m.top().crumb()))
+	path = append(path, layout.Text(layout.Bold, m.top().crumb()))
 	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
 // freshness are the marks of what is not live, and the time.
 func (m *Model) freshness(p *paint) layout.Line {
-	l := layout.Line{layout.Text(stylePlain, " ")}
-	mark := func(style styleOf, text string) {
+	l := layout.Line{layout.Text(layout.Plain, " ")}
+	mark := func(style layout.Style, text string) {
 		l = append(l, layout.Text(style, text), layout.Blank(2))
 	}
 	link := m.latest().Link
 	switch {
 	case m.Err() != nil:
-		ended := layout.Of(layout.Text(styleBad|bold, "ended: "+m.over.Error()))
+		ended := layout.Of(layout.Text(layout.Bad|layout.Bold, "ended: "+m.over.Error()))
 		l = append(append(l, p.Cut(ended, p.Width/2)...), layout.Blank(2))
 	case link.StaleSince != nil:
-		mark(styleBad|bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(styleBad|bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.job.ObservedAt.Time))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.job.ObservedAt.Time))
 	}
 	if m.paused {
-		mark(styleWarn|bold, m.glyphs.Paused+" paused")
+		mark(layout.Warn|layout.Bold, m.glyphs.Paused+" paused")
 	}
 	switch {
 	case m.o.Replay > 0 && errors.Is(m.over, io.EOF):
-		mark(styleSpecial, "end of the recording")
+		mark(layout.Special, "end of the recording")
 	case m.o.Replay > 0:
-		mark(styleSpecial, fmt.Sprintf("replay %gx", m.o.Replay))
+		mark(layout.Special, fmt.Sprintf("replay %gx", m.o.Replay))
 	}
-	return append(l, layout.Text(styleMuted, p.Now.In(p.Location).Format("15:04:05")))
+	return append(l, layout.Text(layout.Muted, p.Now.In(p.Location).Format("15:04:05")))
 }
 
 // bottomLine is a question, something to say, why the connection is lost, or the keys.
@@ -161,9 +161,9 @@ func (m *Model) bottomLine(p *paint) layout.Line {
 	case m.prompt != nil:
 		return m.prompt.line(p.Width, p.Glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
-		return layout.Of(layout.Text(styleAccent, m.notice.text))
+		return layout.Of(layout.Text(layout.Accent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
-		why := layout.Of(layout.Text(styleBad, "Trying again: "+link.Why+" "))
+		why := layout.Of(layout.Text(layout.Bad, "Trying again: "+link.Why+" "))
 		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
@@ -225,7 +225,7 @@ func (m *Model) backHint() binding {
 func (p *paint) keyHints(bindings ...binding) layout.Line {
 	var l layout.Line
 	for _, b := range bindings {
-		l = append(l, layout.Text(bold, p.keyName(b)), layout.Text(styleMuted, " "+b.Help().Desc+"  "))
+		l = append(l, layout.Text(layout.Bold, p.keyName(b)), layout.Text(layout.Muted, " "+b.Help().Desc+"  "))
 	}
 	return l
 }
