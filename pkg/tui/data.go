@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -56,6 +58,23 @@ func (d *data) take(s *snapshot.Snapshot) {
 	}
 	j.estimate()
 	d.job = j
+}
+
+// open is what is known of a Job that is open, nil until it was read.
+func (d *data) open(job snapshot.JobKey) *jobData {
+	if d.snap.Focus.Job != job {
+		return nil
+	}
+	return d.job
+}
+
+// waiting says what is being read, and for how long already.
+func (d *data) waiting(p *paint, what string) []layout.Line {
+	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))
+	if waited := p.Now.Sub(d.since).Round(time.Second); waited >= 2*time.Second {
+		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
+	}
+	return []layout.Line{nil, l}
 }
 
 // done is how much has succeeded, of how much; total is 0 for a work queue.

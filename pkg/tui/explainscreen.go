@@ -96,10 +96,10 @@ func (s *explainScreen) keys() []keyGroup {
 	}
 }
 
-func (s *explainScreen) body(p *paint) []layout.Line {
-	j := p.data.job
-	if j == nil || p.data.snap.Focus.Job != s.job {
-		return waitingFor(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
+func (s *explainScreen) body(p *paint, d *data) []layout.Line {
+	j := d.open(s.job)
+	if j == nil {
+		return d.waiting(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
 	}
 	s.draw(p, j)
 	out := make([]layout.Line, 0, len(s.lines))

@@ -73,8 +73,8 @@ func (o *failuresPane) keys() []keyGroup {
 	return []keyGroup{{title: "Failures", bindings: []binding{open, keyDetail}}}
 }
 
-func (o *failuresPane) body(p *paint) []layout.Line {
-	j := p.data.job
+func (o *failuresPane) body(p *paint, d *data) []layout.Line {
+	j := d.job
 	lines := append([]layout.Line{nil}, p.Wrap(failuresLine(j), 2)...)
 	if len(j.Causes) == 0 {
 		o.list.resize(0, 1, nil)

@@ -91,15 +91,15 @@ func foldedPrefix(text, word string) bool {
 }
 
 // handle asks for a filter, or clears it.
-func (f *filter) handle(k tea.KeyPressMsg) (action, bool) {
+func (f *filter) handle(k tea.KeyPressMsg) (*question, bool) {
 	switch {
 	case matches(k, keyFilter):
-		return action{ask: &question{label: "/", text: f.text, changed: f.set}}, true
+		return &question{label: "/", text: f.text, changed: f.set}, true
 	case matches(k, keyClear) && f.text != "":
 		f.set("")
-		return none()
+		return nil, true
 	}
-	return action{}, false
+	return nil, false
 }
 
 // keys are those it knows now.

@@ -86,7 +86,7 @@ func (o *indexesPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	case matches(k, keyLookUp):
 		return o.look(m, g.Cell(g.CellOf(o.cursor)), false), true
 	case matches(k, keyGoTo):
-		return action{ask: &question{label: "go to index: ", answered: func(text string) action { return o.goTo(text, d) }}}, true
+		return action{ask: &question{label: "go to index: ", answered: func(text string) string { return o.goTo(text, d) }}}, true
 	}
 	return action{}, false
 }
@@ -175,23 +175,20 @@ func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) ac
 	return action{}
 }
 
-// goTo goes to the index that was typed.
-func (o *indexesPane) goTo(text string, d *data) action {
+// goTo goes to the index that was typed, or returns why it cannot.
+func (o *indexesPane) goTo(text string, d *data) (notice string) {
 	m := mapOf(d)
-	if m == nil {
-		return action{}
-	}
 	text = strings.TrimSpace(text)
-	if text == "" {
-		return action{}
+	if m == nil || text == "" {
+		return ""
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	index := int32(n)
 	if _, there := m.State(index); err != nil || !there {
-		return action{say: fmt.Sprintf("%q is not on the map: type an index from %d to %d", text, m.First(), m.Last())}
+		return fmt.Sprintf("%q is not on the map: type an index from %d to %d", text, m.First(), m.Last())
 	}
 	o.cursor, o.free = index, false
-	return action{}
+	return ""
 }
 
 // What stands around the map.
@@ -200,9 +197,9 @@ const (
 	leastRows   = 3 // of the map
 )
 
-func (o *indexesPane) body(p *paint) []layout.Line {
-	j := p.data.job
-	m := mapOf(p.data)
+func (o *indexesPane) body(p *paint, d *data) []layout.Line {
+	j := d.job
+	m := mapOf(d)
 	if m == nil {
 		o.width = 0
 		return o.withoutMap(p, j)

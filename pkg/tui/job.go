@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,9 +18,9 @@ type jobScreen struct {
 func newJobScreen(job snapshot.JobKey) *jobScreen {
 	s := &jobScreen{job: job}
 	s.tabs = tabs{panes: []namedPane{
-		{"Overview", newOverviewPane(s)},
+		{"Overview", &textPane{text: overview, counts: true}},
 		{"Indexes", newIndexesPane(s)},
-		{"Policies", newPoliciesPane()},
+		{"Policies", &textPane{text: policies, counts: true}},
 		{"Failures", newFailuresPane(s)},
 		{"Pods", newPodsPane(s)},
 		{"Timeline", newTimelinePane()},
@@ -48,7 +47,7 @@ func (s *jobScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 		return a, true
 	}
 	if matches(k, keyExplain) {
-		return action{open: newExplainScreen(s.job)}, true
+		return action{explain: s.job}, true
 	}
 	return action{}, false
 }
@@ -59,23 +58,14 @@ func (s *jobScreen) keys() []keyGroup {
 	return append(s.tabs.keys(), keyGroup{title: "Job", bindings: []binding{keyExplain, keyTabs}})
 }
 
-func (s *jobScreen) body(p *paint) []layout.Line {
-	j := p.data.job
-	if j == nil || p.data.snap.Focus.Job != s.job {
-		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
+func (s *jobScreen) body(p *paint, d *data) []layout.Line {
+	j := d.open(s.job)
+	if j == nil {
+		return d.waiting(p, "Reading job "+s.crumb())
 	}
 	lines := jobHeader(p, j)
 	lines = append(lines, s.tabs.line(p))
-	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))))...)
-}
-
-// waitingFor says that nothing is known yet, and since when.
-func waitingFor(p *paint, what string) []layout.Line {
-	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))
-	if waited := p.Now.Sub(p.data.since).Round(1e9); waited >= 2e9 {
-		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
-	}
-	return []layout.Line{nil, l}
+	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))), d)...)
 }
 
 // tabs are panes, of which one is drawn.

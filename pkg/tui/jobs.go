@@ -30,8 +30,8 @@ func (s *jobsScreen) focus() snapshot.Focus { return snapshot.Focus{} }
 func (s *jobsScreen) crumb() string { return "Jobs" }
 
 func (s *jobsScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
-	if a, known := s.filter.handle(k); known {
-		return a, true
+	if q, known := s.filter.handle(k); known {
+		return action{ask: q}, true
 	}
 	if s.sorting.rowKeys(k, &s.list) {
 		return none()
@@ -45,7 +45,7 @@ func (s *jobsScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	case matches(k, keyOpen):
 		return action{open: newJobScreen(at)}, true
 	case matches(k, keyExplain):
-		return action{open: newJobScreen(at), then: newExplainScreen(at)}, true
+		return action{open: newJobScreen(at), explain: at}, true
 	case matches(k, keyCopy):
 		return action{copy: job.Name}, true
 	}
@@ -71,13 +71,13 @@ func (s *jobsScreen) chosen(d *data) *explain.Outline {
 	return &jobs.Items[s.rows.order[s.list.cursor]]
 }
 
-func (s *jobsScreen) body(p *paint) []layout.Line {
-	jobs := p.data.snap.Jobs
+func (s *jobsScreen) body(p *paint, d *data) []layout.Line {
+	jobs := d.snap.Jobs
 	if jobs == nil {
-		return waitingFor(p, "Reading the Jobs"+s.of())
+		return d.waiting(p, "Reading the Jobs"+s.of())
 	}
 	s.facts.derive(jobs, p)
-	s.rows.derive(s, jobs, p.data.snap.Time)
+	s.rows.derive(s, jobs, d.snap.Time)
 	lines := s.summary(p, jobs)
 	if l := s.filter.line(p, len(s.rows.order), len(jobs.Items), "Jobs"); l != nil {
 		lines = append(lines, l)

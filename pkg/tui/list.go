@@ -91,12 +91,17 @@ func (s *scroll) resize(n, height int) {
 	s.top = max(0, min(s.top, n-s.height))
 }
 
+// visible is the part of lines that is on the screen.
+func (s *scroll) visible(lines []layout.Line, height int) []layout.Line {
+	s.resize(len(lines), height)
+	first, end := rows(len(lines), s.top, height)
+	return lines[first:end]
+}
+
 // page is the part of lines that is on the screen. Its last line says how many are below.
 func (s *scroll) page(p *paint, lines []layout.Line) []layout.Line {
-	s.resize(len(lines), p.height)
-	first, end := rows(len(lines), s.top, p.height)
-	shown := slices.Clone(lines[first:end])
-	rest, last := len(lines)-end, len(shown)-1
+	shown := slices.Clone(s.visible(lines, p.height))
+	rest, last := len(lines)-s.top-len(shown), len(shown)-1
 	if rest == 0 || last < 0 {
 		return shown
 	}

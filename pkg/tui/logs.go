@@ -42,8 +42,8 @@ func (o *logsPane) reset(target snapshot.LogTarget) {
 }
 
 func (o *logsPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
-	if a, known := o.filter.handle(k); known {
-		return a, true
+	if q, known := o.filter.handle(k); known {
+		return action{ask: q}, true
 	}
 	switch {
 	case matches(k, keyFollow):
@@ -150,13 +150,13 @@ func (o *logsPane) move(by int, d *data) {
 	o.follows = false
 }
 
-func (o *logsPane) body(p *paint) []layout.Line {
-	log := o.log(p.data)
+func (o *logsPane) body(p *paint, d *data) []layout.Line {
+	log := o.log(d)
 	switch {
 	case o.pod.pod == "":
-		return o.pod.noPod(p, o.pod.report(p.data))
+		return o.pod.noPod(p, o.pod.report(d))
 	case log == nil:
-		return waitingFor(p, "Reading the log of pod "+o.pod.pod)
+		return d.waiting(p, "Reading the log of pod "+o.pod.pod)
 	}
 	o.lines.derive(log, &o.filter)
 	above := []layout.Line{o.head(p, log)}

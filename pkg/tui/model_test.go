@@ -280,9 +280,9 @@ type counting struct {
 	drawn int
 }
 
-func (c *counting) body(p *paint) []layout.Line {
+func (c *counting) body(p *paint, d *data) []layout.Line {
 	c.drawn++
-	return c.screen.body(p)
+	return c.screen.body(p, d)
 }
 
 // A message that shows nothing, before the first frame, does not keep it away.

@@ -19,7 +19,11 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.quit = true
 		return tea.Interrupt
 	case m.prompt != nil:
-		return m.answer(k)
+		if done, notice := m.prompt.key(k); done {
+			m.prompt = nil
+			m.say(notice)
+		}
+		return nil
 	case m.help != nil:
 		if done := m.help.key(k); done {
 			m.help = nil
@@ -57,17 +61,13 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 
 // act does what a pane wants.
 func (m *Model) act(a action) tea.Cmd {
-	if a.say != "" {
-		m.say(a.say)
+	m.say(a.say)
+	if a.open != nil {
+		m.stack = append(m.stack, a.open)
 	}
 	switch {
-	case a.open != nil:
-		m.stack = append(m.stack, a.open)
-		if a.then != nil {
-			m.stack = append(m.stack, a.then)
-		}
-	case a.back:
-		return m.back()
+	case !a.explain.IsZero():
+		m.stack = append(m.stack, newExplainScreen(a.explain))
 	case a.ask != nil:
 		m.prompt = newPrompt(a.ask)
 	case a.copy != "":
@@ -87,6 +87,7 @@ func (m *Model) back() tea.Cmd {
 	return tea.Quit
 }
 
+// say shows a notice for a while; "" shows none.
 func (m *Model) say(text string) {
 	m.notice = notice{text: text, until: m.now.Add(noticeTime)}
 }

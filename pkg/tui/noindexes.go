@@ -18,9 +18,7 @@ func (o *indexesPane) withoutMap(p *paint, j *jobData) []layout.Line {
 	}
 	lines := p.Wrap(layout.Plainly(text), 0)
 	lines = append(lines, podStates(p, j)...)
-	o.others.resize(len(lines), p.height)
-	first, end := rows(len(lines), o.others.top, p.height)
-	return lines[first:end]
+	return o.others.visible(lines, p.height)
 }
 
 // podStates are how many pods do what.

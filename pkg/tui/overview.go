@@ -4,29 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
-
-// overviewPane is what matters of a Job on one screen.
-type overviewPane struct {
-	scroll scroll
-}
-
-func newOverviewPane(_ *jobScreen) *overviewPane { return &overviewPane{} }
-
-func (o *overviewPane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
-	return action{}, o.scroll.handle(k)
-}
-
-func (o *overviewPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
-
-func (o *overviewPane) keys() []keyGroup { return nil }
 
 // What is shown of long lists.
 const (
@@ -40,11 +23,9 @@ const (
 	columnGap   = 3
 )
 
-func (o *overviewPane) body(p *paint) []layout.Line {
-	return o.scroll.page(p, overviewLines(p, p.data.job))
-}
-
-func overviewLines(p *paint, j *jobData) []layout.Line {
+// overview is what matters of a Job on one screen.
+func overview(p *paint, d *data) []layout.Line {
+	j := d.job
 	if p.Width < columnsFrom {
 		story := storyBlocks(p, j)
 		blocks := slices.Concat(story, stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)})

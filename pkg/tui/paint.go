@@ -7,11 +7,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// paint is what a screen draws with: the frame, its height, and what is known.
+// paint is what a screen draws with: the frame and its height.
 type paint struct {
 	section.Frame
 	height int
-	data   *data
 }
 
 // sized is the same paint for a part of the screen.

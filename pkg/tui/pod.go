@@ -80,10 +80,10 @@ func (s *podScreen) follow(d *data) {
 
 // report is nil until that of the Job has come.
 func (s *podScreen) report(d *data) *explain.Report {
-	if d.job == nil || d.snap.Focus.Job != s.job {
-		return nil
+	if j := d.open(s.job); j != nil {
+		return j.Report
 	}
-	return d.job.Report
+	return nil
 }
 
 // detail is what was read of the chosen pod, nil until that has come.
@@ -118,7 +118,7 @@ func (s *podScreen) key(k tea.KeyPressMsg, d *data) (action, bool) {
 	case matches(k, keyLogs):
 		s.tabs.at = tabLogs
 	case matches(k, keyExplain):
-		return action{open: newExplainScreen(s.job)}, true
+		return action{explain: s.job}, true
 	case matches(k, keyCopy) && s.pod != "":
 		return action{copy: s.pod}, true
 	default:
@@ -157,64 +157,43 @@ func (s *podScreen) keys() []keyGroup {
 	return append(s.tabs.keys(), keyGroup{title: "Pod", bindings: own})
 }
 
-func (s *podScreen) body(p *paint) []layout.Line {
-	r := s.report(p.data)
+func (s *podScreen) body(p *paint, d *data) []layout.Line {
+	r := s.report(d)
 	if r == nil {
-		return waitingFor(p, fmt.Sprintf("Reading job %s/%s", s.job.Namespace, s.job.Name))
+		return d.waiting(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
 	}
-	lines := []layout.Line{s.title(p, r)}
+	lines := []layout.Line{s.title(p, d.job)}
 	most := max(2, p.height/3-1)
 	if s.tabs.at == tabLogs {
 		most = max(1, p.height/6-1)
 	}
 	lines = append(lines, s.attempts.table(p, r, s.pod, most)...)
 	lines = append(lines, s.tabs.line(p))
-	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))))...)
+	return append(lines, s.tabs.current().body(p.sized(p.Width, max(1, p.height-len(lines))), d)...)
 }
 
 // title says how far the index is, or which pod this is.
-func (s *podScreen) title(p *paint, r *explain.Report) layout.Line {
+func (s *podScreen) title(p *paint, j *jobData) layout.Line {
 	if s.index == nil {
 		return p.Cut(layout.Of(layout.Text(layout.Bold, "Pod "+s.pod)), p.Width)
 	}
 	l := layout.Of(layout.Textf(layout.Bold, "Index %d", *s.index), layout.Blank(2))
-	l = append(l, s.stateOnMap(p)...)
-	if info := indexInfo(r, *s.index); info != nil {
+	l = append(l, s.stateOnMap(p, j)...)
+	if info := indexInfo(j.Report, *s.index); info != nil {
 		l = append(l, indexCounts(p, info)...)
 	}
 	return p.Cut(l, p.Width)
 }
 
 // stateOnMap is the state of the index, as on the map.
-func (s *podScreen) stateOnMap(p *paint) layout.Line {
-	if p.data.job.indexes == nil {
+func (s *podScreen) stateOnMap(p *paint, j *jobData) layout.Line {
+	if j.indexes == nil {
 		return nil
 	}
-	state, known := p.data.job.indexes.State(*s.index)
+	state, known := j.indexes.State(*s.index)
 	if !known {
 		return layout.Of(layout.Text(layout.Muted, "the Job has no such index"))
 	}
 	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(markStyle(mark)|layout.Bold, mark.Glyph(p.ASCII)+" "+stateWord(p.data.job, state)))
-}
-
-// textPane is text that is scrolled.
-type textPane struct {
-	scroll scroll
-	text   func(p *paint) []layout.Line
-}
-
-func (o *textPane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
-	return action{}, o.scroll.handle(k)
-}
-
-func (o *textPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
-
-func (o *textPane) keys() []keyGroup { return nil }
-
-func (o *textPane) body(p *paint) []layout.Line {
-	lines := o.text(p)
-	o.scroll.resize(len(lines), p.height)
-	first, end := rows(len(lines), o.scroll.top, p.height)
-	return lines[first:end]
+	return layout.Of(layout.Text(markStyle(mark)|layout.Bold, mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
 }

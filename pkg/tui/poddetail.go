@@ -15,8 +15,8 @@ import (
 )
 
 // podText is the chosen pod: its state, its containers, its conditions.
-func (s *podScreen) podText(p *paint) []layout.Line {
-	r, pod := s.report(p.data), s.detail(p.data)
+func (s *podScreen) podText(p *paint, d *data) []layout.Line {
+	r, pod := s.report(d), s.detail(d)
 	at := s.attempts.at(s.pod)
 	gone := s.pod != "" && at < len(s.attempts.known) && s.attempts.known[at].gone
 	switch {
@@ -26,7 +26,7 @@ func (s *podScreen) podText(p *paint) []layout.Line {
 		lines := p.Wrap(layout.Plainly("The pod is gone."), 0)
 		return append(lines, indexKnowledge(p, r, s.index, s.pod)...)
 	case pod == nil:
-		return waitingFor(p, "Reading pod "+s.pod)
+		return d.waiting(p, "Reading pod "+s.pod)
 	}
 	lines := podHead(p, pod)
 	if at < len(s.attempts.known) {

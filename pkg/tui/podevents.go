@@ -8,13 +8,13 @@ import (
 )
 
 // eventsText are the events of the chosen pod.
-func (s *podScreen) eventsText(p *paint) []layout.Line {
-	pod := s.detail(p.data)
+func (s *podScreen) eventsText(p *paint, d *data) []layout.Line {
+	pod := s.detail(d)
 	switch {
 	case s.pod == "":
-		return s.noPod(p, s.report(p.data))
+		return s.noPod(p, s.report(d))
 	case pod == nil:
-		return waitingFor(p, "Reading the events of pod "+s.pod)
+		return d.waiting(p, "Reading the events of pod "+s.pod)
 	}
 	lines := gapLines(p, pod.Gaps)
 	if len(pod.Events) == 0 {

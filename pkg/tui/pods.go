@@ -24,8 +24,8 @@ func newPodsPane(job *jobScreen) *podsPane {
 }
 
 func (o *podsPane) key(k tea.KeyPressMsg, d *data) (action, bool) {
-	if a, known := o.filter.handle(k); known {
-		return a, true
+	if q, known := o.filter.handle(k); known {
+		return action{ask: q}, true
 	}
 	if o.sorting.rowKeys(k, &o.list) {
 		return none()
@@ -65,8 +65,8 @@ func (o *podsPane) chosen(d *data) *explain.PodInfo {
 	return &d.job.Pods[o.rows.order[o.list.cursor]]
 }
 
-func (o *podsPane) body(p *paint) []layout.Line {
-	r := p.data.job.Report
+func (o *podsPane) body(p *paint, d *data) []layout.Line {
+	r := d.job.Report
 	o.facts.derive(r, p)
 	o.rows.derive(o, r)
 	lines := o.above(p, r)

@@ -1,29 +1,13 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// policiesPane shows the failure policy, the success criteria, and the limits.
-type policiesPane struct {
-	scroll scroll
-}
-
-func newPoliciesPane() *policiesPane { return &policiesPane{} }
-
-func (o *policiesPane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
-	return action{}, o.scroll.handle(k)
-}
-
-func (o *policiesPane) wheel(lines int, _ *data) { o.scroll.move(lines) }
-
-func (o *policiesPane) keys() []keyGroup { return nil }
-
-func (o *policiesPane) body(p *paint) []layout.Line {
-	j := p.data.job
+// policies are the failure policy, the success criteria, the limits, and what is replaced when.
+func policies(p *paint, d *data) []layout.Line {
+	j := d.job
 	policy := section.FailurePolicy(&p.Frame, j.FailurePolicy, false)
 	if policy.Lines == nil {
 		policy.Lines = p.Wrap(layout.Of(layout.Text(layout.Muted, "No podFailurePolicy: every failure counts against the limits.")), 0)
@@ -35,8 +19,7 @@ func (o *policiesPane) body(p *paint) []layout.Line {
 		}
 	}
 	lines = append(lines, nil, p.title("Replacement", ""))
-	lines = append(lines, p.Wrap(layout.Plainly(replacement(j)), 0)...)
-	return o.scroll.page(p, lines)
+	return append(lines, p.Wrap(layout.Plainly(replacement(j)), 0)...)
 }
 
 // replacement says when a pod gets a successor (KEP-3939).

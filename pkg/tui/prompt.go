@@ -28,24 +28,21 @@ func newPrompt(q *question) *prompt {
 	return &prompt{question: q, before: q.text, input: input}
 }
 
-// answer gives a key to the question.
-func (m *Model) answer(k tea.KeyPressMsg) tea.Cmd {
-	p := m.prompt
+// key edits the answer. At the end, it returns true, and what there is to say about the answer.
+func (p *prompt) key(k tea.KeyPressMsg) (done bool, notice string) {
 	switch k.String() {
 	case "esc":
 		p.change(p.before)
-		m.prompt = nil
-		return nil
+		return true, ""
 	case "enter":
-		m.prompt = nil
 		if p.answered != nil {
-			return m.act(p.answered(p.input.Value()))
+			notice = p.answered(p.input.Value())
 		}
-		return nil
+		return true, notice
 	}
 	p.input, _ = p.input.Update(k)
 	p.change(p.input.Value())
-	return nil
+	return false, ""
 }
 
 // insert puts a text where the cursor is.

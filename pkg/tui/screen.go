@@ -21,7 +21,7 @@ type screen interface {
 type pane interface {
 	// body are the lines of the pane, at most p.height of p.Width columns. It may note
 	// sizes for keys to come, and nothing else.
-	body(p *paint) []layout.Line
+	body(p *paint, d *data) []layout.Line
 	// key acts on a key press. What it does not know (false) is for whoever is around it.
 	key(k tea.KeyPressMsg, d *data) (action, bool)
 	// wheel scrolls by so many lines.
@@ -37,9 +37,9 @@ type follower interface{ follow(d *data) }
 // action is what a pane wants to happen. The zero value is nothing.
 type action struct {
 	open screen // on top of this one
-	then screen // on top of open
-	back bool   // to the screen before
-	say  string // in the last line, for a while
+	// explain is the Job whose explanation is to be opened, on top of open.
+	explain snapshot.JobKey
+	say     string // in the last line, for a while
 	// copy goes to the clipboard of the terminal, and into the last line for those that
 	// have none.
 	copy string
@@ -53,8 +53,8 @@ type question struct {
 	// changed gets the text at each key, and what was there before if the question is
 	// dropped.
 	changed func(string)
-	// answered gets the text at the end; nil if changed was all.
-	answered func(string) action
+	// answered gets the text at the end, and may return a notice; nil if changed was all.
+	answered func(string) (notice string)
 }
 
 // none is the answer of a pane that did what the key asks for.

@@ -26,8 +26,8 @@ type timelinePane struct {
 func newTimelinePane() *timelinePane { return &timelinePane{} }
 
 func (o *timelinePane) key(k tea.KeyPressMsg, _ *data) (action, bool) {
-	if a, known := o.filter.handle(k); known {
-		return a, true
+	if q, known := o.filter.handle(k); known {
+		return action{ask: q}, true
 	}
 	switch {
 	case matches(k, keyWarnings):
@@ -49,8 +49,8 @@ func (o *timelinePane) keys() []keyGroup {
 	return []keyGroup{{title: "Timeline", bindings: append(o.filter.keys(), keyWarnings)}}
 }
 
-func (o *timelinePane) body(p *paint) []layout.Line {
-	j := p.data.job
+func (o *timelinePane) body(p *paint, d *data) []layout.Line {
+	j := d.job
 	moments := o.chosen(j)
 	lines := slices.Concat(section.Moments(&p.Frame, j.Report, moments)...)
 	head := o.head(p, j, len(moments))

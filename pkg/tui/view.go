@@ -85,7 +85,7 @@ func (m *Model) body(p *paint) []layout.Line {
 	if m.help != nil {
 		return m.help.body(p)
 	}
-	return m.top().body(p)
+	return m.top().body(p, &m.data)
 }
 
 func (m *Model) paint() *paint {
@@ -94,7 +94,7 @@ func (m *Model) paint() *paint {
 			Width: max(m.width, minWidth), Now: m.now, Absolute: m.absolute,
 			Location: m.o.Location, Glyphs: m.glyphs, ASCII: m.o.ASCII,
 		},
-		height: max(m.height, minHeight), data: &m.data,
+		height: max(m.height, minHeight),
 	}
 }
 
