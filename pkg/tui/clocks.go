@@ -79,13 +79,3 @@ func ranFor(p *paint, j *jobData) string {
 	}
 	return "runs for " + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
 }
-
-// waitOf is the clock of a kind, nil if none runs.
-func waitOf(r *explain.Report, kind explain.WaitKind) *explain.Wait {
-	for i := range r.Waits {
-		if r.Waits[i].Kind == kind {
-			return &r.Waits[i]
-		}
-	}
-	return nil
-}

@@ -79,3 +79,34 @@ func (d *data) waiting(p *paint, what string) []layout.Line {
 
 // done is how much has succeeded, of how much; total is 0 for a work queue.
 func (j *jobData) done() (done, total int32) { return j.pods.Done(j.Report) }
+
+// waitOf is the clock of a kind, nil if none runs.
+func waitOf(r *explain.Report, kind explain.WaitKind) *explain.Wait {
+	for i := range r.Waits {
+		if r.Waits[i].Kind == kind {
+			return &r.Waits[i]
+		}
+	}
+	return nil
+}
+
+// indexInfo is what the Report says of an index, nil if nothing.
+func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
+	if r.Indexes == nil {
+		return nil
+	}
+	for i := range r.Indexes.Details {
+		if r.Indexes.Details[i].Index == index {
+			return &r.Indexes.Details[i]
+		}
+	}
+	return nil
+}
+
+// stateWord is the name of a state; nothing is pending any more in a Job that has ended.
+func stateWord(j *jobData, state indexmap.State) string {
+	if state == indexmap.Pending && !j.Job.Finished.IsZero() {
+		return "not completed"
+	}
+	return state.Word()
+}

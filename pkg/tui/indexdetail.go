@@ -37,7 +37,7 @@ func oneIndex(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 		info = &explain.IndexInfo{Index: c.First}
 	}
 	title := layout.Of(layout.Textf(layout.Bold, "Index %d", c.First),
-		layout.Text(markStyle(mark), "  "+mark.Glyph(p.ASCII)+" "+stateWord(j, indexmap.State(mark))))
+		layout.Text(mark.Style(), "  "+mark.Glyph(p.ASCII)+" "+stateWord(j, indexmap.State(mark))))
 	if attempt := section.Attempt(info); attempt != "" {
 		title = append(title, layout.Text(layout.Plain, "  attempt "+attempt))
 	}
@@ -135,14 +135,14 @@ func severalIndexes(p *paint, j *jobData, c *indexmap.Cell) []layout.Line {
 	for _, state := range legendOrder() {
 		if n := c.Counts[state]; n > 0 {
 			mark := indexmap.Mark(state)
-			counts = append(counts, layout.Of(layout.Textf(markStyle(mark), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(layout.Plain, " "+stateWord(j, state))))
+			counts = append(counts, layout.Of(layout.Textf(mark.Style(), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(layout.Plain, " "+stateWord(j, state))))
 		}
 	}
 	lines = append(lines, layout.Flow(counts, p.Width, 3)...)
 	for _, state := range []indexmap.State{indexmap.Failed, indexmap.BackOff, indexmap.Terminating, indexmap.OutOfRange, indexmap.Unknown} {
 		if n := int(c.Counts[state]); n > 0 {
 			list := examples(j.indexes.Indexes(c.First, c.Last, indexmap.SetOf(state), maxExamples), n, p.Glyphs.Ellipsis)
-			lines = append(lines, field(state.Word(), layout.Text(markStyle(indexmap.Mark(state)), list)))
+			lines = append(lines, field(state.Word(), layout.Text(indexmap.Mark(state).Style(), list)))
 		}
 	}
 	return lines
@@ -189,5 +189,5 @@ func indexState(p *paint, j *jobData, info *explain.IndexInfo) layout.Line {
 		return layout.Plainly(info.State)
 	}
 	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
+	return layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -61,16 +60,6 @@ func (f *jobsFacts) add(p *paint, o *explain.Outline) {
 	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
 		f.earliest = o.Created.Time
 	}
-}
-
-// widthOf is that of a text once it is safe.
-func widthOf(text string) int {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] >= 0x7f {
-			return layout.Of(layout.Text(layout.Plain, text)).Width()
-		}
-	}
-	return len(text)
 }
 
 // completionsWidth is that of completionsOf.

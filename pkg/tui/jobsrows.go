@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -115,23 +113,6 @@ func jobValue(by int, now time.Time) func(*explain.Outline) int64 {
 		return progressOf
 	}
 	return nil
-}
-
-// compareTimes puts what has no time first.
-func compareTimes(a, b *metav1.Time) int {
-	switch {
-	case a.IsZero() || b.IsZero():
-		return cmp.Compare(boolInt(!a.IsZero()), boolInt(!b.IsZero()))
-	default:
-		return a.Compare(b.Time)
-	}
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // progressOf is the share that has succeeded, in millionths.

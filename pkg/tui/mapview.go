@@ -10,25 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 )
 
-// markStyle is the colour of a cell, beside its glyph.
-func markStyle(mark indexmap.Mark) layout.Style {
-	switch mark {
-	case indexmap.Half, indexmap.Mark(indexmap.Succeeded):
-		return layout.Good
-	case indexmap.Mark(indexmap.Active), indexmap.Mark(indexmap.Ready):
-		return layout.Info
-	case indexmap.Mark(indexmap.Unknown), indexmap.Mark(indexmap.BackOff):
-		return layout.Warn
-	case indexmap.Mark(indexmap.OutOfRange), indexmap.Mark(indexmap.Terminating):
-		return layout.Special
-	case indexmap.Mark(indexmap.Failed):
-		return layout.Bad | layout.Bold
-	case indexmap.SomeFailed:
-		return layout.Bad
-	}
-	return layout.Muted
-}
-
 // mapRows draws rows of a grid, with the cursor on a cell; -1 for none.
 func mapRows(p *paint, g *indexmap.Grid, first, end, cursor int) []layout.Line {
 	out := make([]layout.Line, 0, end-first)
@@ -54,7 +35,7 @@ func mapRow(p *paint, g *indexmap.Grid, row, cursor int) layout.Line {
 	for column := range min(g.Columns, g.Len()-row*g.Columns) {
 		cell := row*g.Columns + column
 		mark := g.Mark(cell)
-		if looks := markStyle(mark); looks != style {
+		if looks := mark.Style(); looks != style {
 			flush()
 			style = looks
 		}
@@ -94,10 +75,10 @@ func legend(p *paint, j *jobData, mixed bool) []layout.Line {
 			continue
 		}
 		mark := indexmap.Mark(state)
-		items = append(items, layout.Of(layout.Textf(markStyle(mark), "%s %s", mark.Glyph(p.ASCII), wording.Thousands(n)), layout.Text(layout.Plain, " "+stateWord(j, state))))
+		items = append(items, layout.Of(layout.Textf(mark.Style(), "%s %s", mark.Glyph(p.ASCII), wording.Thousands(n)), layout.Text(layout.Plain, " "+stateWord(j, state))))
 	}
 	part := func(mark indexmap.Mark, text string) {
-		items = append(items, layout.Of(layout.Text(markStyle(mark), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
+		items = append(items, layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
 	if mixed && mixesDone(j.indexes) {
 		part(indexmap.Half, "partly succeeded")
@@ -106,14 +87,6 @@ func legend(p *paint, j *jobData, mixed bool) []layout.Line {
 		part(indexmap.SomeFailed, "some failed")
 	}
 	return items
-}
-
-// stateWord is the name of a state; nothing is pending any more in a Job that has ended.
-func stateWord(j *jobData, state indexmap.State) string {
-	if state == indexmap.Pending && !j.Job.Finished.IsZero() {
-		return "not completed"
-	}
-	return state.Word()
 }
 
 // isMixed says that some cell may have a mark for several states, as far as that can be told

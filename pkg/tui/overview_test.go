@@ -272,7 +272,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 		}
 	}
 	// Colours do not say that all have failed either: only then they are bold.
-	if markStyle(indexmap.SomeFailed)&layout.Bold != 0 || markStyle(indexmap.Mark(indexmap.Failed))&layout.Bold == 0 {
+	if indexmap.SomeFailed.Style()&layout.Bold != 0 || indexmap.Mark(indexmap.Failed).Style()&layout.Bold == 0 {
 		t.Error("bold is for cells that have failed as a whole")
 	}
 }

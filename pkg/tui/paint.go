@@ -50,3 +50,13 @@ func rows(n, top, height int) (first, end int) {
 	top = max(0, min(top, n-height))
 	return top, min(n, top+height)
 }
+
+// widthOf is that of a text once it is safe.
+func widthOf(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return layout.Of(layout.Text(layout.Plain, text)).Width()
+		}
+	}
+	return len(text)
+}

@@ -195,5 +195,5 @@ func (s *podScreen) stateOnMap(p *paint, j *jobData) layout.Line {
 		return layout.Of(layout.Text(layout.Muted, "the Job has no such index"))
 	}
 	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(markStyle(mark)|layout.Bold, mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
+	return layout.Of(layout.Text(mark.Style()|layout.Bold, mark.Glyph(p.ASCII)+" "+stateWord(j, state)))
 }

@@ -10,19 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// indexInfo is what the Report says of an index, nil if nothing.
-func indexInfo(r *explain.Report, index int32) *explain.IndexInfo {
-	if r.Indexes == nil {
-		return nil
-	}
-	for i := range r.Indexes.Details {
-		if r.Indexes.Details[i].Index == index {
-			return &r.Indexes.Details[i]
-		}
-	}
-	return nil
-}
-
 // indexCounts are its attempts and failures, and its back-off.
 func indexCounts(p *paint, info *explain.IndexInfo) layout.Line {
 	var l layout.Line

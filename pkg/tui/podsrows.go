@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -100,4 +101,21 @@ func indexOrNone(pod *explain.PodInfo) int32 {
 		return -1
 	}
 	return *pod.Index
+}
+
+// compareTimes puts what has no time first.
+func compareTimes(a, b *metav1.Time) int {
+	switch {
+	case a.IsZero() || b.IsZero():
+		return cmp.Compare(boolInt(!a.IsZero()), boolInt(!b.IsZero()))
+	default:
+		return a.Compare(b.Time)
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

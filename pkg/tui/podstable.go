@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -252,4 +253,12 @@ func podStateCell(p *paint, pod *explain.PodInfo) layout.Line {
 		return layout.Of(layout.Text(style, mark+" Ready"))
 	}
 	return section.PodState(&p.Frame, pod)
+}
+
+// numberOf is a number, or nothing for none.
+func numberOf(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
 }

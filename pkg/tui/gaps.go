@@ -1,0 +1,20 @@
+package tui
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// gapLines are what could not be read.
+func gapLines(p *paint, gaps []explain.Gap) []layout.Line {
+	var out []layout.Line
+	for i := range gaps {
+		l := layout.Of(layout.Text(layout.Warn|layout.Bold, p.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(gaps[i].Text)))
+		if gaps[i].Command != "" {
+			l = append(l, layout.Text(layout.Muted, "  "+gaps[i].Command))
+		}
+		out = append(out, p.Wrap(l, 2)...)
+	}
+	return out
+}
