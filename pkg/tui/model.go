@@ -9,7 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/joblist"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // Start says which screen comes first.
@@ -59,15 +64,15 @@ type Model struct {
 
 	width, height int
 	now           time.Time
-	data          data
-	stack         []screen
+	data          screen.Data
+	stack         []screen.Screen
 	// looked is the Focus that the Source was told of last.
 	looked snapshot.Focus
 
 	absolute bool
 	mouse    bool
 	help     *helpScreen
-	prompt   *prompt
+	prompt   *widget.Prompt
 	notice   notice
 	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
 	paused   bool
@@ -115,15 +120,15 @@ func New(o Options) *Model {
 		o.Context = context.Background()
 	}
 	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
-	m.data = data{snap: &snapshot.Snapshot{}, since: m.now}
+	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
 	m.setTheme(o.Light)
 	switch o.Start {
 	case StartJob:
-		m.stack = []screen{newJobScreen(o.Job)}
+		m.stack = []screen.Screen{job.New(o.Job)}
 	case StartExplain:
-		m.stack = []screen{newJobScreen(o.Job), newExplainScreen(o.Job)}
+		m.stack = []screen.Screen{job.New(o.Job), job.NewExplanation(o.Job)}
 	default:
-		m.stack = []screen{newJobsScreen(o.What)}
+		m.stack = []screen.Screen{joblist.New(o.What)}
 	}
 	m.look()
 	return m
@@ -163,7 +168,7 @@ func (m *Model) latest() *snapshot.Snapshot {
 	if m.held != nil {
 		return m.held
 	}
-	return m.data.snap
+	return m.data.Snap
 }
 
 func (m *Model) tick() tea.Cmd {
@@ -171,13 +176,13 @@ func (m *Model) tick() tea.Cmd {
 }
 
 // top is the screen that is drawn.
-func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
+func (m *Model) top() screen.Screen { return m.stack[len(m.stack)-1] }
 
 // look tells the Source what is looked at, if that has changed.
 func (m *Model) look() {
-	if f := m.top().focus(); !f.Equal(m.looked) {
+	if f := m.top().Focus(); !f.Equal(m.looked) {
 		m.looked = f
-		m.data.since = m.now
+		m.data.Since = m.now
 		m.o.Source.Look(f)
 	}
 }
@@ -185,8 +190,8 @@ func (m *Model) look() {
 // Update takes one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	if f, ok := m.top().(follower); ok {
-		f.follow(&m.data)
+	if f, ok := m.top().(screen.Follower); ok {
+		f.Follow(&m.data)
 	}
 	if !m.quit {
 		m.look()
@@ -226,7 +231,7 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.err != nil {
 		m.over = msg.err
 		// Nobody may be there to see it, if the view is to end by itself.
-		if !errors.Is(msg.err, io.EOF) && (!m.data.snap.IsShown() || m.o.EndWhen != nil) {
+		if !errors.Is(msg.err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
 			m.quit = true
 			return tea.Quit
 		}
@@ -252,36 +257,36 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 // isFilled says that there is something to hold: the shown Snapshot is about what is looked
 // at now, which may have been opened while all stood still.
 func (m *Model) isFilled() bool {
-	s, f := m.data.snap, m.looked
+	s, f := m.data.Snap, m.looked
 	return s.Focus.Equal(f) && (f.Job.IsZero() || s.Job != nil) && (f.Pod == "" || s.Pod != nil) && (f.Log == nil || s.Log != nil)
 }
 
 func (m *Model) show(s *snapshot.Snapshot) {
-	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.snap.Looked()) {
+	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.Snap.Looked()) {
 		m.follow(f)
 	}
 	m.held = nil
-	m.data.take(s)
+	m.data.Take(s)
 }
 
 // follow goes to the screen that shows a Focus, if none of the open ones does.
 func (m *Model) follow(f snapshot.Focus) {
 	for i := len(m.stack) - 1; i >= 0; i-- {
-		if at := m.stack[i].focus(); at.Job == f.Job && at.Pod == f.Pod {
+		if at := m.stack[i].Focus(); at.Job == f.Job && at.Pod == f.Pod {
 			m.stack = m.stack[:i+1]
 			return
 		}
 	}
 	m.stack = m.stack[:1]
 	if f.Job.IsZero() {
-		m.stack = []screen{newJobsScreen(m.o.What)}
+		m.stack = []screen.Screen{joblist.New(m.o.What)}
 		return
 	}
-	if m.stack[0].focus().Job != f.Job {
-		m.stack = append(m.stack, newJobScreen(f.Job))
+	if m.stack[0].Focus().Job != f.Job {
+		m.stack = append(m.stack, job.New(f.Job))
 	}
 	if f.Pod != "" {
-		m.stack = append(m.stack, newPodScreen(f.Job, f.Pod, nil))
+		m.stack = append(m.stack, pods.NewScreen(f.Job, f.Pod, nil))
 	}
 }
 
@@ -294,4 +299,4 @@ func (m *Model) Err() error {
 }
 
 // Shown is the last Snapshot that was on the screen.
-func (m *Model) Shown() *snapshot.Snapshot { return m.data.snap }
+func (m *Model) Shown() *snapshot.Snapshot { return m.data.Snap }

@@ -1,0 +1,126 @@
+package joblist
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// The ways to sort Jobs, in the order of jobOrders.
+const (
+	jobsByStatus = iota
+	jobsByName
+	jobsByAge
+	jobsByDuration
+	jobsByFailed
+	jobsByProgress
+)
+
+func jobOrders() []widget.Order {
+	return []widget.Order{
+		jobsByStatus:   {Column: columnStatus, Name: "urgency"},
+		jobsByName:     {Column: columnName, Name: "name"},
+		jobsByAge:      {Column: columnAge, Name: "age"},
+		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
+		jobsByFailed:   {Column: columnFailed, Name: "failed pods", Descending: true},
+		jobsByProgress: {Column: columnCompletions, Name: "progress"},
+	}
+}
+
+// rows are the Jobs that are listed, in their order.
+type rows struct {
+	// of is what order was made for.
+	of struct {
+		jobs     *snapshot.Jobs
+		filter   string
+		at       int
+		reversed bool
+	}
+	order []int32
+}
+
+// derive chooses and sorts, if it has not done so before. now tells how long Jobs have run.
+func (r *rows) derive(s *listScreen, jobs *snapshot.Jobs, now time.Time) {
+	of := r.of
+	of.jobs, of.filter, of.at, of.reversed = jobs, s.filter.Text, s.sorting.By, s.sorting.Reversed
+	if of == r.of {
+		return
+	}
+	r.of = of
+	r.order = make([]int32, 0, len(jobs.Items))
+	for i := range jobs.Items {
+		if !s.filter.IsSet() || matchesFilter(&s.filter, &jobs.Items[i]) {
+			r.order = append(r.order, int32(i))
+		}
+	}
+	value := sortValue(s.sorting.By, now)
+	if value == nil {
+		s.sorting.Sort(r.order, nil)
+		return
+	}
+	values := make([]int64, len(jobs.Items))
+	for _, i := range r.order {
+		values[i] = value(&jobs.Items[i])
+	}
+	s.sorting.Sort(r.order, func(a, b int32) int { return cmp.Compare(values[a], values[b]) })
+}
+
+// matchesFilter looks at what a row shows.
+func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
+	rule, neglected := "", ""
+	if o.Rule != nil {
+		rule = section.RuleLabel(o.Rule, o.RuleName)
+	}
+	if o.Neglected {
+		neglected = notReconciled
+	}
+	return f.Matches(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
+}
+
+// oldFailure is how long ago a Job has failed that is no news any more: it stands before
+// what is complete, and behind what goes on.
+const oldFailure = 24 * time.Hour
+
+// urgencyOf orders Jobs by what needs a look first: the lower the more.
+func urgencyOf(o *explain.Outline, now time.Time) int64 {
+	kind := kindOf(o)
+	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
+		return 2*int64(complete) - 1
+	}
+	return 2 * int64(kind)
+}
+
+// sortValue is what Jobs are sorted by, nil for the order in which they are.
+func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
+	switch by {
+	case jobsByStatus:
+		return func(o *explain.Outline) int64 { return urgencyOf(o, now) }
+	case jobsByAge:
+		return func(o *explain.Outline) int64 {
+			if o.Created.IsZero() {
+				return 0
+			}
+			return int64(now.Sub(o.Created.Time))
+		}
+	case jobsByDuration:
+		return func(o *explain.Outline) int64 { return int64(section.Ran(o, now)) }
+	case jobsByFailed:
+		return func(o *explain.Outline) int64 { return int64(o.Failed) }
+	case jobsByProgress:
+		return progressOf
+	}
+	return nil
+}
+
+// progressOf is the share that has succeeded, in millionths.
+func progressOf(o *explain.Outline) int64 {
+	const all = 1_000_000
+	if o.Completions == nil || *o.Completions <= 0 {
+		return int64(min(o.Succeeded, 1)) * all
+	}
+	return int64(o.Succeeded) * all / int64(*o.Completions)
+}

@@ -1,0 +1,48 @@
+package widget
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Binding is a set of keys with their help.
+type Binding = key.Binding
+
+// Bind makes a Binding of keys, with a label for them and what they do.
+func Bind(label, help string, keys ...string) Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, help))
+}
+
+// Matches reports whether a key press is one of a Binding.
+func Matches(k tea.KeyPressMsg, b Binding) bool { return key.Matches(k, b) }
+
+// KeyGroup is a part of the help.
+type KeyGroup struct {
+	// Title is "" for a group that continues the one before.
+	Title    string
+	Bindings []Binding
+	// HelpOnly leaves them out of the last line.
+	HelpOnly bool
+}
+
+// KeyHints are keys with what they do.
+func (p *Paint) KeyHints(bindings ...Binding) layout.Line {
+	var l layout.Line
+	for _, b := range bindings {
+		l = append(l, layout.Text(layout.Bold, p.KeyName(b)), layout.Text(layout.Muted, " "+b.Help().Desc+"  "))
+	}
+	return l
+}
+
+// KeyName is what a key is called, in ASCII where there is nothing else.
+func (p *Paint) KeyName(b Binding) string {
+	name := b.Help().Key
+	if p.ASCII {
+		name = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right").Replace(name)
+	}
+	return name
+}
