@@ -15,18 +15,15 @@ import (
 // listScreen is the list of Jobs.
 type listScreen struct {
 	// what is the set of Jobs in words.
-	what    string
-	list    widget.List
-	filter  widget.Filter
-	sorting widget.Sorting
-	// stats are derived once for each list, and rows for each list, filter and order.
+	what  string
+	table widget.Table
+	// stats are derived once for each list.
 	stats stats
-	rows  rows
 }
 
 // New lists the Jobs of a Snapshot; what is the set of Jobs in words, such as "namespace ml".
 func New(what string) screen.Screen {
-	return &listScreen{what: what, sorting: widget.Sorting{Orders: jobOrders()}}
+	return &listScreen{what: what, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
 }
 
 func (s *listScreen) Focus() snapshot.Focus { return snapshot.Focus{} }
@@ -34,11 +31,8 @@ func (s *listScreen) Focus() snapshot.Focus { return snapshot.Focus{} }
 func (s *listScreen) Crumb() string { return "Jobs" }
 
 func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
-	if q, known := s.filter.Key(k); known {
+	if q, known := s.table.Key(k); known {
 		return screen.Action{Ask: q}, true
-	}
-	if s.sorting.Key(k, &s.list) {
-		return screen.Done()
 	}
 	chosen := s.chosen(d)
 	if chosen == nil {
@@ -56,10 +50,10 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	return screen.Action{}, false
 }
 
-func (s *listScreen) Wheel(lines int, _ *screen.Data) { s.sorting.Wheel(lines, &s.list) }
+func (s *listScreen) Wheel(lines int, _ *screen.Data) { s.table.Wheel(lines) }
 
 func (s *listScreen) Keys() []widget.KeyGroup {
-	return []widget.KeyGroup{{Title: "Jobs", Bindings: append([]widget.Binding{widget.KeyOpen, widget.KeyExplain}, append(s.filter.Keys(), widget.KeySort, widget.KeyReverse, widget.KeyCopy)...)}}
+	return []widget.KeyGroup{{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain)}}
 }
 
 // chosen is the Job under the cursor, nil if there is none.
@@ -68,11 +62,11 @@ func (s *listScreen) chosen(d *screen.Data) *explain.Outline {
 	if jobs == nil {
 		return nil
 	}
-	s.rows.derive(s, jobs, d.Snap.Time)
-	if s.list.Cursor >= len(s.rows.order) {
-		return nil
+	s.arrange(jobs, d.Snap.Time)
+	if i := s.table.Chosen(); i >= 0 {
+		return &jobs.Items[i]
 	}
-	return &jobs.Items[s.rows.order[s.list.Cursor]]
+	return nil
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
@@ -81,21 +75,18 @@ func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		return d.Waiting(p, "Reading the Jobs"+s.of())
 	}
 	s.stats.derive(jobs, p)
-	s.rows.derive(s, jobs, d.Snap.Time)
+	s.arrange(jobs, d.Snap.Time)
 	lines := s.summary(p, jobs)
-	if l := s.filter.Line(p, len(s.rows.order), len(jobs.Items), "Jobs"); l != nil {
+	if l := s.table.Filter.Line(p, s.table.Len(), len(jobs.Items), "Jobs"); l != nil {
 		lines = append(lines, l)
 	}
-	if len(s.rows.order) == 0 {
+	if s.table.Len() == 0 {
 		return append(lines, s.empty(p, jobs)...)
 	}
-	key := func(row int) string {
-		job := &jobs.Items[s.rows.order[row]]
-		return job.Namespace + "/" + job.Name
-	}
-	s.list.Resize(len(s.rows.order), p.Height-len(lines)-1, key)
-	first, end := widget.Rows(len(s.rows.order), s.list.Top, s.list.Height)
-	return append(lines, s.table(p, jobs, first, end)...)
+	bar := s.barWidth(p)
+	key := func(i int32) string { return jobs.Items[i].Namespace + "/" + jobs.Items[i].Name }
+	cells := func(i int32) []layout.Line { return s.cells(p, &jobs.Items[i], bar) }
+	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), s.columns(p, bar), key, cells)...)
 }
 
 // of is " of namespace ml".
@@ -128,7 +119,7 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}
 	}
-	return s.sorting.Title(p, title, ": ", s.counts(p))
+	return s.table.Sorting.Title(p, title, ": ", s.counts(p))
 }
 
 // counts are how many Jobs there are of each kind.

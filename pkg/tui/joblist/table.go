@@ -10,7 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -36,22 +35,6 @@ const (
 	timeWidth = 6
 )
 
-// table is the header, and the rows from first up to end.
-func (s *listScreen) table(p *widget.Paint, jobs *snapshot.Jobs, first, end int) []layout.Line {
-	bar := s.barWidth(p)
-	columns := s.columns(p, bar)
-	var cells [][]layout.Line
-	for row := first; row < end; row++ {
-		cells = append(cells, s.cells(p, &jobs.Items[s.rows.order[row]], bar))
-	}
-	header, lines := layout.Table(columns, cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
-	out := []layout.Line{header.Indent(widget.CursorWidth)}
-	for i, l := range lines {
-		out = append(out, widget.Row(p, l, first+i == s.list.Cursor))
-	}
-	return out
-}
-
 // barWidth leaves room for columns that say what the bar does not, and uses what the header
 // takes anyway.
 func (s *listScreen) barWidth(p *widget.Paint) int {
@@ -69,7 +52,7 @@ func (s *listScreen) barWidth(p *widget.Paint) int {
 // the status and the progress.
 func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 	f := &s.stats
-	head := func(name string) string { return s.sorting.Header(p, name) }
+	head := func(name string) string { return s.table.Sorting.Header(p, name) }
 	cut := func(width int) int { return min(width, widestCell) }
 	least := minWidthsFor(p)
 	if f.namespaces {
@@ -115,10 +98,10 @@ func failedIndexesHeader(p *widget.Paint) string {
 }
 
 func (s *listScreen) durationHeader(p *widget.Paint) string {
-	if p.Width < 140 && s.sorting.By != jobsByDuration {
+	if p.Width < 140 && s.table.Sorting.By != jobsByDuration {
 		return "RAN"
 	}
-	return s.sorting.Header(p, columnDuration)
+	return s.table.Sorting.Header(p, columnDuration)
 }
 
 // ageColumn is there longer than most: it tells the Jobs of tonight from those of last week.
@@ -131,8 +114,8 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	case p.Width < 100:
 		c.Width = 0
 	}
-	if s.sorting.By == jobsByAge {
-		c.Header += " " + s.sorting.Mark(p)
+	if s.table.Sorting.By == jobsByAge {
+		c.Header += " " + s.table.Sorting.Mark(p)
 	}
 	return c
 }

@@ -20,25 +20,11 @@ const (
 	columnWhen  = "WHEN"
 )
 
-// table is the header, and the rows from first up to end.
-func (o *listPane) table(p *widget.Paint, r *explain.Report, first, end int) []layout.Line {
-	var cells [][]layout.Line
-	for row := first; row < end; row++ {
-		cells = append(cells, o.cells(p, r, &r.Pods[o.rows.order[row]]))
-	}
-	header, lines := layout.Table(o.columns(p), cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
-	out := []layout.Line{header.Indent(widget.CursorWidth)}
-	for i, l := range lines {
-		out = append(out, widget.Row(p, l, first+i == o.list.Cursor))
-	}
-	return out
-}
-
 // columns give way in the order of what one looks for: the exit code and the rule stay whole
 // while there are others to leave out.
 func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	f := &o.stats
-	head := func(name string) string { return o.sorting.Header(p, name) }
+	head := func(name string) string { return o.table.Sorting.Header(p, name) }
 	name := f.name
 	if o.cutsNames(p) {
 		name -= widget.Width(o.job.Name) - widget.Width(p.Glyphs.Ellipsis)

@@ -14,22 +14,22 @@ type Sorting struct {
 	Orders   []Order
 	By       int
 	Reversed bool
-	// moved says that the user has chosen a row other than the first, which stays chosen in
-	// every order.
+	// moved is true once the user has chosen a row other than the first, which then stays
+	// chosen in every order.
 	moved bool
 }
 
 // Order is one way to sort.
 type Order struct {
-	// Column is the header of the column, and name what the order is called; falls says
-	// that the highest value comes first.
+	// Column is the header of the column, and Name what the order is called. Descending has
+	// the highest value first.
 	Column, Name string
 	Descending   bool
 }
 
-// Key moves in the rows or changes their order; another order is shown from its begin,
-// as long as no row was chosen.
-func (s *Sorting) Key(k tea.KeyPressMsg, l *List) bool {
+// key moves in the rows or changes their order. Unless a row was chosen, the cursor is on the
+// first one of another order.
+func (s *Sorting) key(k tea.KeyPressMsg, l *List) bool {
 	switch {
 	case l.Key(k):
 		s.moved = l.Cursor > 0
@@ -41,8 +41,8 @@ func (s *Sorting) Key(k tea.KeyPressMsg, l *List) bool {
 	return true
 }
 
-// Wheel moves in the rows.
-func (s *Sorting) Wheel(lines int, l *List) {
+// wheel moves in the rows.
+func (s *Sorting) wheel(lines int, l *List) {
 	l.Move(lines)
 	s.moved = l.Cursor > 0
 }
@@ -60,13 +60,12 @@ func (s *Sorting) orderKey(k tea.KeyPressMsg) bool {
 	return true
 }
 
-// descending says that the highest value comes first.
+// descending reports whether the highest value comes first.
 func (s *Sorting) descending() bool { return s.Orders[s.By].Descending != s.Reversed }
 
-// Sort sorts the numbers of rows; of equal ones the lower number comes first. compare orders
-// two of them by the values of the chosen column, the lowest first; nil keeps the
-// order, or reverses it.
-func (s *Sorting) Sort(rows []int32, compare func(a, b int32) int) {
+// sort sorts the numbers of items by the order; of equal items the lower number comes first.
+// Without compare, it keeps their order, or reverses it.
+func (s *Sorting) sort(rows []int32, compare func(a, b int32) int) {
 	switch {
 	case compare == nil && s.Reversed:
 		slices.Reverse(rows)
@@ -110,8 +109,8 @@ func Row(p *Paint, l layout.Line, chosen bool) layout.Line {
 // CursorWidth is that of the cursor before rows.
 const CursorWidth = 2
 
-// Title is a title with what is counted, and the order: on one line if there is room, or
-// with the counts below, on as many lines as they take: none may be lost. colon stands before the counts on the same line.
+// Title is a title with counts and the order. If there is no room for the counts, they are on
+// lines of their own; otherwise, colon is before them.
 func (s *Sorting) Title(p *Paint, title layout.Line, colon string, counts layout.Line) []layout.Line {
 	parts := make([]layout.Line, len(counts))
 	for i := range counts {

@@ -31,42 +31,20 @@ func jobOrders() []widget.Order {
 	}
 }
 
-// rows are the Jobs that are listed, in their order.
-type rows struct {
-	// of is what order was made for.
-	of struct {
-		jobs     *snapshot.Jobs
-		filter   string
-		at       int
-		reversed bool
-	}
-	order []int32
-}
-
-// derive chooses and sorts, if it has not done so before. now tells how long Jobs have run.
-func (r *rows) derive(s *listScreen, jobs *snapshot.Jobs, now time.Time) {
-	of := r.of
-	of.jobs, of.filter, of.at, of.reversed = jobs, s.filter.Text, s.sorting.By, s.sorting.Reversed
-	if of == r.of {
-		return
-	}
-	r.of = of
-	r.order = make([]int32, 0, len(jobs.Items))
-	for i := range jobs.Items {
-		if !s.filter.IsSet() || matchesFilter(&s.filter, &jobs.Items[i]) {
-			r.order = append(r.order, int32(i))
+// arrange filters and sorts the Jobs.
+func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
+	matches := func(i int32) bool { return matchesFilter(&s.table.Filter, &jobs.Items[i]) }
+	s.table.Arrange(jobs, len(jobs.Items), matches, func() func(a, b int32) int {
+		value := sortValue(s.table.Sorting.By, now)
+		if value == nil {
+			return nil
 		}
-	}
-	value := sortValue(s.sorting.By, now)
-	if value == nil {
-		s.sorting.Sort(r.order, nil)
-		return
-	}
-	values := make([]int64, len(jobs.Items))
-	for _, i := range r.order {
-		values[i] = value(&jobs.Items[i])
-	}
-	s.sorting.Sort(r.order, func(a, b int32) int { return cmp.Compare(values[a], values[b]) })
+		values := make([]int64, len(jobs.Items))
+		for i := range jobs.Items {
+			values[i] = value(&jobs.Items[i])
+		}
+		return func(a, b int32) int { return cmp.Compare(values[a], values[b]) }
+	})
 }
 
 // matchesFilter looks at what a row shows.

@@ -30,38 +30,16 @@ func podOrders() []widget.Order {
 	}
 }
 
-// rows are the pods that are listed, in their order.
-type rows struct {
-	// of is what order was made for.
-	of struct {
-		report   *explain.Report
-		filter   string
-		at       int
-		reversed bool
-	}
-	order []int32
-}
-
-// derive chooses and sorts, if it has not done so before.
-func (o *rows) derive(pane *listPane, r *explain.Report) {
-	of := o.of
-	of.report, of.filter, of.at, of.reversed = r, pane.filter.Text, pane.sorting.By, pane.sorting.Reversed
-	if of == o.of {
-		return
-	}
-	o.of = of
-	o.order = make([]int32, 0, len(r.Pods))
-	for i := range r.Pods {
-		if !pane.filter.IsSet() || matchesFilter(&pane.filter, r, &r.Pods[i]) {
-			o.order = append(o.order, int32(i))
+// arrange filters and sorts the pods.
+func (o *listPane) arrange(r *explain.Report) {
+	matches := func(i int32) bool { return matchesFilter(&o.table.Filter, r, &r.Pods[i]) }
+	o.table.Arrange(r, len(r.Pods), matches, func() func(a, b int32) int {
+		compare := comparePods(o.table.Sorting.By)
+		if compare == nil {
+			return nil
 		}
-	}
-	compare := comparePods(pane.sorting.By)
-	if compare == nil {
-		pane.sorting.Sort(o.order, nil)
-		return
-	}
-	pane.sorting.Sort(o.order, func(a, b int32) int { return compare(&r.Pods[a], &r.Pods[b]) })
+		return func(a, b int32) int { return compare(&r.Pods[a], &r.Pods[b]) }
+	})
 }
 
 // matchesFilter looks at what a row shows.

@@ -13,26 +13,20 @@ import (
 
 // listPane lists the pods of the Job.
 type listPane struct {
-	job     snapshot.JobKey
-	list    widget.List
-	filter  widget.Filter
-	sorting widget.Sorting
-	// stats are derived once for each Report, and rows for each Report, filter and order.
+	job   snapshot.JobKey
+	table widget.Table
+	// stats are derived once for each Report.
 	stats stats
-	rows  rows
 }
 
 // NewList lists the pods of a Job.
 func NewList(job snapshot.JobKey) screen.Pane {
-	return &listPane{job: job, sorting: widget.Sorting{Orders: podOrders()}}
+	return &listPane{job: job, table: widget.Table{Sorting: widget.Sorting{Orders: podOrders()}}}
 }
 
 func (o *listPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
-	if q, known := o.filter.Key(k); known {
+	if q, known := o.table.Key(k); known {
 		return screen.Action{Ask: q}, true
-	}
-	if o.sorting.Key(k, &o.list) {
-		return screen.Done()
 	}
 	pod := o.chosen(d)
 	if pod == nil {
@@ -51,10 +45,10 @@ func (o *listPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) 
 	return screen.Action{}, false
 }
 
-func (o *listPane) Wheel(lines int, _ *screen.Data) { o.sorting.Wheel(lines, &o.list) }
+func (o *listPane) Wheel(lines int, _ *screen.Data) { o.table.Wheel(lines) }
 
 func (o *listPane) Keys() []widget.KeyGroup {
-	return []widget.KeyGroup{{Title: "Pods", Bindings: append([]widget.Binding{widget.KeyOpen, widget.KeyLogs}, append(o.filter.Keys(), widget.KeySort, widget.KeyReverse, widget.KeyCopy)...)}}
+	return []widget.KeyGroup{{Title: "Pods", Bindings: o.table.Keys(widget.KeyOpen, widget.KeyLogs)}}
 }
 
 // chosen is the pod under the cursor, nil if there is none.
@@ -62,25 +56,24 @@ func (o *listPane) chosen(d *screen.Data) *explain.PodInfo {
 	if d.Job == nil {
 		return nil
 	}
-	o.rows.derive(o, d.Job.Report)
-	if o.list.Cursor >= len(o.rows.order) {
-		return nil
+	o.arrange(d.Job.Report)
+	if i := o.table.Chosen(); i >= 0 {
+		return &d.Job.Pods[i]
 	}
-	return &d.Job.Pods[o.rows.order[o.list.Cursor]]
+	return nil
 }
 
 func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	r := d.Job.Report
 	o.stats.derive(r, p)
-	o.rows.derive(o, r)
+	o.arrange(r)
 	lines := o.above(p, r)
-	if len(o.rows.order) == 0 {
+	if o.table.Len() == 0 {
 		return append(lines, p.Wrap(layout.Plainly(noPods(r)), 0)...)
 	}
-	key := func(row int) string { return r.Pods[o.rows.order[row]].Name }
-	o.list.Resize(len(o.rows.order), p.Height-len(lines)-1, key)
-	first, end := widget.Rows(len(o.rows.order), o.list.Top, o.list.Height)
-	return append(lines, o.table(p, r, first, end)...)
+	key := func(i int32) string { return r.Pods[i].Name }
+	cells := func(i int32) []layout.Line { return o.cells(p, r, &r.Pods[i]) }
+	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p), key, cells)...)
 }
 
 // above is how many there are, what could not be read, and the filter.
@@ -92,13 +85,13 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	if r.PodsOmitted > 0 {
 		title = append(title, layout.Textf(layout.Warn, ", and %d more that are left out", r.PodsOmitted))
 	}
-	lines := o.sorting.Title(p, title, "  ", o.stats.counts(p))
+	lines := o.table.Sorting.Title(p, title, "  ", o.stats.counts(p))
 	for i, l := range screen.Gaps(p, podGaps(r)) {
 		if i < 3 {
 			lines = append(lines, l)
 		}
 	}
-	if l := o.filter.Line(p, len(o.rows.order), len(r.Pods), "pods"); l != nil {
+	if l := o.table.Filter.Line(p, o.table.Len(), len(r.Pods), "pods"); l != nil {
 		lines = append(lines, l)
 	}
 	return lines
