@@ -72,7 +72,7 @@ func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 		{Header: s.durationHeader(p), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
 	}
-	return s.pick(all)
+	return widget.Present(all, s.hasColumn)
 }
 
 // minWidths is how narrow columns may be cut.
@@ -120,17 +120,6 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	return c
 }
 
-// pick leaves out what no Job has.
-func (s *listScreen) pick(all []layout.Column) []layout.Column {
-	out := all[:0]
-	for i, c := range all {
-		if s.hasColumn(i) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // The columns that may be missing, by their place.
 const (
 	namespaceColumn     = 0
@@ -138,6 +127,7 @@ const (
 	managedByColumn     = 9
 )
 
+// hasColumn reports whether some Job has a value for a column.
 func (s *listScreen) hasColumn(i int) bool {
 	switch i {
 	case namespaceColumn:
@@ -160,18 +150,11 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	if ran := section.Ran(o, p.Now); ran >= 0 {
 		duration = wording.Duration(ran)
 	}
-	all := []layout.Line{
+	return widget.Present([]layout.Line{
 		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
 		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
 		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
-	}
-	out := all[:0]
-	for i, cell := range all {
-		if s.hasColumn(i) {
-			out = append(out, cell)
-		}
-	}
-	return out
+	}, s.hasColumn)
 }
 
 // countCell is a number; nothing is muted.

@@ -132,13 +132,11 @@ func (o *logsPane) log(d *screen.Data) *snapshot.Log {
 	return log
 }
 
-// toggle begins to follow, or stays where it is.
+// toggle starts to follow the end, or stays where it is.
 func (o *logsPane) toggle(d *screen.Data) {
-	if log := o.log(d); o.follows && log != nil && o.paint != nil {
-		o.lines.derive(log, &o.filter)
-		o.place = o.layout(o.paint, log).moved(o.shownPlace(o.paint, log), 0)
-	}
-	o.follows = !o.follows
+	followed := o.follows
+	o.move(0, d)
+	o.follows = !followed
 }
 
 // move scrolls, which ends following when it goes up.

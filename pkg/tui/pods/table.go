@@ -42,7 +42,7 @@ func (o *listPane) columns(p *widget.Paint) []layout.Column {
 		{Header: head(columnWhen), Width: f.when[boolInt(p.Absolute)], Drop: 3},
 		{Header: "NODE", Width: f.node, Min: 12, Drop: 9},
 	}
-	return present(o, all)
+	return widget.Present(all, o.hasColumn)
 }
 
 // minWidths is how narrow columns may be cut.
@@ -67,17 +67,17 @@ const (
 	podActionColumn = 6
 )
 
-// present leaves out the columns, or the cells of a row, that no pod has anything for.
-func present[T any](o *listPane, all []T) []T {
-	out := all[:0]
-	for i, c := range all {
-		switch {
-		case i == podIndexColumn && !o.stats.indexed, i == podTryColumn && !o.stats.attempts, i == podActionColumn && !o.stats.actions:
-			continue
-		}
-		out = append(out, c)
+// hasColumn reports whether some pod has a value for a column.
+func (o *listPane) hasColumn(i int) bool {
+	switch i {
+	case podIndexColumn:
+		return o.stats.indexed
+	case podTryColumn:
+		return o.stats.attempts
+	case podActionColumn:
+		return o.stats.actions
 	}
-	return out
+	return true
 }
 
 // cutsNames says that the name of the Job, with which those of pods begin, is left out.
@@ -95,10 +95,10 @@ func (o *listPane) cells(p *widget.Paint, r *explain.Report, pod *explain.PodInf
 	if o.stats.oneContainer {
 		cause = known.brief()
 	}
-	return present(o, []layout.Line{
+	return widget.Present([]layout.Line{
 		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(section.Number(pod.Attempt)), stateCell(p, pod), layout.Plainly(cause), ruleCell(r, pod),
 		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), whenCell(p, pod), layout.Of(layout.Text(layout.Muted, pod.Node)),
-	})
+	}, o.hasColumn)
 }
 
 // stateCell is podState, in one word where there is little room.

@@ -84,3 +84,14 @@ func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) 
 	}
 	return out
 }
+
+// Present is the columns, or the cells of a row, that the table has.
+func Present[T any](all []T, has func(column int) bool) []T {
+	out := all[:0]
+	for i, c := range all {
+		if has(i) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
