@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// helpScreen lists the keys of a screen; it covers it until a key closes it.
+// helpScreen lists the keys of a screen, in front of it.
 type helpScreen struct {
 	groups []widget.KeyGroup
 	scroll widget.Scroll
@@ -63,7 +63,7 @@ func without(b widget.Binding, taken map[string]bool) widget.Binding {
 	return widget.Bind(strings.Join(labels, "/"), b.Help().Desc, keys...)
 }
 
-// keyOfLabel is the name of a key that the help calls otherwise.
+// keyOfLabel is the name of a key by its label in the help.
 func keyOfLabel(label string) string {
 	switch label {
 	case "↑":
@@ -76,12 +76,12 @@ func keyOfLabel(label string) string {
 	return label
 }
 
-// key says that the help is closed: by any key if there is nothing to scroll.
+// key reports whether the help is closed: by any key if there is nothing to scroll.
 func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
 	return !h.scrolls() || !h.scroll.Key(k)
 }
 
-// scrolls says that there is more than fits on the screen.
+// scrolls reports whether there is more than fits on the screen.
 func (h *helpScreen) scrolls() bool { return h.scroll.Len > h.scroll.Height }
 
 // hints are for the last line.

@@ -34,25 +34,25 @@ type Options struct {
 	Source  snapshot.Source
 	// Now is the clock that ticks bring into Update.
 	Now func() time.Time
-	// Start and Job are the first screen. With StartJobs, Job is not looked at.
+	// Start and Job are the first screen. StartJobs ignores Job.
 	Start Start
 	Job   snapshot.JobKey
-	// What is the set of Jobs in words, for the list: "namespace ml".
+	// What describes the set of Jobs, for the list: "namespace ml".
 	What string
-	// Colour and ASCII are what the terminal shows. Background is asked of it later.
+	// Colour and ASCII are what the terminal can show. Its background is asked for later.
 	Colour bool
 	ASCII  bool
 	Light  bool
 	// Mouse switches the reports of the mouse wheel on.
 	Mouse    bool
 	Location *time.Location
-	// Replay says that a recording is played, at so many times its speed.
+	// Replay is the speed of a recording that is played, 0 for a cluster.
 	Replay float64
 	// Follow goes to the screen that each Snapshot is about, as a recording does.
 	Follow bool
 	// Save writes what is shown to a file, and returns its name.
 	Save func(*snapshot.Snapshot) (string, error)
-	// EndWhen says that the view ends by itself; nil if it does not.
+	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }
 
@@ -66,7 +66,7 @@ type Model struct {
 	now           time.Time
 	data          screen.Data
 	stack         []screen.Screen
-	// looked is the Focus that the Source was told of last.
+	// looked is the Focus that the Source got last.
 	looked snapshot.Focus
 
 	absolute bool
@@ -78,16 +78,16 @@ type Model struct {
 	paused   bool
 	pausedAt time.Time
 	held     *snapshot.Snapshot
-	// over is why the Source has ended.
+	// over is why the Source ended.
 	over error
 	quit bool
 
-	// frame is the last one; drawn says that it still shows what is.
+	// frame is the last one; drawn is true while it is up to date.
 	frame tea.View
 	drawn bool
 }
 
-// notice is a line that stands for a while.
+// notice is a line that is shown for a while.
 type notice struct {
 	text  string
 	until time.Time
@@ -99,12 +99,12 @@ const noticeTime = 4 * time.Second
 type (
 	// tickMsg is the time, once a second.
 	tickMsg time.Time
-	// snapshotMsg is news, or the end of them.
+	// snapshotMsg is the next Snapshot, or why there is none.
 	snapshotMsg struct {
 		snap *snapshot.Snapshot
 		err  error
 	}
-	// savedMsg says how writing a file went.
+	// savedMsg is the file that was written, or why not.
 	savedMsg struct {
 		name string
 		err  error
@@ -145,7 +145,7 @@ func (m *Model) setTheme(light bool) {
 	}
 }
 
-// Init asks for the first Snapshot and the first tick, and for the background colour.
+// Init asks for the first Snapshot, the first tick, and the background color.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.next(), m.tick()}
 	if m.o.Colour {
@@ -154,7 +154,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// next waits for news.
+// next waits for the next Snapshot.
 func (m *Model) next() tea.Cmd {
 	ctx, source, seen := m.o.Context, m.o.Source, m.latest().Seq
 	return func() tea.Msg {
@@ -178,7 +178,7 @@ func (m *Model) tick() tea.Cmd {
 // top is the screen that is drawn.
 func (m *Model) top() screen.Screen { return m.stack[len(m.stack)-1] }
 
-// look tells the Source what is looked at, if that has changed.
+// look passes the Focus of the screen to the Source, if that has changed.
 func (m *Model) look() {
 	if f := m.top().Focus(); !f.Equal(m.looked) {
 		m.looked = f
@@ -226,11 +226,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// news takes a Snapshot, and asks for the next one.
+// news shows or holds a Snapshot, and asks for the next one.
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.err != nil {
 		m.over = msg.err
-		// Nobody may be there to see it, if the view is to end by itself.
+		// A view that ends by itself may have no one to close it.
 		if !errors.Is(msg.err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
 			m.quit = true
 			return tea.Quit
@@ -254,8 +254,8 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	return m.next()
 }
 
-// isFilled says that there is something to hold: the shown Snapshot is about what is looked
-// at now, which may have been opened while all stood still.
+// isFilled reports whether the Snapshot has what the screen shows. It may not, as screens can
+// be opened while the view is paused.
 func (m *Model) isFilled() bool {
 	s, f := m.data.Snap, m.looked
 	return s.Focus.Equal(f) && (f.Job.IsZero() || s.Job != nil) && (f.Pod == "" || s.Pod != nil) && (f.Log == nil || s.Log != nil)
@@ -290,7 +290,7 @@ func (m *Model) follow(f snapshot.Focus) {
 	}
 }
 
-// Err is why the Source has ended, nil while it has not, or at the end of a recording.
+// Err is why the Source ended, nil if it has not, or at the end of a recording.
 func (m *Model) Err() error {
 	if errors.Is(m.over, io.EOF) || errors.Is(m.over, context.Canceled) {
 		return nil

@@ -27,8 +27,7 @@ var (
 // wheelLines is how far one notch of the wheel scrolls.
 const wheelLines = 3
 
-// key gives a key press to whoever is in front: a question, the help, the screen; what
-// they do not know is for all screens.
+// key acts on a key press: of a question, the help, the screen, or else of all screens.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.notice = notice{}
 	switch {
@@ -76,7 +75,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// act does what a pane wants.
+// act does what a pane asks for.
 func (m *Model) act(a screen.Action) tea.Cmd {
 	m.say(a.Notice)
 	if a.Open != nil {
@@ -109,7 +108,7 @@ func (m *Model) say(text string) {
 	m.notice = notice{text: text, until: m.now.Add(noticeTime)}
 }
 
-// pause holds what is shown, or shows what has come since.
+// pause holds what is shown, or shows the latest.
 func (m *Model) pause() {
 	m.paused, m.pausedAt = !m.paused, m.now
 	if !m.paused && m.held != nil {

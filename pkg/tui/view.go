@@ -39,7 +39,7 @@ func (m *Model) View() tea.View {
 }
 
 // LastPicture is the screen without the line of keys: what stays on the terminal. It is ""
-// if nothing came to be shown.
+// if nothing was shown.
 func (m *Model) LastPicture() string {
 	if !m.data.Snap.IsShown() {
 		return ""
@@ -64,7 +64,7 @@ func (m *Model) lines() []layout.Line {
 		body.Now = m.pausedAt
 	}
 	if m.isGone() {
-		body.Now = m.data.Job.ObservedAt.Time // Its clocks stand still.
+		body.Now = m.data.Job.ObservedAt.Time // Its clocks stop.
 	}
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.Height)
@@ -99,7 +99,7 @@ func (m *Model) paint() *widget.Paint {
 	}
 }
 
-// isGone says that the screen is about a Job that was deleted.
+// isGone reports whether the screen is about a Job that was deleted.
 func (m *Model) isGone() bool {
 	j := m.data.Job
 	return j != nil && j.Gone && !m.top().Focus().Job.IsZero()
@@ -109,7 +109,7 @@ func (m *Model) isGone() bool {
 // can be read.
 const leastCrumb = 8
 
-// pathLine is where we are, and how fresh it is.
+// pathLine is the path to the screen, and how fresh its data is.
 func (m *Model) pathLine(p *widget.Paint) layout.Line {
 	fresh := m.freshness(p)
 	between := layout.Text(layout.Muted, " "+m.glyphs.Into+" ")
@@ -126,7 +126,7 @@ func (m *Model) pathLine(p *widget.Paint) layout.Line {
 	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
-// freshness are the marks of what is not live, and the time.
+// freshness is the time, and what is not live.
 func (m *Model) freshness(p *widget.Paint) layout.Line {
 	l := layout.Line{layout.Text(layout.Plain, " ")}
 	mark := func(style layout.Style, text string) {
@@ -155,7 +155,7 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 	return append(l, layout.Text(layout.Muted, p.Now.In(p.Location).Format("15:04:05")))
 }
 
-// bottomLine is a question, something to say, why the connection is lost, or the keys.
+// bottomLine is a question, a notice, why the connection is lost, or the keys.
 func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	link := m.latest().Link
 	switch {
@@ -170,7 +170,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	return m.keyLine(p)
 }
 
-// tailHints are the keys that are always told.
+// tailHints are the keys that are always shown.
 func (m *Model) tailHints(p *widget.Paint) layout.Line {
 	if m.help != nil {
 		return m.help.hints(p)
@@ -214,7 +214,7 @@ func (m *Model) hints() []widget.Binding {
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// backHint says that going back from the first screen is the end.
+// backHint is the way back, which quits on the first screen.
 func (m *Model) backHint() widget.Binding {
 	if len(m.stack) > 1 {
 		return keyBack

@@ -47,10 +47,10 @@ func SetOf(states ...State) Set {
 	return s
 }
 
-// Has says that the state is in the set.
+// Has reports whether the state is in the set.
 func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
 
-// Attention are the states that somebody should look at.
+// Attention are the states that need attention.
 func Attention() Set { return SetOf(Failed, BackOff, Terminating, OutOfRange, Unknown) }
 
 // Begun are those that are neither succeeded nor pending.

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// clockLine is how long the Job ran, when it may be done, and its deadline. Where there is
-// no room for all of it, it does not say how the ETA is known, or why there is none.
+// clockLine is how long the Job ran, its deadline, and when it may be done. If there is no room
+// for all of that, it leaves out how the ETA is known, or why there is none.
 func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	clocks := layout.Of(layout.Text(layout.Plain, ranFor(p, j)))
 	part := func(words, value string) {
@@ -40,7 +40,7 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return clocks
 }
 
-// etaLines tell the time left, with how it is known and without: the longest first.
+// etaLines are the time left, with and without how it is known, the longest first.
 func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	eta, dot := &j.ETA, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" ")
 	switch {

@@ -22,8 +22,7 @@ var (
 	keyFull        = widget.Bind("a", "all of long lists", "a")
 )
 
-// explanation is the explanation of a Job, as explain-failure prints it. One of the
-// commands in it is chosen, to be copied.
+// explanation is what explain-failure prints. One of the commands in it is chosen, to be copied.
 type explanation struct {
 	job    snapshot.JobKey
 	scroll widget.Scroll
@@ -67,7 +66,7 @@ func (s *explanation) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, boo
 	return screen.Done()
 }
 
-// choose takes another command, and brings it onto the screen.
+// choose chooses another command, and scrolls to it.
 func (s *explanation) choose(n int) {
 	if len(s.commands) == 0 {
 		return
@@ -115,7 +114,7 @@ func (s *explanation) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return s.scroll.Page(p, out)
 }
 
-// draw makes the lines, unless they are there.
+// draw makes the lines, unless they are already made.
 func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 	if s.drawn.report == j.Report && s.drawn.width == p.Width && s.drawn.full == s.full {
 		return
@@ -131,7 +130,7 @@ func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 	s.command = max(0, min(s.command, len(s.commands)-1))
 }
 
-// isCommand says that a line is "$ command", of a prompt and a command.
+// isCommand reports whether a line is "$ command".
 func isCommand(l layout.Line) bool {
 	at := slices.IndexFunc(l, func(s layout.Span) bool { return strings.TrimSpace(s.String()) != "" })
 	return at >= 0 && at+1 < len(l) && l[at].String() == "$ " && l[at+1].Style() == layout.Accent

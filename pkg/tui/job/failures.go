@@ -16,13 +16,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// failuresPane lists the causes of failures; the chosen one is told in full below.
+// failuresPane lists the causes of failures, with the chosen one in full below.
 type failuresPane struct {
 	job  snapshot.JobKey
 	list widget.List
-	// detail is scrolled where the cause that is told has more lines than there is room.
+	// detail scrolls the chosen cause if it has more lines than there is room for; shown is the
+	// cause it was last drawn for.
 	detail widget.Scroll
-	told   int
+	shown  int
 }
 
 //nolint:gochecknoglobals // constants, as those of the key map
@@ -82,11 +83,12 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		o.list.Resize(0, 1, nil)
 		return lines
 	}
-	// Which cause is chosen comes first: how long its detail is says how much room is left.
+	// The cursor has to be known first: the length of the chosen cause decides how much room
+	// the list has.
 	keyOf := func(i int) string { return j.Causes[i].Text + section.CauseRule(&j.Causes[i]) }
 	o.list.Resize(len(j.Causes), o.list.Height, keyOf)
-	if at := o.list.Cursor; at != o.told {
-		o.told, o.detail = at, widget.Scroll{}
+	if at := o.list.Cursor; at != o.shown {
+		o.shown, o.detail = at, widget.Scroll{}
 	}
 	detail := causeDetail(p, &j.Causes[o.list.Cursor])
 	// The header, and a blank line before and behind the table, are there too; without room
@@ -123,7 +125,7 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 // minCauses is how many rows the list has, however long the detail is.
 const minCauses = 3
 
-// failuresLine is section.FailuresNote, and why the cause of some is not known.
+// failuresLine is section.FailuresNote, and why the cause of some failures is unknown.
 func failuresLine(j *screen.Job) layout.Line {
 	note := section.FailuresNote(j.Report)
 	if note == "" {
@@ -136,8 +138,8 @@ func failuresLine(j *screen.Job) layout.Line {
 	return l
 }
 
-// causeTexts are the causes for a table: in short where one of the sentences has no room,
-// as its end is what tells it from the others.
+// causeTexts are the causes for a table, in short if one of the sentences has no room: causes
+// often differ only at the end.
 func causeTexts(p *widget.Paint, j *screen.Job) []string {
 	full, texts := make([]string, len(j.Causes)), make([]pods.FailureText, len(j.Causes))
 	for i := range j.Causes {
@@ -153,7 +155,7 @@ func causeTexts(p *widget.Paint, j *screen.Job) []string {
 // leastCause is how narrow the column of causes may be.
 func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
 
-// causeColumns give the text of causes most of the room: its end tells them apart.
+// causeColumns give most of the room to the text of causes, which often differ only at the end.
 func causeColumns(p *widget.Paint, j *screen.Job) []layout.Column {
 	columns := []layout.Column{
 		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
@@ -164,12 +166,12 @@ func causeColumns(p *widget.Paint, j *screen.Job) []layout.Column {
 	return columns
 }
 
-// hasIndexes says that causes tell of indexes.
+// hasIndexes reports whether a cause names indexes.
 func hasIndexes(j *screen.Job) bool {
 	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
 }
 
-// maxIndexList is how many bytes of a list of indexes stand in the table.
+// maxIndexList is how many bytes of a list of indexes are in the table.
 const maxIndexList = 40
 
 func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {

@@ -14,7 +14,7 @@ import (
 // barWidth is how wide the bar of the header is at most.
 const barWidth = 40
 
-// header is what stands above the tabs: the fate, the progress, and the clocks.
+// header is what is above the tabs: the status, the progress, and the clocks.
 func header(p *widget.Paint, j *screen.Job) []layout.Line {
 	return []layout.Line{statusLine(p, j), progressLine(p, j), clockLine(p, j)}
 }
@@ -60,14 +60,14 @@ func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
 	return l
 }
 
-// brevity is how much is left out of the line of progress, for the lack of room.
+// brevity is how much is left out of the line of progress for lack of room.
 type brevity int
 
 const (
 	allWords brevity = iota
 	// noReady leaves out how many of the active pods are ready.
 	noReady
-	// fewWords says things in fewer words, and no more how many failures are counted.
+	// fewWords uses shorter words, and leaves out how many failures are counted.
 	fewWords
 	// noEnding leaves out what is terminating, noBackoff also what waits.
 	noEnding

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// cellDetail tells of the cell under the cursor, in detailLines lines.
+// cellDetail describes the cell under the cursor, in detailLines lines.
 func cellDetail(p *widget.Paint, j *screen.Job, c indexmap.Cell) []layout.Line {
 	var lines []layout.Line
 	if c.N == 1 {
@@ -31,7 +31,7 @@ func cellDetail(p *widget.Paint, j *screen.Job, c indexmap.Cell) []layout.Line {
 	return lines[:detailLines]
 }
 
-// oneIndex is its state with the attempt, what comes, its pod, and why it failed.
+// oneIndex is the state of an index, its failures, its pod, and why it failed.
 func oneIndex(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
 	mark := c.Mark()
 	info := screen.IndexInfo(j.Report, c.First)
@@ -129,7 +129,7 @@ func podLine(p *widget.Paint, pod *explain.PodInfo, name string, n int) layout.L
 	return field("pod", p.Dotted(parts)...)
 }
 
-// severalIndexes are how many of a cell are in which state, and those to look at.
+// severalIndexes are how many of a cell are in which state, and those that need attention.
 func severalIndexes(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
 	title := layout.Of(layout.Textf(layout.Bold, "Indexes %d to %d", c.First, c.Last), layout.Textf(layout.Muted, "  %d in this cell", c.N))
 	lines := []layout.Line{p.Rule(title)}
@@ -168,7 +168,7 @@ func examples(indexes []int32, all int, ellipsis string) string {
 // leastTable is the room that the table of indexes needs: a title, a header, and a row.
 const leastTable = 3
 
-// indexesWithFailures are those that the Report tells of, where there is room below the map.
+// indexesWithFailures are those that the Report lists, as far as there is room below the map.
 func indexesWithFailures(p *widget.Paint, j *screen.Job, height int) []layout.Line {
 	details := j.Indexes.Details
 	if len(details) == 0 {

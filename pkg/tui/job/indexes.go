@@ -34,9 +34,9 @@ type indexesPane struct {
 	// cursor is the chosen index, or one in the chosen cell. It stays when the map changes,
 	// even if the map does not hold it for now.
 	cursor int32
-	// per is how many indexes a cell stands for, 0 for as few as fit.
+	// per is how many indexes a cell has, 0 for as few as fit.
 	per int
-	// top is the first row on the screen. free says that the wheel has moved it away from
+	// top is the first row on the screen. free is true once the wheel has moved it away from
 	// the cursor.
 	top  int
 	free bool
@@ -136,8 +136,7 @@ func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
 	return true
 }
 
-// zoom acts on the keys that change how many indexes a cell stands for, and says why they
-// change nothing.
+// zoom changes how many indexes a cell has, or returns why it cannot.
 func (o *indexesPane) zoom(k tea.KeyPressMsg, m *indexmap.Map, g *indexmap.Grid) screen.Action {
 	o.free = false
 	switch in := widget.Matches(k, keyZoomIn); {
@@ -155,7 +154,7 @@ func (o *indexesPane) zoom(k tea.KeyPressMsg, m *indexmap.Map, g *indexmap.Grid)
 	return screen.Action{}
 }
 
-// enter opens the index, or looks closer at the cell of several.
+// enter opens the index, or zooms in on a cell with several.
 func (o *indexesPane) enter(g *indexmap.Grid) screen.Action {
 	cell := g.Cell(g.CellOf(o.cursor))
 	if cell.N == 1 {
@@ -166,8 +165,8 @@ func (o *indexesPane) enter(g *indexmap.Grid) screen.Action {
 	return screen.Action{}
 }
 
-// look goes to the next index that somebody should look at, or to the one before, outside
-// of the cell under the cursor.
+// look goes to the next index that needs attention, or to the one before, outside of the cell
+// under the cursor.
 func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) screen.Action {
 	from, find, anew := cell.Last, m.Next, "from the first again"
 	if !forward {
@@ -205,7 +204,7 @@ func (o *indexesPane) goTo(text string, d *screen.Data) (notice string) {
 	return ""
 }
 
-// What stands around the map.
+// The lines around the map.
 const (
 	detailLines = 4 // about the cell under the cursor
 	leastRows   = 3 // of the map
@@ -231,7 +230,7 @@ func (o *indexesPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return lines
 }
 
-// layout shares the room between the legend, the map and what is said below it.
+// layout divides the room between the legend, the map and the detail below it.
 func (o *indexesPane) layout(p *widget.Paint, j *screen.Job, m *indexmap.Map) (head []layout.Line, g indexmap.Grid) {
 	o.width = p.Width
 	for _, mixed := range []bool{false, true} {

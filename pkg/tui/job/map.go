@@ -23,7 +23,7 @@ func mapRows(p *widget.Paint, g *indexmap.Grid, first, end, cursor int) []layout
 	return out
 }
 
-// mapRow draws the cells of a row; neighbours that look the same are one span.
+// mapRow draws the cells of a row; neighbors that look the same are one span.
 func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 	var l layout.Line
 	var text strings.Builder
@@ -67,7 +67,7 @@ func legendStates() []indexmap.State {
 	}
 }
 
-// legend names the states that occur, with their counts. mixed says that cells may have
+// legend names the states that occur, with their counts. mixed is true if cells may have
 // indexes in several states.
 func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	var items []layout.Line
@@ -91,24 +91,24 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	return items
 }
 
-// isMixed says that some cell may have a mark for several states, as far as that can be told
-// without looking at all of them.
+// isMixed reports whether some cell may have a mark for several states. It looks at the counts
+// of the states only.
 func isMixed(g *indexmap.Grid, m *indexmap.Map) bool {
 	return g.Per > 1 && (mixesDone(m) || mixesFailed(m))
 }
 
-// mixesDone says that there are indexes for a cell that is partly done.
+// mixesDone reports whether a cell may be partly done.
 func mixesDone(m *indexmap.Map) bool {
 	return m.Count(indexmap.Succeeded) > 0 && m.Count(indexmap.Pending) > 0
 }
 
-// mixesFailed says that there are indexes for a cell of which a part has failed.
+// mixesFailed reports whether a part of a cell may have failed.
 func mixesFailed(m *indexmap.Map) bool {
 	failed := m.Count(indexmap.Failed)
 	return failed > 0 && failed < int64(m.Len())+m.Hidden()
 }
 
-// perCell says how many indexes a cell stands for.
+// perCell is how many indexes a cell has.
 func perCell(g *indexmap.Grid) string {
 	if g.Per == 1 {
 		return "1 index per cell"
@@ -117,7 +117,7 @@ func perCell(g *indexmap.Grid) string {
 }
 
 // howMany is how many indexes the Job has, and how many of them are on the map; those out of
-// range are not its own any more.
+// range are not counted as its own.
 func howMany(m *indexmap.Map) string {
 	if m.Hidden() > 0 {
 		return fmt.Sprintf("The first %s of %s indexes", wording.Thousands(int64(m.Len())), wording.Thousands(int64(m.Len())+m.Hidden()))

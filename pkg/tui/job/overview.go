@@ -51,7 +51,7 @@ func overview(p *widget.Paint, d *screen.Data) []layout.Line {
 	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
 }
 
-// storyBlocks say what is the matter: the verdict, the problems, and the causes.
+// storyBlocks are the verdict, the problems, and the causes.
 func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	problems := section.BriefProblems(&p.Frame, j.Report, overviewProblems)
 	problems.Lines = append(problems.Lines, jobGaps(p, j)...)
@@ -62,8 +62,8 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	}
 }
 
-// jobGaps are what could not be read but logs: these may be gone for good without anything
-// being wrong with the Job, and the explanation names them.
+// jobGaps are what could not be read, except logs: they may be gone although nothing is wrong
+// with the Job, and the explanation names them.
 func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
 	const gapLogs = "logs"
 	var gaps []explain.Gap
@@ -75,11 +75,11 @@ func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
 	return screen.Gaps(p, gaps)
 }
 
-// stateBlocks are where the Job stands.
+// stateBlocks are the state of the Job.
 func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	success, limits := section.Success(&p.Frame, j.Report, j.PodCounts), section.Limits(&p.Frame, j.Report)
 	if j.SuccessPolicy == nil && j.Job.Completions != nil {
-		// That all have to succeed is no news that needs a heading of its own.
+		// That all have to succeed needs no heading of its own.
 		meters := append(section.SuccessMeters(&p.Frame, j.Report, j.PodCounts), section.LimitMeters(&p.Frame, j.Report)...)
 		success, limits = section.Section{}, section.Section{Title: "Completions and limits", Lines: section.Meters(&p.Frame, meters)}
 	}
@@ -95,7 +95,7 @@ func nextBlock(p *widget.Paint, j *screen.Job) widget.Block {
 	return p.Section(section.Next(&p.Frame, j.Report))
 }
 
-// verdictLines are the answer: how it begins stands out.
+// verdictLines are the verdict, with its first clause in bold.
 func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
 	v := &j.Verdict
 	if len(v.Clauses) < 2 {
@@ -108,8 +108,8 @@ func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
 // mapRowsAtFirst is how many rows the map has among the other blocks.
 func mapRowsAtFirst(p *widget.Paint) int { return max(2, min(20, p.Height/4+1)) }
 
-// growMap gives the map, which is one of the blocks, the lines that they leave empty: no more,
-// lest something else is cut.
+// growMap gives the map, which is one of the blocks, the lines that they leave empty, and no
+// more, so that nothing else is cut.
 func growMap(p *widget.Paint, j *screen.Job, blocks []widget.Block, at int) {
 	free := p.Height - len(widget.Stack(blocks, p.Height))
 	if free <= 0 || len(blocks[at]) == 0 {
@@ -138,7 +138,7 @@ func mapBlock(p *widget.Paint, j *screen.Job, rows int) widget.Block {
 	return append(head, mapRows(p, &g, 0, g.Rows, -1)...)
 }
 
-// mapHead is what stands above a map of at most so many rows: the scale, if a cell is several
+// mapHead is what is above a map of at most so many rows: the scale, if a cell is several
 // indexes, and the legend, in the heading if it fits.
 func mapHead(p *widget.Paint, j *screen.Job, rows int) (widget.Block, indexmap.Grid) {
 	g := j.Map.Fit(p.Width, rows)

@@ -15,13 +15,13 @@ import (
 //nolint:gochecknoglobals // constants, as those of the key map
 var keyWarnings = widget.Bind("x", "warnings only", "x")
 
-// timelinePane tells what happened, in order: conditions, pods and events. It begins at
-// the end, and stays there until it is scrolled.
+// timelinePane is what happened, in order: conditions, pods and events. It starts at the end,
+// and stays there until it is scrolled.
 type timelinePane struct {
 	scroll   widget.Scroll
 	filter   widget.Filter
 	warnings bool
-	// left says that the user has scrolled away from the end.
+	// left is true once the user has scrolled away from the end.
 	left bool
 }
 
@@ -83,7 +83,7 @@ func (o *timelinePane) wants(m *explain.Moment) bool {
 	return !o.filter.IsSet() || o.filter.Matches(m.What, m.Text)
 }
 
-// head says what is left out.
+// head is what is left out.
 func (o *timelinePane) head(p *widget.Paint, j *screen.Job, shown int) []layout.Line {
 	head := []layout.Line{nil}
 	if l := o.filter.Line(p, shown, len(j.Timeline), "moments"); l != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// kind is what a Job does, those that need a look first.
+// kind is the state of a Job, those that need attention first.
 type kind int
 
 const (
@@ -23,7 +23,7 @@ const (
 	kinds
 )
 
-// jobStatuses are kubectl's words that no fate tells.
+// The statuses of kubectl that have no Fate.
 const (
 	statusTerminating = "Terminating"
 	statusSuspended   = "Suspended"
@@ -73,7 +73,7 @@ func (k kind) String() string {
 	return "running"
 }
 
-// look is the mark and the style of the kind.
+// look is the mark and the style of a kind.
 func (k kind) look(p *widget.Paint) (mark string, style layout.Style) {
 	switch k {
 	case failing:

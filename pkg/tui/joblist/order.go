@@ -47,7 +47,7 @@ func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
 	})
 }
 
-// matchesFilter looks at what a row shows.
+// matchesFilter reports whether what a row shows matches.
 func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	rule, neglected := "", ""
 	if o.Rule != nil {
@@ -59,11 +59,11 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	return f.Matches(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
 }
 
-// oldFailure is how long ago a Job has failed that is no news any more: it stands before
-// what is complete, and behind what goes on.
+// oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that
+// run, and before those that are complete.
 const oldFailure = 24 * time.Hour
 
-// urgencyOf orders Jobs by what needs a look first: the lower the more.
+// urgencyOf orders Jobs by what needs attention first: the lower, the more urgent.
 func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	kind := kindOf(o)
 	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
@@ -72,7 +72,7 @@ func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	return 2 * int64(kind)
 }
 
-// sortValue is what Jobs are sorted by, nil for the order in which they are.
+// sortValue is what Jobs are sorted by, nil to keep their order.
 func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
 	switch by {
 	case jobsByStatus:

@@ -18,7 +18,7 @@ const (
 	parts
 )
 
-// progressBar is what the pods of a Job do, in width columns.
+// progressBar is the state of the pods of a Job, in width columns.
 func progressBar(p *widget.Paint, o *explain.Outline, width int) layout.Line {
 	marks := [parts]string{partDone: "█", partActive: "▒", partTerminating: "~", partFailed: "✗", partRest: "·"}
 	if p.ASCII {
@@ -49,8 +49,8 @@ func partsOf(o *explain.Outline) [parts]int64 {
 	} else if failed > 0 && total == 0 {
 		total = 1
 	}
-	// A failed pod of a Job without failed indexes is made again: it takes no completion
-	// away, and is shown in the place of what is to come.
+	// A failed pod of a Job without failed indexes is replaced. It takes no completion away, and
+	// is shown as a part of what is still to come.
 	if o.FailedIndexes != nil {
 		failed = int64(o.FailedIndexCount)
 	}
@@ -60,8 +60,8 @@ func partsOf(o *explain.Outline) [parts]int64 {
 	return at
 }
 
-// share divides width columns in proportion to the parts. A part that is not empty has one
-// column at least, as long as there are enough, and only a part that is all has all.
+// share divides width columns in proportion to the parts. A part that is not empty has at
+// least one column, if there are enough, and only a part that is everything has all.
 func share(of [parts]int64, width int) [parts]int {
 	var total int64
 	for _, n := range of {

@@ -97,7 +97,7 @@ func (s *listScreen) of() string {
 	return " of " + s.what
 }
 
-// empty says that there is nothing to show, and what to do about it.
+// empty is why there is nothing to show, and what to do about it.
 func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Items) > 0 {
 		return []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "No Job has these words in its namespace, name, status, reason or rule."))}
@@ -106,8 +106,8 @@ func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	return append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 
-// summary is what Jobs these are, how many there are of each kind, those that need a look
-// first, and the order.
+// summary is how many Jobs there are of each kind, those that need attention first, and the
+// order.
 func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
 	if len(jobs.Items) == 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// stats are what is known of a list as a whole, derived once for each.
+// stats are counts and widths over all Jobs of a list.
 type stats struct {
 	of     *snapshot.Jobs
 	counts [kinds]int
-	// namespaces says that there are several, managed that some are not run by the built-in
-	// controller, and indexes that indexes have failed.
+	// namespaces is true if there are several, managed if some Jobs are not run by the built-in
+	// controller, and indexes if indexes have failed.
 	namespaces, managed, indexes bool
 	namespace, name, status      int
 	completions, active          int

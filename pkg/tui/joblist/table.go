@@ -23,7 +23,7 @@ const (
 	columnAge         = "AGE"
 )
 
-// notReconciled is what is said of a Job that nobody works on.
+// notReconciled is shown for a Job without a controller.
 const notReconciled = "not reconciled"
 
 const (
@@ -35,8 +35,8 @@ const (
 	timeWidth = 6
 )
 
-// barWidth leaves room for columns that say what the bar does not, and uses what the header
-// takes anyway.
+// barWidth leaves room for columns that show what the bar does not, and uses the width that the
+// header needs anyway.
 func (s *listScreen) barWidth(p *widget.Paint) int {
 	least := 4
 	switch {
@@ -48,15 +48,15 @@ func (s *listScreen) barWidth(p *widget.Paint) int {
 	return max(least, len(columnCompletions)-1-s.stats.completions)
 }
 
-// columns are those that there is something to show in; the narrowest screen has the name,
-// the status and the progress.
+// columns are those that have values; the narrowest screen has the name, the status and the
+// progress.
 func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 	f := &s.stats
 	head := func(name string) string { return s.table.Sorting.Header(p, name) }
 	cut := func(width int) int { return min(width, widestCell) }
 	least := minWidthsFor(p)
 	if f.namespaces {
-		least.name = min(least.name, 16) // Both together tell the Job.
+		least.name = min(least.name, 16) // Both together name the Job.
 	}
 	all := []layout.Column{
 		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
@@ -104,7 +104,7 @@ func (s *listScreen) durationHeader(p *widget.Paint) string {
 	return s.table.Sorting.Header(p, columnDuration)
 }
 
-// ageColumn is there longer than most: it tells the Jobs of tonight from those of last week.
+// ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
 func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
 	switch {
@@ -194,7 +194,7 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
 }
 
-// reasonCell is the rule that decided the fate, or the reason, or that nobody works on it.
+// reasonCell is the rule that decided, or the reason, or that the Job has no controller.
 func reasonCell(o *explain.Outline) layout.Line {
 	switch {
 	case o.Rule != nil:
@@ -207,8 +207,8 @@ func reasonCell(o *explain.Outline) layout.Line {
 	return nil
 }
 
-// managerOf is the controller of managedBy: on a narrow screen the first label of its domain
-// stands for that.
+// managerOf is the controller of managedBy. On a narrow screen, its domain is cut to the first
+// label.
 func managerOf(p *widget.Paint, managedBy string) string {
 	if p.Width >= 140 {
 		return managedBy
@@ -221,8 +221,8 @@ func managerOf(p *widget.Paint, managedBy string) string {
 	return label + "/" + path
 }
 
-// managedCell is who runs the Job, and that it does not if there is no room for that in the
-// reason.
+// managedCell is the controller, and that it does not reconcile the Job if the reason shows
+// something else.
 func managedCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	name := layout.Text(layout.Plain, managerOf(p, o.ManagedBy))
 	if o.ManagedBy == "" {

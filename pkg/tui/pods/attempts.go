@@ -20,13 +20,13 @@ type attempts struct {
 	list  widget.List
 }
 
-// attempt is one pod; gone says that it is not there any more.
+// attempt is one pod; gone is true if it no longer exists.
 type attempt struct {
 	explain.PodInfo
 	gone bool
 }
 
-// learn takes what a Report knows of the pods of an index; or of one pod, if index is nil.
+// learn adds the pods of an index in a Report; or one pod, if index is nil.
 // The pod that was asked for is listed in any case.
 func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 	if a.of == r {
@@ -54,7 +54,7 @@ func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 	a.known = known
 }
 
-// lost are the pods that are known of though they may not be in the Report.
+// lost are the pods that are known, but may not be in the Report.
 func (a *attempts) lost(r *explain.Report, index *int32, pod string) []explain.PodInfo {
 	var out []explain.PodInfo
 	for i := range a.known {

@@ -27,7 +27,7 @@ func (f FailureText) brief() string {
 	return f.Failure.Short()
 }
 
-// short is "exit 137 OOMKilled (main)": what tells causes apart comes first.
+// short is "exit 137 OOMKilled (main)": what differs between causes comes first.
 func (f FailureText) short() string {
 	if container := f.container(); container != "" {
 		return f.brief() + " (" + container + ")"

@@ -44,8 +44,7 @@ func (s *podScreen) podText(p *widget.Paint, d *screen.Data) []layout.Line {
 	return lines
 }
 
-// verdictLines are why the pod failed, and what became of that: in full, while the table
-// above may be cut.
+// verdictLines are why the pod failed, and the consequence, in full: the table above may be cut.
 func (s *podScreen) verdictLines(p *widget.Paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	verdict := verdict(r, pod)
 	if len(verdict) == 0 {
@@ -55,7 +54,7 @@ func (s *podScreen) verdictLines(p *widget.Paint, r *explain.Report, pod *explai
 	return p.Wrap(append(l, verdict...), 2)
 }
 
-// noPod says that an index has no pod that can be shown.
+// noPod is why an index has no pod to show.
 func (s *podScreen) noPod(p *widget.Paint, r *explain.Report) []layout.Line {
 	text := "No pod is there any more."
 	switch {

@@ -55,7 +55,7 @@ func knownWithoutPods(p *widget.Paint, r *explain.Report, index *int32, pod stri
 	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
 }
 
-// listHas says that an index is in a list of intervals.
+// listHas reports whether an index is in a list of intervals.
 func listHas(list string, index int32) bool {
 	for iv, err := range indexset.Scan(list) {
 		if err == nil && iv.First <= index && index <= iv.Last {

@@ -76,7 +76,7 @@ func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p), key, cells)...)
 }
 
-// above is how many there are, what could not be read, and the filter.
+// above is how many pods there are, what could not be read, and the filter.
 func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
 	if len(r.Pods) == 0 {
@@ -97,7 +97,7 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	return lines
 }
 
-// podGaps are those about pods: the other ones are told where they matter.
+// podGaps are those about pods.
 func podGaps(r *explain.Report) []explain.Gap {
 	var out []explain.Gap
 	for i := range r.Gaps {
@@ -108,7 +108,7 @@ func podGaps(r *explain.Report) []explain.Gap {
 	return out
 }
 
-// noPods says why nothing is listed.
+// noPods is why nothing is listed.
 func noPods(r *explain.Report) string {
 	switch {
 	case len(r.Pods) > 0:

@@ -56,7 +56,7 @@ func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
 	return &logLayout{p: p, log: log, shown: o.lines.shown, pane: o}
 }
 
-// shownPlace is the place in the layout where the screen begins.
+// shownPlace is the place in the layout where the screen starts.
 func (o *logsPane) shownPlace(p *widget.Paint, log *snapshot.Log) logPlace {
 	l := o.layout(p, log)
 	last := l.last()
@@ -79,7 +79,7 @@ func (a logPlace) before(b logPlace) bool {
 	return a.line < b.line || a.line == b.line && a.part < b.part
 }
 
-// last is where the screen begins so that it ends with the last line.
+// last is where the screen starts so that it ends with the last line.
 func (l *logLayout) last() logPlace {
 	left := l.p.Height
 	for i := len(l.shown) - 1; i >= 0; i-- {
@@ -92,7 +92,7 @@ func (l *logLayout) last() logPlace {
 	return logPlace{}
 }
 
-// moved is the number of the line, and its part, that begins so many lines further down.
+// moved is the number of the line, and its part, so many lines further down.
 func (l *logLayout) moved(from logPlace, by int) logPlace {
 	for ; by < 0; by++ {
 		switch {
@@ -153,7 +153,7 @@ func (l *logLayout) parts(i int) []layout.Line {
 	return l.p.Wrap(out, hang)
 }
 
-// beginning is as much of a line as is shown, and how many bytes are left out.
+// beginning is the part of a line that is shown, and how many bytes are left out.
 func beginning(text string) (shown string, more int) {
 	if len(text) <= longestLine {
 		return text, 0

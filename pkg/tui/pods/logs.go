@@ -25,7 +25,7 @@ type logsPane struct {
 	times   bool
 	place   logPlace
 	lines   logLines
-	// paint is that of the last frame: it says how lines wrap.
+	// paint is that of the last frame, which decides how lines wrap.
 	paint *widget.Paint
 }
 
@@ -38,7 +38,7 @@ var (
 	keyWrap      = widget.Bind("W", "wrap on/off", "W")
 )
 
-// reset begins at the end of another log.
+// reset shows the end of another log.
 func (o *logsPane) reset(target snapshot.LogTarget) {
 	o.target, o.follows, o.place = target, true, logPlace{}
 }
@@ -96,7 +96,7 @@ func (o *logsPane) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Logs", Bindings: append([]widget.Binding{keyFollow, keyPrevious, keyContainer}, append(o.filter.Keys(), keyLogTimes, keyWrap)...)}}
 }
 
-// nextContainer reads the log of the next container, and says why if it does not.
+// nextContainer reads the log of the next container, or returns why it cannot.
 func (o *logsPane) nextContainer(d *screen.Data) string {
 	pod := o.pod.detail(d)
 	if pod == nil || len(pod.Containers) == 0 {
@@ -112,7 +112,7 @@ func (o *logsPane) nextContainer(d *screen.Data) string {
 	return ""
 }
 
-// container is the name of the one that is read, "" as long as it is not known.
+// container is the name of the one that is read, "" until it is known.
 func (o *logsPane) container(d *screen.Data) string {
 	if o.target.Container != "" {
 		return o.target.Container
@@ -173,7 +173,7 @@ func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(append(above, lines...), below...)
 }
 
-// head says which log this is, and how much of it is kept.
+// head is which log this is, and how much of it is kept.
 func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
 	if log.Target.Previous {
@@ -194,7 +194,7 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)
 }
 
-// end says why there is nothing, or no more.
+// end is why there is nothing, or no more.
 func (o *logsPane) end(p *widget.Paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":

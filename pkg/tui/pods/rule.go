@@ -12,7 +12,7 @@ import (
 )
 
 // ruleCell is the rule of the podFailurePolicy that a failed pod matched, short for a table,
-// and nothing for other pods. Its action stands in a column of its own.
+// and nothing for other pods. Its action has a column of its own.
 func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:

@@ -19,7 +19,7 @@ type podScreen struct {
 	job snapshot.JobKey
 	// index is nil for a pod of a NonIndexed Job.
 	index *int32
-	// pod is the chosen one, "" as long as none is known.
+	// pod is the chosen one, "" until one is known.
 	pod      string
 	attempts attempts
 	tabs     screen.Tabs
@@ -101,7 +101,7 @@ func (s *podScreen) detail(d *screen.Data) *explain.PodDetail {
 	return pod
 }
 
-// choose makes an attempt the one that is looked at.
+// choose shows another attempt.
 func (s *podScreen) choose(n int) {
 	if n < 0 || n >= len(s.attempts.known) {
 		return
@@ -133,8 +133,8 @@ func (s *podScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 	return screen.Done()
 }
 
-// attemptKey changes the attempt: with the arrows too, where there are several and no log
-// needs them.
+// attemptKey changes the attempt. The arrows do so too, if there are several attempts and no log
+// to scroll.
 func (s *podScreen) attemptKey(k tea.KeyPressMsg) bool {
 	arrows := len(s.attempts.known) > 1 && s.tabs.Current != tabLogs
 	switch at := s.attempts.at(s.pod); {
@@ -178,7 +178,7 @@ func (s *podScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, s.tabs.Pane().Body(p.Sized(p.Width, max(1, p.Height-len(lines))), d)...)
 }
 
-// title says how far the index is, or which pod this is.
+// title is the index with its state, or the name of the pod.
 func (s *podScreen) title(p *widget.Paint, j *screen.Job) layout.Line {
 	if s.index == nil {
 		return p.Cut(layout.Of(layout.Text(layout.Bold, "Pod "+s.pod)), p.Width)

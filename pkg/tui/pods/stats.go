@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// stats are what is known of the pods as a whole, derived once for each Report.
+// stats are counts and widths over all pods of a Report.
 type stats struct {
 	of *explain.Report
 	// failed, waiting, ending, running and succeeded count pods.
@@ -20,10 +20,9 @@ type stats struct {
 
 	indexed, attempts, actions     bool
 	name, state, cause, rule, node int
-	// prefixed says that all names begin with that of the Job: of one that is very long,
-	// pods have but the beginning.
+	// prefixed is true if all names start with that of the Job, which may be too long for that.
 	prefixed bool
-	// oneContainer says that all causes are of container, which then need not be named.
+	// oneContainer is true if all causes are of container, which then need not be named.
 	oneContainer bool
 	container    string
 	// when is the width of the longest time, for relative ones and for times of day.
@@ -73,7 +72,7 @@ func (f *stats) add(pod *explain.PodInfo) {
 	}
 }
 
-// notice sees which columns there is something for.
+// notice finds the columns that have values.
 func (f *stats) notice(pod *explain.PodInfo, job string) {
 	f.indexed = f.indexed || pod.Index != nil
 	f.attempts = f.attempts || pod.Attempt > 0
@@ -81,8 +80,8 @@ func (f *stats) notice(pod *explain.PodInfo, job string) {
 	f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, job)
 }
 
-// readCauses measures the causes, of which there are few different ones, and sees whether
-// all that name a container name the same one.
+// readCauses measures the causes, few of which differ, and whether all that name a container
+// name the same one.
 func (f *stats) readCauses(r *explain.Report) {
 	f.oneContainer = true
 	seen := map[string]bool{"": true}
@@ -105,8 +104,7 @@ func (f *stats) readCauses(r *explain.Report) {
 	}
 }
 
-// ruleWidth is that of the longest thing that is said of rules; pods that say the same are
-// asked once.
+// ruleWidth is that of the widest ruleCell, which is made once for pods that have the same.
 func ruleWidth(r *explain.Report) int {
 	type said struct {
 		rule          int32
@@ -127,7 +125,7 @@ func ruleWidth(r *explain.Report) int {
 	return width
 }
 
-// counts are how many pods do what, those that need a look first.
+// counts are how many pods are in each state, those that need attention first.
 func (f *stats) counts(p *widget.Paint) layout.Line {
 	var l layout.Line
 	add := func(n int, phase corev1.PodPhase, state, what string) {

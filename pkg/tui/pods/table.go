@@ -20,8 +20,8 @@ const (
 	columnWhen  = "WHEN"
 )
 
-// columns give way in the order of what one looks for: the exit code and the rule stay whole
-// while there are others to leave out.
+// columns are dropped in such an order that the exit code and the rule stay whole for as long
+// as there are others to drop.
 func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	f := &o.stats
 	head := func(name string) string { return o.table.Sorting.Header(p, name) }
@@ -80,7 +80,7 @@ func (o *listPane) hasColumn(i int) bool {
 	return true
 }
 
-// cutsNames says that the name of the Job, with which those of pods begin, is left out.
+// cutsNames reports whether to leave out the name of the Job, with which those of pods start.
 func (o *listPane) cutsNames(p *widget.Paint) bool {
 	return p.Width < 120 && o.stats.prefixed && widget.Width(o.job.Name) > 12
 }

@@ -13,7 +13,7 @@ import (
 // maxSamples is how many are kept; when there are more, every other is dropped.
 const maxSamples = 200
 
-// estimate notes how much has succeeded, and when the rest may have.
+// estimate samples how much has succeeded, and estimates when the rest will.
 func (j *Job) estimate() {
 	done, total := j.Done()
 	started := j.begun(done)
@@ -33,7 +33,7 @@ func (j *Job) estimate() {
 	}
 }
 
-// sample keeps how much has succeeded, if that is news.
+// sample stores how much has succeeded, if that has changed.
 func (j *Job) sample(now eta.Progress) {
 	if n := len(j.samples); n == 0 || j.samples[n-1].Done != now.Done {
 		j.samples = append(j.samples[:n:n], now)
@@ -72,7 +72,7 @@ func (j *Job) begun(done int32) time.Time {
 	return started
 }
 
-// wasResumed says that the Job was suspended for a while.
+// wasResumed reports whether the Job was suspended for a while.
 func wasResumed(r *explain.Report) bool {
 	for i := range r.Conditions {
 		if c := &r.Conditions[i]; c.Type == string(batchv1.JobSuspended) {

@@ -98,7 +98,7 @@ func (f *Filter) Key(k tea.KeyPressMsg) (*Question, bool) {
 	return nil, false
 }
 
-// Keys are those it knows now.
+// Keys are those that it uses now.
 func (f *Filter) Keys() []Binding {
 	if f.Text == "" {
 		return []Binding{KeyFilter}
@@ -106,7 +106,7 @@ func (f *Filter) Keys() []Binding {
 	return []Binding{KeyFilter, keyClear}
 }
 
-// Line tells what is chosen; nil without a filter.
+// Line is the filter, and how much of all it shows; nil without a filter.
 func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
 	if f.Text == "" {
 		return nil
@@ -118,7 +118,7 @@ func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
 	return p.Cut(l, p.Width)
 }
 
-// Highlight is a text with the words of the filter made visible.
+// Highlight is a text with the words of the filter in reverse.
 func (f *Filter) Highlight(text string, style layout.Style) layout.Line {
 	lower := strings.ToLower(text)
 	if len(f.have) == 0 || len(lower) != len(text) {
@@ -139,7 +139,7 @@ func (f *Filter) Highlight(text string, style layout.Style) layout.Line {
 	return l
 }
 
-// nextWord is where the first of the words begins, and how long it is; -1 for nowhere.
+// nextWord is the place and the length of the first of the words; -1 if there is none.
 func nextWord(text string, words []string) (at, length int) {
 	at = -1
 	for _, word := range words {

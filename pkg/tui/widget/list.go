@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// List is a cursor in n rows, of which some are on the screen.
+// List is a cursor in rows, some of which are on the screen.
 type List struct {
 	Cursor, Top int
 	Len, Height int
@@ -12,7 +12,7 @@ type List struct {
 	key string
 }
 
-// Resize says how many rows there are, and how many fit on the screen. keyOf names a row.
+// Resize takes how many rows there are, and how many fit on the screen. keyOf names a row.
 func (l *List) Resize(n, height int, keyOf func(int) string) {
 	l.Len, l.Height = n, max(1, height)
 	if l.key != "" && keyOf != nil && (l.Cursor >= n || keyOf(l.Cursor) != l.key) {
@@ -47,7 +47,7 @@ func (l *List) clamp() {
 	l.Top = max(0, min(l.Top, l.Len-l.Height))
 }
 
-// Key moves by the keys of lists, and says whether it was one.
+// Key moves the cursor. It returns false for other keys.
 func (l *List) Key(k tea.KeyPressMsg) bool {
 	by, known := stepOf(k, l.Len, l.Height)
 	if known {
@@ -56,7 +56,7 @@ func (l *List) Key(k tea.KeyPressMsg) bool {
 	return known
 }
 
-// stepOf is how many of n rows a key goes down, where height of them are on the screen.
+// stepOf is how many of n rows a key moves down, with height of them on the screen.
 func stepOf(k tea.KeyPressMsg, n, height int) (by int, known bool) {
 	page := max(1, height-1)
 	switch {

@@ -20,7 +20,7 @@ func (p *Paint) Sized(width, height int) *Paint {
 	return &part
 }
 
-// Title is a heading with a rule up to the end of the line; note stands behind it.
+// Title is a heading with a rule up to the end of the line; note follows the title.
 func (p *Paint) Title(title, note string) layout.Line {
 	l := layout.Of(layout.Text(layout.Bold, title))
 	if note != "" {

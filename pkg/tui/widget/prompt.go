@@ -65,7 +65,7 @@ func (p *Prompt) Insert(text string) {
 	p.change(p.input.Value())
 }
 
-// halves are what stands before the cursor, and from it on.
+// halves are the text before the cursor, and the rest.
 func (p *Prompt) halves() (before, behind string) {
 	text := []rune(p.input.Value())
 	at := min(p.input.Position(), len(text))
@@ -78,8 +78,8 @@ func (p *Prompt) change(text string) {
 	}
 }
 
-// Line is the question with a block for the cursor, which is always on the screen: of a
-// long answer the begin is left out.
+// Line is the question with a block for the cursor, which is always on the screen: the
+// start of a long answer is left out.
 func (p *Prompt) Line(width int, ellipsis string) layout.Line {
 	before, behind := p.halves()
 	under, rest := " ", ""

@@ -27,7 +27,7 @@ func (s *Scroll) Visible(lines []layout.Line, height int) []layout.Line {
 	return lines[first:end]
 }
 
-// Page is the part of lines that is on the screen. Its last line says how many are below.
+// Page is the part of lines that is on the screen. Its last line has how many are below.
 func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 	shown := slices.Clone(s.Visible(lines, p.Height))
 	rest, last := len(lines)-s.Top-len(shown), len(shown)-1
@@ -48,7 +48,7 @@ func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 // Move scrolls by so many lines.
 func (s *Scroll) Move(by int) { s.Top = max(0, min(s.Top+by, s.Len-s.Height)) }
 
-// Key scrolls by the keys of lists, and says whether it was one.
+// Key scrolls. It returns false for other keys.
 func (s *Scroll) Key(k tea.KeyPressMsg) bool {
 	by, known := stepOf(k, s.Len, s.Height)
 	if known {
