@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // docs/tui.md tells all marks of the map, and all keys that the help tells.
@@ -23,19 +23,12 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			}
 		}
 	}
-	key := snapshot.JobKey{Namespace: "ns", Name: "a"}
-	job, pod := newJobScreen(key), newPodScreen(key, "p", nil)
-	var groups []keyGroup
-	for i := range job.tabs.panes {
-		groups = append(groups, job.tabs.panes[i].keys()...)
+	groups := []widget.KeyGroup{{Bindings: globals()}}
+	for _, opened := range everyScreen(t) {
+		groups = append(groups, opened().top().Keys()...)
 	}
-	for i := range pod.tabs.panes {
-		groups = append(groups, pod.tabs.panes[i].keys()...)
-	}
-	groups = append(append(append(groups, job.keys()...), pod.keys()...), newJobsScreen("").keys()...)
-	groups = append(append(groups, newExplainScreen(key).keys()...), keyGroup{bindings: []binding{keyPause, keyTimes, keySave, keyMouse, keySuspend, keyRedraw, keyQuit, keyHelp}})
 	for _, g := range groups {
-		for _, b := range g.bindings {
+		for _, b := range g.Bindings {
 			switch first := b.Keys()[0]; first {
 			case "up", "down", "left", "right": // They are told as arrows.
 			default:

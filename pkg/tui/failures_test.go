@@ -45,7 +45,7 @@ func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	b := open(t, s, size{80, 24}, nil)
 	b.press("4", "enter")
 	shows(b, "three-causes/three-causes › index 6")
-	if f := b.top().focus(); f.Pod != "three-causes-6-rc9d4" || f.Job != s.Focus.Job {
+	if f := b.top().Focus(); f.Pod != "three-causes-6-rc9d4" || f.Job != s.Focus.Job {
 		t.Errorf("focus %v", f)
 	}
 	b.press("esc")
@@ -152,27 +152,4 @@ func TestFailuresSayWhatIsBelow(t *testing.T) {
 	shows(b, "▼ 18 more", "Container main exited with code 1x")
 	b.press("G")
 	hides(b, "▼ 18 more")
-}
-
-// KEP-3850, KEP-3329: how many failures count is said where it is not all of them.
-func TestFailuresLine(t *testing.T) {
-	cause := func(n int32, action string) explain.Cause {
-		return explain.Cause{Text: "x" + action, Count: n, Action: action}
-	}
-	for _, c := range []struct {
-		counts explain.Counts
-		causes []explain.Cause
-		want   string
-	}{
-		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (6 counted, 6 with the next pod, 2 ignored), 2 causes"},
-		{explain.Counts{Failed: 3}, []explain.Cause{cause(3, "")}, "3 failures, 1 cause"},
-		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure, 1 cause"},
-		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures (1 counted), 1 cause"},
-		{explain.Counts{}, nil, "No failures are known."},
-	} {
-		got := failuresLine(&jobData{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()
-		if got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
 }

@@ -7,32 +7,34 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// helpScreen lists the keys of a screen; it covers it until a key closes it.
+// helpScreen lists the keys of a screen, in front of it.
 type helpScreen struct {
-	groups []keyGroup
-	scroll scroll
+	groups []widget.KeyGroup
+	scroll widget.Scroll
 }
 
-func newHelpScreen(s screen) *helpScreen {
-	groups := append([]keyGroup(nil), s.keys()...)
+func newHelpScreen(s screen.Screen) *helpScreen {
+	groups := append([]widget.KeyGroup(nil), s.Keys()...)
 	taken := keysOf(groups)
-	move := keyGroup{title: "Move"}
-	for _, b := range []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom} {
-		move.bindings = append(move.bindings, without(b, taken))
+	move := widget.KeyGroup{Title: "Move"}
+	for _, b := range []widget.Binding{widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom} {
+		move.Bindings = append(move.Bindings, without(b, taken))
 	}
 	groups = append(groups, move,
-		keyGroup{title: "Everywhere", bindings: []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}},
+		widget.KeyGroup{Title: "Everywhere", Bindings: []widget.Binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}},
 	)
 	return &helpScreen{groups: groups}
 }
 
 // keysOf are the keys that groups of bindings act on.
-func keysOf(groups []keyGroup) map[string]bool {
+func keysOf(groups []widget.KeyGroup) map[string]bool {
 	keys := map[string]bool{}
 	for _, g := range groups {
-		for _, b := range g.bindings {
+		for _, b := range g.Bindings {
 			if b.Enabled() {
 				for _, name := range b.Keys() {
 					keys[name] = true
@@ -45,7 +47,7 @@ func keysOf(groups []keyGroup) map[string]bool {
 
 // without is a binding with the keys that are not taken, in its label too. It is not enabled
 // if there are none.
-func without(b binding, taken map[string]bool) binding {
+func without(b widget.Binding, taken map[string]bool) widget.Binding {
 	keys := slices.DeleteFunc(slices.Clone(b.Keys()), func(name string) bool { return taken[name] })
 	if len(keys) == len(b.Keys()) {
 		return b
@@ -58,10 +60,10 @@ func without(b binding, taken map[string]bool) binding {
 	if len(labels) == 0 {
 		labels = keys[:1]
 	}
-	return bind(strings.Join(labels, "/"), b.Help().Desc, keys...)
+	return widget.Bind(strings.Join(labels, "/"), b.Help().Desc, keys...)
 }
 
-// keyOfLabel is the name of a key that the help calls otherwise.
+// keyOfLabel is the name of a key by its label in the help.
 func keyOfLabel(label string) string {
 	switch label {
 	case "↑":
@@ -74,57 +76,57 @@ func keyOfLabel(label string) string {
 	return label
 }
 
-// key says that the help is closed: by any key if there is nothing to scroll.
+// key reports whether the help is closed: by any key if there is nothing to scroll.
 func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
-	return !h.scrolls() || !h.scroll.handle(k)
+	return !h.scrolls() || !h.scroll.Key(k)
 }
 
-// scrolls says that there is more than fits on the screen.
-func (h *helpScreen) scrolls() bool { return h.scroll.n > h.scroll.height }
+// scrolls reports whether there is more than fits on the screen.
+func (h *helpScreen) scrolls() bool { return h.scroll.Len > h.scroll.Height }
 
 // hints are for the last line.
-func (h *helpScreen) hints(p *paint) layout.Line {
-	l := layout.Of(layout.Text(styleMuted, "any other key closes the help"))
+func (h *helpScreen) hints(p *widget.Paint) layout.Line {
+	l := layout.Of(layout.Text(layout.Muted, "any other key closes the help"))
 	if h.scrolls() {
-		return append(p.keyHints(bind("↑/↓", "scroll", "up", "down")), l...)
+		return append(p.KeyHints(widget.Bind("↑/↓", "scroll", "up", "down")), l...)
 	}
-	return layout.Of(layout.Text(styleMuted, "any key closes the help"))
+	return layout.Of(layout.Text(layout.Muted, "any key closes the help"))
 }
 
 // helpColumn is how wide the keys are.
 const helpColumn = 12
 
-func (h *helpScreen) body(p *paint) []layout.Line {
+func (h *helpScreen) body(p *widget.Paint) []layout.Line {
 	var lines []layout.Line
 	for _, g := range h.groups {
-		if !slices.ContainsFunc(g.bindings, binding.Enabled) {
+		if !slices.ContainsFunc(g.Bindings, widget.Binding.Enabled) {
 			continue // All of its keys mean something else on this screen.
 		}
-		if len(lines) > 0 && g.title != "" {
+		if len(lines) > 0 && g.Title != "" {
 			lines = append(lines, nil)
 		}
-		if g.title != "" {
-			lines = append(lines, layout.Of(layout.Text(bold, g.title)))
+		if g.Title != "" {
+			lines = append(lines, layout.Of(layout.Text(layout.Bold, g.Title)))
 		}
-		for _, b := range g.bindings {
+		for _, b := range g.Bindings {
 			if !b.Enabled() {
 				continue
 			}
-			key := layout.Of(layout.Text(styleAccent, p.keyName(b))).Pad(helpColumn)
-			lines = append(lines, append(key, layout.Text(stylePlain, b.Help().Desc)).Indent(2))
+			key := layout.Of(layout.Text(layout.Accent, p.KeyName(b))).Pad(helpColumn)
+			lines = append(lines, append(key, layout.Text(layout.Plain, b.Help().Desc)).Indent(2))
 		}
 	}
-	if p.Width >= 2*minColumn && len(lines) > p.height {
+	if p.Width >= 2*minColumn && len(lines) > p.Height {
 		lines = h.inColumns(lines, p)
 	}
-	return h.scroll.page(p, lines)
+	return h.scroll.Page(p, lines)
 }
 
 // minColumn is the narrowest column of the help.
 const minColumn = 40
 
 // inColumns breaks a list that is too long for the screen into two columns, between groups.
-func (h *helpScreen) inColumns(lines []layout.Line, p *paint) []layout.Line {
+func (h *helpScreen) inColumns(lines []layout.Line, p *widget.Paint) []layout.Line {
 	at := 0
 	for i, l := range lines {
 		if len(l) == 0 && i <= (len(lines)+1)/2+1 {

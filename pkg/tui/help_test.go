@@ -9,7 +9,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // everyScreen opens each screen and tab, with rows in it, and with a filter where there is one.
@@ -20,7 +23,7 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 		all[name] = func() *testbed {
 			b := open(t, s, size{160, 50}, nil)
 			if pod {
-				b.stack = append(b.stack, newPodScreen(s.Focus.Job, s.Focus.Pod, nil))
+				b.stack = append(b.stack, pods.NewScreen(s.Focus.Job, s.Focus.Pod, nil))
 			}
 			b.press(keys...)
 			return b
@@ -45,8 +48,8 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 }
 
 // globals are the keys of all screens, in the order that they are asked.
-func globals() []binding {
-	return []binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}
+func globals() []widget.Binding {
+	return []widget.Binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}
 }
 
 // Issue 6, 5: the help has every key of its screen, and those of all.
@@ -54,14 +57,14 @@ func TestHelpIsComplete(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b := opened()
 		var want []string
-		for _, g := range b.top().keys() {
-			for _, k := range g.bindings {
+		for _, g := range b.top().Keys() {
+			for _, k := range g.Bindings {
 				if k.Enabled() {
 					want = append(want, k.Help().Desc)
 				}
 			}
 		}
-		for _, k := range append(globals(), keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom) {
+		for _, k := range append(globals(), widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom) {
 			want = append(want, k.Help().Desc)
 		}
 		b.press("?")
@@ -86,7 +89,7 @@ func TestKeysDoNotClash(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b := opened()
 		claimed := map[string]string{}
-		claim := func(k binding) {
+		claim := func(k widget.Binding) {
 			for _, key := range k.Keys() {
 				before, twice := claimed[key]
 				if twice && sharedKeys()[key] != before+", "+k.Help().Desc {
@@ -97,8 +100,8 @@ func TestKeysDoNotClash(t *testing.T) {
 				}
 			}
 		}
-		for _, g := range b.top().keys() {
-			for _, k := range g.bindings {
+		for _, g := range b.top().Keys() {
+			for _, k := range g.Bindings {
 				claim(k)
 			}
 		}
@@ -111,8 +114,8 @@ func TestKeysDoNotClash(t *testing.T) {
 // Each key that a screen lists is known to it: none is left over from an older one.
 func TestListedKeysAreKnown(t *testing.T) {
 	for name, opened := range everyScreen(t) {
-		for _, g := range opened().top().keys() {
-			for _, k := range g.bindings {
+		for _, g := range opened().top().Keys() {
+			for _, k := range g.Bindings {
 				if !slices.ContainsFunc(k.Keys(), func(key string) bool { return known(t, opened(), key) }) {
 					t.Errorf("%s: no key of %q does anything", name, k.Help().Desc)
 				}
@@ -124,7 +127,7 @@ func TestListedKeysAreKnown(t *testing.T) {
 // known says that the top screen takes a key.
 func known(t *testing.T, b *testbed, key string) bool {
 	t.Helper()
-	_, is := b.top().key(keyPress(t, key), &b.data)
+	_, is := b.top().Key(keyPress(t, key), &b.data)
 	return is
 }
 
@@ -193,34 +196,36 @@ func TestHelpNamesKeysInASCII(t *testing.T) {
 
 // helped is a screen with keys.
 type helped struct {
-	screen
-	bindings []binding
+	screen.Screen
+	bindings []widget.Binding
 }
 
-func (h helped) keys() []keyGroup { return []keyGroup{{title: "Screen", bindings: h.bindings}} }
+func (h helped) Keys() []widget.KeyGroup {
+	return []widget.KeyGroup{{Title: "Screen", Bindings: h.bindings}}
+}
 
 // Issue 6.5: a key that means something else on a screen is not among those that move.
 func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
-	off := bind("g", "off", "g", "home")
+	off := widget.Bind("g", "off", "g", "home")
 	off.SetEnabled(false)
 	for _, c := range []struct {
 		name string
-		own  []binding
+		own  []widget.Binding
 		want string
 	}{
 		{"none", nil, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
-		{"follow", []binding{keyFollow}, "↑/k up, ↓/j down, pgup/b page up, pgdn page down, g first, G last"},
-		{"cursor", []binding{keyCursor}, "pgup/b page up, pgdn/f page down, g first, G last"},
-		{"arrows", []binding{bind("[/↓", "older", "[", "down", "j"), bind("]/↑", "newer", "]", "up", "k")}, "pgup/b page up, pgdn/f page down, g first, G last"},
-		{"one arrow", []binding{bind("↓", "older", "down")}, "↑/k up, j down, pgup/b page up, pgdn/f page down, g first, G last"},
-		{"other name", []binding{bind("g", "go", "g")}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, home first, G last"},
-		{"page", []binding{bind("pgdn", "next", "pgdown")}, "↑/k up, ↓/j down, pgup/b page up, f page down, g first, G last"},
-		{"not enabled", []binding{off}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
+		{"follow", []widget.Binding{widget.Bind("f", "follow on/off", "f")}, "↑/k up, ↓/j down, pgup/b page up, pgdn page down, g first, G last"},
+		{"cursor", []widget.Binding{widget.Bind("arrows/hjkl", "move the cursor", "up", "down", "left", "right", "h", "j", "k", "l")}, "pgup/b page up, pgdn/f page down, g first, G last"},
+		{"arrows", []widget.Binding{widget.Bind("[/↓", "older", "[", "down", "j"), widget.Bind("]/↑", "newer", "]", "up", "k")}, "pgup/b page up, pgdn/f page down, g first, G last"},
+		{"one arrow", []widget.Binding{widget.Bind("↓", "older", "down")}, "↑/k up, j down, pgup/b page up, pgdn/f page down, g first, G last"},
+		{"other name", []widget.Binding{widget.Bind("g", "go", "g")}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, home first, G last"},
+		{"page", []widget.Binding{widget.Bind("pgdn", "next", "pgdown")}, "↑/k up, ↓/j down, pgup/b page up, f page down, g first, G last"},
+		{"not enabled", []widget.Binding{off}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
 	} {
 		var got []string
 		for _, g := range newHelpScreen(helped{bindings: c.own}).groups {
-			for _, b := range g.bindings {
-				if g.title == "Move" && b.Enabled() {
+			for _, b := range g.Bindings {
+				if g.Title == "Move" && b.Enabled() {
 					got = append(got, b.Help().Key+" "+b.Help().Desc)
 				}
 			}
@@ -229,9 +234,9 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 			t.Errorf("%s: %s", c.name, strings.Join(got, ", "))
 		}
 	}
-	all := []binding{keyUp, keyDown, keyPageUp, keyPageDown, keyTop, keyBottom}
+	all := []widget.Binding{widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom}
 	h := newHelpScreen(helped{bindings: all})
-	for _, l := range h.body(&paint{Frame: section.Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}, height: 50}) {
+	for _, l := range h.body(&widget.Paint{Frame: section.Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}, Height: 50}) {
 		if l.String() == "Move" {
 			t.Error("a heading without keys")
 		}
@@ -243,7 +248,7 @@ func TestHelpListsKeysOnce(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b, seen := opened(), map[string]string{}
 		for _, g := range newHelpScreen(b.top()).groups {
-			for _, k := range g.bindings {
+			for _, k := range g.Bindings {
 				for _, key := range k.Keys() {
 					before, twice := seen[key]
 					if seen[key] = k.Help().Desc; twice && k.Enabled() && sharedKeys()[key] == "" {

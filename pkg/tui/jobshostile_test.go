@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -96,9 +97,9 @@ func TestHostileTextIsSafeInPodsAndLogs(t *testing.T) {
 			checkHarmless(t, b)
 			checkFrame(t, b, at)
 		}
-		b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+		b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1)))
 		checkHarmless(t, b)
-		b.push(newPodScreen(trainKey(), "gone"+evil, nil))
+		b.push(pods.NewScreen(trainKey(), "gone"+evil, nil))
 		checkHarmless(t, b)
 	}
 }

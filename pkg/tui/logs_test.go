@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -43,7 +44,7 @@ func TestLogsFitEverySize(t *testing.T) {
 func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 	t.Helper()
 	b := open(t, podSnapshot(podDetail(), log), at, nil)
-	b.push(newPodScreen(trainKey(), "train-large-model-1-zx9qk", nil))
+	b.push(pods.NewScreen(trainKey(), "train-large-model-1-zx9qk", nil))
 	b.press("l")
 	b.View()
 	return b
@@ -51,7 +52,7 @@ func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 
 // log sends the log as it is now.
 func (b *testbed) log(log *snapshot.Log) {
-	next := *b.data.snap
+	next := *b.data.Snap
 	next.Seq++
 	next.Log = log
 	b.send(snapshotMsg{snap: &next})
@@ -172,7 +173,7 @@ func TestLogsShowTimesAndCutLines(t *testing.T) {
 	b.press("W", "t")
 	b.has(t, "0.0312")
 	log = someLog(1)
-	log.Lines[0].Text = strings.Repeat("ж", longestLine)
+	log.Lines[0].Text = strings.Repeat("ж", 8<<10)
 	b.log(log)
 	b.has(t, "(and 8192 more bytes)")
 	b.press("up", "up")
@@ -182,10 +183,10 @@ func TestLogsShowTimesAndCutLines(t *testing.T) {
 // Issue 6, 3: c and p say what they cannot do.
 func TestSingleContainerHasNoOther(t *testing.T) {
 	b := logsBed(t, someLog(1), size{80, 24})
-	b.data.snap.Pod.Containers = b.data.snap.Pod.Containers[:1]
+	b.data.Snap.Pod.Containers = b.data.Snap.Pod.Containers[:1]
 	b.press("c")
 	b.has(t, "the pod has one container only")
-	b.data.snap.Pod = nil
+	b.data.Snap.Pod = nil
 	b.press("c")
 	b.has(t, "the containers are not known yet")
 }

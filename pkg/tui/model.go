@@ -9,7 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/joblist"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // Start says which screen comes first.
@@ -29,25 +34,25 @@ type Options struct {
 	Source  snapshot.Source
 	// Now is the clock that ticks bring into Update.
 	Now func() time.Time
-	// Start and Job are the first screen. With StartJobs, Job is not looked at.
+	// Start and Job are the first screen. StartJobs ignores Job.
 	Start Start
 	Job   snapshot.JobKey
-	// What is the set of Jobs in words, for the list: "namespace ml".
+	// What describes the set of Jobs, for the list: "namespace ml".
 	What string
-	// Colour and ASCII are what the terminal shows. Background is asked of it later.
+	// Colour and ASCII are what the terminal can show. Its background is asked for later.
 	Colour bool
 	ASCII  bool
 	Light  bool
 	// Mouse switches the reports of the mouse wheel on.
 	Mouse    bool
 	Location *time.Location
-	// Replay says that a recording is played, at so many times its speed.
+	// Replay is the speed of a recording that is played, 0 for a cluster.
 	Replay float64
 	// Follow goes to the screen that each Snapshot is about, as a recording does.
 	Follow bool
 	// Save writes what is shown to a file, and returns its name.
 	Save func(*snapshot.Snapshot) (string, error)
-	// EndWhen says that the view ends by itself; nil if it does not.
+	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }
 
@@ -59,30 +64,30 @@ type Model struct {
 
 	width, height int
 	now           time.Time
-	data          data
-	stack         []screen
-	// looked is the Focus that the Source was told of last.
+	data          screen.Data
+	stack         []screen.Screen
+	// looked is the Focus that the Source got last.
 	looked snapshot.Focus
 
 	absolute bool
 	mouse    bool
 	help     *helpScreen
-	prompt   *prompt
+	prompt   *widget.Prompt
 	notice   notice
 	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
 	paused   bool
 	pausedAt time.Time
 	held     *snapshot.Snapshot
-	// over is why the Source has ended.
+	// over is why the Source ended.
 	over error
 	quit bool
 
-	// frame is the last one; drawn says that it still shows what is.
+	// frame is the last one; drawn is true while it is up to date.
 	frame tea.View
 	drawn bool
 }
 
-// notice is a line that stands for a while.
+// notice is a line that is shown for a while.
 type notice struct {
 	text  string
 	until time.Time
@@ -94,12 +99,12 @@ const noticeTime = 4 * time.Second
 type (
 	// tickMsg is the time, once a second.
 	tickMsg time.Time
-	// snapshotMsg is news, or the end of them.
+	// snapshotMsg is the next Snapshot, or why there is none.
 	snapshotMsg struct {
 		snap *snapshot.Snapshot
 		err  error
 	}
-	// savedMsg says how writing a file went.
+	// savedMsg is the file that was written, or why not.
 	savedMsg struct {
 		name string
 		err  error
@@ -115,15 +120,15 @@ func New(o Options) *Model {
 		o.Context = context.Background()
 	}
 	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
-	m.data = data{snap: &snapshot.Snapshot{}, since: m.now}
+	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
 	m.setTheme(o.Light)
 	switch o.Start {
 	case StartJob:
-		m.stack = []screen{newJobScreen(o.Job)}
+		m.stack = []screen.Screen{job.New(o.Job)}
 	case StartExplain:
-		m.stack = []screen{newJobScreen(o.Job), newExplainScreen(o.Job)}
+		m.stack = []screen.Screen{job.New(o.Job), job.NewExplanation(o.Job)}
 	default:
-		m.stack = []screen{newJobsScreen(o.What)}
+		m.stack = []screen.Screen{joblist.New(o.What)}
 	}
 	m.look()
 	return m
@@ -140,7 +145,7 @@ func (m *Model) setTheme(light bool) {
 	}
 }
 
-// Init asks for the first Snapshot and the first tick, and for the background colour.
+// Init asks for the first Snapshot, the first tick, and the background color.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.next(), m.tick()}
 	if m.o.Colour {
@@ -149,7 +154,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// next waits for news.
+// next waits for the next Snapshot.
 func (m *Model) next() tea.Cmd {
 	ctx, source, seen := m.o.Context, m.o.Source, m.latest().Seq
 	return func() tea.Msg {
@@ -163,7 +168,7 @@ func (m *Model) latest() *snapshot.Snapshot {
 	if m.held != nil {
 		return m.held
 	}
-	return m.data.snap
+	return m.data.Snap
 }
 
 func (m *Model) tick() tea.Cmd {
@@ -171,13 +176,13 @@ func (m *Model) tick() tea.Cmd {
 }
 
 // top is the screen that is drawn.
-func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
+func (m *Model) top() screen.Screen { return m.stack[len(m.stack)-1] }
 
-// look tells the Source what is looked at, if that has changed.
+// look passes the Focus of the screen to the Source, if that has changed.
 func (m *Model) look() {
-	if f := m.top().focus(); !f.Equal(m.looked) {
+	if f := m.top().Focus(); !f.Equal(m.looked) {
 		m.looked = f
-		m.data.since = m.now
+		m.data.Since = m.now
 		m.o.Source.Look(f)
 	}
 }
@@ -185,8 +190,8 @@ func (m *Model) look() {
 // Update takes one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	if f, ok := m.top().(follower); ok {
-		f.follow(&m.data)
+	if f, ok := m.top().(screen.Follower); ok {
+		f.Follow(&m.data)
 	}
 	if !m.quit {
 		m.look()
@@ -221,12 +226,12 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// news takes a Snapshot, and asks for the next one.
+// news shows or holds a Snapshot, and asks for the next one.
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.err != nil {
 		m.over = msg.err
-		// Nobody may be there to see it, if the view is to end by itself.
-		if !errors.Is(msg.err, io.EOF) && (!m.data.snap.IsShown() || m.o.EndWhen != nil) {
+		// A view that ends by itself may have no one to close it.
+		if !errors.Is(msg.err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
 			m.quit = true
 			return tea.Quit
 		}
@@ -249,43 +254,43 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	return m.next()
 }
 
-// isFilled says that there is something to hold: the shown Snapshot is about what is looked
-// at now, which may have been opened while all stood still.
+// isFilled reports whether the Snapshot has what the screen shows. It may not, as screens can
+// be opened while the view is paused.
 func (m *Model) isFilled() bool {
-	s, f := m.data.snap, m.looked
+	s, f := m.data.Snap, m.looked
 	return s.Focus.Equal(f) && (f.Job.IsZero() || s.Job != nil) && (f.Pod == "" || s.Pod != nil) && (f.Log == nil || s.Log != nil)
 }
 
 func (m *Model) show(s *snapshot.Snapshot) {
-	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.snap.Looked()) {
+	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.Snap.Looked()) {
 		m.follow(f)
 	}
 	m.held = nil
-	m.data.take(s)
+	m.data.Take(s)
 }
 
 // follow goes to the screen that shows a Focus, if none of the open ones does.
 func (m *Model) follow(f snapshot.Focus) {
 	for i := len(m.stack) - 1; i >= 0; i-- {
-		if at := m.stack[i].focus(); at.Job == f.Job && at.Pod == f.Pod {
+		if at := m.stack[i].Focus(); at.Job == f.Job && at.Pod == f.Pod {
 			m.stack = m.stack[:i+1]
 			return
 		}
 	}
 	m.stack = m.stack[:1]
 	if f.Job.IsZero() {
-		m.stack = []screen{newJobsScreen(m.o.What)}
+		m.stack = []screen.Screen{joblist.New(m.o.What)}
 		return
 	}
-	if m.stack[0].focus().Job != f.Job {
-		m.stack = append(m.stack, newJobScreen(f.Job))
+	if m.stack[0].Focus().Job != f.Job {
+		m.stack = append(m.stack, job.New(f.Job))
 	}
 	if f.Pod != "" {
-		m.stack = append(m.stack, newPodScreen(f.Job, f.Pod, nil))
+		m.stack = append(m.stack, pods.NewScreen(f.Job, f.Pod, nil))
 	}
 }
 
-// Err is why the Source has ended, nil while it has not, or at the end of a recording.
+// Err is why the Source ended, nil if it has not, or at the end of a recording.
 func (m *Model) Err() error {
 	if errors.Is(m.over, io.EOF) || errors.Is(m.over, context.Canceled) {
 		return nil
@@ -294,4 +299,4 @@ func (m *Model) Err() error {
 }
 
 // Shown is the last Snapshot that was on the screen.
-func (m *Model) Shown() *snapshot.Snapshot { return m.data.snap }
+func (m *Model) Shown() *snapshot.Snapshot { return m.data.Snap }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // gives is what a command gives at once, by the name of its type; "" for no command.
@@ -196,7 +199,11 @@ func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 
 // chosenTab is the name of the tab in reverse.
 func chosenTab(b *testbed) string {
-	return b.stack[0].(*jobScreen).tabs.panes[b.stack[0].(*jobScreen).tabs.at].name
+	chosen := regexp.MustCompile(`\x1b\[[0-9;]*7m \d (\w+) `).FindStringSubmatch(b.View().Content)
+	if chosen == nil {
+		b.t.Fatalf("no tab is chosen:\n%s", b.marked())
+	}
+	return chosen[1]
 }
 
 // 1..6, tab, shift+tab and the arrows change the tab; a pane that needs a key keeps it.
@@ -252,7 +259,7 @@ func TestUnknownKeysDoNothing(t *testing.T) {
 // View is made once for each message that may show.
 func TestViewIsMadeOnce(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-	c := &counting{screen: b.top()}
+	c := &counting{Screen: b.top()}
 	b.stack[0] = c
 	for range 3 {
 		b.View()
@@ -276,13 +283,13 @@ func TestViewIsMadeOnce(t *testing.T) {
 
 // counting counts how often a screen is drawn.
 type counting struct {
-	screen
+	screen.Screen
 	drawn int
 }
 
-func (c *counting) body(p *paint) []layout.Line {
+func (c *counting) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	c.drawn++
-	return c.screen.body(p)
+	return c.Screen.Body(p, d)
 }
 
 // A message that shows nothing, before the first frame, does not keep it away.

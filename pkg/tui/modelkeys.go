@@ -5,28 +5,48 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keyHelp    = widget.Bind("?", "help", "?", "f1")
+	keyBack    = widget.Bind("esc/q", "back", "esc", "q", "backspace")
+	keyQuit    = widget.Bind("ctrl+c", "quit", "ctrl+c")
+	keyPause   = widget.Bind("space", "pause", "space")
+	keyTimes   = widget.Bind("r", "times relative/of day", "r")
+	keySave    = widget.Bind("w", "write snapshot", "w")
+	keyMouse   = widget.Bind("m", "mouse wheel/select text", "m")
+	keyRedraw  = widget.Bind("ctrl+l", "redraw", "ctrl+l")
+	keySuspend = widget.Bind("ctrl+z", "suspend", "ctrl+z")
 )
 
 // wheelLines is how far one notch of the wheel scrolls.
 const wheelLines = 3
 
-// key gives a key press to whoever is in front: a question, the help, the screen; what
-// they do not know is for all screens.
+// key acts on a key press: of a question, the help, the screen, or else of all screens.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.notice = notice{}
 	switch {
-	case matches(k, keyQuit):
+	case widget.Matches(k, keyQuit):
 		m.quit = true
 		return tea.Interrupt
 	case m.prompt != nil:
-		return m.answer(k)
+		if done, notice := m.prompt.Key(k); done {
+			m.prompt = nil
+			m.say(notice)
+		}
+		return nil
 	case m.help != nil:
 		if done := m.help.key(k); done {
 			m.help = nil
 		}
 		return nil
 	}
-	if a, known := m.top().key(k, &m.data); known {
+	if a, known := m.top().Key(k, &m.data); known {
 		return m.act(a)
 	}
 	return m.globalKey(k)
@@ -34,45 +54,41 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case matches(k, keyHelp):
+	case widget.Matches(k, keyHelp):
 		m.help = newHelpScreen(m.top())
-	case matches(k, keyPause):
+	case widget.Matches(k, keyPause):
 		m.pause()
-	case matches(k, keyTimes):
+	case widget.Matches(k, keyTimes):
 		m.absolute = !m.absolute
-	case matches(k, keySave):
+	case widget.Matches(k, keySave):
 		return m.save()
-	case matches(k, keyMouse):
+	case widget.Matches(k, keyMouse):
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
-	case matches(k, keySuspend):
+	case widget.Matches(k, keySuspend):
 		return tea.Suspend
-	case matches(k, keyRedraw):
+	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
-	case matches(k, keyBack):
+	case widget.Matches(k, keyBack):
 		return m.back()
 	}
 	return nil
 }
 
-// act does what a pane wants.
-func (m *Model) act(a action) tea.Cmd {
-	if a.say != "" {
-		m.say(a.say)
+// act does what a pane asks for.
+func (m *Model) act(a screen.Action) tea.Cmd {
+	m.say(a.Notice)
+	if a.Open != nil {
+		m.stack = append(m.stack, a.Open)
 	}
 	switch {
-	case a.open != nil:
-		m.stack = append(m.stack, a.open)
-		if a.then != nil {
-			m.stack = append(m.stack, a.then)
-		}
-	case a.back:
-		return m.back()
-	case a.ask != nil:
-		m.prompt = newPrompt(a.ask)
-	case a.copy != "":
-		m.say("copied: " + a.copy)
-		return tea.SetClipboard(a.copy)
+	case !a.Explain.IsZero():
+		m.stack = append(m.stack, job.NewExplanation(a.Explain))
+	case a.Ask != nil:
+		m.prompt = widget.NewPrompt(a.Ask)
+	case a.Copy != "":
+		m.say("copied: " + a.Copy)
+		return tea.SetClipboard(a.Copy)
 	}
 	return nil
 }
@@ -87,11 +103,12 @@ func (m *Model) back() tea.Cmd {
 	return tea.Quit
 }
 
+// say shows a notice for a while; "" shows none.
 func (m *Model) say(text string) {
 	m.notice = notice{text: text, until: m.now.Add(noticeTime)}
 }
 
-// pause holds what is shown, or shows what has come since.
+// pause holds what is shown, or shows the latest.
 func (m *Model) pause() {
 	m.paused, m.pausedAt = !m.paused, m.now
 	if !m.paused && m.held != nil {
@@ -109,14 +126,14 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) {
 		return
 	}
 	if m.help != nil {
-		m.help.scroll.move(lines)
+		m.help.scroll.Move(lines)
 		return
 	}
-	m.top().wheel(lines, &m.data)
+	m.top().Wheel(lines, &m.data)
 }
 
 func (m *Model) save() tea.Cmd {
-	save, snap := m.o.Save, m.data.snap
+	save, snap := m.o.Save, m.data.Snap
 	if save == nil || !snap.IsShown() {
 		m.say("there is nothing to write yet")
 		return nil
@@ -138,6 +155,6 @@ func (m *Model) saved(msg savedMsg) {
 // paste adds text to a question, without its line breaks.
 func (m *Model) paste(text string) {
 	if m.prompt != nil {
-		m.prompt.insert(strings.Join(strings.Fields(text), " "))
+		m.prompt.Insert(strings.Join(strings.Fields(text), " "))
 	}
 }

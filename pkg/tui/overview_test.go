@@ -3,8 +3,6 @@ package tui
 import (
 	"reflect"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,9 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -192,124 +187,10 @@ func TestOverviewMapGrows(t *testing.T) {
 		}
 		hides(b, "more")
 	}
-}
-
-// Issue 6.2: growing never makes the content exceed the height when it fitted before, and the
-// limits stay on the screen.
-func TestGrowMapCutsNothing(t *testing.T) {
 	mostly := &explain.Indexes{Total: 100_000, Completed: "0-7,9-33999", Failed: "8,52100", Pending: "34000-52099,52101-99999"}
-	few := &explain.Indexes{Total: 130, Completed: "0-39", Failed: "40-44", Pending: "45-129"}
-	for _, x := range []*explain.Indexes{mostly, few} {
-		s := withIndexes(t, x)
-		for width := 80; width <= 200; width += 20 {
-			for height := 24; height <= 60; height++ {
-				b := open(t, s, size{width, height}, nil)
-				p, j := b.paint(), b.data.job
-				p.height = height - 7 // The rest is around a tab.
-				story := storyBlocks(p, j)
-				checkGrowth(t, p, j, slices.Concat(story, stateBlocks(p, j), []block{nextBlock(p, j), adviceBlock(p, j)}), len(story))
-				column := p.sized((width-columnGap)/2, p.height)
-				checkGrowth(t, column, j, stateBlocks(column, j), 0)
-			}
-		}
-	}
-	for total := int32(100); total <= 3000; total += 20 { // Some maps would need one row too many.
-		b := open(t, withIndexes(t, &explain.Indexes{Total: total, Completed: "0-50", Failed: "60"}), size{80, 40}, nil)
-		p, j := b.paint().sized(40, 30), b.data.job
-		checkGrowth(t, p, j, stateBlocks(p, j), 0)
-	}
 	b := open(t, withIndexes(t, mostly), size{120, 34}, nil)
 	shows(b, "backoffLimit")
 	hides(b, "▼")
-}
-
-// checkGrowth grows the map, which is one of the blocks.
-func checkGrowth(t *testing.T, p *paint, j *jobData, blocks []block, at int) {
-	t.Helper()
-	before, lines := len(stack(blocks, p.height)), len(blocks[at])
-	growMap(p, j, blocks, at)
-	after := len(stack(blocks, p.height))
-	if before <= p.height && after > p.height {
-		t.Errorf("%d indexes, %d columns: %d lines became %d, room for %d", j.indexes.Len(), p.Width, before, after, p.height)
-	}
-	if len(blocks[at]) < lines {
-		t.Errorf("%d indexes, %dx%d: the map shrank from %d lines to %d", j.indexes.Len(), p.Width, p.height, lines, len(blocks[at]))
-	}
-}
-
-// Issue 6.2: the Overview says how many indexes a cell is, and tells cells of which a part has
-// failed from those that have failed as a whole.
-func TestOverviewMapTellsMixedCells(t *testing.T) {
-	var failed []string
-	for i := range 286 {
-		failed = append(failed, strconv.Itoa(7*i))
-	}
-	mapOf := func(total int32, failed string, ascii bool) string {
-		s := withIndexes(t, &explain.Indexes{Total: total, Completed: "0-1999", Failed: failed})
-		b := open(t, s, size{80, 24}, func(o *Options) { o.ASCII = ascii })
-		var lines []string
-		for _, l := range mapBlock(b.paint(), b.data.job, 4) {
-			lines = append(lines, strings.TrimRight(l.String(), "─- "))
-		}
-		return strings.Join(lines[:2], "\n")
-	}
-	for _, c := range []struct{ got, want string }{
-		{
-			mapOf(2000, strings.Join(failed, ","), false),
-			"Indexes  10 indexes per cell  ■ 1,714 succeeded  ✗ 286 failed  × some failed\n" +
-				"   0 ×××××××××× ×××××××××× ×××××××××× ×××××××××× ×××××××××× ××××××××××",
-		},
-		{
-			mapOf(2000, "0-99,505", true),
-			"Indexes  10 indexes per cell  # 1,899 succeeded  X 101 failed  x some failed\n" +
-				"   0 XXXXXXXXXX ########## ########## ########## ########## x#########",
-		},
-		{mapOf(20, "3", false), "Indexes  ■ 19 succeeded  ✗ 1 failed\n 0 ■ ■ ■ ✗ ■ ■ ■ ■ ■ ■  ■ ■ ■ ■ ■ ■ ■ ■ ■ ■"},
-		{mapOf(2000, "0-1999", false), "Indexes  10 indexes per cell  ✗ 2,000 failed\n   0 ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗"},
-	} {
-		if c.got != c.want {
-			t.Errorf("got\n%s\nwant\n%s", c.got, c.want)
-		}
-	}
-	// Colours do not say that all have failed either: only then they are bold.
-	if markStyle(indexmap.SomeFailed)&bold != 0 || markStyle(indexmap.Mark(indexmap.Failed))&bold == 0 {
-		t.Error("bold is for cells that have failed as a whole")
-	}
-}
-
-// Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
-// it counts, if that is too long for both.
-func TestNoteThatThereIsMoreCutsNoText(t *testing.T) {
-	p := &paint{Frame: section.Frame{Width: 20, Glyphs: layout.NewGlyphs(false)}, height: 2}
-	lines := func(texts ...string) (out []layout.Line) {
-		for _, text := range texts {
-			out = append(out, layout.Plainly(text))
-		}
-		return out
-	}
-	for _, c := range []struct {
-		name  string
-		lines []layout.Line
-		want  string
-	}{
-		{"all fit", lines("one", strings.Repeat("2", 20)), "one|22222222222222222222"},
-		{"short", lines("one", "two", "three"), "one|two         ▼ 1 more"},
-		{"just fits", lines("one", strings.Repeat("2", 10), "three"), "one|2222222222  ▼ 1 more"},
-		{"too long", lines("one", strings.Repeat("2", 11), "three"), "one|            ▼ 2 more"},
-		{"nothing", nil, ""},
-	} {
-		var got []string
-		for _, l := range (&scroll{}).page(p, c.lines) {
-			got = append(got, l.String())
-		}
-		if strings.Join(got, "|") != c.want {
-			t.Errorf("%s: %q, want %q", c.name, strings.Join(got, "|"), c.want)
-		}
-	}
-	s := &scroll{top: 1}
-	if page := s.page(p, lines("one", strings.Repeat("2", 20), strings.Repeat("3", 20))); page[1].String() != strings.Repeat("3", 20) {
-		t.Errorf("the end is %q", page[1].String())
-	}
 }
 
 // Issue 6.2: a log that is gone is no problem of the Job; what else could not be read is one.

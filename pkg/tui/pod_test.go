@@ -8,6 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -58,14 +60,14 @@ func TestPodFitsEverySize(t *testing.T) {
 	r.Pods = r.Pods[3:]
 	s := podSnapshot(gone, nil)
 	s.Job.Report = r
-	goldensOf(t, "pod.gone", s, func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](1))) })
-	goldensOf(t, "pod.index-gone", podsSnapshot(r), func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](5))) })
-	goldensOf(t, "pod.index-no-pod", podsSnapshot(r), func(b *testbed) { b.push(newPodScreen(trainKey(), "", ptr.To[int32](7))) })
+	goldensOf(t, "pod.gone", s, func(b *testbed) { b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1))) })
+	goldensOf(t, "pod.index-gone", podsSnapshot(r), func(b *testbed) { b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](5))) })
+	goldensOf(t, "pod.index-no-pod", podsSnapshot(r), func(b *testbed) { b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](7))) })
 }
 
 // push opens a screen as an action does.
-func (b *testbed) push(s screen) {
-	b.act(action{open: s})
+func (b *testbed) push(s screen.Screen) {
+	b.act(screen.Action{Open: s})
 	b.send(tickMsg(b.now))
 }
 
@@ -88,7 +90,7 @@ func goldensOf(t *testing.T, name string, s *snapshot.Snapshot, lead func(*testb
 // while it is shown.
 func TestCursorChangesThePod(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{80, 24}, nil)
-	b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+	b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1)))
 	pod := func(suffix string, log *snapshot.LogTarget) snapshot.Focus {
 		return snapshot.Focus{Job: trainKey(), Pod: "train-large-model-" + suffix, Log: log}
 	}
@@ -128,7 +130,7 @@ func TestCursorChangesThePod(t *testing.T) {
 		}
 	}
 	b.press("e")
-	if _, is := b.top().(*explainScreen); !is {
+	if b.top().Crumb() != "Explain" {
 		t.Errorf("e opens %T", b.top())
 	}
 	b.press("q", "y")
@@ -138,7 +140,7 @@ func TestCursorChangesThePod(t *testing.T) {
 // Issue 6, 3: with one pod the arrows scroll, and other keys do.
 func TestPodScrollsByTheArrows(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{60, 20}, nil)
-	b.push(newPodScreen(trainKey(), "train-large-model-1-zx9qk", nil))
+	b.push(pods.NewScreen(trainKey(), "train-large-model-1-zx9qk", nil))
 	b.has(t, "train-large-model-1-zx9qk  ✗ OOMKilled", "Init container fetch")
 	b.press("down", "down", "down", "j", "j")
 	b.lacks(t, "Init container fetch")
@@ -156,14 +158,14 @@ func TestOtherPodIsNotShown(t *testing.T) {
 	other := podDetail()
 	other.Name, other.Containers = "train-large-model-9-other", nil
 	b := open(t, podSnapshot(other, someLog(3)), size{80, 24}, nil)
-	b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+	b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1)))
 	b.has(t, "Reading pod train-large-model-1-zx9qk")
 	b.press("3")
 	b.has(t, "Reading the events of pod train-large-model-1-zx9qk")
 	b.press("[", "2")
 	b.has(t, "Reading the log of pod train-large-model-1-abc12")
 	b.lacks(t, "step 1")
-	b.push(newPodScreen(snapshot.JobKey{Namespace: "ml", Name: "other"}, "x", nil))
+	b.push(pods.NewScreen(snapshot.JobKey{Namespace: "ml", Name: "other"}, "x", nil))
 	b.has(t, "Reading job ml/other")
 	b.press("down", "[", "c", "p", "2", "3", "1")
 	b.View()
@@ -173,7 +175,7 @@ func TestOtherPodIsNotShown(t *testing.T) {
 // comes in above, and the cursor stays.
 func TestPodAttemptsComeAndGo(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{160, 50}, nil)
-	b.push(newPodScreen(trainKey(), "train-large-model-1-abc12", ptr.To[int32](1)))
+	b.push(pods.NewScreen(trainKey(), "train-large-model-1-abc12", ptr.To[int32](1)))
 	next := podSnapshot(podDetail(), nil)
 	next.Seq = 2
 	fresh := next.Job.Report.Pods[0]
@@ -203,7 +205,7 @@ func TestMissingPodIsGoneInACompleteReport(t *testing.T) {
 		s.Job.Report.Pods = s.Job.Report.Pods[3:]
 		c.change(s.Job.Report)
 		b := open(t, s, size{80, 24}, nil)
-		b.push(newPodScreen(trainKey(), "", ptr.To[int32](1)))
+		b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1)))
 		if c.gone {
 			b.has(t, "· gone", "The pod is gone.", "Its last failure: Container main exited with code 137")
 		} else {

@@ -161,30 +161,12 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 	}
 }
 
-// A cause in short: what tells it from others comes first.
-func TestShortCauseBeginsWithTheDifference(t *testing.T) {
-	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
-	for want, c := range map[string]failureText{
-		"":                                   {},
-		"exit 137 OOMKilled (main)":          {&cause.Failure{Exit: main}, "Container main exited with code 137 (OOMKilled)"},
-		"exit 137 OOMKilled, deleted (main)": {&cause.Failure{Exit: main, Deleting: true}, ""},
-		"condition DisruptionTarget":         {&cause.Failure{Condition: "DisruptionTarget"}, ""},
-		"Container main was lost":            {nil, "Container main was lost"},
-	} {
-		if got := c.short(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func (b *testbed) podsInOrder() string {
-	b.View()
-	pane := b.top().(*jobScreen).tabs.current().(*podsPane)
-	var out []string
-	for _, i := range pane.rows.order {
-		out = append(out, strings.TrimPrefix(b.data.job.Pods[i].Name, "train-large-model-"))
+	names := b.names()
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], "train-large-model-")
 	}
-	return strings.Join(out, " ")
+	return strings.Join(names, " ")
 }
 
 // Issue 6, 2: the pods are sorted and filtered.
@@ -292,13 +274,14 @@ func BenchmarkPodsFrame(b *testing.B) {
 func TestPodsSortShowsTheTop(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
 	b.press("5")
-	at := func() int { return b.top().(*jobScreen).tabs.current().(*podsPane).list.cursor }
 	b.press("S", "s")
-	if at() != 0 {
-		t.Errorf("in row %d", at())
+	if !b.isOnTop() {
+		t.Errorf("on %s", b.chosen())
 	}
-	b.press("down", "S")
-	if at() == 1 || at() == 0 {
-		t.Errorf("the chosen pod is not followed: row %d", at())
+	b.press("down")
+	name := b.chosen()
+	b.press("S")
+	if got := b.chosen(); got != name || b.isOnTop() {
+		t.Errorf("%s was chosen, and now %s", name, got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // The smallest size that is drawn for; below it lines are cut.
@@ -38,9 +39,9 @@ func (m *Model) View() tea.View {
 }
 
 // LastPicture is the screen without the line of keys: what stays on the terminal. It is ""
-// if nothing came to be shown.
+// if nothing was shown.
 func (m *Model) LastPicture() string {
-	if !m.data.snap.IsShown() {
+	if !m.data.Snap.IsShown() {
 		return ""
 	}
 	m.help, m.prompt = nil, nil
@@ -58,17 +59,17 @@ func trimmed(lines []layout.Line) []layout.Line {
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
 func (m *Model) lines() []layout.Line {
 	p := m.paint()
-	body := p.sized(p.Width, max(1, p.height-2))
+	body := p.Sized(p.Width, max(1, p.Height-2))
 	if m.paused {
 		body.Now = m.pausedAt
 	}
 	if m.isGone() {
-		body.Now = m.data.job.ObservedAt.Time // Its clocks stand still.
+		body.Now = m.data.Job.ObservedAt.Time // Its clocks stop.
 	}
 	middle := m.body(body)
-	out := make([]layout.Line, 0, p.height)
+	out := make([]layout.Line, 0, p.Height)
 	out = append(out, m.pathLine(p))
-	for i := range body.height {
+	for i := range body.Height {
 		var l layout.Line
 		if i < len(middle) {
 			l = p.Cut(middle[i], m.width)
@@ -81,108 +82,108 @@ func (m *Model) lines() []layout.Line {
 }
 
 // body is the help or the top screen.
-func (m *Model) body(p *paint) []layout.Line {
+func (m *Model) body(p *widget.Paint) []layout.Line {
 	if m.help != nil {
 		return m.help.body(p)
 	}
-	return m.top().body(p)
+	return m.top().Body(p, &m.data)
 }
 
-func (m *Model) paint() *paint {
-	return &paint{
+func (m *Model) paint() *widget.Paint {
+	return &widget.Paint{
 		Frame: section.Frame{
 			Width: max(m.width, minWidth), Now: m.now, Absolute: m.absolute,
 			Location: m.o.Location, Glyphs: m.glyphs, ASCII: m.o.ASCII,
 		},
-		height: max(m.height, minHeight), data: &m.data,
+		Height: max(m.height, minHeight),
 	}
 }
 
-// isGone says that the screen is about a Job that was deleted.
+// isGone reports whether the screen is about a Job that was deleted.
 func (m *Model) isGone() bool {
-	j := m.data.job
-	return j != nil && j.gone && !m.top().focus().Job.IsZero()
+	j := m.data.Job
+	return j != nil && j.Gone && !m.top().Focus().Job.IsZero()
 }
 
 // leastCrumb is how far the earlier parts of the path are shortened, so that the last one
 // can be read.
 const leastCrumb = 8
 
-// pathLine is where we are, and how fresh it is.
-func (m *Model) pathLine(p *paint) layout.Line {
+// pathLine is the path to the screen, and how fresh its data is.
+func (m *Model) pathLine(p *widget.Paint) layout.Line {
 	fresh := m.freshness(p)
-	between := layout.Text(styleMuted, " "+m.glyphs.Into+" ")
+	between := layout.Text(layout.Muted, " "+m.glyphs.Into+" ")
 	last := len(m.stack) - 1
-	room := p.Width - fresh.Width() - layout.Plainly(m.top().crumb()).Width() - last*layout.Of(between).Width()
+	room := p.Width - fresh.Width() - layout.Plainly(m.top().Crumb()).Width() - last*layout.Of(between).Width()
 	var path layout.Line
 	for i, s := range m.stack[:last] {
-		crumb := layout.Of(layout.Text(styleMuted, s.crumb()))
+		crumb := layout.Of(layout.Text(layout.Muted, s.Crumb()))
 		crumb = p.Cut(crumb, max(leastCrumb, room/(last-i)))
 		room -= crumb.Width()
 		path = append(append(path, crumb...), between)
 	}
-	path = append(path, layout.Text(bold, m.top().crumb()))
+	path = append(path, layout.Text(layout.Bold, m.top().Crumb()))
 	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
-// freshness are the marks of what is not live, and the time.
-func (m *Model) freshness(p *paint) layout.Line {
-	l := layout.Line{layout.Text(stylePlain, " ")}
-	mark := func(style styleOf, text string) {
+// freshness is the time, and what is not live.
+func (m *Model) freshness(p *widget.Paint) layout.Line {
+	l := layout.Line{layout.Text(layout.Plain, " ")}
+	mark := func(style layout.Style, text string) {
 		l = append(l, layout.Text(style, text), layout.Blank(2))
 	}
 	link := m.latest().Link
 	switch {
 	case m.Err() != nil:
-		ended := layout.Of(layout.Text(styleBad|bold, "ended: "+m.over.Error()))
+		ended := layout.Of(layout.Text(layout.Bad|layout.Bold, "ended: "+m.over.Error()))
 		l = append(append(l, p.Cut(ended, p.Width/2)...), layout.Blank(2))
 	case link.StaleSince != nil:
-		mark(styleBad|bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(styleBad|bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.job.ObservedAt.Time))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.Job.ObservedAt.Time))
 	}
 	if m.paused {
-		mark(styleWarn|bold, m.glyphs.Paused+" paused")
+		mark(layout.Warn|layout.Bold, m.glyphs.Paused+" paused")
 	}
 	switch {
 	case m.o.Replay > 0 && errors.Is(m.over, io.EOF):
-		mark(styleSpecial, "end of the recording")
+		mark(layout.Special, "end of the recording")
 	case m.o.Replay > 0:
-		mark(styleSpecial, fmt.Sprintf("replay %gx", m.o.Replay))
+		mark(layout.Special, fmt.Sprintf("replay %gx", m.o.Replay))
 	}
-	return append(l, layout.Text(styleMuted, p.Now.In(p.Location).Format("15:04:05")))
+	return append(l, layout.Text(layout.Muted, p.Now.In(p.Location).Format("15:04:05")))
 }
 
-// bottomLine is a question, something to say, why the connection is lost, or the keys.
-func (m *Model) bottomLine(p *paint) layout.Line {
+// bottomLine is a question, a notice, why the connection is lost, or the keys.
+func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	link := m.latest().Link
 	switch {
 	case m.prompt != nil:
-		return m.prompt.line(p.Width, p.Glyphs.Ellipsis)
+		return m.prompt.Line(p.Width, p.Glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
-		return layout.Of(layout.Text(styleAccent, m.notice.text))
+		return layout.Of(layout.Text(layout.Accent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
-		why := layout.Of(layout.Text(styleBad, "Trying again: "+link.Why+" "))
+		why := layout.Of(layout.Text(layout.Bad, "Trying again: "+link.Why+" "))
 		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
 }
 
-// tailHints are the keys that are always told.
-func (m *Model) tailHints(p *paint) layout.Line {
+// tailHints are the keys that are always shown.
+func (m *Model) tailHints(p *widget.Paint) layout.Line {
 	if m.help != nil {
 		return m.help.hints(p)
 	}
-	return p.keyHints(keyHelp, m.backHint())
+	return p.KeyHints(keyHelp, m.backHint())
 }
 
 // keyLine are the keys that fit, those of the screen first. Help and the way back always do.
-func (m *Model) keyLine(p *paint) layout.Line {
+func (m *Model) keyLine(p *widget.Paint) layout.Line {
 	tail := m.tailHints(p)
 	var l layout.Line
 	for _, b := range m.hints() {
-		hint := p.keyHints(b)
+		hint := p.KeyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)
 		}
@@ -191,59 +192,41 @@ func (m *Model) keyLine(p *paint) layout.Line {
 }
 
 // hints are the keys for the last line, those that matter most first.
-func (m *Model) hints() []binding {
+func (m *Model) hints() []widget.Binding {
 	if m.help != nil {
 		return nil
 	}
-	var all []binding
-	for _, g := range m.top().keys() {
-		if g.helpOnly {
+	var all []widget.Binding
+	for _, g := range m.top().Keys() {
+		if g.HelpOnly {
 			continue
 		}
-		for _, b := range g.bindings {
+		for _, b := range g.Bindings {
 			if b.Enabled() {
 				all = append(all, b)
 			}
 		}
 	}
-	pause := bind("space", "pause", "space")
+	pause := widget.Bind("space", "pause", "space")
 	if m.paused {
-		pause = bind("space", "go on", "space")
+		pause = widget.Bind("space", "go on", "space")
 	}
-	return append(all, pause, bind("r", "times", "r"), bind("w", "write", "w"))
+	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// backHint says that going back from the first screen is the end.
-func (m *Model) backHint() binding {
+// backHint is the way back, which quits on the first screen.
+func (m *Model) backHint() widget.Binding {
 	if len(m.stack) > 1 {
 		return keyBack
 	}
-	return bind("q", "quit", "q")
-}
-
-// keyHints are keys with what they do.
-func (p *paint) keyHints(bindings ...binding) layout.Line {
-	var l layout.Line
-	for _, b := range bindings {
-		l = append(l, layout.Text(bold, p.keyName(b)), layout.Text(styleMuted, " "+b.Help().Desc+"  "))
-	}
-	return l
-}
-
-// keyName is what a key is called, in ASCII where there is nothing else.
-func (p *paint) keyName(b binding) string {
-	name := b.Help().Key
-	if p.ASCII {
-		name = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right").Replace(name)
-	}
-	return name
+	return widget.Bind("q", "quit", "q")
 }
 
 func (m *Model) windowTitle() string {
 	title := "kubectl batchjob"
-	if j := m.data.job; j != nil {
+	if j := m.data.Job; j != nil {
 		title = fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
-		if done, total := j.done(); total > 0 {
+		if done, total := j.Done(); total > 0 {
 			title += " " + wording.Percent(int64(done), int64(total))
 		}
 	}
@@ -252,11 +235,11 @@ func (m *Model) windowTitle() string {
 
 // progressBar is the terminal's own.
 func (m *Model) progressBar() *tea.ProgressBar {
-	j := m.data.job
+	j := m.data.Job
 	if j == nil {
 		return nil
 	}
-	done, total := j.done()
+	done, total := j.Done()
 	if total <= 0 {
 		return nil
 	}

@@ -3,5 +3,5 @@
 //
 // It is pure: a Map is made of the lists of a Report once, and never changes; a Grid is a
 // Map in cells of one size. What a cell looks like is a Mark, which has a glyph of one
-// column; colours are for who draws it.
+// column and a style.
 package indexmap

@@ -2,16 +2,16 @@ package indexmap
 
 import "strconv"
 
-// group is how many cells stand without a gap, so that they can be counted.
+// group is how many cells there are between gaps, so that they can be counted.
 const group = 10
 
-// Grid is a Map in rows of cells. The indexes out of range begin in a cell of their own.
+// Grid is a Map in rows of cells. The indexes out of range start in a cell of their own.
 type Grid struct {
-	// Per is how many indexes a cell stands for: 1, 2, 5, 10, 20, 50 …
+	// Per is how many indexes a cell has: 1, 2, 5, 10, 20, 50 …
 	Per int
 	// Columns and Rows are how many cells a row has, and how many rows there are.
 	Columns, Rows int
-	// Label is how many columns of the screen stand before the first cell of each row, for
+	// Label is how many columns of the screen are before the first cell of each row, for
 	// the number of its first index.
 	Label int
 	// Pitch is how many columns of the screen a cell takes: 2 where there is room.
@@ -82,12 +82,12 @@ func Finer(per int) int {
 // Len is how many cells there are.
 func (g *Grid) Len() int { return g.cells }
 
-// Gap says that a column of the screen stays empty before the cell of a row.
+// Gap reports whether there is an empty column before a cell of a row.
 func (g *Grid) Gap(column int) bool { return column > 0 && column%group == 0 }
 
-// Cell is what one stands for.
+// Cell is the indexes of a cell.
 type Cell struct {
-	// First and Last are its lowest and highest index, N how many it has.
+	// First and Last are the lowest and highest index, N how many there are.
 	First, Last int32
 	N           int
 	// Counts are how many of its indexes are in each state.

@@ -58,7 +58,7 @@ func (m *Map) paint(first, end int, state State) {
 // readBeyond collects the indexes that are out of range, as far as there is room.
 func (m *Map) readBeyond(text string) {
 	if m.hidden > 0 {
-		return // They would stand behind indexes that are not there.
+		return // They would follow indexes that are not there.
 	}
 	room := Most - m.inRange
 	each(text, 1<<31-1, func(iv indexset.Interval) {
@@ -128,8 +128,8 @@ func (m *Map) First() int32 { return m.index(0) }
 // Last is the highest index; 0 for an empty Map.
 func (m *Map) Last() int32 { return m.index(len(m.states) - 1) }
 
-// Next is the first index after another one whose state is in the set; it begins anew at
-// the first one, so that it may be the same index. False if there is none.
+// Next is the first index after another one whose state is in the set; after the
+// last it continues with the first, so that it may be the same index. False if there is none.
 func (m *Map) Next(after int32, in Set) (int32, bool) { return m.find(after, 1, in) }
 
 // Previous is like Next in the other direction.

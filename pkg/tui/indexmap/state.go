@@ -1,5 +1,7 @@
 package indexmap
 
+import "github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+
 // State is what one index does.
 type State uint8
 
@@ -45,10 +47,10 @@ func SetOf(states ...State) Set {
 	return s
 }
 
-// Has says that the state is in the set.
+// Has reports whether the state is in the set.
 func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
 
-// Attention are the states that somebody should look at.
+// Attention are the states that need attention.
 func Attention() Set { return SetOf(Failed, BackOff, Terminating, OutOfRange, Unknown) }
 
 // Begun are those that are neither succeeded nor pending.
@@ -68,4 +70,23 @@ func (m Mark) Glyph(ascii bool) string {
 		return [...]string{"#", ".", "O", "o", "?", "@", "~", "b", "X", ":", "x"}[m]
 	}
 	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↻", "✗", "▪", "×"}[m]
+}
+
+// Style is the color of a cell, beside its glyph.
+func (m Mark) Style() layout.Style {
+	switch m {
+	case Half, Mark(Succeeded):
+		return layout.Good
+	case Mark(Active), Mark(Ready):
+		return layout.Info
+	case Mark(Unknown), Mark(BackOff):
+		return layout.Warn
+	case Mark(OutOfRange), Mark(Terminating):
+		return layout.Special
+	case Mark(Failed):
+		return layout.Bad | layout.Bold
+	case SomeFailed:
+		return layout.Bad
+	}
+	return layout.Muted
 }

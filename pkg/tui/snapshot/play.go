@@ -64,7 +64,7 @@ func (p *Player) First() Focus { return p.next.Looked() }
 // Look does nothing: a recording shows what was looked at then.
 func (p *Player) Look(Focus) {}
 
-// Now is the time of the recording, which stands still at its end.
+// Now is the time of the recording, which stops at its end.
 func (p *Player) Now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

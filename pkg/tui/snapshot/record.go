@@ -61,7 +61,7 @@ func NewRecorder(source Source, out io.Writer, what string) *Recorder {
 	return &Recorder{Source: source, out: json.NewEncoder(out), what: what}
 }
 
-// Look tells the other Source, and the recording.
+// Look passes the Focus to the other Source, and to the recording.
 func (r *Recorder) Look(f Focus) {
 	r.mu.Lock()
 	r.wanted = &f

@@ -13,7 +13,7 @@ type JobKey struct {
 	Name      string `json:"name"`
 }
 
-// IsZero says that it names none.
+// IsZero reports whether it names no Job.
 func (k JobKey) IsZero() bool { return k == JobKey{} }
 
 // Focus is what a user looks at, and so what a Source has to keep up with beside the list
@@ -27,7 +27,7 @@ type Focus struct {
 	Log *LogTarget `json:"log,omitempty"`
 }
 
-// Equal says that both look at the same.
+// Equal reports whether both are the same.
 func (f Focus) Equal(g Focus) bool {
 	if f.Job != g.Job || f.Pod != g.Pod || (f.Log == nil) != (g.Log == nil) {
 		return false
@@ -87,7 +87,7 @@ type Jobs struct {
 type Job struct {
 	// Report is as of its ObservedAt, which may be before the Snapshot's Time.
 	Report *explain.Report `json:"report"`
-	// Gone says that the Job was deleted, and the Report is the last one.
+	// Gone is true once the Job was deleted; the Report is the last one.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -99,7 +99,7 @@ type Log struct {
 	Lines     []LogLine `json:"lines,omitempty"`
 	// Dropped is how many lines before them were read and are not kept.
 	Dropped int `json:"dropped,omitempty"`
-	// Ended says that no more will come.
+	// Ended is true if no more lines will come.
 	Ended bool `json:"ended,omitempty"`
 	// Why is why there is nothing, or no more: one line, "" if there is no trouble.
 	Why string `json:"why,omitempty"`
@@ -114,7 +114,7 @@ type LogLine struct {
 
 // Source makes Snapshots.
 type Source interface {
-	// Look says what is looked at from now on. It does not block.
+	// Look sets what to watch from now on. It does not block.
 	Look(Focus)
 	// Next waits for a Snapshot with a Seq above seen, and returns the latest. A Source
 	// paces itself: there are at most some ten a second. It returns an error when there
@@ -130,5 +130,5 @@ func (s *Snapshot) Looked() Focus {
 	return s.Focus
 }
 
-// IsShown says that there is something to look at.
+// IsShown reports whether there is something to show.
 func (s *Snapshot) IsShown() bool { return s.Jobs != nil || s.Job != nil }

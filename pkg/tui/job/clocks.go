@@ -1,0 +1,83 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// clockLine is how long the Job ran, its deadline, and when it may be done. If there is no room
+// for all of that, it leaves out how the ETA is known, or why there is none.
+func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
+	clocks := layout.Of(layout.Text(layout.Plain, ranFor(p, j)))
+	part := func(words, value string) {
+		clocks = append(clocks, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(layout.Warn, value))
+	}
+	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {
+		if retry := j.Wait(kind); retry != nil {
+			part("next retry", p.Countdown(retry.Until.Time))
+		}
+	}
+	if deadline := j.Wait(explain.WaitDeadline); deadline != nil {
+		part("deadline", p.Countdown(deadline.Until.Time))
+	}
+	if ttl := j.Wait(explain.WaitTTL); ttl != nil {
+		part("deleted", p.Countdown(ttl.Until.Time))
+	}
+	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || j.Gone {
+		return clocks
+	}
+	for _, eta := range etaLines(p, j) {
+		if l := slices.Concat(clocks, eta); l.Width() <= p.Width {
+			return l
+		}
+	}
+	return clocks
+}
+
+// etaLines are the time left, with and without how it is known, the longest first.
+func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
+	eta, dot := &j.ETA, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" ")
+	switch {
+	case !eta.Known:
+		return []layout.Line{{dot, layout.Text(layout.Muted, "no ETA: "+eta.Method)}, {dot, layout.Text(layout.Muted, "no ETA")}}
+	case eta.PerMinute == 0:
+		return []layout.Line{{dot, layout.Text(layout.Muted, eta.Method)}}
+	}
+	left := layout.Line{dot, layout.Text(layout.Muted, "ETA "), layout.Text(layout.Bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
+	if j.ETATotal > 0 {
+		left = append(left, layout.Textf(layout.Muted, " to all %d", j.ETATotal))
+	}
+	with := func(words string) layout.Line {
+		return append(left[:len(left):len(left)], layout.Text(layout.Muted, " ("+words+")"))
+	}
+	return []layout.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
+}
+
+// rate is "82/min", or "1.5/h" for what takes long.
+func rate(perMinute float64) string {
+	switch {
+	case perMinute >= 10:
+		return fmt.Sprintf("%.0f/min", perMinute)
+	case perMinute < 0.1:
+		return fmt.Sprintf("%.1f/h", perMinute*60)
+	}
+	return fmt.Sprintf("%.1f/min", perMinute)
+}
+
+func ranFor(p *widget.Paint, j *screen.Job) string {
+	switch {
+	case j.Job.Started.IsZero() && j.Job.Suspend:
+		return "not started: suspended"
+	case j.Job.Started.IsZero():
+		return "not started"
+	case !j.Job.Finished.IsZero():
+		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
+	}
+	return "runs for " + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
+}

@@ -1,0 +1,137 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keyNextCommand = widget.Bind("tab/n", "next command", "tab", "n")
+	keyPrevCommand = widget.Bind("shift+tab/N", "previous command", "shift+tab", "N")
+	keyCopyCommand = widget.Bind("y", "copy the command", "y")
+	keyFull        = widget.Bind("a", "all of long lists", "a")
+)
+
+// explanation is what explain-failure prints. One of the commands in it is chosen, to be copied.
+type explanation struct {
+	job    snapshot.JobKey
+	scroll widget.Scroll
+	full   bool
+	// command is the chosen one, of those on the lines at commands.
+	command  int
+	commands []int
+	// drawn is what the lines were made of.
+	drawn struct {
+		report *explain.Report
+		width  int
+		full   bool
+	}
+	lines []layout.Line
+}
+
+// NewExplanation explains a Job as explain-failure does.
+func NewExplanation(job snapshot.JobKey) screen.Screen { return &explanation{job: job} }
+
+func (s *explanation) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+
+func (s *explanation) Crumb() string { return "Explain" }
+
+func (s *explanation) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
+	switch {
+	case s.scroll.Key(k):
+	case widget.Matches(k, keyNextCommand):
+		s.choose(s.command + 1)
+	case widget.Matches(k, keyPrevCommand):
+		s.choose(s.command - 1)
+	case widget.Matches(k, keyFull):
+		s.full = !s.full
+	case widget.Matches(k, keyCopyCommand):
+		if len(s.commands) == 0 {
+			return screen.Action{Notice: "there is no command to copy"}, true
+		}
+		return screen.Action{Copy: s.chosen()}, true
+	default:
+		return screen.Action{}, false
+	}
+	return screen.Done()
+}
+
+// choose chooses another command, and scrolls to it.
+func (s *explanation) choose(n int) {
+	if len(s.commands) == 0 {
+		return
+	}
+	s.command = (n + len(s.commands)) % len(s.commands)
+	if at := s.commands[s.command]; at < s.scroll.Top || at >= s.scroll.Top+s.scroll.Height {
+		s.scroll.Top = at - s.scroll.Height/2
+		s.scroll.Move(0)
+	}
+}
+
+// chosen is the command without its prompt.
+func (s *explanation) chosen() string {
+	var b strings.Builder
+	for _, span := range s.lines[s.commands[s.command]] {
+		if span.Style() == layout.Accent {
+			b.WriteString(span.String())
+		}
+	}
+	return b.String()
+}
+
+func (s *explanation) Wheel(lines int, _ *screen.Data) { s.scroll.Move(lines) }
+
+func (s *explanation) Keys() []widget.KeyGroup {
+	return []widget.KeyGroup{
+		{Title: "Explanation", Bindings: []widget.Binding{keyCopyCommand, keyNextCommand, keyFull}},
+		{Bindings: []widget.Binding{keyPrevCommand}, HelpOnly: true},
+	}
+}
+
+func (s *explanation) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	j := d.Open(s.job)
+	if j == nil {
+		return d.Waiting(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
+	}
+	s.draw(p, j)
+	out := make([]layout.Line, 0, len(s.lines))
+	for i, l := range s.lines {
+		if len(s.commands) > 0 && i == s.commands[s.command] {
+			l = append(l[:1:1], l[1:].With(layout.Reverse)...) // but for the indent
+		}
+		out = append(out, l)
+	}
+	return s.scroll.Page(p, out)
+}
+
+// draw makes the lines, unless they are already made.
+func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
+	if s.drawn.report == j.Report && s.drawn.width == p.Width && s.drawn.full == s.full {
+		return
+	}
+	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.Width, s.full
+	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.Width, ASCII: p.ASCII, Full: s.full, Location: p.Location})
+	s.commands = s.commands[:0]
+	for i, l := range s.lines {
+		if isCommand(l) {
+			s.commands = append(s.commands, i)
+		}
+	}
+	s.command = max(0, min(s.command, len(s.commands)-1))
+}
+
+// isCommand reports whether a line is "$ command".
+func isCommand(l layout.Line) bool {
+	at := slices.IndexFunc(l, func(s layout.Span) bool { return strings.TrimSpace(s.String()) != "" })
+	return at >= 0 && at+1 < len(l) && l[at].String() == "$ " && l[at+1].Style() == layout.Accent
+}

@@ -1,0 +1,208 @@
+package job
+
+import (
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// failuresPane lists the causes of failures, with the chosen one in full below.
+type failuresPane struct {
+	job  snapshot.JobKey
+	list widget.List
+	// detail scrolls the chosen cause if it has more lines than there is room for; shown is the
+	// cause it was last drawn for.
+	detail widget.Scroll
+	shown  int
+}
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var keyDetail = widget.Bind("J/K", "scroll the cause", "J", "K")
+
+func (o *failuresPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
+	switch {
+	case o.list.Key(k):
+		return screen.Done()
+	case widget.Matches(k, keyDetail) && k.Text == "J":
+		o.detail.Move(1)
+	case widget.Matches(k, keyDetail):
+		o.detail.Move(-1)
+	case widget.Matches(k, widget.KeyOpen):
+		return o.open(d), true
+	default:
+		return screen.Action{}, false
+	}
+	return screen.Done()
+}
+
+// open shows an example of the chosen cause.
+func (o *failuresPane) open(d *screen.Data) screen.Action {
+	if d.Job == nil || o.list.Cursor >= len(d.Job.Causes) {
+		return screen.Action{}
+	}
+	c := &d.Job.Causes[o.list.Cursor]
+	if len(c.Pods) == 0 {
+		return screen.Action{Notice: "no pod is known for this cause"}
+	}
+	var index *int32
+	for i := range d.Job.Pods {
+		if d.Job.Pods[i].Name == c.Pods[0] {
+			index = d.Job.Pods[i].Index
+		}
+	}
+	return screen.Action{Open: pods.NewScreen(o.job, c.Pods[0], index)}
+}
+
+func (o *failuresPane) Wheel(lines int, _ *screen.Data) { o.list.Move(lines) }
+
+func (o *failuresPane) Keys() []widget.KeyGroup {
+	if o.list.Len == 0 {
+		return nil
+	}
+	open := widget.Bind("enter", "open a pod of it", "enter")
+	if o.detail.Len <= o.detail.Height {
+		return []widget.KeyGroup{{Title: "Failures", Bindings: []widget.Binding{open}}}
+	}
+	return []widget.KeyGroup{{Title: "Failures", Bindings: []widget.Binding{open, keyDetail}}}
+}
+
+func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	j := d.Job
+	lines := append([]layout.Line{nil}, p.Wrap(failuresLine(j), 2)...)
+	if len(j.Causes) == 0 {
+		o.list.Resize(0, 1, nil)
+		return lines
+	}
+	// The cursor has to be known first: the length of the chosen cause decides how much room
+	// the list has.
+	keyOf := func(i int) string { return j.Causes[i].Text + section.CauseRule(&j.Causes[i]) }
+	o.list.Resize(len(j.Causes), o.list.Height, keyOf)
+	if at := o.list.Cursor; at != o.shown {
+		o.shown, o.detail = at, widget.Scroll{}
+	}
+	detail := causeDetail(p, &j.Causes[o.list.Cursor])
+	// The header, and a blank line before and behind the table, are there too; without room
+	// only the last one is.
+	const around = 3
+	blank := []layout.Line{nil}
+	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.Height {
+		lines, blank = lines[1:], nil
+	}
+	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	lines = append(append(lines, blank...), header.Indent(widget.CursorWidth))
+	left := p.Height - len(lines) - 1
+	o.list.Resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
+	first, end := widget.Rows(len(table), o.list.Top, o.list.Height)
+	for i := first; i < end; i++ {
+		row := widget.Row(p, table[i], i == o.list.Cursor)
+		if more := len(table) - end; i == end-1 && more > 0 {
+			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
+		}
+		lines = append(lines, row)
+	}
+	rest := p.Sized(p.Width, p.Height-len(lines)-1)
+	if rest.Height <= 0 {
+		return lines[:min(len(lines), p.Height)]
+	}
+	title := detail[0]
+	if len(detail) > rest.Height {
+		title = p.Title("Cause", keyDetail.Help().Key+" scroll")
+	}
+	lines = append(append(lines, nil), title)
+	return append(lines, o.detail.Page(p.Sized(p.Width, rest.Height-1), detail[1:])...)
+}
+
+// minCauses is how many rows the list has, however long the detail is.
+const minCauses = 3
+
+// failuresLine is section.FailuresNote, and why the cause of some failures is unknown.
+func failuresLine(j *screen.Job) layout.Line {
+	note := section.FailuresNote(j.Report)
+	if note == "" {
+		return layout.Of(layout.Text(layout.Muted, "No failures are known."))
+	}
+	l := layout.Of(layout.Text(layout.Bold, note))
+	if n := j.FailuresWithoutPod; n > 0 {
+		l = append(l, layout.Textf(layout.Muted, "; %d %s", n, section.WhyUnknown(j.Report)))
+	}
+	return l
+}
+
+// causeTexts are the causes for a table, in short if one of the sentences has no room: causes
+// often differ only at the end.
+func causeTexts(p *widget.Paint, j *screen.Job) []string {
+	full, texts := make([]string, len(j.Causes)), make([]pods.FailureText, len(j.Causes))
+	for i := range j.Causes {
+		texts[i] = pods.FailureText{Failure: j.Causes[i].Failure, Text: j.Causes[i].Text}
+		full[i] = wording.Sentence(j.Causes[i].Text)
+	}
+	if slices.ContainsFunc(full, func(text string) bool { return widget.Width(text) > leastCause(p) }) {
+		return pods.BriefCauses(texts)
+	}
+	return full
+}
+
+// leastCause is how narrow the column of causes may be.
+func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
+
+// causeColumns give most of the room to the text of causes, which often differ only at the end.
+func causeColumns(p *widget.Paint, j *screen.Job) []layout.Column {
+	columns := []layout.Column{
+		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
+	}
+	if hasIndexes(j) {
+		columns = append(columns, layout.Column{Header: "INDEXES", Min: 16, Drop: 3})
+	}
+	return columns
+}
+
+// hasIndexes reports whether a cause names indexes.
+func hasIndexes(j *screen.Job) bool {
+	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
+}
+
+// maxIndexList is how many bytes of a list of indexes are in the table.
+const maxIndexList = 40
+
+func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
+	cells := make([][]layout.Line, 0, len(j.Causes))
+	indexes, texts := hasIndexes(j), causeTexts(p, j)
+	for i := range j.Causes {
+		c := &j.Causes[i]
+		rule, style := section.CauseRule(c), layout.Accent
+		if rule == "" {
+			rule, style = "no rule", layout.Muted
+		}
+		if c.Consequence {
+			rule, style = "the Job was ending", layout.Muted
+		}
+		row := []layout.Line{
+			layout.Of(layout.Text(layout.Bad|layout.Bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
+		}
+		if indexes {
+			row = append(row, layout.Plainly(p.Crop(c.Indexes, maxIndexList)))
+		}
+		cells = append(cells, row)
+	}
+	return cells
+}
+
+// causeDetail is a cause in full.
+func causeDetail(p *widget.Paint, c *explain.Cause) []layout.Line {
+	lines := append([]layout.Line{p.Title("Cause", "")}, section.CauseLines(&p.Frame, c)...)
+	if !c.First.IsZero() && !c.Last.IsZero() {
+		lines = append(lines, p.Cut(layout.Of(layout.Textf(layout.Muted, "  first %s, last %s", p.When(c.First), p.When(c.Last))), p.Width))
+	}
+	return lines
+}

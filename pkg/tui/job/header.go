@@ -1,0 +1,161 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// barWidth is how wide the bar of the header is at most.
+const barWidth = 40
+
+// header is what is above the tabs: the status, the progress, and the clocks.
+func header(p *widget.Paint, j *screen.Job) []layout.Line {
+	return []layout.Line{statusLine(p, j), progressLine(p, j), clockLine(p, j)}
+}
+
+// statusLine is the status with its reason, and who runs the Job.
+func statusLine(p *widget.Paint, j *screen.Job) layout.Line {
+	v := &j.Verdict
+	status := section.JobStatus(&p.Glyphs, j.Report)
+	l := layout.Of(status)
+	if j.Gone {
+		l = append(l, layout.Text(layout.Bad|layout.Bold, "  deleted"))
+	}
+	if v.Reason != "" {
+		l = append(l, layout.Text(status.Style()&^layout.Bold, "  "+v.Reason))
+	}
+	if v.Rule != nil {
+		l = append(l, layout.Text(layout.Muted, "  by "), layout.Text(layout.Accent, section.RuleLabel(v.Rule, v.RuleName)))
+	}
+	for _, words := range []string{"  run by ", "  "} {
+		if by := runBy(p, &j.Reconciler, words); l.Width()+by.Width() <= p.Width {
+			return layout.Spread(p.Width, l, by, p.Glyphs.Ellipsis)
+		}
+	}
+	if j.Reconciler.Alive == explain.NotAlive {
+		return layout.Spread(p.Width, l, layout.Of(layout.Text(layout.Bad|layout.Bold, "  controller not alive")), p.Glyphs.Ellipsis)
+	}
+	return p.Cut(l, p.Width)
+}
+
+// runBy is who reconciles the Job, after some words, and whether it is alive.
+func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
+	name := r.ManagedBy
+	if name == "" {
+		name = "built-in"
+	}
+	l := layout.Of(layout.Text(layout.Muted, words+name))
+	switch r.Alive {
+	case explain.Alive:
+		l = append(l, layout.Text(layout.Good, " "+p.Glyphs.Good))
+	case explain.NotAlive:
+		l = append(l, layout.Text(layout.Bad|layout.Bold, " "+p.Glyphs.Bad+" not alive"))
+	}
+	return l
+}
+
+// brevity is how much is left out of the line of progress for lack of room.
+type brevity int
+
+const (
+	allWords brevity = iota
+	// noReady leaves out how many of the active pods are ready.
+	noReady
+	// fewWords uses shorter words, and leaves out how many failures are counted.
+	fewWords
+	// noEnding leaves out what is terminating, noBackoff also what waits.
+	noEnding
+	noBackoff
+)
+
+// progressLine is the bar and what the pods or indexes do, in as many words as there is
+// room for: the bar gets smaller and goes before a number does.
+func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
+	bar := min(barWidth, p.Width/4)
+	var l layout.Line
+	for _, try := range []struct {
+		bar int
+		brevity
+	}{{bar, allWords}, {bar, noReady}, {bar, fewWords}, {bar / 2, fewWords}, {0, fewWords}, {0, noEnding}, {0, noBackoff}} {
+		l = append(barOf(p, j, try.bar), countsOf(p, j, try.brevity)...)
+		if l.Width() <= p.Width {
+			break
+		}
+	}
+	return l
+}
+
+// barOf is how much has succeeded, with a bar so wide.
+func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
+	done, total := j.Done()
+	if total <= 0 {
+		return layout.Of(layout.Textf(layout.Plain, "%d succeeded", done))
+	}
+	style := layout.Good
+	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
+		style = layout.Bad
+	}
+	var l layout.Line
+	percent := wording.Percent(int64(done), int64(total)) + " "
+	if width > 0 {
+		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
+	}
+	return append(l, layout.Text(layout.Bold, percent), layout.Textf(layout.Plain, " %d/%d", done, total))
+}
+
+// countsOf are the numbers that are not 0, each in its colour.
+func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
+	var l layout.Line
+	add := func(n int32, word string, style layout.Style) {
+		if n > 0 {
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
+		}
+	}
+	now := &j.PodCounts
+	active, ending, waiting := "active", "terminating", "in back-off"
+	if brief < noReady && now.Ready >= 0 {
+		active = fmt.Sprintf("active (%d ready)", now.Ready)
+	}
+	if brief >= fewWords {
+		ending, waiting = "ending", "back-off"
+	}
+	add(now.Active, active, layout.Info)
+	if brief < noEnding {
+		add(now.Terminating, ending, layout.Special)
+	}
+	if x := j.Indexes; x != nil {
+		if brief < noBackoff {
+			add(x.BackingOffCount, waiting, layout.Warn)
+		}
+		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
+	}
+	all, words := failureWords(j, brief)
+	add(all, words, layout.Bad)
+	return l
+}
+
+// failureWords are how many failures there are, and "failures" or "failures (6 counted)".
+func failureWords(j *screen.Job, brief brevity) (all int32, words string) {
+	t := section.FailureTotals(j.Report)
+	words = oneOrMany(t.All, "failure", "failures")
+	switch {
+	case brief >= fewWords:
+		words = "failed"
+	case t.All != t.Counted:
+		words += fmt.Sprintf(" (%d counted)", t.Counted)
+	}
+	return t.All, words
+}
+
+func oneOrMany(n int32, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,45 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// withoutMap is why there is no map, and the pods instead.
+func (o *indexesPane) withoutMap(p *widget.Paint, j *screen.Job) []layout.Line {
+	text := "This Job has no indexes (completionMode NonIndexed): any pod that succeeds counts."
+	if j.Indexes != nil {
+		text = "This Job has no indexes: completions is 0."
+	}
+	lines := p.Wrap(layout.Plainly(text), 0)
+	lines = append(lines, podStates(p, j)...)
+	return o.others.Visible(lines, p.Height)
+}
+
+// podStates are how many pods are in each state.
+func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
+	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
+	if all == 0 {
+		return p.Wrap(layout.Of(layout.Text(layout.Muted, "No pod of it is there.")), 0)
+	}
+	counts := map[string]int{}
+	for i := range j.Pods {
+		counts[j.Pods[i].State]++
+	}
+	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	lines := []layout.Line{p.Title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
+	for _, state := range states {
+		count := layout.Text(layout.Bold, fmt.Sprintf("%5d", counts[state]))
+		lines = append(lines, p.Cut(layout.Of(count, layout.Text(layout.Plain, "  "+state)), p.Width))
+	}
+	return append(lines, layout.Of(layout.Textf(layout.Muted, "Key %d lists them.", podsTab)))
+}

@@ -1,0 +1,186 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// What is shown of long lists.
+const (
+	overviewCauses   = 3
+	overviewProblems = 3
+)
+
+// From columnsFrom columns on there are two of them, columnGap apart.
+const (
+	columnsFrom = 110
+	columnGap   = 3
+)
+
+// overview is what matters of a Job on one screen.
+func overview(p *widget.Paint, d *screen.Data) []layout.Line {
+	j := d.Job
+	if p.Width < columnsFrom {
+		story := storyBlocks(p, j)
+		blocks := slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)})
+		growMap(p, j, blocks, len(story))
+		return widget.Stack(blocks, p.Height)
+	}
+	half := (p.Width - columnGap) / 2
+	left, right := p.Sized(half, p.Height), p.Sized(p.Width-columnGap-half, p.Height)
+	story, state := storyBlocks(left, j), stateBlocks(right, j)
+	if full := append(slices.Clone(story), left.Section(section.Why(&left.Frame, j.Report))); len(widget.Stack(full, p.Height)) <= p.Height*3/4 {
+		story = full
+	}
+	// What comes next goes where there is more room.
+	if len(widget.Stack(story, p.Height)) < len(widget.Stack(state, p.Height)) {
+		story = append(story, nextBlock(left, j))
+	} else {
+		state = append(state, nextBlock(right, j))
+	}
+	story = append(story, adviceBlock(left, j))
+	growMap(right, j, state, 0)
+	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
+}
+
+// storyBlocks are the verdict, the problems, and the causes.
+func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
+	problems := section.BriefProblems(&p.Frame, j.Report, overviewProblems)
+	problems.Lines = append(problems.Lines, jobGaps(p, j)...)
+	return []widget.Block{
+		verdictLines(p, j),
+		p.Section(problems),
+		p.Section(section.BriefCauses(&p.Frame, j.Report, overviewCauses)),
+	}
+}
+
+// jobGaps are what could not be read, except logs: they may be gone although nothing is wrong
+// with the Job, and the explanation names them.
+func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
+	const gapLogs = "logs"
+	var gaps []explain.Gap
+	for _, gap := range j.Gaps {
+		if gap.What != gapLogs {
+			gaps = append(gaps, explain.Gap{Text: gap.Text})
+		}
+	}
+	return screen.Gaps(p, gaps)
+}
+
+// stateBlocks are the state of the Job.
+func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
+	success, limits := section.Success(&p.Frame, j.Report, j.PodCounts), section.Limits(&p.Frame, j.Report)
+	if j.SuccessPolicy == nil && j.Job.Completions != nil {
+		// That all have to succeed needs no heading of its own.
+		meters := append(section.SuccessMeters(&p.Frame, j.Report, j.PodCounts), section.LimitMeters(&p.Frame, j.Report)...)
+		success, limits = section.Section{}, section.Section{Title: "Completions and limits", Lines: section.Meters(&p.Frame, meters)}
+	}
+	return []widget.Block{
+		mapBlock(p, j, mapRowsAtFirst(p)),
+		p.Section(success),
+		p.Section(section.FailurePolicy(&p.Frame, j.FailurePolicy, true)),
+		p.Section(limits),
+	}
+}
+
+func nextBlock(p *widget.Paint, j *screen.Job) widget.Block {
+	return p.Section(section.Next(&p.Frame, j.Report))
+}
+
+// verdictLines are the verdict, with its first clause in bold.
+func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
+	v := &j.Verdict
+	if len(v.Clauses) < 2 {
+		return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Sentence)), 0)
+	}
+	rest := " " + strings.Join(v.Clauses[1:], "; ") + "."
+	return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Clauses[0]+";"), layout.Text(layout.Plain, rest)), 0)
+}
+
+// mapRowsAtFirst is how many rows the map has among the other blocks.
+func mapRowsAtFirst(p *widget.Paint) int { return max(2, min(20, p.Height/4+1)) }
+
+// growMap gives the map, which is one of the blocks, the lines that they leave empty, and no
+// more, so that nothing else is cut.
+func growMap(p *widget.Paint, j *screen.Job, blocks []widget.Block, at int) {
+	free := p.Height - len(widget.Stack(blocks, p.Height))
+	if free <= 0 || len(blocks[at]) == 0 {
+		return
+	}
+	// The rows that the map has by now may be fewer than it may have, and with fewer indexes
+	// in a cell the legend may need other lines.
+	most := len(blocks[at]) + free
+	for rows := most - 1; rows > 0; rows-- {
+		head, g := mapHead(p, j, rows)
+		if n := len(head) + g.Rows; n > most {
+			continue
+		} else if n > len(blocks[at]) {
+			blocks[at] = append(head, mapRows(p, &g, 0, g.Rows, -1)...)
+		}
+		return
+	}
+}
+
+// mapBlock is the map of the indexes in at most so many rows.
+func mapBlock(p *widget.Paint, j *screen.Job, rows int) widget.Block {
+	if j.Map == nil || j.Map.Len() == 0 {
+		return nil
+	}
+	head, g := mapHead(p, j, rows)
+	return append(head, mapRows(p, &g, 0, g.Rows, -1)...)
+}
+
+// mapHead is what is above a map of at most so many rows: the scale, if a cell is several
+// indexes, and the legend, in the heading if it fits.
+func mapHead(p *widget.Paint, j *screen.Job, rows int) (widget.Block, indexmap.Grid) {
+	g := j.Map.Fit(p.Width, rows)
+	items := legend(p, j, isMixed(&g, j.Map))
+	const gap = 2
+	name, note := "Indexes", ""
+	if g.Per > 1 {
+		note = perCell(&g)
+	}
+	if j.Map.Hidden() > 0 {
+		name = howMany(j.Map)
+	}
+	begin := layout.Of(layout.Text(layout.Bold, name))
+	if note != "" {
+		begin = append(begin, layout.Text(layout.Muted, "  "+note))
+	}
+	if one := layout.Flow(append([]layout.Line{begin}, items...), p.Width, gap); len(one) == 1 {
+		return widget.Block{p.Rule(one[0])}, g
+	}
+	return append(widget.Block{p.Title(name, note)}, layout.Flow(items, p.Width, gap)...), g
+}
+
+// adviceBlock is the first thing that can be done, with its command.
+func adviceBlock(p *widget.Paint, j *screen.Job) widget.Block {
+	if len(j.Advice) == 0 {
+		return nil
+	}
+	advice := &j.Advice[0]
+	for i := range j.Advice {
+		if j.Advice[i].Command != "" {
+			advice = &j.Advice[i]
+			break
+		}
+	}
+	text := wording.Sentence(advice.Text)
+	if advice.Command == "" {
+		return widget.Titled(p.Title("To do", ""), p.Wrap(layout.Plainly(text), 0))
+	}
+	command := p.Wrap(layout.Of(layout.Text(layout.Muted, "$ "), layout.Text(layout.Accent, advice.Command)), 2)
+	heading := layout.Of(layout.Text(layout.Bold, "To do"), layout.Text(layout.Plain, "  "+text))
+	if heading.Width() > p.Width {
+		return widget.Titled(p.Title("To do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
+	}
+	return widget.Titled(p.Rule(heading), command)
+}

@@ -1,0 +1,62 @@
+package job
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// jobScreen is one Job: a header, and below it one of several tabs.
+type jobScreen struct {
+	job  snapshot.JobKey
+	tabs screen.Tabs
+}
+
+// New shows a Job, beginning with its Overview.
+func New(job snapshot.JobKey) screen.Screen {
+	return &jobScreen{job: job, tabs: screen.Tabs{Panes: []screen.Tab{
+		{Name: "Overview", Pane: &screen.TextPane{Lines: overview, ShowsRest: true}},
+		{Name: "Indexes", Pane: &indexesPane{job: job}},
+		{Name: "Policies", Pane: &screen.TextPane{Lines: policies, ShowsRest: true}},
+		{Name: "Failures", Pane: &failuresPane{job: job}},
+		{Name: "Pods", Pane: pods.NewList(job)},
+		{Name: "Timeline", Pane: &timelinePane{}},
+	}}}
+}
+
+// podsTab is the key of the tab Pods.
+const podsTab = 5
+
+func (s *jobScreen) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+
+func (s *jobScreen) Crumb() string { return s.job.Namespace + "/" + s.job.Name }
+
+func (s *jobScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
+	if a, known := s.tabs.Key(k, d); known {
+		return a, true
+	}
+	if widget.Matches(k, widget.KeyExplain) {
+		return screen.Action{Explain: s.job}, true
+	}
+	return screen.Action{}, false
+}
+
+func (s *jobScreen) Wheel(lines int, d *screen.Data) { s.tabs.Pane().Wheel(lines, d) }
+
+func (s *jobScreen) Keys() []widget.KeyGroup {
+	return append(s.tabs.Keys(), widget.KeyGroup{Title: "Job", Bindings: []widget.Binding{widget.KeyExplain, screen.KeyTabs}})
+}
+
+func (s *jobScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	j := d.Open(s.job)
+	if j == nil {
+		return d.Waiting(p, "Reading job "+s.Crumb())
+	}
+	lines := header(p, j)
+	lines = append(lines, s.tabs.Line(p))
+	return append(lines, s.tabs.Pane().Body(p.Sized(p.Width, max(1, p.Height-len(lines))), d)...)
+}

@@ -1,0 +1,104 @@
+package joblist
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// The ways to sort Jobs, in the order of jobOrders.
+const (
+	jobsByStatus = iota
+	jobsByName
+	jobsByAge
+	jobsByDuration
+	jobsByFailed
+	jobsByProgress
+)
+
+func jobOrders() []widget.Order {
+	return []widget.Order{
+		jobsByStatus:   {Column: columnStatus, Name: "urgency"},
+		jobsByName:     {Column: columnName, Name: "name"},
+		jobsByAge:      {Column: columnAge, Name: "age"},
+		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
+		jobsByFailed:   {Column: columnFailed, Name: "failed pods", Descending: true},
+		jobsByProgress: {Column: columnCompletions, Name: "progress"},
+	}
+}
+
+// arrange filters and sorts the Jobs.
+func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
+	matches := func(i int32) bool { return matchesFilter(&s.table.Filter, &jobs.Items[i]) }
+	s.table.Arrange(jobs, len(jobs.Items), matches, func() func(a, b int32) int {
+		value := sortValue(s.table.Sorting.By, now)
+		if value == nil {
+			return nil
+		}
+		values := make([]int64, len(jobs.Items))
+		for i := range jobs.Items {
+			values[i] = value(&jobs.Items[i])
+		}
+		return func(a, b int32) int { return cmp.Compare(values[a], values[b]) }
+	})
+}
+
+// matchesFilter reports whether what a row shows matches.
+func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
+	rule, neglected := "", ""
+	if o.Rule != nil {
+		rule = section.RuleLabel(o.Rule, o.RuleName)
+	}
+	if o.Neglected {
+		neglected = notReconciled
+	}
+	return f.Matches(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
+}
+
+// oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that
+// run, and before those that are complete.
+const oldFailure = 24 * time.Hour
+
+// urgencyOf orders Jobs by what needs attention first: the lower, the more urgent.
+func urgencyOf(o *explain.Outline, now time.Time) int64 {
+	kind := kindOf(o)
+	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
+		return 2*int64(complete) - 1
+	}
+	return 2 * int64(kind)
+}
+
+// sortValue is what Jobs are sorted by, nil to keep their order.
+func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
+	switch by {
+	case jobsByStatus:
+		return func(o *explain.Outline) int64 { return urgencyOf(o, now) }
+	case jobsByAge:
+		return func(o *explain.Outline) int64 {
+			if o.Created.IsZero() {
+				return 0
+			}
+			return int64(now.Sub(o.Created.Time))
+		}
+	case jobsByDuration:
+		return func(o *explain.Outline) int64 { return int64(section.Ran(o, now)) }
+	case jobsByFailed:
+		return func(o *explain.Outline) int64 { return int64(o.Failed) }
+	case jobsByProgress:
+		return progressOf
+	}
+	return nil
+}
+
+// progressOf is the share that has succeeded, in millionths.
+func progressOf(o *explain.Outline) int64 {
+	const all = 1_000_000
+	if o.Completions == nil || *o.Completions <= 0 {
+		return int64(min(o.Succeeded, 1)) * all
+	}
+	return int64(o.Succeeded) * all / int64(*o.Completions)
+}

@@ -1,0 +1,92 @@
+package joblist
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// stats are counts and widths over all Jobs of a list.
+type stats struct {
+	of     *snapshot.Jobs
+	counts [kinds]int
+	// namespaces is true if there are several, managed if some Jobs are not run by the built-in
+	// controller, and indexes if indexes have failed.
+	namespaces, managed, indexes bool
+	namespace, name, status      int
+	completions, active          int
+	failedIndexes, reason        int
+	managedBy                    int
+	// earliest is when the first of them was created.
+	earliest time.Time
+}
+
+func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint) {
+	if f.of == jobs {
+		return
+	}
+	*f = stats{of: jobs, earliest: p.Now}
+	for i := range jobs.Items {
+		f.add(p, &jobs.Items[i])
+		f.namespaces = f.namespaces || jobs.Items[i].Namespace != jobs.Items[0].Namespace
+	}
+}
+
+func (f *stats) add(p *widget.Paint, o *explain.Outline) {
+	f.counts[kindOf(o)]++
+	f.managed = f.managed || o.ManagedBy != ""
+	f.namespace = max(f.namespace, widget.Width(o.Namespace))
+	f.name = max(f.name, widget.Width(o.Name))
+	f.status = max(f.status, widget.Width(o.Status)+len("x "))
+	f.completions = max(f.completions, completionsWidth(o))
+	f.active = max(f.active, activeWidth(o))
+	f.managedBy = max(f.managedBy, widget.Width(o.ManagedBy))
+	if o.Neglected {
+		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
+	}
+	if o.Rule == nil && !o.Neglected {
+		f.reason = max(f.reason, widget.Width(o.Reason))
+	} else {
+		f.reason = max(f.reason, reasonCell(o).Width())
+	}
+	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
+		f.indexes = true
+		f.failedIndexes = max(f.failedIndexes, widget.Width(failedIndexesOf(p, o)))
+	}
+	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
+		f.earliest = o.Created.Time
+	}
+}
+
+// completionsWidth is that of completionsOf.
+func completionsWidth(o *explain.Outline) int {
+	if o.Completions != nil {
+		return digits(o.Succeeded) + len("/") + digits(*o.Completions)
+	}
+	return len(section.Completions(o))
+}
+
+// activeWidth is that of activeOf.
+func activeWidth(o *explain.Outline) int {
+	if o.Ready == nil || o.Active == 0 {
+		return digits(o.Active)
+	}
+	return digits(o.Active) + digits(*o.Ready) + len("()")
+}
+
+// digits is how many a number has.
+func digits(n int32) int {
+	width := 1
+	if n < 0 {
+		width++
+	}
+	for ; n >= 10 || n <= -10; n /= 10 {
+		width++
+	}
+	return width
+}

@@ -1,0 +1,235 @@
+package joblist
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// Headers of columns that tables can be sorted by.
+const (
+	columnName        = "NAME"
+	columnStatus      = "STATUS"
+	columnCompletions = "COMPLETIONS"
+	columnFailed      = "FAILED"
+	columnDuration    = "DURATION"
+	columnAge         = "AGE"
+)
+
+// notReconciled is shown for a Job without a controller.
+const notReconciled = "not reconciled"
+
+const (
+	// failedIndexesLimit is where the lists of failed indexes are cut, in characters.
+	failedIndexesLimit = 18
+	// widestCell is where the widest columns end.
+	widestCell = 48
+	// timeWidth is that of a duration in two units.
+	timeWidth = 6
+)
+
+// barWidth leaves room for columns that show what the bar does not, and uses the width that the
+// header needs anyway.
+func (s *listScreen) barWidth(p *widget.Paint) int {
+	least := 4
+	switch {
+	case p.Width >= 180:
+		return 12
+	case p.Width >= 140:
+		least = 6
+	}
+	return max(least, len(columnCompletions)-1-s.stats.completions)
+}
+
+// columns are those that have values; the narrowest screen has the name, the status and the
+// progress.
+func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
+	f := &s.stats
+	head := func(name string) string { return s.table.Sorting.Header(p, name) }
+	cut := func(width int) int { return min(width, widestCell) }
+	least := minWidthsFor(p)
+	if f.namespaces {
+		least.name = min(least.name, 16) // Both together name the Job.
+	}
+	all := []layout.Column{
+		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
+		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
+		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
+		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
+		{Header: "ACTIVE", Width: f.active, Right: true, Drop: 6},
+		{Header: "TERM", Right: true, Drop: 9},
+		{Header: head(columnFailed), Right: true, Drop: 3},
+		{Header: failedIndexesHeader(p), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
+		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
+		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
+		{Header: s.durationHeader(p), Width: timeWidth, Right: true, Drop: 8},
+		s.ageColumn(p),
+	}
+	return widget.Present(all, s.hasColumn)
+}
+
+// minWidths is how narrow columns may be cut.
+type minWidths struct{ name, status, reason, managedBy int }
+
+func minWidthsFor(p *widget.Paint) minWidths {
+	switch {
+	case p.Width < 80:
+		return minWidths{name: 16, status: 10, reason: 10, managedBy: 10}
+	case p.Width < 100:
+		return minWidths{name: 14, status: 10, reason: 10, managedBy: 10}
+	case p.Width < 140:
+		return minWidths{name: 22, status: 10, reason: 16, managedBy: 12}
+	}
+	return minWidths{name: 20, status: 12, reason: 14, managedBy: 23}
+}
+
+func failedIndexesHeader(p *widget.Paint) string {
+	if p.Width < 180 {
+		return "FAILED IDX"
+	}
+	return "FAILED INDEXES"
+}
+
+func (s *listScreen) durationHeader(p *widget.Paint) string {
+	if p.Width < 140 && s.table.Sorting.By != jobsByDuration {
+		return "RAN"
+	}
+	return s.table.Sorting.Header(p, columnDuration)
+}
+
+// ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
+func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
+	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
+	switch {
+	case p.Absolute:
+		c.Header, c.Width = "CREATED", len(p.Clock(s.stats.earliest))
+		c.Drop = 7 // With a date it takes the room of two others.
+	case p.Width < 100:
+		c.Width = 0
+	}
+	if s.table.Sorting.By == jobsByAge {
+		c.Header += " " + s.table.Sorting.Mark(p)
+	}
+	return c
+}
+
+// The columns that may be missing, by their place.
+const (
+	namespaceColumn     = 0
+	failedIndexesColumn = 7
+	managedByColumn     = 9
+)
+
+// hasColumn reports whether some Job has a value for a column.
+func (s *listScreen) hasColumn(i int) bool {
+	switch i {
+	case namespaceColumn:
+		return s.stats.namespaces
+	case failedIndexesColumn:
+		return s.stats.indexes
+	case managedByColumn:
+		return s.stats.managed
+	}
+	return true
+}
+
+func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layout.Line {
+	kind := kindOf(o)
+	mark, style := kind.look(p)
+	completions := layout.Plainly(section.Completions(o))
+	progress := append(progressBar(p, o, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
+	progress = append(progress, completions...)
+	duration := "-"
+	if ran := section.Ran(o, p.Now); ran >= 0 {
+		duration = wording.Duration(ran)
+	}
+	return widget.Present([]layout.Line{
+		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
+		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
+	}, s.hasColumn)
+}
+
+// countCell is a number; nothing is muted.
+func countCell(n *int32, style layout.Style) layout.Line {
+	switch {
+	case n == nil:
+		return layout.Of(layout.Text(layout.Muted, "-"))
+	case *n == 0:
+		return layout.Of(layout.Text(layout.Muted, "0"))
+	}
+	return layout.Of(layout.Textf(style, "%d", *n))
+}
+
+func ageCell(p *widget.Paint, created *metav1.Time) layout.Line {
+	switch {
+	case created.IsZero():
+		return layout.Of(layout.Text(layout.Muted, "-"))
+	case p.Absolute:
+		return layout.Plainly(p.Clock(created.Time))
+	}
+	age := max(0, p.Now.Sub(created.Time))
+	if p.Width < 100 {
+		return layout.Plainly(wording.Age(age))
+	}
+	return layout.Plainly(wording.Duration(age))
+}
+
+// failedIndexesOf is how many there are, and the list, which may be cut.
+func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
+	if o.FailedIndexes == nil {
+		return ""
+	}
+	list := p.Crop(*o.FailedIndexes, failedIndexesLimit)
+	if o.FailedIndexCount < 2 {
+		return list
+	}
+	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
+}
+
+// reasonCell is the rule that decided, or the reason, or that the Job has no controller.
+func reasonCell(o *explain.Outline) layout.Line {
+	switch {
+	case o.Rule != nil:
+		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
+	case o.Reason != "":
+		return layout.Plainly(o.Reason)
+	case o.Neglected:
+		return layout.Of(layout.Text(layout.Warn, notReconciled))
+	}
+	return nil
+}
+
+// managerOf is the controller of managedBy. On a narrow screen, its domain is cut to the first
+// label.
+func managerOf(p *widget.Paint, managedBy string) string {
+	if p.Width >= 140 {
+		return managedBy
+	}
+	domain, path, has := strings.Cut(managedBy, "/")
+	label, _, _ := strings.Cut(domain, ".")
+	if !has {
+		return managedBy
+	}
+	return label + "/" + path
+}
+
+// managedCell is the controller, and that it does not reconcile the Job if the reason shows
+// something else.
+func managedCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	name := layout.Text(layout.Plain, managerOf(p, o.ManagedBy))
+	if o.ManagedBy == "" {
+		name = layout.Text(layout.Muted, "built-in")
+	}
+	if !o.Neglected || o.Reason == "" && o.Rule == nil {
+		return layout.Of(name)
+	}
+	return layout.Of(name, layout.Text(layout.Warn, " "+p.Glyphs.Warn+" "+notReconciled))
+}

@@ -1,0 +1,138 @@
+package pods
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// attempts are the pods of an index, the latest first. Those that were seen stay while
+// the screen is open.
+type attempts struct {
+	of    *explain.Report
+	known []attempt
+	list  widget.List
+}
+
+// attempt is one pod; gone is true if it no longer exists.
+type attempt struct {
+	explain.PodInfo
+	gone bool
+}
+
+// learn adds the pods of an index in a Report; or one pod, if index is nil.
+// The pod that was asked for is listed in any case.
+func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
+	if a.of == r {
+		return
+	}
+	a.of = r
+	var known []attempt
+	here := map[string]bool{"": true}
+	for i := range r.Pods {
+		info := &r.Pods[i]
+		if info.Name == pod || index != nil && info.Index != nil && *info.Index == *index {
+			known, here[info.Name] = append(known, attempt{PodInfo: *info}), true
+		}
+	}
+	// What is left out of the Report may be there.
+	gone := r.PodsOmitted == 0 && len(podGaps(r)) == 0
+	for _, info := range a.lost(r, index, pod) {
+		if !here[info.Name] {
+			known, here[info.Name] = append(known, attempt{PodInfo: info, gone: gone}), true
+		}
+	}
+	slices.SortFunc(known, func(x, y attempt) int {
+		return cmp.Or(compareTimes(y.Created, x.Created), cmp.Compare(y.Attempt, x.Attempt), cmp.Compare(x.Name, y.Name))
+	})
+	a.known = known
+}
+
+// lost are the pods that are known, but may not be in the Report.
+func (a *attempts) lost(r *explain.Report, index *int32, pod string) []explain.PodInfo {
+	var out []explain.PodInfo
+	for i := range a.known {
+		out = append(out, a.known[i].PodInfo)
+	}
+	if index != nil {
+		if info := screen.IndexInfo(r, *index); info != nil {
+			out = append(out, explain.PodInfo{Name: info.Pod, Index: index, Attempt: info.Attempt, Cause: info.Cause, Failure: info.Failure})
+		}
+	}
+	return append(out, explain.PodInfo{Name: pod, Index: index})
+}
+
+// at is the place of a pod, 0 if it is not known.
+func (a *attempts) at(pod string) int {
+	return max(0, slices.IndexFunc(a.known, func(x attempt) bool { return x.Name == pod }))
+}
+
+// table is the attempts, at most so many at a time.
+func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most int) []layout.Line {
+	if len(a.known) == 0 {
+		return nil
+	}
+	at := a.at(chosen)
+	if a.list.Cursor != at {
+		a.list.Move(at - a.list.Cursor)
+	}
+	a.list.Resize(len(a.known), min(len(a.known), most), nil)
+	a.list.Move(at - a.list.Cursor)
+	known := make([]FailureText, len(a.known))
+	for i := range a.known {
+		known[i] = FailureText{a.known[i].Failure, a.known[i].Cause}
+	}
+	causes := BriefCauses(known)
+	var cells [][]layout.Line
+	for i := range a.known {
+		cells = append(cells, a.cells(p, r, i, causes[i]))
+	}
+	columns := []layout.Column{
+		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
+		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
+	}
+	header, lines := layout.Table(columns, cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	out := []layout.Line{header.Indent(widget.CursorWidth)}
+	first, end := widget.Rows(len(lines), a.list.Top, a.list.Height)
+	for i := first; i < end; i++ {
+		out = append(out, widget.Row(p, lines[i], i == at))
+	}
+	if hidden := len(lines) - (end - first); hidden > 0 {
+		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Textf(layout.Muted, " %d of %d", at+1, len(lines))), p.Glyphs.Ellipsis)
+	}
+	return out
+}
+
+func (a *attempts) cells(p *widget.Paint, r *explain.Report, i int, cause string) []layout.Line {
+	pod := &a.known[i]
+	state := section.PodState(&p.Frame, &pod.PodInfo)
+	when := whenCell(p, &pod.PodInfo)
+	switch {
+	case pod.State == "" && !pod.gone:
+		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" not in the list"))
+	case pod.gone:
+		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" gone"))
+		if pod.State != "" {
+			state = append(state, layout.Text(layout.Muted, ", was "+pod.State))
+		}
+		if pod.Ended.IsZero() {
+			when = layout.Of(layout.Text(layout.Muted, "-"))
+		}
+	}
+	// Where the controller does not number its pods, their order does: it is right as long
+	// as none is gone.
+	try := section.Number(pod.Attempt)
+	if try == "" && len(a.known) > 1 {
+		try = fmt.Sprint(len(a.known) - i)
+	}
+	return []layout.Line{
+		layout.Plainly(try), state, layout.Plainly(cause), when, verdict(r, &pod.PodInfo),
+		layout.Of(layout.Text(layout.Muted, pod.Name)),
+	}
+}

@@ -1,0 +1,23 @@
+package pods
+
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+)
+
+// A cause in short: what tells it from others comes first.
+func TestShortCauseBeginsWithTheDifference(t *testing.T) {
+	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
+	for want, c := range map[string]FailureText{
+		"":                                   {},
+		"exit 137 OOMKilled (main)":          {&cause.Failure{Exit: main}, "Container main exited with code 137 (OOMKilled)"},
+		"exit 137 OOMKilled, deleted (main)": {&cause.Failure{Exit: main, Deleting: true}, ""},
+		"condition DisruptionTarget":         {&cause.Failure{Condition: "DisruptionTarget"}, ""},
+		"Container main was lost":            {nil, "Container main was lost"},
+	} {
+		if got := c.short(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

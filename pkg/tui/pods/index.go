@@ -1,0 +1,66 @@
+package pods
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// indexCounts are its attempts and failures, and its back-off.
+func indexCounts(p *widget.Paint, info *explain.IndexInfo) layout.Line {
+	var l layout.Line
+	part := func(style layout.Style, format string, args ...any) {
+		l = append(l, layout.Blank(2), layout.Textf(style, format, args...))
+	}
+	if !info.Until.IsZero() && info.State == explain.IndexBackingOff {
+		part(layout.Warn, "next pod %s", p.Countdown(info.Until.Time))
+	}
+	if attempt := section.Attempt(info); attempt != "" {
+		part(layout.Plain, "attempt %s", attempt)
+	}
+	if info.Failures > 0 {
+		part(layout.Bad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
+	}
+	if info.Ignored > 0 {
+		part(layout.Muted, "%d ignored", info.Ignored)
+	}
+	return l
+}
+
+// knownWithoutPods is what is known of an index, or of a pod, without its pods.
+func knownWithoutPods(p *widget.Paint, r *explain.Report, index *int32, pod string) []layout.Line {
+	var out []layout.Line
+	if index != nil {
+		if info := screen.IndexInfo(r, *index); info != nil && info.Cause != "" {
+			out = append(out, p.Wrap(layout.Of(layout.Text(layout.Muted, "Its last failure: "), layout.Text(layout.Plain, info.Cause)), 2)...)
+		}
+	}
+	among := explain.Report{}
+	for i := range r.Causes {
+		c := &r.Causes[i]
+		if slices.Contains(c.Pods, pod) || index != nil && listHas(c.Indexes, *index) {
+			among.Causes = append(among.Causes, *c)
+		}
+	}
+	if among.Causes == nil {
+		return out
+	}
+	out = append(out, layout.Of(layout.Text(layout.Bold, "Failures it is among")))
+	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
+}
+
+// listHas reports whether an index is in a list of intervals.
+func listHas(list string, index int32) bool {
+	for iv, err := range indexset.Scan(list) {
+		if err == nil && iv.First <= index && index <= iv.Last {
+			return true
+		}
+	}
+	return false
+}

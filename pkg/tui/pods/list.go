@@ -1,0 +1,122 @@
+package pods
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// listPane lists the pods of the Job.
+type listPane struct {
+	job   snapshot.JobKey
+	table widget.Table
+	// stats are derived once for each Report.
+	stats stats
+}
+
+// NewList lists the pods of a Job.
+func NewList(job snapshot.JobKey) screen.Pane {
+	return &listPane{job: job, table: widget.Table{Sorting: widget.Sorting{Orders: podOrders()}}}
+}
+
+func (o *listPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
+	if q, known := o.table.Key(k); known {
+		return screen.Action{Ask: q}, true
+	}
+	pod := o.chosen(d)
+	if pod == nil {
+		return screen.Action{}, false
+	}
+	switch {
+	case widget.Matches(k, widget.KeyOpen):
+		return screen.Action{Open: NewScreen(o.job, pod.Name, pod.Index)}, true
+	case widget.Matches(k, widget.KeyLogs):
+		s := newScreen(o.job, pod.Name, pod.Index)
+		s.tabs.Current = tabLogs
+		return screen.Action{Open: s}, true
+	case widget.Matches(k, widget.KeyCopy):
+		return screen.Action{Copy: pod.Name}, true
+	}
+	return screen.Action{}, false
+}
+
+func (o *listPane) Wheel(lines int, _ *screen.Data) { o.table.Wheel(lines) }
+
+func (o *listPane) Keys() []widget.KeyGroup {
+	return []widget.KeyGroup{{Title: "Pods", Bindings: o.table.Keys(widget.KeyOpen, widget.KeyLogs)}}
+}
+
+// chosen is the pod under the cursor, nil if there is none.
+func (o *listPane) chosen(d *screen.Data) *explain.PodInfo {
+	if d.Job == nil {
+		return nil
+	}
+	o.arrange(d.Job.Report)
+	if i := o.table.Chosen(); i >= 0 {
+		return &d.Job.Pods[i]
+	}
+	return nil
+}
+
+func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	r := d.Job.Report
+	o.stats.derive(r, p)
+	o.arrange(r)
+	lines := o.above(p, r)
+	if o.table.Len() == 0 {
+		return append(lines, p.Wrap(layout.Plainly(noPods(r)), 0)...)
+	}
+	key := func(i int32) string { return r.Pods[i].Name }
+	cells := func(i int32) []layout.Line { return o.cells(p, r, &r.Pods[i]) }
+	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p), key, cells)...)
+}
+
+// above is how many pods there are, what could not be read, and the filter.
+func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
+	if len(r.Pods) == 0 {
+		title = layout.Of(layout.Text(layout.Bold, "No pods"))
+	}
+	if r.PodsOmitted > 0 {
+		title = append(title, layout.Textf(layout.Warn, ", and %d more that are left out", r.PodsOmitted))
+	}
+	lines := o.table.Sorting.Title(p, title, "  ", o.stats.counts(p))
+	for i, l := range screen.Gaps(p, podGaps(r)) {
+		if i < 3 {
+			lines = append(lines, l)
+		}
+	}
+	if l := o.table.Filter.Line(p, o.table.Len(), len(r.Pods), "pods"); l != nil {
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// podGaps are those about pods.
+func podGaps(r *explain.Report) []explain.Gap {
+	var out []explain.Gap
+	for i := range r.Gaps {
+		if r.Gaps[i].What == "pods" {
+			out = append(out, r.Gaps[i])
+		}
+	}
+	return out
+}
+
+// noPods is why nothing is listed.
+func noPods(r *explain.Report) string {
+	switch {
+	case len(r.Pods) > 0:
+		return "No pod has these words in its name, state, cause, rule or node."
+	case len(podGaps(r)) > 0:
+		return "No pods could be read."
+	case r.Counts.Failed+r.Counts.Succeeded > 0:
+		return "No pod of the Job is there any more. What failed is under Failures."
+	}
+	return "The Job has no pods yet."
+}

@@ -1,0 +1,185 @@
+package pods
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+const (
+	// tabStops are where tabs in logs go.
+	tabStops = 8
+	// longestLine is how much of a line is shown, in bytes.
+	longestLine = 8 << 10
+	// logTime is how times are written, with a width of its own length.
+	logTime = "15:04:05.000"
+)
+
+// logPlace is the first line on the screen: its number, counted with those that are not
+// kept, so that it stays while lines are dropped; and which part of it, if it is wrapped.
+type logPlace struct{ line, part int }
+
+// logLines are the lines that are shown, derived once for each log and filter.
+type logLines struct {
+	of     *snapshot.Log
+	filter string
+	shown  []int32
+}
+
+func (l *logLines) derive(log *snapshot.Log, f *widget.Filter) {
+	if l.of == log && l.filter == f.Text {
+		return
+	}
+	*l = logLines{of: log, filter: f.Text, shown: make([]int32, 0, len(log.Lines))}
+	for i := range log.Lines {
+		if !f.IsSet() || f.Matches(log.Lines[i].Text) {
+			l.shown = append(l.shown, int32(i))
+		}
+	}
+}
+
+// logLayout lays out lines of a log, only those it is asked for. Places in it count the
+// lines that are shown, from 0.
+type logLayout struct {
+	p     *widget.Paint
+	log   *snapshot.Log
+	shown []int32
+	pane  *logsPane
+}
+
+func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
+	return &logLayout{p: p, log: log, shown: o.lines.shown, pane: o}
+}
+
+// shownPlace is the place in the layout where the screen starts.
+func (o *logsPane) shownPlace(p *widget.Paint, log *snapshot.Log) logPlace {
+	l := o.layout(p, log)
+	last := l.last()
+	if o.follows {
+		return last
+	}
+	line := o.place.line - log.Dropped
+	at := sort.Search(len(l.shown), func(i int) bool { return int(l.shown[i]) >= line })
+	place := logPlace{line: at, part: o.place.part}
+	if at == len(l.shown) || int(l.shown[at]) != line {
+		place.part = 0
+	}
+	if last.before(place) {
+		return last
+	}
+	return place
+}
+
+func (a logPlace) before(b logPlace) bool {
+	return a.line < b.line || a.line == b.line && a.part < b.part
+}
+
+// last is where the screen starts so that it ends with the last line.
+func (l *logLayout) last() logPlace {
+	left := l.p.Height
+	for i := len(l.shown) - 1; i >= 0; i-- {
+		n := len(l.parts(i))
+		if n >= left {
+			return logPlace{line: i, part: n - left}
+		}
+		left -= n
+	}
+	return logPlace{}
+}
+
+// moved is the number of the line, and its part, so many lines further down.
+func (l *logLayout) moved(from logPlace, by int) logPlace {
+	for ; by < 0; by++ {
+		switch {
+		case from.part > 0:
+			from.part--
+		case from.line > 0:
+			from.line--
+			from.part = len(l.parts(from.line)) - 1
+		}
+	}
+	for last := l.last(); by > 0 && from.before(last); by-- {
+		from.part++
+		if from.part >= len(l.parts(from.line)) {
+			from = logPlace{line: from.line + 1}
+		}
+	}
+	if from.line < len(l.shown) {
+		from.line = int(l.shown[from.line]) + l.log.Dropped
+	}
+	return from
+}
+
+// from are the lines on the screen.
+func (l *logLayout) from(at logPlace, height int) []layout.Line {
+	var out []layout.Line
+	for i := at.line; i < len(l.shown) && len(out) < height; i++ {
+		parts := l.parts(i)
+		if i == at.line {
+			parts = parts[min(at.part, len(parts)-1):]
+		}
+		out = append(out, parts...)
+	}
+	return out[:min(len(out), height)]
+}
+
+// parts is one line, wrapped or cut; it is never empty.
+func (l *logLayout) parts(i int) []layout.Line {
+	line := &l.log.Lines[l.shown[i]]
+	text, more := beginning(line.Text)
+	text = expandTabs(strings.TrimRight(text, "\r"))
+	var out layout.Line
+	hang := 0
+	if l.pane.times {
+		hang = len(logTime) + 1
+		stamp := ""
+		if !line.Time.IsZero() {
+			stamp = line.Time.In(l.p.Location).Format(logTime)
+		}
+		out = layout.Of(layout.Text(layout.Muted, stamp)).Pad(hang)
+	}
+	out = append(out, l.pane.filter.Highlight(text, layout.Plain)...)
+	if more > 0 {
+		out = append(out, layout.Text(layout.Muted, fmt.Sprintf(" (and %d more bytes)", more)))
+	}
+	if !l.pane.wraps {
+		return []layout.Line{l.p.Cut(out, l.p.Width)}
+	}
+	return l.p.Wrap(out, hang)
+}
+
+// beginning is the part of a line that is shown, and how many bytes are left out.
+func beginning(text string) (shown string, more int) {
+	if len(text) <= longestLine {
+		return text, 0
+	}
+	end := longestLine
+	for end > longestLine-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end], len(text) - end
+}
+
+// expandTabs puts spaces up to the next tab stop.
+func expandTabs(text string) string {
+	if !strings.Contains(text, "\t") {
+		return text
+	}
+	var b strings.Builder
+	column := 0
+	for i, piece := range strings.Split(text, "\t") {
+		if i > 0 {
+			n := tabStops - column%tabStops
+			b.WriteString(strings.Repeat(" ", n))
+			column += n
+		}
+		b.WriteString(piece)
+		column += widget.Width(piece)
+	}
+	return b.String()
+}

@@ -1,0 +1,210 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// logsPane is the log of a container of the chosen pod.
+type logsPane struct {
+	pod    *podScreen
+	target snapshot.LogTarget
+	filter widget.Filter
+	// follows keeps the end on the screen.
+	follows bool
+	wraps   bool
+	times   bool
+	place   logPlace
+	lines   logLines
+	// paint is that of the last frame, which decides how lines wrap.
+	paint *widget.Paint
+}
+
+//nolint:gochecknoglobals // constants, as those of the key map
+var (
+	keyFollow    = widget.Bind("f", "follow on/off", "f")
+	keyPrevious  = widget.Bind("p", "previous/current run", "p")
+	keyContainer = widget.Bind("c", "next container", "c")
+	keyLogTimes  = widget.Bind("t", "timestamps", "t")
+	keyWrap      = widget.Bind("W", "wrap on/off", "W")
+)
+
+// reset shows the end of another log.
+func (o *logsPane) reset(target snapshot.LogTarget) {
+	o.target, o.follows, o.place = target, true, logPlace{}
+}
+
+func (o *logsPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
+	if q, known := o.filter.Key(k); known {
+		return screen.Action{Ask: q}, true
+	}
+	switch {
+	case widget.Matches(k, keyFollow):
+		o.toggle(d)
+	case widget.Matches(k, keyPrevious):
+		o.reset(snapshot.LogTarget{Container: o.target.Container, Previous: !o.target.Previous})
+	case widget.Matches(k, keyContainer):
+		return screen.Action{Notice: o.nextContainer(d)}, true
+	case widget.Matches(k, keyLogTimes):
+		o.times = !o.times
+	case widget.Matches(k, keyWrap):
+		o.wraps = !o.wraps
+		o.place.part = 0
+	default:
+		return o.scrollKey(k, d)
+	}
+	return screen.Done()
+}
+
+// scrollKey moves by the keys of lists.
+func (o *logsPane) scrollKey(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
+	page := 1
+	if o.paint != nil {
+		page = max(1, o.paint.Height-2)
+	}
+	switch {
+	case widget.Matches(k, widget.KeyUp):
+		o.move(-1, d)
+	case widget.Matches(k, widget.KeyDown):
+		o.move(1, d)
+	case widget.Matches(k, widget.KeyPageUp):
+		o.move(-page, d)
+	case widget.Matches(k, widget.KeyPageDown):
+		o.move(page, d)
+	case widget.Matches(k, widget.KeyTop):
+		o.follows, o.place = false, logPlace{}
+	case widget.Matches(k, widget.KeyBottom):
+		o.follows = true
+	default:
+		return screen.Action{}, false
+	}
+	return screen.Done()
+}
+
+func (o *logsPane) Wheel(lines int, d *screen.Data) { o.move(lines, d) }
+
+func (o *logsPane) Keys() []widget.KeyGroup {
+	return []widget.KeyGroup{{Title: "Logs", Bindings: append([]widget.Binding{keyFollow, keyPrevious, keyContainer}, append(o.filter.Keys(), keyLogTimes, keyWrap)...)}}
+}
+
+// nextContainer reads the log of the next container, or returns why it cannot.
+func (o *logsPane) nextContainer(d *screen.Data) string {
+	pod := o.pod.detail(d)
+	if pod == nil || len(pod.Containers) == 0 {
+		return "the containers are not known yet"
+	}
+	if len(pod.Containers) == 1 {
+		return "the pod has one container only"
+	}
+	name := o.container(d)
+	at := slices.IndexFunc(pod.Containers, func(c explain.ContainerInfo) bool { return c.Name == name || name == "" && c.Default })
+	next := pod.Containers[(at+1)%len(pod.Containers)].Name
+	o.reset(snapshot.LogTarget{Container: next, Previous: o.target.Previous})
+	return ""
+}
+
+// container is the name of the one that is read, "" until it is known.
+func (o *logsPane) container(d *screen.Data) string {
+	if o.target.Container != "" {
+		return o.target.Container
+	}
+	if log := o.log(d); log != nil {
+		return log.Container
+	}
+	return ""
+}
+
+// log is nil until the one that is asked for has come.
+func (o *logsPane) log(d *screen.Data) *snapshot.Log {
+	log := d.Snap.Log
+	if log == nil || log.Target != o.target || d.Snap.Focus.Pod != o.pod.pod || d.Snap.Focus.Job != o.pod.job {
+		return nil
+	}
+	return log
+}
+
+// toggle starts to follow the end, or stays where it is.
+func (o *logsPane) toggle(d *screen.Data) {
+	followed := o.follows
+	o.move(0, d)
+	o.follows = !followed
+}
+
+// move scrolls, which ends following when it goes up.
+func (o *logsPane) move(by int, d *screen.Data) {
+	log := o.log(d)
+	if log == nil || o.paint == nil || o.follows && by > 0 {
+		return
+	}
+	o.lines.derive(log, &o.filter)
+	o.place = o.layout(o.paint, log).moved(o.shownPlace(o.paint, log), by)
+	o.follows = false
+}
+
+func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	log := o.log(d)
+	switch {
+	case o.pod.pod == "":
+		return o.pod.noPod(p, o.pod.report(d))
+	case log == nil:
+		return d.Waiting(p, "Reading the log of pod "+o.pod.pod)
+	}
+	o.lines.derive(log, &o.filter)
+	above := []layout.Line{o.head(p, log)}
+	if l := o.filter.Line(p, len(o.lines.shown), len(log.Lines), "lines"); l != nil {
+		above = append(above, l)
+	}
+	below := o.end(p, log)
+	text := p.Sized(p.Width, max(1, p.Height-len(above)-len(below)))
+	o.paint = text
+	var lines []layout.Line
+	if len(o.lines.shown) > 0 {
+		lines = o.layout(text, log).from(o.shownPlace(text, log), text.Height)
+	}
+	return append(append(above, lines...), below...)
+}
+
+// head is which log this is, and how much of it is kept.
+func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
+	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
+	if log.Target.Previous {
+		l = append(l, layout.Text(layout.Warn, ", the run before"))
+	}
+	if o.filter.Text == "" && len(log.Lines) > 0 {
+		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
+	}
+	if log.Dropped > 0 {
+		l = append(l, layout.Textf(layout.Muted, ", %d before them are not kept", log.Dropped))
+	}
+	state := layout.Of(layout.Text(layout.Good, "  follows "+p.Glyphs.Down))
+	if !o.follows {
+		state = layout.Of(layout.Text(layout.Warn, "  held, G follows"))
+	} else if log.Ended || len(log.Lines) == 0 {
+		state = nil
+	}
+	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)
+}
+
+// end is why there is nothing, or no more.
+func (o *logsPane) end(p *widget.Paint, log *snapshot.Log) []layout.Line {
+	switch {
+	case log.Why != "":
+		return p.Wrap(layout.Of(layout.Text(layout.Warn, p.Glyphs.Warn+" "+log.Why)), 2)
+	case log.Ended && len(log.Lines) == 0:
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%s The container wrote nothing.", p.Glyphs.Rule)))}
+	case log.Ended:
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%s End of the log.", p.Glyphs.Rule)))}
+	case len(log.Lines) == 0:
+		return []layout.Line{layout.Of(layout.Text(layout.Muted, "The container has written nothing yet."))}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package pods
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// ruleCell is the rule of the podFailurePolicy that a failed pod matched, short for a table,
+// and nothing for other pods. Its action has a column of its own.
+func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
+	switch {
+	case pod.Rule != nil:
+		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
+	case pod.Phase != string(corev1.PodFailed):
+		return nil
+	case r.FailurePolicy == nil:
+		return layout.Of(layout.Text(layout.Muted, "no policy"))
+	}
+	return layout.Of(layout.Text(layout.Muted, "no rule"))
+}
+
+// verdict is podRule in a sentence, with what the failure counts against.
+func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
+	var l layout.Line
+	switch {
+	case pod.Phase != string(corev1.PodFailed):
+		return nil
+	case pod.Rule != nil:
+		l = layout.Of(layout.Text(layout.Accent, section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))), layout.Text(layout.Plain, " matched: "),
+			layout.Text(section.ActionStyle(pod.Action), pod.Action))
+		if pod.Action != actionCount {
+			return l
+		}
+		l = append(l, layout.Text(layout.Plain, ", "))
+	case r.FailurePolicy != nil:
+		l = layout.Of(layout.Text(layout.Plain, "no rule matched: "))
+	}
+	return append(l, layout.Text(layout.Plain, countedAgainst(r, pod)))
+}
+
+// The actions of rules.
+const (
+	actionCount  = "Count"
+	actionIgnore = "Ignore"
+)
+
+// countedAgainst is "counted against backoffLimit", or why it is not yet.
+func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {
+	limit := "backoffLimit"
+	if r.Job.BackoffLimitPerIndex != nil {
+		limit = "backoffLimitPerIndex"
+	}
+	switch pod.Counted {
+	case explain.Recorded:
+		return "recorded, about to be counted against " + limit
+	case explain.NotCounted:
+		return "not counted yet against " + limit
+	case explain.AwaitsReplacement:
+		return "to be counted against " + limit + " with the next pod"
+	}
+	return "counted against " + limit
+}

@@ -1,0 +1,143 @@
+package pods
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// stats are counts and widths over all pods of a Report.
+type stats struct {
+	of *explain.Report
+	// failed, waiting, ending, running and succeeded count pods.
+	failed, waiting, ending, running, succeeded int
+
+	indexed, attempts, actions     bool
+	name, state, cause, rule, node int
+	// prefixed is true if all names start with that of the Job, which may be too long for that.
+	prefixed bool
+	// oneContainer is true if all causes are of container, which then need not be named.
+	oneContainer bool
+	container    string
+	// when is the width of the longest time, for relative ones and for times of day.
+	when [2]int
+	// earliest is when the first of them was created.
+	earliest time.Time
+}
+
+func (f *stats) derive(r *explain.Report, p *widget.Paint) {
+	if f.of == r {
+		return
+	}
+	*f = stats{of: r, prefixed: true}
+	for i := range r.Pods {
+		f.add(&r.Pods[i])
+		f.notice(&r.Pods[i], r.Job.Name)
+	}
+	f.rule = ruleWidth(r)
+	f.readCauses(r)
+	f.when = [2]int{len("59m59s ago"), len("ends at ") + len(p.Clock(p.Now))}
+	if !f.earliest.IsZero() {
+		f.when[1] = max(f.when[1], len("since ")+len(p.Clock(f.earliest)))
+	}
+}
+
+func (f *stats) add(pod *explain.PodInfo) {
+	switch {
+	case pod.State == section.PodTerminating:
+		f.ending++
+	case pod.Phase == string(corev1.PodFailed):
+		f.failed++
+	case pod.Phase == string(corev1.PodSucceeded):
+		f.succeeded++
+	case pod.State == string(corev1.PodRunning):
+		f.running++
+	default:
+		f.waiting++
+	}
+	f.name = max(f.name, widget.Width(pod.Name))
+	f.state = max(f.state, widget.Width(pod.State)+len("x "))
+	if pod.Ready {
+		f.state = max(f.state, len("x Running, ready"))
+	}
+	f.node = max(f.node, widget.Width(pod.Node))
+	if !pod.Created.IsZero() && (f.earliest.IsZero() || pod.Created.Time.Before(f.earliest)) {
+		f.earliest = pod.Created.Time
+	}
+}
+
+// notice finds the columns that have values.
+func (f *stats) notice(pod *explain.PodInfo, job string) {
+	f.indexed = f.indexed || pod.Index != nil
+	f.attempts = f.attempts || pod.Attempt > 0
+	f.actions = f.actions || pod.Action != ""
+	f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, job)
+}
+
+// readCauses measures the causes, few of which differ, and whether all that name a container
+// name the same one.
+func (f *stats) readCauses(r *explain.Report) {
+	f.oneContainer = true
+	seen := map[string]bool{"": true}
+	full, brief := 0, 0
+	for i := range r.Pods {
+		cause := r.Pods[i].Cause
+		if seen[cause] {
+			continue
+		}
+		seen[cause] = true
+		known := FailureText{r.Pods[i].Failure, cause}
+		full, brief = max(full, widget.Width(known.short())), max(brief, widget.Width(known.brief()))
+		if container := known.container(); container != "" {
+			f.oneContainer = f.oneContainer && (f.container == "" || f.container == container)
+			f.container = container
+		}
+	}
+	if f.cause = full; f.oneContainer {
+		f.cause = brief
+	}
+}
+
+// ruleWidth is that of the widest ruleCell, which is made once for pods that have the same.
+func ruleWidth(r *explain.Report) int {
+	type said struct {
+		rule          int32
+		action, phase string
+	}
+	width, seen := 0, map[said]bool{}
+	for i := range r.Pods {
+		pod := &r.Pods[i]
+		key := said{rule: -1, action: pod.Action, phase: pod.Phase}
+		if pod.Rule != nil {
+			key.rule = *pod.Rule
+		}
+		if !seen[key] {
+			seen[key] = true
+			width = max(width, ruleCell(r, pod).Width())
+		}
+	}
+	return width
+}
+
+// counts are how many pods are in each state, those that need attention first.
+func (f *stats) counts(p *widget.Paint) layout.Line {
+	var l layout.Line
+	add := func(n int, phase corev1.PodPhase, state, what string) {
+		if n > 0 {
+			mark, style := section.PodMark(&p.Frame, string(phase), state)
+			l = append(l, layout.Textf(style, "%s %d %s", mark, n, what))
+		}
+	}
+	add(f.failed, corev1.PodFailed, "", "failed")
+	add(f.waiting, corev1.PodPending, "Pending", "pending")
+	add(f.ending, corev1.PodRunning, section.PodTerminating, "terminating")
+	add(f.running, corev1.PodRunning, string(corev1.PodRunning), "running")
+	add(f.succeeded, corev1.PodSucceeded, "", "succeeded")
+	return l
+}

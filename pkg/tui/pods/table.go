@@ -1,0 +1,119 @@
+package pods
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// Headers of columns of pods that the table can be sorted by.
+const (
+	columnName  = "NAME"
+	columnIndex = "INDEX"
+	columnState = "STATE"
+	columnWhen  = "WHEN"
+)
+
+// columns are dropped in such an order that the exit code and the rule stay whole for as long
+// as there are others to drop.
+func (o *listPane) columns(p *widget.Paint) []layout.Column {
+	f := &o.stats
+	head := func(name string) string { return o.table.Sorting.Header(p, name) }
+	name := f.name
+	if o.cutsNames(p) {
+		name -= widget.Width(o.job.Name) - widget.Width(p.Glyphs.Ellipsis)
+	}
+	least := minWidthsFor(p)
+	all := []layout.Column{
+		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
+		{Header: head(columnIndex), Right: true, Drop: 5},
+		{Header: "TRY", Right: true, Drop: 7},
+		{Header: head(columnState), Width: min(f.state, 28), Min: least.state},
+		{Header: "CAUSE", Width: f.cause, Min: min(f.cause, least.cause), Drop: 1},
+		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
+		{Header: "ACTION", Drop: 6},
+		{Header: "COUNTED", Drop: 8},
+		{Header: head(columnWhen), Width: f.when[boolInt(p.Absolute)], Drop: 3},
+		{Header: "NODE", Width: f.node, Min: 12, Drop: 9},
+	}
+	return widget.Present(all, o.hasColumn)
+}
+
+// minWidths is how narrow columns may be cut.
+type minWidths struct{ name, state, cause, rule int }
+
+func minWidthsFor(p *widget.Paint) minWidths {
+	switch {
+	case p.Width < 80:
+		return minWidths{name: 14, state: 10, cause: 18, rule: 10}
+	case p.Width < 120:
+		return minWidths{name: 18, state: 12, cause: 22, rule: 18}
+	case p.Width < 160:
+		return minWidths{name: 22, state: 14, cause: 30, rule: 20}
+	}
+	return minWidths{name: 32, state: 18, cause: 36, rule: 28}
+}
+
+// The columns that may be missing, by their place.
+const (
+	podIndexColumn  = 1
+	podTryColumn    = 2
+	podActionColumn = 6
+)
+
+// hasColumn reports whether some pod has a value for a column.
+func (o *listPane) hasColumn(i int) bool {
+	switch i {
+	case podIndexColumn:
+		return o.stats.indexed
+	case podTryColumn:
+		return o.stats.attempts
+	case podActionColumn:
+		return o.stats.actions
+	}
+	return true
+}
+
+// cutsNames reports whether to leave out the name of the Job, with which those of pods start.
+func (o *listPane) cutsNames(p *widget.Paint) bool {
+	return p.Width < 120 && o.stats.prefixed && widget.Width(o.job.Name) > 12
+}
+
+func (o *listPane) cells(p *widget.Paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
+	name := layout.Plainly(pod.Name)
+	if o.cutsNames(p) {
+		name = layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, strings.TrimPrefix(pod.Name, o.job.Name)))
+	}
+	known := FailureText{pod.Failure, pod.Cause}
+	cause := known.short()
+	if o.stats.oneContainer {
+		cause = known.brief()
+	}
+	return widget.Present([]layout.Line{
+		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(section.Number(pod.Attempt)), stateCell(p, pod), layout.Plainly(cause), ruleCell(r, pod),
+		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), whenCell(p, pod), layout.Of(layout.Text(layout.Muted, pod.Node)),
+	}, o.hasColumn)
+}
+
+// stateCell is podState, in one word where there is little room.
+func stateCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
+	if pod.Ready && pod.State == string(corev1.PodRunning) && p.Width < 160 {
+		mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
+		return layout.Of(layout.Text(style, mark+" Ready"))
+	}
+	return section.PodState(&p.Frame, pod)
+}
+
+// numberOf is a number, or nothing for none.
+func numberOf(n *int32) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}

@@ -1,0 +1,113 @@
+package screen
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// Data is what screens draw: the latest Snapshot, and what is derived from it once.
+type Data struct {
+	// Snap is never nil; its Seq is 0 before the first came.
+	Snap *snapshot.Snapshot
+	// Job is the one that is open, nil until it has been read.
+	Job *Job
+	// Since is when the top screen was opened.
+	Since time.Time
+}
+
+// Job is a Report, and what is derived from it.
+type Job struct {
+	*explain.Report
+	Gone bool
+	// Map is nil for a NonIndexed Job.
+	Map *indexmap.Map
+	// samples are how much had succeeded when, for the ETA.
+	samples []eta.Progress
+	ETA     eta.ETA
+	// ETATotal is how many successes the ETA is about where fewer may do (successPolicy); else 0.
+	ETATotal  int32
+	PodCounts section.PodCounts
+}
+
+// Take shows another Snapshot. What it shares with the one before is not derived again.
+func (d *Data) Take(s *snapshot.Snapshot) {
+	before := d.Snap
+	d.Snap = s
+	switch {
+	case s.Job == nil || s.Job.Report == nil:
+		d.Job = nil
+		return
+	case d.Job != nil && d.Job.Report == s.Job.Report:
+		d.Job.Gone = s.Job.Gone
+		return
+	}
+	j := &Job{Report: s.Job.Report, Gone: s.Job.Gone, PodCounts: section.CountPods(s.Job.Report)}
+	if d.Job != nil && before != nil && before.Focus.Job == s.Focus.Job && d.Job.Job.UID == j.Job.UID {
+		j.samples = d.Job.samples
+	}
+	if j.Indexes != nil {
+		m := indexmap.New(j.Indexes)
+		j.Map = &m
+	}
+	j.estimate()
+	d.Job = j
+}
+
+// Open is the Job with a key if that is open, nil until it has been read.
+func (d *Data) Open(job snapshot.JobKey) *Job {
+	if d.Snap.Focus.Job != job {
+		return nil
+	}
+	return d.Job
+}
+
+// Waiting is shown while something is being read, and for how long that has taken.
+func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
+	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))
+	if waited := p.Now.Sub(d.Since).Round(time.Second); waited >= 2*time.Second {
+		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
+	}
+	return []layout.Line{nil, l}
+}
+
+// Done is how much has succeeded, of how much; total is 0 for a work queue.
+func (j *Job) Done() (done, total int32) { return j.PodCounts.Done(j.Report) }
+
+// Wait is the wait of a kind, nil if there is none.
+func (j *Job) Wait(kind explain.WaitKind) *explain.Wait {
+	for i := range j.Waits {
+		if j.Waits[i].Kind == kind {
+			return &j.Waits[i]
+		}
+	}
+	return nil
+}
+
+// IndexInfo is what a Report has about an index, nil if nothing.
+func IndexInfo(r *explain.Report, index int32) *explain.IndexInfo {
+	if r.Indexes == nil {
+		return nil
+	}
+	for i := range r.Indexes.Details {
+		if r.Indexes.Details[i].Index == index {
+			return &r.Indexes.Details[i]
+		}
+	}
+	return nil
+}
+
+// StateWord is the name of a state. Nothing is pending in a Job that has ended.
+func (j *Job) StateWord(state indexmap.State) string {
+	if state == indexmap.Pending && !j.Job.Finished.IsZero() {
+		return "not completed"
+	}
+	return state.Word()
+}

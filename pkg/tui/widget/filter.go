@@ -1,0 +1,151 @@
+package widget
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Filter chooses rows or lines that contain all of its words, ignoring case, and none of those
+// after "!".
+type Filter struct {
+	Text       string
+	have, lack []string
+}
+
+// Set changes the filter to the words of a text.
+func (f *Filter) Set(text string) {
+	*f = Filter{Text: text}
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		switch inverted, is := strings.CutPrefix(word, "!"); {
+		case !is:
+			f.have = append(f.have, word)
+		case inverted != "":
+			f.lack = append(f.lack, inverted)
+		}
+	}
+}
+
+// IsSet reports whether there are words.
+func (f *Filter) IsSet() bool { return len(f.have)+len(f.lack) > 0 }
+
+// Matches reports whether a row with these texts is chosen: each word may be in any of them.
+func (f *Filter) Matches(texts ...string) bool {
+	for _, word := range f.have {
+		if !oneHas(texts, word) {
+			return false
+		}
+	}
+	for _, word := range f.lack {
+		if oneHas(texts, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneHas(texts []string, word string) bool {
+	for _, text := range texts {
+		if hasFolded(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFolded reports whether a text contains a word in lower case, ignoring case. It is called
+// for thousands of rows in a frame, so it does not copy ASCII.
+func hasFolded(text, word string) bool {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf:
+			return strings.Contains(strings.ToLower(text), word)
+		case len(text)-i < len(word):
+			continue // Only to see whether all is ASCII: a capital may be longer than its small letter.
+		case foldedPrefix(text[i:], word):
+			return true
+		}
+	}
+	return word == ""
+}
+
+// foldedPrefix reports whether a text begins with a word in lower case, ignoring case.
+func foldedPrefix(text, word string) bool {
+	for i := range len(word) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Key asks for a filter, or clears it.
+func (f *Filter) Key(k tea.KeyPressMsg) (*Question, bool) {
+	switch {
+	case Matches(k, KeyFilter):
+		return &Question{Label: "/", Text: f.Text, Changed: f.Set}, true
+	case Matches(k, keyClear) && f.Text != "":
+		f.Set("")
+		return nil, true
+	}
+	return nil, false
+}
+
+// Keys are those that it uses now.
+func (f *Filter) Keys() []Binding {
+	if f.Text == "" {
+		return []Binding{KeyFilter}
+	}
+	return []Binding{KeyFilter, keyClear}
+}
+
+// Line is the filter, and how much of all it shows; nil without a filter.
+func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
+	if f.Text == "" {
+		return nil
+	}
+	l := layout.Of(
+		layout.Text(layout.Accent|layout.Bold, "/"+f.Text), layout.Textf(layout.Plain, "  %d of %d %s", shown, all, what),
+		layout.Text(layout.Muted, "  esc shows all"),
+	)
+	return p.Cut(l, p.Width)
+}
+
+// Highlight is a text with the words of the filter in reverse.
+func (f *Filter) Highlight(text string, style layout.Style) layout.Line {
+	lower := strings.ToLower(text)
+	if len(f.have) == 0 || len(lower) != len(text) {
+		return layout.Of(layout.Text(style, text))
+	}
+	var l layout.Line
+	for from := 0; from < len(text); {
+		at, n := nextWord(lower[from:], f.have)
+		if at < 0 {
+			return append(l, layout.Text(style, text[from:]))
+		}
+		if at > 0 {
+			l = append(l, layout.Text(style, text[from:from+at]))
+		}
+		l = append(l, layout.Text(style|layout.Reverse, text[from+at:from+at+n]))
+		from += at + n
+	}
+	return l
+}
+
+// nextWord is the place and the length of the first of the words; -1 if there is none.
+func nextWord(text string, words []string) (at, length int) {
+	at = -1
+	for _, word := range words {
+		if i := strings.Index(text, word); i >= 0 && (at < 0 || i < at || i == at && len(word) > length) {
+			at, length = i, len(word)
+		}
+	}
+	return at, length
+}

@@ -1,0 +1,62 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Paint is what a screen draws with: the frame and its height.
+type Paint struct {
+	section.Frame
+	Height int
+}
+
+// Sized is the same paint for a part of the screen.
+func (p *Paint) Sized(width, height int) *Paint {
+	part := *p
+	part.Width, part.Height = width, height
+	return &part
+}
+
+// Title is a heading with a rule up to the end of the line; note follows the title.
+func (p *Paint) Title(title, note string) layout.Line {
+	l := layout.Of(layout.Text(layout.Bold, title))
+	if note != "" {
+		l = append(l, layout.Text(layout.Muted, "  "+note))
+	}
+	return p.Rule(l)
+}
+
+// Section is the lines of a section below its title; nil without lines.
+func (p *Paint) Section(s section.Section) Block {
+	return Titled(p.Title(s.Title, s.Note), s.Lines)
+}
+
+// Rule is a heading of styled text, with a line up to the end.
+func (p *Paint) Rule(title layout.Line) layout.Line {
+	title = p.Cut(title, p.Width)
+	if missing := p.Width - title.Width() - 1; missing > 0 {
+		title = append(title, layout.Text(layout.Muted, " "+strings.Repeat(p.Glyphs.Rule, missing)))
+	}
+	return title
+}
+
+// Rows is the part of n rows from top on that fits into height lines, as the indexes of
+// its first row and of the one behind its last. A height below 0 is that of 0.
+func Rows(n, top, height int) (first, end int) {
+	height = max(0, height)
+	top = max(0, min(top, n-height))
+	return top, min(n, top+height)
+}
+
+// Width is that of a text once it is safe.
+func Width(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return layout.Of(layout.Text(layout.Plain, text)).Width()
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,58 @@
+package widget
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Scroll is the top line of text that is longer than the screen.
+type Scroll struct {
+	Top         int
+	Len, Height int
+}
+
+// Resize takes how many lines there are, and how many fit on the screen.
+func (s *Scroll) Resize(n, height int) {
+	s.Len, s.Height = n, max(1, height)
+	s.Top = max(0, min(s.Top, n-s.Height))
+}
+
+// Visible is the part of lines that is on the screen.
+func (s *Scroll) Visible(lines []layout.Line, height int) []layout.Line {
+	s.Resize(len(lines), height)
+	first, end := Rows(len(lines), s.Top, height)
+	return lines[first:end]
+}
+
+// Page is the part of lines that is on the screen. Its last line has how many are below.
+func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
+	shown := slices.Clone(s.Visible(lines, p.Height))
+	rest, last := len(lines)-s.Top-len(shown), len(shown)-1
+	if rest == 0 || last < 0 {
+		return shown
+	}
+	more := func(n int) layout.Line {
+		return layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, n))
+	}
+	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.Width {
+		shown[last] = layout.Spread(p.Width, shown[last], note, p.Glyphs.Ellipsis)
+		return shown
+	}
+	shown[last] = layout.Spread(p.Width, nil, more(rest+1), p.Glyphs.Ellipsis)
+	return shown
+}
+
+// Move scrolls by so many lines.
+func (s *Scroll) Move(by int) { s.Top = max(0, min(s.Top+by, s.Len-s.Height)) }
+
+// Key scrolls. It returns false for other keys.
+func (s *Scroll) Key(k tea.KeyPressMsg) bool {
+	by, known := stepOf(k, s.Len, s.Height)
+	if known {
+		s.Move(by)
+	}
+	return known
+}

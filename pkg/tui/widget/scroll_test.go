@@ -1,0 +1,44 @@
+package widget
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
+// it counts, if that is too long for both.
+func TestNoteThatThereIsMoreCutsNoText(t *testing.T) {
+	p := &Paint{Frame: section.Frame{Width: 20, Glyphs: layout.NewGlyphs(false)}, Height: 2}
+	lines := func(texts ...string) (out []layout.Line) {
+		for _, text := range texts {
+			out = append(out, layout.Plainly(text))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name  string
+		lines []layout.Line
+		want  string
+	}{
+		{"all fit", lines("one", strings.Repeat("2", 20)), "one|22222222222222222222"},
+		{"short", lines("one", "two", "three"), "one|two         ▼ 1 more"},
+		{"just fits", lines("one", strings.Repeat("2", 10), "three"), "one|2222222222  ▼ 1 more"},
+		{"too long", lines("one", strings.Repeat("2", 11), "three"), "one|            ▼ 2 more"},
+		{"nothing", nil, ""},
+	} {
+		var got []string
+		for _, l := range (&Scroll{}).Page(p, c.lines) {
+			got = append(got, l.String())
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, strings.Join(got, "|"), c.want)
+		}
+	}
+	s := &Scroll{Top: 1}
+	if page := s.Page(p, lines("one", strings.Repeat("2", 20), strings.Repeat("3", 20))); page[1].String() != strings.Repeat("3", 20) {
+		t.Errorf("the end is %q", page[1].String())
+	}
+}

@@ -1,0 +1,125 @@
+package widget
+
+import (
+	"cmp"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Sorting is the order of the rows of a table.
+type Sorting struct {
+	Orders   []Order
+	By       int
+	Reversed bool
+	// moved is true once the user has chosen a row other than the first, which then stays
+	// chosen in every order.
+	moved bool
+}
+
+// Order is one way to sort.
+type Order struct {
+	// Column is the header of the column, and Name what the order is called. Descending has
+	// the highest value first.
+	Column, Name string
+	Descending   bool
+}
+
+// key moves in the rows or changes their order. Unless a row was chosen, the cursor is on the
+// first one of another order.
+func (s *Sorting) key(k tea.KeyPressMsg, l *List) bool {
+	switch {
+	case l.Key(k):
+		s.moved = l.Cursor > 0
+	case !s.orderKey(k):
+		return false
+	case !s.moved:
+		*l = List{Len: l.Len, Height: l.Height}
+	}
+	return true
+}
+
+// wheel moves in the rows.
+func (s *Sorting) wheel(lines int, l *List) {
+	l.Move(lines)
+	s.moved = l.Cursor > 0
+}
+
+// orderKey changes the order.
+func (s *Sorting) orderKey(k tea.KeyPressMsg) bool {
+	switch {
+	case Matches(k, KeySort):
+		s.By, s.Reversed = (s.By+1)%len(s.Orders), false
+	case Matches(k, KeyReverse):
+		s.Reversed = !s.Reversed
+	default:
+		return false
+	}
+	return true
+}
+
+// descending reports whether the highest value comes first.
+func (s *Sorting) descending() bool { return s.Orders[s.By].Descending != s.Reversed }
+
+// sort sorts the numbers of items by the order; of equal items the lower number comes first.
+// Without compare, it keeps their order, or reverses it.
+func (s *Sorting) sort(rows []int32, compare func(a, b int32) int) {
+	switch {
+	case compare == nil && s.Reversed:
+		slices.Reverse(rows)
+	case compare == nil:
+	case s.descending():
+		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(compare(b, a), cmp.Compare(a, b)) })
+	default:
+		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
+	}
+}
+
+// Header is that of a column, with a mark if the table is sorted by it.
+func (s *Sorting) Header(p *Paint, column string) string {
+	if s.Orders[s.By].Column != column {
+		return column
+	}
+	return column + " " + s.Mark(p)
+}
+
+// Mark is the mark of the order: up or down.
+func (s *Sorting) Mark(p *Paint) string {
+	if s.descending() {
+		return p.Glyphs.Down
+	}
+	return p.Glyphs.Up
+}
+
+// line is "by name ▲": the column may have no room.
+func (s *Sorting) line(p *Paint) layout.Line {
+	return layout.Of(layout.Text(layout.Muted, "  by "+s.Orders[s.By].Name+" "+s.Mark(p)))
+}
+
+// Row puts the cursor before a row of a table, or the room for it.
+func Row(p *Paint, l layout.Line, chosen bool) layout.Line {
+	if !chosen {
+		return l.Indent(CursorWidth)
+	}
+	return append(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor), layout.Blank(1)), l.With(layout.Bold)...)
+}
+
+// CursorWidth is that of the cursor before rows.
+const CursorWidth = 2
+
+// Title is a title with counts and the order. If there is no room for the counts, they are on
+// lines of their own; otherwise, colon is before them.
+func (s *Sorting) Title(p *Paint, title layout.Line, colon string, counts layout.Line) []layout.Line {
+	parts := make([]layout.Line, len(counts))
+	for i := range counts {
+		parts[i] = counts[i : i+1]
+	}
+	by, rows := s.line(p), layout.Flow(parts, p.Width, 2)
+	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.Width {
+		title = append(append(title, layout.Text(layout.Muted, colon)), rows[0]...)
+		rows = nil
+	}
+	return append([]layout.Line{layout.Spread(p.Width, title, by, p.Glyphs.Ellipsis)}, rows...)
+}

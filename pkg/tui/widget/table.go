@@ -1,0 +1,97 @@
+package widget
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// Table shows items as rows that can be filtered and sorted, with a cursor on one of them.
+type Table struct {
+	Filter  Filter
+	Sorting Sorting
+	list    List
+	// rows are the numbers of the items that are shown, in their order.
+	rows []int32
+	// arranged is what the rows were made of.
+	arranged struct {
+		items    any
+		filter   string
+		by       int
+		reversed bool
+	}
+}
+
+// Key filters, sorts, or moves the cursor. It returns false for other keys.
+func (t *Table) Key(k tea.KeyPressMsg) (*Question, bool) {
+	if q, known := t.Filter.Key(k); known {
+		return q, true
+	}
+	return nil, t.Sorting.key(k, &t.list)
+}
+
+// Wheel moves the cursor.
+func (t *Table) Wheel(lines int) { t.Sorting.wheel(lines, &t.list) }
+
+// Keys are those for a row, and those that filter, sort, and copy.
+func (t *Table) Keys(row ...Binding) []Binding {
+	return append(append(row, t.Filter.Keys()...), KeySort, KeyReverse, KeyCopy)
+}
+
+// Arrange filters and sorts n items, unless the rows are already made of these items, which are
+// a pointer to what they were read from. compare returns how to compare two of them by the
+// chosen order, nil to keep their order.
+func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare func() func(a, b int32) int) {
+	now := t.arranged
+	now.items, now.filter, now.by, now.reversed = items, t.Filter.Text, t.Sorting.By, t.Sorting.Reversed
+	if now == t.arranged {
+		return
+	}
+	t.arranged = now
+	t.rows = make([]int32, 0, n)
+	for i := range int32(n) {
+		if !t.Filter.IsSet() || matches(i) {
+			t.rows = append(t.rows, i)
+		}
+	}
+	t.Sorting.sort(t.rows, compare())
+}
+
+// Len is how many rows there are.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Chosen is the item under the cursor, -1 if there is none.
+func (t *Table) Chosen() int32 {
+	if t.list.Cursor >= len(t.rows) {
+		return -1
+	}
+	return t.rows[t.list.Cursor]
+}
+
+// Lines are the header and as many rows as fit. keyOf names an item, so that the cursor stays
+// with it.
+func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) string, cells func(item int32) []layout.Line) []layout.Line {
+	t.list.Resize(len(t.rows), p.Height-1, func(row int) string { return keyOf(t.rows[row]) })
+	first, end := Rows(len(t.rows), t.list.Top, t.list.Height)
+	all := make([][]layout.Line, 0, end-first)
+	for _, item := range t.rows[first:end] {
+		all = append(all, cells(item))
+	}
+	header, lines := layout.Table(columns, all, p.Width-CursorWidth, p.Glyphs.Ellipsis)
+	out := []layout.Line{header.Indent(CursorWidth)}
+	for i, l := range lines {
+		out = append(out, Row(p, l, first+i == t.list.Cursor))
+	}
+	return out
+}
+
+// Present is the columns, or the cells of a row, that the table has.
+func Present[T any](all []T, has func(column int) bool) []T {
+	out := all[:0]
+	for i, c := range all {
+		if has(i) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
