@@ -11,12 +11,12 @@ func checkBackoffLimits(r *review) {
 		return
 	}
 	if most := int64(completions) * (int64(*perIndex) + 1); int64(*total) >= most {
-		r.add(Info, "both-limits", r.specPath(backoffPath), "leave backoffLimit out",
-			"backoffLimit is never reached: the indexes can fail %d times in all", most)
+		r.add(Info, "both-limits", r.specPath(backoffPath), "remove backoffLimit",
+			"backoffLimit is never exceeded: the indexes can fail at most %d times in total", most)
 		return
 	}
-	r.add(Warning, "both-limits", r.specPath(backoffPath), "leave backoffLimit out, or raise it",
-		"backoffLimit wins: failure %d fails the whole Job, whichever indexes the failures are of, even if they have retries left", int64(*total)+1)
+	r.add(Warning, "both-limits", r.specPath(backoffPath), "remove backoffLimit, or raise it",
+		"backoffLimit takes precedence: failure %d, in any index, fails the whole Job even if indexes have retries left", int64(*total)+1)
 }
 
 func checkBackoffLimitPerIndex(r *review) {
@@ -30,6 +30,6 @@ func checkBackoffLimitPerIndex(r *review) {
 	// D-16: the KEP excludes it, API servers accept it.
 	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		r.add(Warning, "limit-per-index-on-failure", path, "set restartPolicy: Never",
-			"with restartPolicy OnFailure, containers restart within their pod, and those failures do not count for the index")
+			"with restartPolicy OnFailure, containers restart in their pod, and those failures do not count against the index")
 	}
 }

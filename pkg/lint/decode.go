@@ -44,7 +44,7 @@ func (r *review) take(object runtime.Object) bool {
 		r.cronJob, r.path = o, field.NewPath("spec", "jobTemplate")
 		r.meta, r.spec = &o.Spec.JobTemplate.ObjectMeta, &o.Spec.JobTemplate.Spec
 	default:
-		r.reject("not-readable", nil, "give a Job or a CronJob", "not a batch/v1 Job or CronJob")
+		r.reject("not-readable", nil, "provide a Job or CronJob", "not a batch/v1 Job or CronJob")
 		return false
 	}
 	return true

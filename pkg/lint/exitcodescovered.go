@@ -113,8 +113,8 @@ func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesReq
 			reached = reached || s.has(code)
 		}
 		if !reached {
-			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it, here or there",
-				"the exit code %d is matched by an earlier rule", code)
+			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it from one of the rules",
+				"exit code %d is matched by an earlier rule", code)
 		}
 	}
 }

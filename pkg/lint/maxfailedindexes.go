@@ -16,9 +16,9 @@ func checkMaxFailedIndexes(r *review) {
 	completions, known := r.completions()
 	switch {
 	case known && *limit > completions:
-		r.reject("max-failed-above-completions", path, "use less than completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
+		r.reject("max-failed-above-completions", path, "use a value below completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
 	case known && *limit == completions && completions > 0:
-		r.add(Warning, "max-failed-never-exceeded", path, "use less than completions, or remove it", "more than %d indexes cannot fail: there are no more", *limit)
+		r.add(Warning, "max-failed-never-exceeded", path, "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
 	}
 }
 
@@ -28,7 +28,7 @@ func checkMaxFailedIndexesLimits(r *review) {
 	}
 	path, limit := r.specPath(maxFailedPath), r.spec.MaxFailedIndexes
 	if limit != nil && *limit > maxFailedIndexes {
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, at most %d are allowed", *limit, maxFailedIndexes)
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, maxFailedIndexes)
 		return
 	}
 	if completions, _ := r.completions(); completions <= manyCompletions || r.spec.BackoffLimitPerIndex == nil {
@@ -36,8 +36,8 @@ func checkMaxFailedIndexesLimits(r *review) {
 	}
 	switch {
 	case limit == nil:
-		r.reject("max-failed-missing", path, "add maxFailedIndexes", "with backoffLimitPerIndex and more than %d completions, maxFailedIndexes is needed", manyCompletions)
+		r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", manyCompletions)
 	case *limit > maxFailedMany:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, at most %d with more than %d completions", *limit, maxFailedMany, manyCompletions)
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, maxFailedMany, manyCompletions)
 	}
 }

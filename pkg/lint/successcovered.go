@@ -53,7 +53,7 @@ func checkSuccessRulesCovered(r *review) {
 		for at, earlier := range goals {
 			if g.implies(earlier) {
 				r.add(Info, "success-rule-never-first", r.successPath(i), "remove the rule, or move it up",
-					"rule %d is met whenever this one is, so this rule changes nothing", rules[at])
+					"rule %d is met whenever this one is, so this rule has no effect", rules[at])
 				break
 			}
 		}

@@ -24,13 +24,13 @@ func (r *review) notDecoded(content map[string]any, err error) {
 	path, wanted, value := field.NewPath(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)
 	fix := "write " + wanted
 	if wanted == "text" && !strings.HasPrefix(value, "a list") && !strings.HasPrefix(value, "an object") {
-		fix = "put it into quotes"
+		fix = "quote it"
 	}
 	if key, found := wrongEntry(content, wrong); found {
-		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, where the API has %s"+restSkipped, lastOf(path), value, wanted)
+		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, but the API expects %s"+restSkipped, lastOf(path), value, wanted)
 		return
 	}
-	r.reject("wrong-type", path, fix, "%s is %s here, where the API has %s"+restSkipped, wrong.Field, value, wanted)
+	r.reject("wrong-type", path, fix, "%s is %s, but the API expects %s"+restSkipped, wrong.Field, value, wanted)
 }
 
 // wrongEntry returns the first key of a string map, such as labels, whose value is not a string: the decoder names
