@@ -66,7 +66,7 @@ func (j *Job) notText(what, path string, value any) Problem {
 	if node := j.object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
 		written = node.Value
 	}
-	return Problem{Path: path, Text: fmt.Sprintf("%s is text; put %s into quotes", what, written), Unquoted: true}
+	return Problem{Path: path, Text: fmt.Sprintf("%s is text; quote %s", what, written), Unquoted: true}
 }
 
 func (j *Job) rules() []any {
@@ -100,7 +100,7 @@ func (j *Job) MoveNames() []error {
 // Without podFailurePolicy there are no rules, and no problems (PFN-12).
 func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	if len(names) > rulename.MaxRules { // checking each could take forever
-		return []Problem{{Path: rulesPath, Text: fmt.Sprintf("%d rules, at most %d are allowed", len(names), rulename.MaxRules)}}
+		return []Problem{{Path: rulesPath, Text: fmt.Sprintf("there are %d rules, but at most %d are allowed", len(names), rulename.MaxRules)}}
 	}
 	var problems []Problem
 	for _, v := range rulename.Validate(names) {
@@ -116,7 +116,7 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 		problems = append(problems, Problem{Path: AnnotationPath, Text: "annotation " + rulename.Annotation + ": " + v.String()})
 	}
 	if len(problems) == 0 && all && annotated != nil && names != nil && !slices.Equal(annotated, names) {
-		problems = append(problems, Problem{Path: AnnotationPath, Text: fmt.Sprintf("annotation %s: the rules have other names, namely %s; remove one of the two",
+		problems = append(problems, Problem{Path: AnnotationPath, Text: fmt.Sprintf("annotation %s: the rules have different names (%s); remove one of the two",
 			rulename.Annotation, rulename.Format(names))})
 	}
 	return problems

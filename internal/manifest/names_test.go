@@ -38,18 +38,18 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 		{ruled("", `{name: "1"}`, "{}"), "", []string{"f:7:14: rule 0", "index of rule 1"}},
 		{ruled("", "{name: exit-2}"), "", []string{"f:7:14: rule 0", "'-' is not allowed"}},
 		{ruled("", "{name: BackoffLimitExceeded}"), "", []string{"f:7:14: rule 0", "as a reason themselves"}},
-		{ruled("", "{name: 2}"), "", []string{"f:7:14: the name of a rule is text; put 2 into quotes"}},
-		{ruled("", "{name: yes}"), "", []string{"f:7:14: the name of a rule is text; put yes into quotes"}},
-		{ruled("", "{name: 0777}"), "", []string{"f:7:14: the name of a rule is text; put 0777 into quotes"}},
+		{ruled("", "{name: 2}"), "", []string{"f:7:14: the name of a rule is text; quote 2"}},
+		{ruled("", "{name: yes}"), "", []string{"f:7:14: the name of a rule is text; quote yes"}},
+		{ruled("", "{name: 0777}"), "", []string{"f:7:14: the name of a rule is text; quote 0777"}},
 		{ruled("", "{name: [A]}"), "", []string{"f:7:8: the name of a rule is text, not a list"}},
 		{ruled("", "{name: {A: 1}}"), "", []string{"f:7:8: the name of a rule is text, not an object"}},
 		{ruled("0=A", "{action: Count}"), "0=A", nil},
 		{ruled("1=B;0=A", "{name: A}", "{name: B}"), "0=A;1=B", nil},
-		{ruled("0=A", "{name: B}"), "0=A", []string{"f:3:89: annotation " + rulename.Annotation + ": the rules have other names, namely 0=B; remove one of the two"}},
-		{ruled("0=A", "{name: A}", "{name: B}"), "0=A", []string{"f:3:89: annotation", "namely 0=A;1=B"}},
+		{ruled("0=A", "{name: B}"), "0=A", []string{"f:3:89: annotation " + rulename.Annotation + ": the rules have different names (0=B); remove one of the two"}},
+		{ruled("0=A", "{name: A}", "{name: B}"), "0=A", []string{"f:3:89: annotation", "different names (0=A;1=B)"}},
 		{ruled("0=a-b", "{action: Count}"), "0=a-b", []string{"f:3:89: annotation " + rulename.Annotation + `: rule 0 "a-b": '-' is not allowed`}},
-		{ruled("7=A", "{action: Count}"), "7=A", []string{"f:3:89: annotation", "no such rule, the Job has 1"}},
-		{ruled("", slices.Repeat([]string{"{name: ~}"}, 21)...), "", []string{"f:6:5: 21 rules, at most 20"}},
+		{ruled("7=A", "{action: Count}"), "7=A", []string{"f:3:89: annotation", "no such rule; the Job has 1"}},
+		{ruled("", slices.Repeat([]string{"{name: ~}"}, 21)...), "", []string{"f:6:5: there are 21 rules, but at most 20"}},
 		// PFN-12: without rules, names mean nothing.
 		{"apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {" + rulename.Annotation + ": x}}", "x", nil},
 	} {
@@ -71,7 +71,7 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 
 // One name that cannot be read does not keep the others from being looked at, and does not make them other names.
 func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
-	const unreadable = "f:7:14: the name of a rule is text; put 2 into quotes"
+	const unreadable = "f:7:14: the name of a rule is text; quote 2"
 	for _, c := range []struct{ text, want string }{
 		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
 		{ruled("0=A;1=B", "{name: 2}", "{name: B}"), "[" + unreadable + "]"},
@@ -87,7 +87,7 @@ func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 	for rules, text := range map[string]string{"[{}]": "3", "[{name: A}]": "0x3", "[]": "yes"} {
 		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Job()
 		before := fmt.Sprint(job.Content["metadata"])
-		want := "[f:3:70: the annotation " + rulename.Annotation + " is text; put " + text + " into quotes]"
+		want := "[f:3:70: the annotation " + rulename.Annotation + " is text; quote " + text + "]"
 		if got := fmt.Sprint(job.MoveNames()); got != want || fmt.Sprint(job.Content["metadata"]) != before {
 			t.Errorf("%s: %s, want %s; %v", rules, got, want, job.Content["metadata"])
 		}
@@ -97,7 +97,7 @@ func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 // A thousand times too many rules are one problem, and no work.
 func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
 	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Job()
-	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, at most 20 are allowed") {
+	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, but at most 20 are allowed") {
 		t.Errorf("%d problems", len(problems))
 	}
 }

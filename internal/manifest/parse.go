@@ -56,11 +56,11 @@ func (d *document) parse() (map[string]any, error) {
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{d.place(d.root), "not readable: " + err.Error()}
+		return nil, &Error{d.place(d.root), "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{d.place(d.root), "not a Kubernetes object: it begins with apiVersion and kind"}
+		return nil, &Error{d.place(d.root), "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
 }
@@ -145,7 +145,7 @@ func (s *sizer) size(n *yaml.Node) (int64, error) {
 		}
 		if total += size; total > s.limit {
 			s.at = n
-			return 0, errors.New("aliases (*name) make it too long")
+			return 0, errors.New("aliases (*name) expand it too far")
 		}
 	}
 	return total, nil
@@ -174,7 +174,7 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
-				return &Error{d.place(key), fmt.Sprintf("the field %q is there already, in line %d", key.Value, first)}
+				return &Error{d.place(key), fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
 			lines[key.Value] = d.place(key).Line
 		}

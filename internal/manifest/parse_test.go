@@ -137,9 +137,9 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"binary", "\x7fELF\x00\x01", "f: not a text file in UTF-8"},
 		{"latin-1", "name: caf\xe9", "f: not a text file in UTF-8"},
-		{"text", "hello", "f:1:1: not a Kubernetes object: it begins with apiVersion and kind"},
-		{"list", "- a\n- b", "f:1:1: not a Kubernetes object: it begins with apiVersion and kind"},
-		{"number in JSON", head + "---\n" + `42`, "f:4:1: not a Kubernetes object: it begins with apiVersion and kind"},
+		{"text", "hello", "f:1:1: not a Kubernetes object: it must have apiVersion and kind"},
+		{"list", "- a\n- b", "f:1:1: not a Kubernetes object: it must have apiVersion and kind"},
+		{"number in JSON", head + "---\n" + `42`, "f:4:1: not a Kubernetes object: it must have apiVersion and kind"},
 		{"no kind", "apiVersion: v1", "f:1:1: not a Kubernetes object: it has no kind"},
 		{"no apiVersion", "\nkind: Job", "f:2:1: not a Kubernetes object: it has no apiVersion"},
 		{"kind is a number", "apiVersion: v1\nkind: 3", "f:1:1: not a Kubernetes object: it has no kind"},
@@ -148,11 +148,11 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"indentation", head + "spec:\n  a: 1\n b: 2", "f:4: not readable as YAML: did not find expected key"},
 		{"second document", head + "---\n" + head + "spec: [", "f:6: not readable as YAML: did not find expected node content"},
 		{"tab", head + "spec:\n\ta: 1", "f:4: not readable as YAML: found character that cannot start any token"},
-		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: the field "spec" is there already, in line 3`},
+		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: duplicate field "spec", first used in line 3`},
 		{"unknown anchor", head + "spec: *a", "f:1: not readable as YAML: unknown anchor 'a' referenced"},
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
-		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: the field "a" is there already, in line 2`},
-		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: the field "<<" is there already, in line 1`},
+		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2`},
+		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1`},
 		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1: not readable as YAML: did not find expected ',' or '}'"},
 	} {
 		_, problems := Parse("f", []byte(c.text))
@@ -180,7 +180,7 @@ func TestAliasesThatMultiplyAreRefused(t *testing.T) {
 	long := "apiVersion: v1\nkind: A\na: &a " + strings.Repeat("x", 1<<20) + "\nb: [*a, *a, *a, *a, *a, *a]\nc: [" + strings.Repeat("y, ", 5000) + "y]\n"
 	for name, text := range map[string]string{"bomb": bomb.String(), "long": long} {
 		_, problems := Parse("f", []byte(text))
-		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "aliases (*name) make it too long") {
+		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "aliases (*name) expand it too far") {
 			t.Errorf("%s: %.300v", name, problems)
 		}
 	}

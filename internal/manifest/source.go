@@ -65,7 +65,7 @@ func (o Options) expand(name string) ([]string, error) {
 	case name == "-":
 		return []string{Stdin}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		return nil, fmt.Errorf("%s: URLs are not read; fetch it first: curl -fsSL '%s' | kubectl batchjob %s -f -",
+		return nil, fmt.Errorf("%s: URLs are not supported; fetch it first: curl -fsSL '%s' | kubectl batchjob %s -f -",
 			name, strings.ReplaceAll(name, "'", "%27"), o.Verb)
 	}
 	info, err := os.Stat(name)
@@ -110,7 +110,7 @@ func (o Options) folder(root string) ([]string, error) {
 		return nil, readError(root, err)
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: no .json, .yaml or .yml file in this folder%s", root, map[bool]string{false: "; --recursive looks into its folders"}[o.Recursive])
+		return nil, fmt.Errorf("%s: no .json, .yaml or .yml file in this folder%s", root, map[bool]string{false: "; --recursive also searches its folders"}[o.Recursive])
 	}
 	return paths, nil
 }
@@ -149,7 +149,7 @@ func (o Options) readAll(path string) ([]byte, error) {
 	case err != nil:
 		return nil, readError(path, err)
 	case len(data) > MaxSize:
-		return nil, fmt.Errorf("%s: larger than %d MiB, which is no manifest", path, MaxSize>>20)
+		return nil, fmt.Errorf("%s: larger than %d MiB, too large for a manifest", path, MaxSize>>20)
 	}
 	return data, nil
 }

@@ -53,10 +53,10 @@ func TestFilesAreFoundAsKubectlFindsThem_CLI_08(t *testing.T) {
 		{[]string{"gone.yaml", "a.yml"}, false, "A", `the path "DIR/gone.yaml" does not exist`},
 		{[]string{"gone-*"}, false, "", `the path "DIR/gone-*" does not exist`},
 		{[]string{"[a"}, false, "", `the pattern "DIR/[a" cannot be read: syntax error in pattern`},
-		{[]string{"empty"}, false, "", "DIR/empty: no .json, .yaml or .yml file in this folder; --recursive looks into its folders"},
+		{[]string{"empty"}, false, "", "DIR/empty: no .json, .yaml or .yml file in this folder; --recursive also searches its folders"},
 		{[]string{"empty"}, true, "", "DIR/empty: no .json, .yaml or .yml file in this folder"},
 		{[]string{"d.txt"}, false, "", "DIR/d.txt:1: not readable as YAML: did not find expected node content"},
-		{[]string{"https://example.com/a.yaml", "a.yml"}, false, "A", "https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -"},
+		{[]string{"https://example.com/a.yaml", "a.yml"}, false, "A", "https://example.com/a.yaml: URLs are not supported; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -"},
 		{[]string{"b.yaml/x"}, false, "", "cannot read DIR/b.yaml/x: not a directory"},
 	} {
 		var files []string
@@ -92,7 +92,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestSizeIsBounded(t *testing.T) {
 	objects, problems := Read(t.Context(), Options{Files: []string{"-"}, Stdin: endless{}})
-	if len(objects) != 0 || errorText(problems) != "<stdin>: larger than 16 MiB, which is no manifest" {
+	if len(objects) != 0 || errorText(problems) != "<stdin>: larger than 16 MiB, too large for a manifest" {
 		t.Errorf("%d objects, %v", len(objects), problems)
 	}
 }

@@ -31,14 +31,14 @@ func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if token = strings.TrimSpace(token); !found || token == "" {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
 			return
 		}
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
 		default:
-			http.Error(w, "too many ask at once who may read this", http.StatusTooManyRequests)
+			http.Error(w, "too many permission checks at once", http.StatusTooManyRequests)
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
@@ -49,10 +49,10 @@ func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 		}
 		switch {
 		case errors.Is(err, errDenied):
-			http.Error(w, "this user may not get "+r.URL.Path, http.StatusForbidden)
+			http.Error(w, "this user has no permission to get "+r.URL.Path, http.StatusForbidden)
 		case err != nil:
-			klog.FromContext(r.Context()).Error(err, "Cannot find out who may read", "path", r.URL.Path)
-			http.Error(w, "the API server cannot be asked who may read this", http.StatusServiceUnavailable)
+			klog.FromContext(r.Context()).Error(err, "Cannot check who may read", "path", r.URL.Path)
+			http.Error(w, "the API server cannot check who may read this", http.StatusServiceUnavailable)
 		case user == nil:
 			http.Error(w, "this token is not valid", http.StatusUnauthorized)
 		default:

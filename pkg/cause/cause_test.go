@@ -52,7 +52,7 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 		{"restarted, not deleted", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7}}, nil,
 			"Container main exited with code 3"},
 		{"evicted", reconcile.Pod{Phase: "Failed", FailReason: "Evicted"}, nil, "Pod failed: Evicted"},
-		{"nobody knows", reconcile.Pod{Phase: "Failed"}, nil, "Pod failed, and no container tells why"},
+		{"nobody knows", reconcile.Pod{Phase: "Failed"}, nil, "Pod failed, and no container shows why"},
 		{"no rule", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}}, none, "Container main exited with code 3; no rule of the podFailurePolicy matched"},
 		{
 			"a rule with a name", reconcile.Pod{Terminated: []failurepolicy.Container{exited("side", 1, ""), exited("main", 3, "Error")}},
@@ -131,7 +131,7 @@ func TestShort(t *testing.T) {
 		"condition DisruptionTarget":                     {Condition: corev1.DisruptionTarget},
 		"Pod was deleted before it ended, exit 3 before": {DeletedRunning: true, Restarted: cause.Exit{Container: "main", ExitCode: 3}},
 		"Pod failed: Evicted":                            {PodReason: "Evicted"},
-		"Pod failed, and no container tells why":         {},
+		"Pod failed, and no container shows why":         {},
 	} {
 		if got := f.Short(); got != want {
 			t.Errorf("%q, want %q", got, want)

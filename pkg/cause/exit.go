@@ -19,23 +19,23 @@ func Signal(code int32) string {
 
 // reasonMeanings are those of the reasons that container runtimes and kubelets give.
 var reasonMeanings = map[string]string{
-	"OOMKilled":              "killed because it used more memory than its limit, or than the node had",
+	"OOMKilled":              "it used more memory than its limit, or the node ran out of memory",
 	"StartError":             "the container could not be started",
 	"ContainerCannotRun":     "the container could not be started",
-	"ContainerStatusUnknown": "its end was not seen, the node was away or rebooted",
+	"ContainerStatusUnknown": "how it ended is unknown: the node was unreachable or rebooted",
 	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
 }
 
 // codeMeanings are those of exit codes that shells, runtimes and signals give.
 var codeMeanings = map[int32]string{
 	125: "the container runtime failed to run the command",
-	126: "the command was found and could not be executed: a missing permission or a wrong format",
+	126: "the command was found but could not be executed: missing permission or wrong format",
 	127: "the command was not found in the image",
 	130: "it was interrupted",
-	134: "it gave up by itself, as after a failed assertion",
-	137: "it did not end in its grace period, or the node was short of memory",
-	139: "it used memory that was not its own, a bug in native code",
-	143: "it was asked to end, by a deletion, an eviction or a node that shuts down",
+	134: "it aborted, as after a failed assertion",
+	137: "it did not stop within its grace period, or the node ran low on memory",
+	139: "it accessed invalid memory, a bug in native code",
+	143: "it was asked to stop by a deletion, an eviction or a node shutdown",
 }
 
 // Meaning says in words what an exit code means, with the reason that the runtime gave
@@ -64,7 +64,7 @@ func meaning(code int32, reason string) (text, signal string) {
 		return m, signal
 	}
 	if signal != "" {
-		return "a signal ended it", signal
+		return "it was terminated by a signal", signal
 	}
 	return "", ""
 }

@@ -26,7 +26,7 @@ func (f Failure) what() string {
 	case f.PodReason != "":
 		return "Pod failed: " + f.PodReason
 	}
-	return "Pod failed, and no container tells why"
+	return "Pod failed, and no container shows why"
 }
 
 func (f Failure) exitText() string {
@@ -97,7 +97,7 @@ func (c Cause) Text() string {
 }
 
 // Others begins the message of the event of all causes that have none of their own.
-const Others = "Pods failed for more causes than have an event of their own; this one counts the others."
+const Others = "Pods failed for too many causes to have an event each; this event counts the rest."
 
 // Message is the text of an event about pods that failed for the cause.
 func (r Record) Message() string {

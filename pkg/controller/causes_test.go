@@ -83,7 +83,7 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
 		"no policy, deleted, restarted": {ourJob(1), deleted(restartedPod("p", 7)),
 			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
-		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container tells why"},
+		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container shows why"},
 		"no policy, the kubelet's word": {ourJob(1), withReason(failedPod("p"), "UnexpectedAdmissionError"), "Pod failed: UnexpectedAdmissionError"},
 		"no rule":                       {policyJob(), failedPod("p", exited("main", 1, "")), "Container main exited with code 1; no rule of the podFailurePolicy matched"},
 		"rule with a name": {policyJob(), failedPod("p", exited("side", 1, ""), exited("main", 137, "OOMKilled")),

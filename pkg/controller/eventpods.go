@@ -55,7 +55,7 @@ const (
 	verbDelete  podVerb = "deleting"
 	verbRelease podVerb = "removing the finalizer of"
 	verbAdopt   podVerb = "adopting"
-	verbDisown  podVerb = "letting go of"
+	verbDisown  podVerb = "releasing"
 )
 
 func (n *podEvents) podCreated(name string) { n.with(func() { n.created = append(n.created, name) }) }

@@ -212,7 +212,7 @@ func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	for _, want := range []string{`Error adopting pod a: pods "a" is forbidden`, `Error letting go of pod u: pods "u" is forbidden`} {
+	for _, want := range []string{`Error adopting pod a: pods "a" is forbidden`, `Error releasing pod u: pods "u" is forbidden`} {
 		if !slices.ContainsFunc(said.texts, func(text string) bool { return strings.HasPrefix(text, "Warning FailedPatch: "+want) }) {
 			t.Errorf("not said: %s\nbut %q", want, said.texts)
 		}

@@ -40,7 +40,7 @@ func storedEvents(before, after *batchv1.Job, found *reconcile.Findings) (events
 			events = append(events, event{corev1.EventTypeNormal, eventCompleted, "Job completed"})
 			if f := found.TooManySucceeded; f != nil {
 				events = append(events, event{corev1.EventTypeWarning, eventTooManySucceeded, fmt.Sprintf(
-					"%d pods succeeded, and spec.completions asks for %d; the Job is complete all the same", f.Succeeded, f.Completions)})
+					"%d pods succeeded, but spec.completions is %d; the Job is complete anyway", f.Succeeded, f.Completions)})
 			}
 		case t == batchv1.JobSuspended && c.Status == corev1.ConditionTrue:
 			events = append(events, event{corev1.EventTypeNormal, eventSuspended, c.Message})
@@ -58,13 +58,13 @@ func findingEvents(found *reconcile.Findings) (events []event) {
 		warn(eventInvalidRuleNames, "annotation "+rulename.Annotation+" is ignored: "+violationsText(found.Violations))
 	}
 	if found.RestartsNotPerIndex {
-		warn(eventRestartsNotPerIndex, "backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count")
+		warn(eventRestartsNotPerIndex, "backoffLimitPerIndex counts failed pods; with restartPolicy OnFailure, containers restart in their pod, and their failures do not count")
 	}
 	if found.UnknownMode != "" {
 		warn(eventUnknownMode, "Skipped Job sync because completion mode is unknown: "+string(found.UnknownMode))
 	}
 	if asked := found.UnsupportedScheduling; asked != "" {
-		warn(reconcile.ReasonSchedulingNotSupported, "No pods are created: the Job asks for workload-aware scheduling ("+asked+"), which this controller does not support")
+		warn(reconcile.ReasonSchedulingNotSupported, "No pods are created: the Job requests workload-aware scheduling ("+asked+"), which this controller does not support")
 	}
 	return events
 }

@@ -30,7 +30,7 @@ func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 	}{
 		"failed": {after: with(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy_x", "m"), want: []event{{"Warning", "PodFailurePolicy_x", "m"}}},
 		"more than enough": {complete, reconcile.Findings{TooManySucceeded: &reconcile.TooManySucceeded{Succeeded: 3, Completions: 2}}, []event{completed,
-			{"Warning", "TooManySucceededPods", "3 pods succeeded, and spec.completions asks for 2; the Job is complete all the same"}}},
+			{"Warning", "TooManySucceededPods", "3 pods succeeded, but spec.completions is 2; the Job is complete anyway"}}},
 		"complete":  {after: complete, want: []event{completed}},
 		"suspended": {after: with(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended"), want: []event{{"Normal", "Suspended", "Job suspended"}}},
 		"resumed":   {after: with(batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed"), want: []event{{"Normal", "Resumed", "Job resumed"}}},
@@ -57,9 +57,9 @@ func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	plan := reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig())
 	want := []event{
-		{"Warning", "InvalidPodFailurePolicyRuleNames", `annotation ` + rulename.Annotation + ` is ignored: entry "0=b": rule 0 has an entry already`},
+		{"Warning", "InvalidPodFailurePolicyRuleNames", `annotation ` + rulename.Annotation + ` is ignored: entry "0=b": rule 0 already has an entry`},
 		{"Warning", "BackoffLimitPerIndexOnFailure",
-			"backoffLimitPerIndex counts pods that fail; with restartPolicy OnFailure containers are restarted in their pod, and their failures do not count"},
+			"backoffLimitPerIndex counts failed pods; with restartPolicy OnFailure, containers restart in their pod, and their failures do not count"},
 	}
 	if got := findingEvents(&plan.Findings); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
@@ -94,5 +94,5 @@ func TestUnsupportedSchedulingIsSaidOnce_JOB_64(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	said.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
+	said.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

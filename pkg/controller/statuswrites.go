@@ -138,7 +138,7 @@ func (s *jobSync) noteForeignStatus(ctx context.Context) {
 		return // An earlier leader, whose last write arrived late.
 	}
 	s.emitOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
-		"Somebody else than this controller wrote the status of this Job (%s); if that was a second controller, both undo each other's work", by)})
+		"Another client wrote the status of this Job (%s); if it is a second controller, the two undo each other's work", by)})
 }
 
 // otherManagers returns the field managers of the status other than this program.

@@ -50,7 +50,7 @@ type Pod struct {
 	Grace     time.Duration
 	// Message is status.message, and StatusReason status.reason.
 	Message, StatusReason string
-	// Unschedulable is why no node takes the pod (condition PodScheduled), with its time.
+	// Unschedulable is why no node can take the pod (condition PodScheduled), with its time.
 	Unschedulable    string
 	UnscheduledSince time.Time
 	// Scheduling says that a scheduler has looked at the pod.

@@ -64,7 +64,7 @@ func NodeTrouble(n *corev1.Node) string {
 			continue
 		}
 		if c.Status == corev1.ConditionUnknown {
-			return "it does not answer"
+			return "it does not respond"
 		}
 		return fmt.Sprintf("it is not ready: %s", c.Reason)
 	}

@@ -227,7 +227,7 @@ const (
 	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
 	ProblemNoPodGroup        ProblemKind = "NoPodGroup"        // spec.scheduling asks for one
 	ProblemDeleting          ProblemKind = "Deleting"          // the Job is being deleted
-	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node takes the pod
+	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node can take the pod
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be had
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made

@@ -48,7 +48,7 @@ type SuccessRule struct {
 	Met  bool   `json:"met,omitempty"`
 	// Impossible says that too many of its indexes have failed, or that it can never be met.
 	Impossible bool `json:"impossible,omitempty"`
-	// Text is "3 of 5 of indexes 1-9".
+	// Text is "3 of 5 (indexes 1-9)".
 	Text string `json:"text"`
 }
 

@@ -13,12 +13,12 @@ func checkBackoffLimits(r *review) {
 		return
 	}
 	if most := int64(completions) * (int64(*perIndex) + 1); int64(*total) >= most {
-		r.add(Info, "both-limits", r.specPath(backoffPath), "leave backoffLimit out",
-			"backoffLimit is never reached: the indexes can fail %d times in all", most)
+		r.add(Info, "both-limits", r.specPath(backoffPath), "remove backoffLimit",
+			"backoffLimit is never exceeded: the indexes can fail at most %d times in total", most)
 		return
 	}
-	r.add(Warning, "both-limits", r.specPath(backoffPath), "leave backoffLimit out, or raise it",
-		"backoffLimit wins: failure %d fails the whole Job, whichever indexes the failures are of, even if they have retries left", int64(*total)+1)
+	r.add(Warning, "both-limits", r.specPath(backoffPath), "remove backoffLimit, or raise it",
+		"backoffLimit takes precedence: failure %d, in any index, fails the whole Job even if indexes have retries left", int64(*total)+1)
 }
 
 func checkBackoffLimitPerIndex(r *review) {
@@ -32,7 +32,7 @@ func checkBackoffLimitPerIndex(r *review) {
 	// D-16: the KEP excludes it, API servers accept it.
 	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		r.add(Warning, "limit-per-index-on-failure", path, "set restartPolicy: Never",
-			"with restartPolicy OnFailure, containers restart within their pod, and those failures do not count for the index")
+			"with restartPolicy OnFailure, containers restart in their pod, and those failures do not count against the index")
 	}
 }
 
@@ -52,9 +52,9 @@ func checkMaxFailedIndexes(r *review) {
 	completions, known := r.completions()
 	switch {
 	case known && *limit > completions:
-		r.reject("max-failed-above-completions", path, "use less than completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
+		r.reject("max-failed-above-completions", path, "use a value below completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
 	case known && *limit == completions && completions > 0:
-		r.add(Warning, "max-failed-never-exceeded", path, "use less than completions, or remove it", "more than %d indexes cannot fail: there are no more", *limit)
+		r.add(Warning, "max-failed-never-exceeded", path, "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
 	}
 }
 
@@ -64,7 +64,7 @@ func checkMaxFailedIndexesLimits(r *review) {
 	}
 	path, limit := r.specPath(maxFailedPath), r.spec.MaxFailedIndexes
 	if limit != nil && *limit > maxFailedIndexes {
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, at most %d are allowed", *limit, maxFailedIndexes)
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, maxFailedIndexes)
 		return
 	}
 	if completions, _ := r.completions(); completions <= manyCompletions || r.spec.BackoffLimitPerIndex == nil {
@@ -72,8 +72,8 @@ func checkMaxFailedIndexesLimits(r *review) {
 	}
 	switch {
 	case limit == nil:
-		r.reject("max-failed-missing", path, "add maxFailedIndexes", "with backoffLimitPerIndex and more than %d completions, maxFailedIndexes is needed", manyCompletions)
+		r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", manyCompletions)
 	case *limit > maxFailedMany:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, at most %d with more than %d completions", *limit, maxFailedMany, manyCompletions)
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, maxFailedMany, manyCompletions)
 	}
 }

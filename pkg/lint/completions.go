@@ -49,9 +49,9 @@ func checkCompletionsMissing(r *review) {
 func checkNoPods(r *review) {
 	switch {
 	case isZero(r.spec.Completions):
-		r.add(Info, "no-completions", r.specPath(completionsPath), "leave completions out, or use 1 or more", "with completions 0 the Job is complete at once, without any pod")
+		r.add(Info, "no-completions", r.specPath(completionsPath), "remove completions, or use 1 or more", "with completions 0, the Job completes immediately without running any pods")
 	case isZero(r.spec.Parallelism):
-		r.add(Info, "no-parallelism", r.specPath(parallelismPath), "use suspend: true, if it is to wait", "with parallelism 0 the Job starts no pod until somebody raises it")
+		r.add(Info, "no-parallelism", r.specPath(parallelismPath), "use suspend: true to make it wait", "with parallelism 0, the Job starts no pods until parallelism is raised")
 	}
 }
 
@@ -64,7 +64,7 @@ func checkParallelism(r *review) {
 	}
 	path := r.specPath(parallelismPath)
 	if completions != nil && *completions > 0 && *parallelism > *completions {
-		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "no more than %d pods run at a time, one for each completion", *completions)
+		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "at most %d pods run at a time, one for each completion", *completions)
 	}
 	if !r.indexed() {
 		return
@@ -72,12 +72,12 @@ func checkParallelism(r *review) {
 	many := completions != nil && *completions > manyCompletions && *parallelism > maxParallelismMany
 	switch {
 	case *parallelism > maxParallelism:
-		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, an Indexed Job's at most %d", *parallelism, maxParallelism)
+		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, maxParallelism)
 	case many && r.spec.BackoffLimitPerIndex != nil:
 		r.reject("parallelism-too-high", path, "lower parallelism, or split the Job",
-			"parallelism is %d, at most %d with backoffLimitPerIndex and more than %d completions", *parallelism, maxParallelismMany, manyCompletions)
+			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, maxParallelismMany, manyCompletions)
 	case many:
 		r.add(Warning, "status-too-large", path, "lower parallelism to 10000, or split the Job",
-			"the list of completed indexes may get too long for the Job's status")
+			"the list of completed indexes may become too long for the Job's status")
 	}
 }

@@ -33,7 +33,7 @@ func checkCronJob(r *review) {
 	}
 	if _, found := r.cronJob.Annotations[annotation]; found {
 		r.add(Warning, "names-on-cronjob", field.NewPath("metadata", "annotations").Key(annotation), "move it to spec.jobTemplate.metadata.annotations",
-			"names of rules have no effect on the CronJob itself")
+			"rule names have no effect on the CronJob itself")
 	}
 }
 
@@ -47,12 +47,12 @@ func checkSchedule(r *review) {
 		return
 	}
 	if strings.Contains(text, "TZ") {
-		r.reject("schedule-invalid", path, "use the field timeZone", "a schedule cannot have a time zone")
+		r.reject("schedule-invalid", path, "use the timeZone field", "a schedule cannot contain a time zone")
 		return
 	}
 	// The parser is the API server's. It may panic on a time zone.
 	if _, err := cron.ParseStandard(text); err != nil {
-		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q cannot be read: %v", shorten(text), err)
+		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q is invalid: %v", shorten(text), err)
 	}
 }
 
@@ -60,13 +60,13 @@ func checkTimeZone(r *review) {
 	if r.cronJob == nil || r.cronJob.Spec.TimeZone == nil {
 		return
 	}
-	const fix = "use a name of the IANA time zone database, such as Europe/Berlin, or Etc/UTC"
+	const fix = "use a name from the IANA time zone database, such as Europe/Berlin or Etc/UTC"
 	zone, path := *r.cronJob.Spec.TimeZone, field.NewPath("spec", "timeZone")
 	switch {
 	case zone == "":
-		r.reject("time-zone-unknown", path, fix+"; or leave it out", "timeZone is empty")
+		r.reject("time-zone-unknown", path, fix+", or remove it", "timeZone is empty")
 	case strings.EqualFold(zone, "Local"):
-		r.reject("time-zone-unknown", path, fix, "timeZone %q is not the same everywhere", zone)
+		r.reject("time-zone-unknown", path, fix, "timeZone %q differs between machines", zone)
 	default:
 		if _, err := time.LoadLocation(zone); err != nil {
 			r.reject("time-zone-unknown", path, fix, "there is no time zone %q", shorten(zone))

@@ -45,7 +45,7 @@ func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 
 // A schedule with a time zone is told apart from one that cannot be read: there is a field for it.
 func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
-	const want = "spec.schedule: a schedule cannot have a time zone (use the field timeZone)"
+	const want = "spec.schedule: a schedule cannot contain a time zone (use the timeZone field)"
 	if got := texts(t, cronJob(`schedule: "CRON_TZ=UTC 0 3 * * *"`), "schedule-invalid"); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
 	}
@@ -65,7 +65,7 @@ func TestSchedules_JOB_40(t *testing.T) {
 		"@every x": `failed to parse duration @every x: time: invalid duration "x"`, "@often": "unrecognized descriptor: @often",
 	} {
 		if want != "" {
-			want = fmt.Sprintf("spec.schedule: the schedule %q cannot be read: %s (write minute, hour, day of month, month and day of week, such as \"0 3 * * *\")", schedule, want)
+			want = fmt.Sprintf("spec.schedule: the schedule %q is invalid: %s (write minute, hour, day of month, month and day of week, such as \"0 3 * * *\")", schedule, want)
 		}
 		got := texts(t, cronJob(fmt.Sprintf("schedule: %q", schedule)), "schedule-invalid")
 		if strings.Join(got, "\n") != want {

@@ -48,7 +48,7 @@ func (r *review) take(object runtime.Object) bool {
 		r.cronJob, r.path = o, field.NewPath("spec", "jobTemplate")
 		r.meta, r.spec = &o.Spec.JobTemplate.ObjectMeta, &o.Spec.JobTemplate.Spec
 	default:
-		r.reject("not-readable", nil, "give a Job or a CronJob", "not a batch/v1 Job or CronJob")
+		r.reject("not-readable", nil, "provide a Job or CronJob", "not a batch/v1 Job or CronJob")
 		return false
 	}
 	return true
@@ -85,13 +85,13 @@ func (r *review) notDecoded(content map[string]any, err error) {
 	path, wanted, value := field.NewPath(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)
 	fix := "write " + wanted
 	if wanted == "text" && !strings.HasPrefix(value, "a list") && !strings.HasPrefix(value, "an object") {
-		fix = "put it into quotes"
+		fix = "quote it"
 	}
 	if key, found := wrongEntry(content, wrong); found {
-		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, where the API has %s"+restSkipped, lastOf(path), value, wanted)
+		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, but the API expects %s"+restSkipped, lastOf(path), value, wanted)
 		return
 	}
-	r.reject("wrong-type", path, fix, "%s is %s here, where the API has %s"+restSkipped, wrong.Field, value, wanted)
+	r.reject("wrong-type", path, fix, "%s is %s, but the API expects %s"+restSkipped, wrong.Field, value, wanted)
 }
 
 // wrongEntry returns the first key of a string map, such as labels, whose value is not a string: the decoder names

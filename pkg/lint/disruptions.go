@@ -31,8 +31,8 @@ func checkDisruptions(r *review) {
 		if disruptions < 0 {
 			r.disruptionsForgotten(i)
 		} else if rules[disruptions].Action != rules[i].Action {
-			r.add(Warning, "disruption-rule-too-late", r.rulePath(i), "move the rule for DisruptionTarget up, to the begin of the rules",
-				"rule %d also matches pods that are preempted or evicted, which end with %d or %d: rule %d, which is for them, comes too late", i, exitKilled, exitTerminated, disruptions)
+			r.add(Warning, "disruption-rule-too-late", r.rulePath(i), "move the rule for DisruptionTarget to the beginning of the rules",
+				"rule %d also matches preempted or evicted pods, which exit with %d or %d, so rule %d, which is meant for them, never applies", i, exitKilled, exitTerminated, disruptions)
 		}
 	}
 }
@@ -46,8 +46,8 @@ func (r *review) disruptionsForgotten(i int) {
 	if ends == "" {
 		return
 	}
-	r.add(Info, "disruption-not-ignored", r.rulePath(i), "add a first rule with the action Ignore for the condition DisruptionTarget",
-		"%s when a pod is preempted or evicted, too: its containers end with %d or %d, which rule %d matches", ends, exitKilled, exitTerminated, i)
+	r.add(Info, "disruption-not-ignored", r.rulePath(i), "add a first rule with action Ignore for the condition DisruptionTarget",
+		"%s also when a pod is preempted or evicted: its containers exit with %d or %d, which rule %d matches", ends, exitKilled, exitTerminated, i)
 }
 
 func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {

@@ -12,12 +12,12 @@ func checkManagedBy(r *review) {
 		return
 	}
 	value, path := *r.spec.ManagedBy, r.specPath("managedBy")
-	const fix = "write a domain, '/' and a path, such as batchjob.dev/controller"
+	const fix = "use a domain, '/' and a path, such as batchjob.dev/controller"
 	if problems := validation.IsDomainPrefixedPath(path, value); len(problems) > 0 {
 		r.reject("managed-by-invalid", path, fix, "managedBy %q: %s", value, problems[0].Detail)
 	}
 	if len(value) > maxManagedBy {
-		r.reject("managed-by-invalid", path, "choose a shorter one", "managedBy has %d bytes, at most %d are allowed", len(value), maxManagedBy)
+		r.reject("managed-by-invalid", path, "use a shorter name", "managedBy is %d bytes long, but at most %d are allowed", len(value), maxManagedBy)
 	}
 }
 

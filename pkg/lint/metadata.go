@@ -23,19 +23,19 @@ func checkName(r *review) {
 	}
 	if meta.Name == "" {
 		if meta.GenerateName == "" {
-			r.reject("name-missing", path, "add metadata.name or metadata.generateName", "it has no name")
+			r.reject("name-missing", path, "add metadata.name or metadata.generateName", "the object has no name")
 		}
 		return
 	}
 	for _, problem := range validation.IsDNS1123Subdomain(meta.Name) {
-		r.reject("name-invalid", path, "use lower case letters, digits, '-' and '.'", "the name %q is not allowed: %s", meta.Name, problem)
+		r.reject("name-invalid", path, "use lowercase letters, digits, '-' and '.'", "the name %q is not allowed: %s", meta.Name, problem)
 		return
 	}
 	switch n := len(meta.Name); {
 	case r.cronJob != nil && n > maxCronJobName:
-		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, a CronJob's at most %d", n, maxCronJobName)
+		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but a CronJob's name may have at most %d", n, maxCronJobName)
 	case r.cronJob == nil && !r.manualSelector() && n > maxLabel:
-		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, and must fit into a label of the pods, which has at most %d", n, maxLabel)
+		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but must fit into a pod label, which may have at most %d", n, maxLabel)
 	}
 	r.checkHostname(meta.Name, path)
 }

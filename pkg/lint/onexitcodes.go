@@ -21,14 +21,14 @@ func checkOnExitCodes(r *review) {
 		r.oneOf("operator-unknown", path.Child("operator"), string(on.Operator),
 			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
 		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
-			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container of the template",
+			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container in the template",
 				"there is no container %q; %s", *on.ContainerName, available(names))
 		}
 		switch n := len(on.Values); {
 		case n == 0:
 			r.reject("no-exit-codes", path.Child("values"), "add at least one exit code", "onExitCodes has no values")
 		case n > maxExitCodes:
-			r.reject("too-many-exit-codes", path.Child("values"), "use the other operator", "%d values, at most %d are allowed", n, maxExitCodes)
+			r.reject("too-many-exit-codes", path.Child("values"), "use the other operator", "there are %d values, but at most %d are allowed", n, maxExitCodes)
 		}
 	}
 }
@@ -58,13 +58,13 @@ func (r *review) checkValues(i int, on *batchv1.PodFailurePolicyOnExitCodesRequi
 	for j, code := range on.Values {
 		switch {
 		case seen[code]:
-			r.reject("exit-code-twice", path.Index(j), "remove it", "the exit code %d is there twice", code)
+			r.reject("exit-code-twice", path.Index(j), "remove it", "exit code %d is listed twice", code)
 		case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
-			r.reject("exit-code-zero", path.Index(j), "remove it", "0 is success; In does not take it")
+			r.reject("exit-code-zero", path.Index(j), "remove it", "0 means success and is not allowed with In")
 		case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && len(on.Values) > 1:
-			r.add(Info, "zero-never-compared", path.Index(j), "remove it", "0 changes nothing: containers that succeed are never looked at")
+			r.add(Info, "zero-never-compared", path.Index(j), "remove it", "0 has no effect: containers that succeed are never checked")
 		case code < 0 || code > 255:
-			r.add(Info, "exit-code-unusual", path.Index(j), "use 1 to 255 for containers on Linux", "no container on Linux has the exit code %d", code)
+			r.add(Info, "exit-code-unusual", path.Index(j), "use 1 to 255 for containers on Linux", "no container on Linux has exit code %d", code)
 		}
 		seen[code] = true
 	}
@@ -176,8 +176,8 @@ func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesReq
 			reached = reached || s.has(code)
 		}
 		if !reached {
-			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it, here or there",
-				"the exit code %d is matched by an earlier rule", code)
+			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it from one of the rules",
+				"exit code %d is matched by an earlier rule", code)
 		}
 	}
 }

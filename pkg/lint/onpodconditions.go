@@ -15,7 +15,7 @@ func checkOnPodConditions(r *review) {
 	for i := range rules {
 		patterns, path := rules[i].OnPodConditions, r.rulePath(i).Child("onPodConditions")
 		if n := len(patterns); n > maxPatterns {
-			r.reject("too-many-conditions", path, "make two rules of it", "%d conditions, at most %d are allowed", n, maxPatterns)
+			r.reject("too-many-conditions", path, "split it into two rules", "there are %d conditions, but at most %d are allowed", n, maxPatterns)
 		}
 		for j, p := range patterns {
 			if problems := validation.IsQualifiedName(string(p.Type)); len(problems) > 0 {
@@ -43,7 +43,7 @@ func checkConditionsCovered(r *review) {
 				covered, earlier = covered+1, rule
 				if rule == i || len(rules[i].OnPodConditions) > 1 {
 					r.add(Info, "condition-never-reached", r.rulePath(i).Child("onPodConditions"), "remove it",
-						"rule %d matches the condition %s=%s already", rule, key.kind, key.status)
+						"rule %d already matches the condition %s=%s", rule, key.kind, key.status)
 				}
 				continue
 			}
@@ -64,5 +64,5 @@ func statusOf(p batchv1.PodFailurePolicyOnPodConditionsPattern) corev1.Condition
 
 func (r *review) neverMatches(rule int, earlier string) {
 	r.add(Warning, "rule-never-matches", r.rulePath(rule), "move the rule up, or remove it",
-		"rule %d never matches: only the first rule that matches counts, and what it matches is matched by %s before", rule, earlier)
+		"rule %d never matches: only the first matching rule counts, and %s matches the same pods before it", rule, earlier)
 }

@@ -15,9 +15,9 @@ func checkPodFailurePolicy(r *review) {
 	switch n := len(r.rules()); {
 	case n == 0:
 		r.add(Info, "no-rules", path, "add rules, or remove podFailurePolicy",
-			"without rules, podFailurePolicy has one effect only: a pod is replaced when it has failed, not when it begins to terminate")
+			"without rules, podFailurePolicy has only one effect: a pod is replaced when it has failed, not when it starts to terminate")
 	case n > rulename.MaxRules:
-		r.reject("too-many-rules", path, "join rules with the same action", "%d rules, at most %d are allowed", n, rulename.MaxRules)
+		r.reject("too-many-rules", path, "combine rules with the same action", "there are %d rules, but at most %d are allowed", n, rulename.MaxRules)
 	}
 }
 
@@ -28,9 +28,9 @@ func checkRules(r *review) {
 		r.checkAction(i)
 		switch exit, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0; {
 		case exit && conditions:
-			r.reject("two-requirements", path, "make two rules of it", "a rule has either onExitCodes or onPodConditions")
+			r.reject("two-requirements", path, "split it into two rules", "a rule must have either onExitCodes or onPodConditions")
 		case !exit && !conditions:
-			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule says not when it applies")
+			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule does not specify when it applies")
 		}
 	}
 }
@@ -54,7 +54,7 @@ func checkIgnoreForever(r *review) {
 	for i := range rules {
 		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore && !onlyDisruptions(&rules[i]) {
 			r.add(Info, "ignored-for-ever", r.rulePath(i), "add activeDeadlineSeconds, or use the action Count",
-				"pods that keep failing like this are replaced for ever: ignored failures count for no limit")
+				"pods that keep failing like this are replaced forever: ignored failures do not count toward any limit")
 		}
 	}
 }

@@ -8,7 +8,7 @@ func checkPodReplacementPolicy(r *review) {
 		return
 	}
 	if r.spec.PodFailurePolicy != nil && *policy == batchv1.TerminatingOrFailed {
-		r.reject("replacement-with-failure-policy", path, "use Failed, or leave it out", "with podFailurePolicy, a pod is replaced only when it has failed")
+		r.reject("replacement-with-failure-policy", path, "use Failed, or remove the field", "with podFailurePolicy, a pod is replaced only when it has failed")
 		return
 	}
 	r.oneOf("replacement-unknown", path, string(*policy), string(batchv1.Failed), string(batchv1.TerminatingOrFailed))

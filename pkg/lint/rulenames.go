@@ -29,18 +29,18 @@ func checkNames(r *review) {
 	}
 	annotated, violations := rulename.Parse(value, rules)
 	for _, v := range violations {
-		r.add(Error, "rule-names-annotation-invalid", r.annotationPath(), "write index=name, joined by ';', such as 0=ExitCode2;2=OOMKilled", "%s", v)
+		r.add(Error, "rule-names-annotation-invalid", r.annotationPath(), "use index=name entries separated by ';', such as 0=ExitCode2;2=OOMKilled", "%s", v)
 	}
 	if r.names != nil && !r.incomplete && annotated != nil && !slices.Equal(annotated, r.names) {
-		r.add(Error, "rule-names-disagree", r.annotationPath(), "remove the annotation, or the names from the rules",
-			"the rules have other names: %s", rulename.Format(r.names))
+		r.add(Error, "rule-names-disagree", r.annotationPath(), "remove the annotation or the names in the rules",
+			"the rules have different names: %s", rulename.Format(r.names))
 	}
 }
 
 // fixOf returns what to do about an invalid name.
 func fixOf(v rulename.Violation) string {
 	for _, c := range [...]struct{ part, fix string }{
-		{"has the same name", "give each rule a name of its own"},
+		{"has the same name", "give each rule its own name"},
 		{"is the index of", "use a name that is not a number, such as OutOfMemory"},
 		{"at the end", "leave out the last character"},
 		{"bytes long", "choose a shorter name"},
@@ -71,11 +71,11 @@ func checkNamesUsed(r *review) {
 			continue
 		}
 		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
-			r.add(Warning, "rule-name-not-camel-case", path(i), "begin with an upper case letter, and use letters and digits only", "%s", problem)
+			r.add(Warning, "rule-name-not-camel-case", path(i), "start with an uppercase letter, and use only letters and digits", "%s", problem)
 		}
 		if r.managedByBuiltin() {
-			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that knows names, such as batchjob.dev/controller",
-				"the built-in Job controller does not know names of rules")
+			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that supports rule names, such as batchjob.dev/controller",
+				"the built-in Job controller does not support rule names")
 		}
 	}
 }

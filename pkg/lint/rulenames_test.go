@@ -13,7 +13,7 @@ import (
 func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for name, want := range map[string]string{
-		"A": "give each rule a name of its own", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
+		"A": "give each rule its own name", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
 		strings.Repeat("A", 112): "choose a shorter name", "FailedIndexes": "choose another name", "a-b": "use letters and digits in CamelCase, such as OutOfMemory",
 	} {
 		got := Check(Input{Object: read(t, two), Names: rulename.Names{"A", name}})

@@ -20,17 +20,17 @@ func checkScheduling(r *review) {
 		return
 	}
 	path := r.specPath("scheduling")
-	const fix = "leave managedBy out, or make the PodGroup yourself and name it in spec.template.spec.schedulingGroup"
+	const fix = "remove managedBy, or create the PodGroup yourself and name it in spec.template.spec.schedulingGroup"
 	switch managedBy := r.spec.ManagedBy; {
 	case managedBy != nil && *managedBy == ourName:
-		r.add(Error, "scheduling-not-supported", path, fix, "the controller %s makes no PodGroup for %s, and so creates no pods of this Job", ourName, asked)
+		r.add(Error, "scheduling-not-supported", path, fix, "controller %s does not create a PodGroup for %s, so it creates no pods for this Job", ourName, asked)
 	case managedBy != nil && !r.managedByBuiltin():
-		r.add(Warning, "scheduling-not-supported", path, fix, "kubectl batchjob's controller, if it is the one, makes no PodGroup for %s, and so creates no pods of this Job", asked)
+		r.add(Warning, "scheduling-not-supported", path, fix, "kubectl batchjob's controller, if it runs this Job, does not create a PodGroup for %s, so it creates no pods for it", asked)
 	case r.cronJob != nil:
-		r.add(Warning, "scheduling-of-cronjob", path, "make the PodGroup yourself and name it in the template's schedulingGroup",
-			"the built-in Job controller makes no PodGroup for a Job that a CronJob owns: %s has no effect", asked)
+		r.add(Warning, "scheduling-of-cronjob", path, "create the PodGroup yourself and name it in the template's schedulingGroup",
+			"the built-in Job controller does not create PodGroups for Jobs of a CronJob, so %s has no effect", asked)
 	default:
-		r.add(Info, "scheduling-alpha", path, "see that the feature gate WorkloadWithJob is on",
-			"spec.scheduling is alpha: an API server without the feature gate WorkloadWithJob drops it, and the pods are scheduled one by one")
+		r.add(Info, "scheduling-alpha", path, "make sure that the feature gate WorkloadWithJob is enabled",
+			"spec.scheduling is alpha: without the feature gate WorkloadWithJob, the API server drops it, and the pods are scheduled one by one")
 	}
 }

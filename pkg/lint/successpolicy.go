@@ -38,7 +38,7 @@ func checkSuccessPolicy(r *review) {
 	case n == 0:
 		r.reject("no-success-rules", path, "add a rule, or remove successPolicy", "successPolicy has no rules")
 	case n > maxSuccessRules:
-		r.reject("too-many-success-rules", path, "join or remove rules", "%d rules, at most %d are allowed", n, maxSuccessRules)
+		r.reject("too-many-success-rules", path, "combine or remove rules", "there are %d rules, but at most %d are allowed", n, maxSuccessRules)
 	}
 }
 
@@ -47,7 +47,7 @@ func checkSuccessRules(r *review) {
 	rules := r.successRules()
 	for i := range rules {
 		if rules[i].SucceededCount == nil && rules[i].SucceededIndexes == nil {
-			r.reject("success-rule-empty", r.successPath(i), "add succeededCount or succeededIndexes", "the rule says not when it is met")
+			r.reject("success-rule-empty", r.successPath(i), "add succeededCount or succeededIndexes", "the rule does not specify when it is met")
 		}
 		if known {
 			r.checkSucceededIndexes(i, &rules[i], completions)
@@ -63,11 +63,11 @@ func (r *review) checkSucceededIndexes(i int, rule *batchv1.SuccessPolicyRule, c
 	text, path := *rule.SucceededIndexes, r.successPath(i).Child("succeededIndexes")
 	switch _, problem := readIndexes(text, completions); {
 	case len(text) > maxSucceededText:
-		r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, at most %d are allowed", len(text), maxSucceededText)
+		r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, but at most %d are allowed", len(text), maxSucceededText)
 	case problem != "":
-		r.reject("indexes-invalid", path, "write increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
+		r.reject("indexes-invalid", path, "use increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
 	case text == "":
-		r.add(Warning, "success-rule-never-met", path, "list indexes, or leave succeededIndexes out", "the rule is never met: it lists no index")
+		r.add(Warning, "success-rule-never-met", path, "list indexes, or remove succeededIndexes", "the rule is never met: it lists no index")
 	}
 }
 
@@ -100,7 +100,7 @@ func readIndexes(text string, completions int32) (indexset.Set, string) {
 		}
 		interval, problem := readInterval(fragment, completions)
 		if problem == "" && interval.First <= last {
-			problem = fmt.Sprintf("indexes must increase, and %d is not above %d", interval.First, last)
+			problem = fmt.Sprintf("indexes must increase, but %d is not above %d", interval.First, last)
 		}
 		if problem != "" {
 			return indexset.Set{}, fmt.Sprintf("%q: %s", shorten(fragment), problem)
@@ -119,15 +119,15 @@ func readInterval(fragment string, completions int32) (indexset.Interval, string
 	for i, text := range [...]string{first, last} {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return indexset.Interval{}, "not an index, and not an interval first-last"
+			return indexset.Interval{}, "neither an index nor an interval (first-last)"
 		}
 		if n >= int(completions) {
-			return indexset.Interval{}, fmt.Sprintf("there is no index %d, the last is %d", n, completions-1)
+			return indexset.Interval{}, fmt.Sprintf("there is no index %d; the last one is %d", n, completions-1)
 		}
 		ends[i] = int32(n)
 	}
 	if isInterval && ends[0] >= ends[1] {
-		return indexset.Interval{}, "an interval must begin below its end"
+		return indexset.Interval{}, "an interval must start below its end"
 	}
 	return indexset.Interval{First: ends[0], Last: ends[1]}, ""
 }
@@ -187,7 +187,7 @@ func checkSuccessRulesCovered(r *review) {
 		for at, earlier := range goals {
 			if g.implies(earlier) {
 				r.add(Info, "success-rule-never-first", r.successPath(i), "remove the rule, or move it up",
-					"rule %d is met whenever this one is, so this rule changes nothing", rules[at])
+					"rule %d is met whenever this one is, so this rule has no effect", rules[at])
 				break
 			}
 		}

@@ -11,14 +11,14 @@ import (
 
 func checkRestartPolicy(r *review) {
 	policy, path := r.spec.Template.Spec.RestartPolicy, r.specPath("template", "spec", "restartPolicy")
-	const fix = "add restartPolicy: Never, or OnFailure to restart containers within their pod"
+	const fix = "use restartPolicy: Never, or OnFailure to restart containers in their pod"
 	switch {
 	case policy == "":
-		r.reject("restart-policy-missing", path, fix, "a Job needs a restartPolicy: the default of pods, Always, is not for Jobs")
+		r.reject("restart-policy-missing", path, fix, "a Job needs a restartPolicy: the pod default, Always, is not allowed")
 	case policy == corev1.RestartPolicyAlways:
-		r.reject("restart-policy-always", path, fix, "a Job's pods are to end, so restartPolicy Always is not for Jobs")
+		r.reject("restart-policy-always", path, fix, "the pods of a Job must end, so restartPolicy Always is not allowed")
 	case policy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy != nil:
-		r.reject("failure-policy-on-failure", path, "set restartPolicy: Never", "podFailurePolicy needs restartPolicy Never: it looks at pods that failed")
+		r.reject("failure-policy-on-failure", path, "set restartPolicy: Never", "podFailurePolicy needs restartPolicy Never, because it handles failed pods")
 	default:
 		r.oneOf("restart-policy-unknown", path, string(policy), string(corev1.RestartPolicyNever), string(corev1.RestartPolicyOnFailure))
 	}
@@ -51,11 +51,11 @@ func (r *review) checkContainerName(name string, path *field.Path, seen map[stri
 		return
 	}
 	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-		r.reject("container-name-invalid", path, "use at most 63 lower case letters, digits and '-', and no '-' at the begin or end",
+		r.reject("container-name-invalid", path, "use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end",
 			"the container name %q is not allowed", shorten(name))
 	}
 	if seen[name] {
-		r.reject("container-name-twice", path, "give each container a name of its own", "there is a container %q already", shorten(name))
+		r.reject("container-name-twice", path, "give each container its own name", "there is already a container %q", shorten(name))
 	}
 	seen[name] = true
 }
@@ -75,7 +75,7 @@ func checkTemplateLabels(r *review) {
 			continue
 		}
 		path := r.specPath("template", "metadata", "labels").Key(l.label)
-		const id, fix, message = "template-label-reserved", "remove the label", "the API server sets the label %s itself, and does not take another value"
+		const id, fix, message = "template-label-reserved", "remove the label", "the API server sets the label %s itself and rejects other values"
 		if r.cronJob == nil {
 			r.reject(id, path, fix, message, l.label)
 		} else {
@@ -84,7 +84,7 @@ func checkTemplateLabels(r *review) {
 	}
 }
 
-const selectorFix = "remove selector and manualSelector: the API server makes a selector that no other Job has"
+const selectorFix = "remove selector and manualSelector: the API server generates a unique selector"
 
 // checkSelector finds a selector without manualSelector: the API server generates it then.
 func checkSelector(r *review) {
@@ -95,14 +95,14 @@ func checkSelector(r *review) {
 	case r.manualSelector():
 		r.checkManualSelector(selector, path)
 	case selector != nil && !r.generated(selector):
-		r.reject("selector-not-manual", path, selectorFix, "the API server makes the selector itself, and does not take another")
+		r.reject("selector-not-manual", path, selectorFix, "the API server generates the selector itself and rejects others")
 	}
 }
 
 func (r *review) manualSelector() bool { return r.spec.ManualSelector != nil && *r.spec.ManualSelector }
 
 func (r *review) checkTemplateSelector() {
-	const fix, message = "remove it", "the Jobs of a CronJob have a selector that the API server makes"
+	const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
 	if r.spec.Selector != nil {
 		r.reject("selector-in-cronjob", r.specPath("selector"), fix, message)
 	}
@@ -114,11 +114,11 @@ func (r *review) checkTemplateSelector() {
 func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field.Path) {
 	switch {
 	case selector == nil:
-		r.reject("selector-missing", path, selectorFix, "with manualSelector, a selector is needed")
+		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
 	case !selects(selector, r.spec.Template.Labels):
 		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
 	default:
-		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches pods of another Job, the two Jobs fight over them")
+		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
 	}
 }
 

@@ -101,7 +101,7 @@ const (
 	// OutOfRange is for pods without an index of the Job (TRK-29).
 	OutOfRange NotCountedReason = "its completion index is missing or out of range"
 	// IndexFailedBefore is for a pod that succeeded too late (BLI-12).
-	IndexFailedBefore NotCountedReason = "its index has failed before"
+	IndexFailedBefore NotCountedReason = "its index has already failed"
 	// DeletedAfterSuccess is for pods that the controller deleted (SUC-14).
 	DeletedAfterSuccess NotCountedReason = "it was deleted because the Job has succeeded"
 	// IgnoredByRule is for failures with action Ignore (PFP-05).

@@ -18,7 +18,7 @@ func TestFindingsLines(t *testing.T) {
 	p := &Pod{Name: "p"}
 	failed := []FailedPod{{p, &failurepolicy.Match{Rule: 1, Action: batchv1.PodFailurePolicyActionCount, Container: "main", ExitCode: 3,
 		Passed: []failurepolicy.Passed{{Rule: 0, Why: failurepolicy.NoCondition}}}}}
-	verdict := " pod=p rule 1 Count (container main, exit code 3); rule 0 passed over: the pod has none of its conditions in the status asked for"
+	verdict := " pod=p rule 1 Count (container main, exit code 3); rule 0 passed over: the pod has none of its conditions with the required status"
 	// These are in the status, and in the Job.
 	tried := map[string]bool{"CompletedIndexes": true, "FailedIndexes": true, "RuleNames": true}
 	for _, c := range []struct {

@@ -100,8 +100,8 @@ func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
 		"all, configuration":  {"/configz", all, http.StatusOK, []string{`"managedBy": "` + ownManager(ns) + `"`, `"kubeAPIQPS": 500`}},
 		"all, other":          {"/other", all, http.StatusForbidden, []string{"/other"}},
 		"some, metrics":       {"/metrics", some, http.StatusOK, nil},
-		"some, configuration": {"/configz", some, http.StatusForbidden, []string{"may not get /configz"}},
-		"none":                {"/metrics", none, http.StatusForbidden, []string{"may not get /metrics"}},
+		"some, configuration": {"/configz", some, http.StatusForbidden, []string{"no permission to get /configz"}},
+		"none":                {"/metrics", none, http.StatusForbidden, []string{"no permission to get /metrics"}},
 		"no token":            {"/metrics", "", http.StatusUnauthorized, []string{"token"}},
 		"not a token":         {"/metrics", "nonsense", http.StatusUnauthorized, []string{"token"}},
 	} {

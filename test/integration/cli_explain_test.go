@@ -212,7 +212,7 @@ func TestQuotaIsExplained_CLI_06(t *testing.T) {
 	f.create(job)
 	f.untilEvent("a", "FailedCreate")
 	r, p := f.untilExplained("a", explain.ProblemCreationRefused)
-	if !strings.Contains(p.Text, "ResourceQuota of the namespace is used up") || !r.Verdict.Stalled || len(p.Details) != 1 || !strings.Contains(p.Details[0], "exceeded quota: pods") {
+	if !strings.Contains(p.Text, "ResourceQuota of the namespace is exhausted") || !r.Verdict.Stalled || len(p.Details) != 1 || !strings.Contains(p.Details[0], "exceeded quota: pods") {
 		t.Errorf("%+v %+v", r.Verdict, p)
 	}
 }
@@ -249,10 +249,10 @@ func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	}
 	f.untilCounts("a", counts{terminating: 1})
 	r, p := f.untilExplained("a", explain.ProblemNodeGone)
-	if !strings.Contains(p.Text, "on node node-1, which cannot end it (it does not exist any more), and its replacement is not created before") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
+	if !strings.Contains(p.Text, "on node node-1, which cannot stop it (it no longer exists), and its replacement is created only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
 		t.Errorf("%+v", p)
 	}
-	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "does not go on") {
+	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled") {
 		t.Errorf("%+v", r.Verdict)
 	}
 	f.startPlugin("status", "a").wantEnd(0, "node node-1", "")

@@ -12,7 +12,7 @@ import (
 // event reports that, and its deadline ends it.
 func TestJobThatAsksForAGangGetsNoPods_JOB_64(t *testing.T) {
 	t.Parallel()
-	const said = "Warning SchedulingNotSupported x1: No pods are created: the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support"
+	const said = "Warning SchedulingNotSupported x1: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support"
 	f := newFixture(t)
 	events, _ := f.eventClient()
 	f.startController(events)

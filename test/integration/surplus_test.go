@@ -51,7 +51,7 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	removal.lift()
 	f.untilComplete("a", 3, 0)
 	e := f.untilEvent("a", event)
-	if e.Type != corev1.EventTypeWarning || e.Message != "3 pods succeeded, and spec.completions asks for 2; the Job is complete all the same" {
+	if e.Type != corev1.EventTypeWarning || e.Message != "3 pods succeeded, but spec.completions is 2; the Job is complete anyway" {
 		t.Errorf("the event is %s %q", e.Type, e.Message)
 	}
 	f.untilEvent("a", "Completed")

@@ -71,7 +71,7 @@ func TestExitCodeIsExplained(t *testing.T) {
 	want(t, ns, 3, []string{"PodFailurePolicy_BrokenInput"}, "wait", "import", "--timeout", "2m")
 	failed := failedPod(t, ns, "import")
 	want(t, ns, 0, []string{
-		`rule 0 "BrokenInput" of its podFailurePolicy ended it`, "Pod " + failed + " (index 1, attempt 1) on node node",
+		`rule 0 "BrokenInput" of its podFailurePolicy matched`, "Pod " + failed + " (index 1, attempt 1) on node node",
 		"Container main ended with exit code 42", "│ row 3 of file 1", "│ panic: row 3 has no date",
 	}, "explain-failure", "import")
 	wantParts(t, "logs", want(t, ns, 0, nil, "logs", "import", "--failed"), []string{
@@ -140,7 +140,7 @@ func TestRestartsAreExplained(t *testing.T) {
 	j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](1)
 	create(t, ns, j)
 	want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", "again", "--timeout", "2m")
-	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main ended with exit code 7 last", "restartPolicy Never"}, "explain-failure", "again")
+	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main last ended with exit code 7", "restartPolicy Never"}, "explain-failure", "again")
 	if strings.Contains(said, "ind out who") {
 		t.Errorf("it looks for somebody else:\n%s", said)
 	}
@@ -174,7 +174,7 @@ func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	eventually(t, "a verdict", func(context.Context) bool {
 		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half").Out, "ended with exit code 42")
 	})
-	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy still runs", "If container proxy only serves container main"}, "explain-failure", "half")
+	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy is still running", "If container proxy only serves container main"}, "explain-failure", "half")
 }
 
 // Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.
@@ -190,7 +190,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	for _, e := range []ending{
 		{secret, []string{"container main cannot be started (CreateContainerConfigError)", `secret "none" not found`}},
 		{image, []string{"busybox:none", "ErrImageNeverPull"}},
-		{limited(newJob("room", "true"), "900Gi"), []string{"no node takes the pod", "1 Insufficient memory"}},
+		{limited(newJob("room", "true"), "900Gi"), []string{"no node can take the pod", "1 Insufficient memory"}},
 	} {
 		t.Run(e.job.Name, func(t *testing.T) {
 			t.Parallel()

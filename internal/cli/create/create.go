@@ -152,7 +152,7 @@ func (o *Options) Complete() error {
 		return err
 	}
 	if given := *o.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
-		return cmdutil.UsageErrorf("namespace %q: use at most 63 lower case letters, digits and '-', and no '-' at the begin or end", given)
+		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
 	}
 	if o.dryRun == dryRunClient {
 		return nil

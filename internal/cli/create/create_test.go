@@ -168,7 +168,7 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
 		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
-		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lower case letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
+		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lowercase letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
 	} {
 		got := program.Run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
 		if got.Code != cmdutil.ExitUsage || !strings.HasPrefix(got.ErrOut, "error: "+want) {

@@ -163,7 +163,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	r.count(object)
 	names, problems := job.TakeNames()
 	for _, p := range problems {
-		path, fix := job.At(p.Path), "put it into quotes"
+		path, fix := job.At(p.Path), "quote it"
 		if !p.Unquoted { // a list or an object
 			fix = "write a name, such as OutOfMemory"
 		}

@@ -274,7 +274,7 @@ func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
 	s := startLive(t, api)
 	s.open("train")
 	s.until("there is a gap", func(got *snapshot.Snapshot) bool {
-		return strings.HasPrefix(gapsOf(got), "pods may not be watched: they are read again every 30s") && podNames(got) == "train-a"
+		return strings.HasPrefix(gapsOf(got), "no permission to watch pods: they are read every 30s instead") && podNames(got) == "train-a"
 	})
 	api.pods.Put(clitest.EndedPod(train, "train-b", 1, ""))
 	s.until("they are listed again", func(got *snapshot.Snapshot) bool { return podNames(got) == "train-a train-b" })

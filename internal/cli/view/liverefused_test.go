@@ -29,8 +29,8 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	api.refuseWatches("")
 	s := startLive(t, api, "train")
 	s.open("train")
-	const want = "jobs may not be watched: they are read again every 5s\npods may not be watched: they are read again every 30s\n" +
-		"events may not be watched: they are read again every 30s"
+	const want = "no permission to watch jobs: they are read every 5s instead\nno permission to watch pods: they are read every 30s instead\n" +
+		"no permission to watch events: they are read every 30s instead"
 	got := s.until("it is told", func(got *snapshot.Snapshot) bool { return gapsOf(got) == want })
 	if gap := got.Job.Report.Gaps[1]; gap.What != "watch pods" || gap.Command != "kubectl auth can-i watch pods -n ns1" {
 		t.Errorf("it looks as if there were no pods: %+v", gap)

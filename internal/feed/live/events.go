@@ -28,7 +28,7 @@ type events struct {
 	rows    *rows[explain.Event]
 	early   []earlyEvent
 	read    bool
-	many    *explain.Gap  // there are more than are kept, or were looked through
+	many    *explain.Gap  // there are more than are kept, or were read
 	refusal *feed.Refusal // nil if they are watched
 }
 

@@ -22,7 +22,7 @@ func TestForbiddenWatchDoesNotHideForgottenEvents(t *testing.T) {
 	w.refused(&feed.Refusal{
 		Call: apicall.Call{Verb: "watch", Resource: "events"}, Err: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil),
 	})
-	if gaps := f.gaps(); w.events.whole() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "may not be watched") {
+	if gaps := f.gaps(); w.events.whole() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "no permission to watch") {
 		t.Errorf("whole %v, gaps %v", w.events.whole(), gaps)
 	}
 	w.refused(nil)

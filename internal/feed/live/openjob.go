@@ -124,7 +124,7 @@ func (j *openJob) misread(object *unstructured.Unstructured, err error) {
 	j.tasks.stop()
 	report := j.unseen()
 	report.Job.UID = string(object.GetUID())
-	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "The Job makes no sense to this program."}
+	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "This program does not understand the Job."}
 	report.Gaps = []explain.Gap{*gap}
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
@@ -163,7 +163,7 @@ func (j *openJob) unseen() *explain.Report {
 	return &explain.Report{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind}, ObservedAt: metav1.NewTime(j.source.Now()),
 		Job:     explain.Job{Namespace: j.key.Namespace, Name: j.key.Name},
-		Verdict: explain.Verdict{Sentence: "There is no such Job."},
+		Verdict: explain.Verdict{Sentence: "The Job does not exist."},
 	}
 }
 

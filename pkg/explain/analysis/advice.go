@@ -69,14 +69,14 @@ func (a *analysis) jobWord() string { return shellWord(a.job.Name) }
 // podAdvice is what to look at where one pod stands for a problem; the command gets its
 // name.
 var podAdvice = map[explain.ProblemKind]explain.Advice{
-	explain.ProblemUnschedulable:    advise("compare what the pod asks for with what nodes have", "describe pod %s"),
-	explain.ProblemImagePull:        advise("correct the image in the pod template (the Job has to be created anew), or make the registry serve it", "describe pod %s"),
-	explain.ProblemContainerConfig:  advise("create what the container refers to (a ConfigMap, a Secret, a volume), and it starts by itself", "describe pod %s"),
-	explain.ProblemCrashLoop:        advise("read what it said before it was restarted", "logs %s --previous"),
-	explain.ProblemSchedulingGated:  advise("see what the pod waits for", "describe pod %s"),
-	explain.ProblemPodPending:       advise("see what the pod waits for", "describe pod %s"),
-	explain.ProblemTerminatingStuck: advise("see what holds the pod: a finalizer, or a kubelet that does not answer", "get pod %s -o yaml"),
-	explain.ProblemForeignFinalizer: advise("see whose finalizer it is, and why its owner does not remove it", "get pod %s -o jsonpath='{.metadata.finalizers}'"),
+	explain.ProblemUnschedulable:    advise("compare what the pod requests with what the nodes offer", "describe pod %s"),
+	explain.ProblemImagePull:        advise("recreate the Job with the correct image in its pod template, or make this image available", "describe pod %s"),
+	explain.ProblemContainerConfig:  advise("create the ConfigMap, Secret or volume that the container refers to; it then starts automatically", "describe pod %s"),
+	explain.ProblemCrashLoop:        advise("read its log from before the last restart", "logs %s --previous"),
+	explain.ProblemSchedulingGated:  advise("find out what the pod is waiting for", "describe pod %s"),
+	explain.ProblemPodPending:       advise("find out what the pod is waiting for", "describe pod %s"),
+	explain.ProblemTerminatingStuck: advise("find out what blocks its deletion: a finalizer, or an unresponsive kubelet", "get pod %s -o yaml"),
+	explain.ProblemForeignFinalizer: advise("find out who owns the finalizer, and why it has not been removed", "get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
 func (a *situation) adviceOnProblem(p *explain.Problem) []explain.Advice {
@@ -96,24 +96,24 @@ func (a *situation) adviceOnProblem(p *explain.Problem) []explain.Advice {
 	case explain.ProblemCreationRefused:
 		return a.adviceOnRefusal(p)
 	case explain.ProblemNoParallelism:
-		return []explain.Advice{advise("let it run", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord()))}
+		return []explain.Advice{advise("raise parallelism to start pods", a.kubectl(`patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, a.jobWord()))}
 	case explain.ProblemNoPodGroup:
 		return a.adviceOnScheduling()
 	case explain.ProblemNodeGone:
 		return a.adviceOnNode(p)
 	case explain.ProblemDeleting:
-		return []explain.Advice{advise("see how far its pods are", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
+		return []explain.Advice{advise("check which of its pods are left", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
 	case explain.ProblemInvalidRuleNames:
-		return []explain.Advice{advise("correct the names; lint says how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace)))}
+		return []explain.Advice{advise("fix the rule names: lint shows how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace)))}
 	}
 	return nil
 }
 
 // adviceOnScheduling is the same whatever the Job asks for: none of it can be changed in a Job.
 func (a *situation) adviceOnScheduling() []explain.Advice {
-	text := "create the Job anew without managedBy, for the built-in controller, or with a PodGroup of your own that spec.template.spec.schedulingGroup names"
+	text := "recreate the Job without managedBy, for the built-in controller, or with your own PodGroup named in spec.template.spec.schedulingGroup"
 	if a.spec.Scheduling != nil {
-		text += "; without spec.scheduling its pods are scheduled one by one"
+		text += "; without spec.scheduling, its pods are scheduled one by one"
 	}
 	return []explain.Advice{{Text: text}}
 }
@@ -141,9 +141,9 @@ func startAdvice(p *explain.Problem) string {
 	case len(p.Pods) == 0:
 		return ""
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(told, "runAsNonRoot") || strings.Contains(told, "non-root policy")):
-		return "let the container run as somebody else than root: by runAsUser in its securityContext, or an image whose user is a number and not 0"
+		return "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(told):
-		return "create what its volumes refer to (a ConfigMap, a Secret, a claim), and it starts by itself"
+		return "create the ConfigMap, Secret or claim that its volumes refer to; it then starts automatically"
 	}
 	return ""
 }
@@ -152,24 +152,24 @@ func startAdvice(p *explain.Problem) string {
 func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
 	switch p.Reason {
 	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		return []explain.Advice{advise("see what the quota has, and free some of it or raise it", a.kubectl("describe resourcequota"))}
+		return []explain.Advice{advise("check the quota, and free up some of it or raise it", a.kubectl("describe resourcequota"))}
 	case explain.RefusalServiceAccount, explain.RefusalWebhook, explain.RefusalWebhookDown:
-		return []explain.Advice{advise("put that right, and the controller goes on by itself", a.kubectl("get serviceaccounts"))}
+		return []explain.Advice{advise("fix this; the controller then retries automatically", a.kubectl("get serviceaccounts"))}
 	}
-	return []explain.Advice{advise("read the message; the pod template of a Job cannot be changed, so a corrected Job has to be created anew", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
+	return []explain.Advice{advise("read the message, and recreate the Job with a corrected pod template (the field is immutable)", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
 }
 
 func (a *situation) adviceOnController() []explain.Advice {
 	name := ptr.Deref(a.spec.ManagedBy, "")
 	switch {
 	case a.managedBy() == "":
-		return []explain.Advice{advise("see whether kube-controller-manager runs", "kubectl get pods -n kube-system -l component=kube-controller-manager")}
+		return []explain.Advice{advise("check whether kube-controller-manager is running", "kubectl get pods -n kube-system -l component=kube-controller-manager")}
 	case name == a.OurName:
-		return []explain.Advice{advise("see whether the controller runs, or start it", "kubectl batchjob controller")}
+		return []explain.Advice{advise("check whether the controller is running, or start it", "kubectl batchjob controller")}
 	case a.OurName != "" && similar(name, a.OurName):
-		return []explain.Advice{advise(fmt.Sprintf("managedBy %s looks like a misspelling of %s; it cannot be changed, so the Job has to be created anew", name, a.OurName), "")}
+		return []explain.Advice{advise(fmt.Sprintf("recreate the Job: its managedBy %s looks like a misspelling of %s, and the field is immutable", name, a.OurName), "")}
 	}
-	return []explain.Advice{advise(fmt.Sprintf("start the controller that runs Jobs with managedBy %s; the field cannot be changed, so for another controller the Job has to be created anew", name), "")}
+	return []explain.Advice{advise(fmt.Sprintf("start the controller for managedBy %s; the field is immutable, so recreate the Job to use another controller", name), "")}
 }
 
 // similar reports whether the names differ in at most two places.
@@ -198,10 +198,10 @@ func similar(a, b string) bool {
 
 func (a *situation) adviceOnSuspended() []explain.Advice {
 	if a.ofKueue() {
-		return []explain.Advice{advise("see why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io"))}
+		return []explain.Advice{advise("find out why Kueue does not admit it", a.kubectl("get workloads.kueue.x-k8s.io"))}
 	}
 	if owner := a.managingOwner(); owner != nil {
-		return []explain.Advice{advise("look at its owner, which resumes it", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name)))}
+		return []explain.Advice{advise("check its owner, which resumes it", a.kubectl("get %s %s", strings.ToLower(shellWord(owner.Kind)), shellWord(owner.Name)))}
 	}
 	return []explain.Advice{advise("resume it", a.kubectl(`patch job %s --type merge -p '{"spec":{"suspend":false}}'`, a.jobWord()))}
 }
@@ -213,8 +213,8 @@ func (a *situation) adviceOnNode(p *explain.Problem) []explain.Advice {
 			node = a.pods[i].Node
 		}
 	}
-	out := []explain.Advice{advise("see whether the node comes back", "kubectl get node "+shellWord(node))}
-	return append(out, advise("if it never will, delete its Node object: the pods on it are then given up", "kubectl delete node "+shellWord(node)))
+	out := []explain.Advice{advise("check whether the node comes back", "kubectl get node "+shellWord(node))}
+	return append(out, advise("if the node will not come back, delete its Node object, so that its pods are removed", "kubectl delete node "+shellWord(node)))
 }
 
 // adviceOnFailure follows from the cause that says most.
@@ -228,10 +228,10 @@ func (a *situation) adviceOnFailure() []explain.Advice {
 		out = a.adviceOnContainer(f, c)
 	}
 	if a.ignoredForEver(f) {
-		out = append(out, advise("failures that a rule ignores are retried without end: set activeDeadlineSeconds, or let the rule Count them", ""))
+		out = append(out, advise("set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever", ""))
 	}
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
-		out = append(out, advise("let disruptions not count: a podFailurePolicy rule with action Ignore on the pod condition DisruptionTarget", ""))
+		out = append(out, advise("to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget", ""))
 	}
 	if len(a.failures) > 1 && !a.perIndex() && a.haveLogs() {
 		out = append(out, advise("read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))))
@@ -275,7 +275,7 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 	}
 	for i := range a.causes {
 		if c := &a.causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
-			return []explain.Advice{advise("find out who deletes pods of the Job: a drained node, a cleanup, a person; the audit log of the API server has it", "")}
+			return []explain.Advice{advise("find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it", "")}
 		}
 	}
 	if a.job.Status.Failed == 0 || !a.PodsRead || a.outcome.reason == batchv1.JobReasonDeadlineExceeded {
@@ -284,14 +284,14 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 	if a.restartsCount() {
 		return []explain.Advice{keepFailedPods}
 	}
-	return []explain.Advice{advise("to see more next time, let nothing delete failed pods before their Job, or collect their logs elsewhere", "")}
+	return []explain.Advice{advise("to see more next time, keep failed pods until their Job is deleted, or collect their logs elsewhere", "")}
 }
 
 // adviceOnLimit is about the limit that ended the Job.
 func (a *situation) adviceOnLimit() []explain.Advice {
 	switch a.outcome.reason {
 	case batchv1.JobReasonDeadlineExceeded:
-		return []explain.Advice{advise("give it more time (activeDeadlineSeconds), or more at once (parallelism)", "")}
+		return []explain.Advice{advise("give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)", "")}
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if a.restartsFailedIt() {
 			return []explain.Advice{keepFailedPods}
@@ -299,7 +299,7 @@ func (a *situation) adviceOnLimit() []explain.Advice {
 		f := a.example()
 		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
 		if never && a.spec.PodFailurePolicy == nil && jobspec.BackoffLimit(a.spec) > 0 && f != nil && f.pod.Disruption == "" {
-			return []explain.Advice{advise("if such a failure cannot be mended by a retry, end the Job at once: a podFailurePolicy rule with action FailJob on its exit code", "")}
+			return []explain.Advice{advise("if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code", "")}
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
 		if !a.haveLogs() {

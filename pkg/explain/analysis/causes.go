@@ -191,19 +191,19 @@ func causeValue(of *cause.Cause, disruption string) explain.Cause {
 func podMeaning(reason string) string {
 	switch reason {
 	case "EvictionByEvictionAPI":
-		return "somebody evicted the pod, as kubectl drain does"
+		return "the pod was evicted, as by kubectl drain"
 	case "PreemptionByScheduler":
-		return "the scheduler made room for a pod of higher priority"
+		return "the scheduler preempted it for a pod with a higher priority"
 	case "DeletionByTaintManager":
 		return "its node has a taint that the pod does not tolerate"
 	case "DeletionByPodGC":
 		return "its node is gone"
 	case "TerminationByKubelet":
-		return "its node was short of resources, or shut down"
+		return "its node ran low on resources or shut down"
 	case "Evicted":
-		return "its node was short of resources"
+		return "its node ran low on resources"
 	case "NodeLost", "NodeShutdown", "Shutdown", "Terminated":
-		return "its node is gone, or shut down"
+		return "its node is gone or shut down"
 	case "DeadlineExceeded":
 		return "the pod ran longer than its own activeDeadlineSeconds"
 	}
@@ -271,7 +271,7 @@ func (a *analysis) eventCause(e *explain.Event) explain.Cause {
 	c := explain.Cause{Text: e.Message}
 	switch r := e.Failed; {
 	case r != nil && r.Others:
-		c.Text = "Other causes, too many to have an event each"
+		c.Text = "Other causes, too many for an event each"
 	case r != nil:
 		c = causeValue(&r.Cause, "")
 		c.Consequence = a.outcome.decided() && r.IsDeletion() && !e.First.Before(a.outcome.since) && a.decidedWithoutDeletions()

@@ -81,13 +81,13 @@ func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
 		met, impossible bool
 		text            string
 	}{
-		{rule("1-9", 5), 3, 5, false, false, "3 of 5 of indexes 1-9"},
-		{rule("4", 0), 0, 1, false, false, "0 of 1 of index 4"},
-		{rule("-", 4), 3, 4, false, false, "3 of 4 of any indexes"},
-		{rule("0", 0), 0, 1, false, true, "0 of 1 of index 0"},
-		{rule("0,4,9", 2), 0, 2, false, true, "0 of 2 of indexes 0,4,9"},
-		{rule("-", 9), 3, 9, false, true, "3 of 9 of any indexes"},
-		{rule("-", 8), 3, 8, false, false, "3 of 8 of any indexes"},
+		{rule("1-9", 5), 3, 5, false, false, "3 of 5 (indexes 1-9)"},
+		{rule("4", 0), 0, 1, false, false, "0 of 1 (index 4)"},
+		{rule("-", 4), 3, 4, false, false, "3 of 4 (any indexes)"},
+		{rule("0", 0), 0, 1, false, true, "0 of 1 (index 0)"},
+		{rule("0,4,9", 2), 0, 2, false, true, "0 of 2 (indexes 0,4,9)"},
+		{rule("-", 9), 3, 9, false, true, "3 of 9 (any indexes)"},
+		{rule("-", 8), 3, 8, false, false, "3 of 8 (any indexes)"},
 	} {
 		r := report(factsOf(job(tc.rule)))
 		got := r.SuccessPolicy.Rules[0]
@@ -162,7 +162,7 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	if r.FailuresWithoutPod != 1 {
 		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
 	}
-	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of the 13 whose cause is known)") {
+	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of the 13 with a known cause)") {
 		t.Errorf("%s", r.Verdict.Sentence)
 	}
 	for _, c := range r.Causes {

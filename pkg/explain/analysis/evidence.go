@@ -69,7 +69,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 	switch a.outcome.reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-			return limit("backoffLimit %d: container restarts count too, with restartPolicy OnFailure%s; %s", jobspec.BackoffLimit(spec), a.restartsText(), words.Times(failed, "pod counts as failed", "pods count as failed"))
+			return limit("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", jobspec.BackoffLimit(spec), a.restartsText(), words.Times(failed, "pod counts as failed", "pods count as failed"))
 		}
 		return limit("backoffLimit %d: %s", jobspec.BackoffLimit(spec), words.Times(failed, "pod failed", "pods failed"))
 	case batchv1.JobReasonDeadlineExceeded:
@@ -269,9 +269,9 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 	case a.outcome.culprit.pod != "":
 		chain = a.goneCulprit()
 	case a.job.Status.Failed > 0 && a.PodsRead && len(a.failures) == 0:
-		text := "the failed pod is gone, and its log with it"
+		text := "the failed pod is gone, and so is its log"
 		if n := a.job.Status.Failed; n > 1 {
-			text = fmt.Sprintf("the %d failed pods are gone, and their logs with them", n)
+			text = fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
 		}
 		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: text}}
 	}
@@ -288,7 +288,7 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 // goneCulprit is what the condition's message tells of a pod that is gone.
 func (a *analysis) goneCulprit() []explain.Evidence {
 	k := a.outcome.culprit
-	text := fmt.Sprintf("pod %s is gone; the condition's message is all that is left of it", k.pod)
+	text := fmt.Sprintf("pod %s is gone; the condition's message is the only record of it", k.pod)
 	if !a.PodsRead {
 		text = fmt.Sprintf("pod %s could not be read", k.pod)
 	}

@@ -18,10 +18,10 @@ func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 		reason                     string
 		evidence, meaning, sayings string
 	}{
-		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "give it a request"},
-		{137, "Error", "exit code 137 (SIGKILL)", "grace period", "find out who ended"},
-		{143, "Error", "exit code 143 (SIGTERM)", "asked to end", "find out who ended"},
-		{127, "Error", "exit code 127", "not found", "correct the command of container main"},
+		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "memory request that the node can satisfy"},
+		{137, "Error", "exit code 137 (SIGKILL)", "grace period", "find out what stopped"},
+		{143, "Error", "exit code 143 (SIGTERM)", "asked to stop", "find out what stopped"},
+		{127, "Error", "exit code 127", "not found", "fix the command of container main"},
 		{126, "Error", "exit code 126", "could not be executed", "make the command of container main executable"},
 		{7, "Error", "exit code 7", "", "read the whole log"},
 	} {

@@ -54,7 +54,7 @@ func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
 // CLI-06: the back-off counts from pods; when these are gone nobody can say when it ends.
 func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
-	wantSaid(t, report(f), "10 minutes after the last failure at most")
+	wantSaid(t, report(f), "at most 10 minutes after the last failure")
 	wantUnsaid(t, report(f), "2 pods are created")
 	f = factsOf(jobWith(nil))
 	wantSaid(t, report(f), "2 pods are created")
@@ -64,7 +64,7 @@ func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
 	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
 	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
-	wantSaid(t, r, "it will fail in the end, as 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
+	wantSaid(t, r, "it will eventually fail, because 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
 	r = report(factsOf(indexedJob(5, func(j *batchv1.Job) {
 		lost(j)
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
@@ -78,7 +78,7 @@ func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
 	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
 	}
-	wantSaid(t, r, "parallelism is 0, so no pod is created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing, until that changes")
+	wantSaid(t, r, "parallelism is 0, so no pods are created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing happens until this changes")
 }
 
 // CLI-04: pods that somebody deleted are the cause of BackoffLimitExceeded, if no other
@@ -98,7 +98,7 @@ func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	if len(r.Causes) != 1 || r.Causes[0].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantSaid(t, r, "pod was deleted before it ended", "find out who deletes pods of the Job")
+	wantSaid(t, r, "pod was deleted before it ended", "find out who deletes the Job's pods")
 
 	f = factsOf(job(0), podOf("a", exits(1, "Error", 11*time.Minute)))
 	f.Events = []explain.Event{deleted}
@@ -159,18 +159,18 @@ func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 	r := suspended(owned("CronJob"))
 	wantSaid(t, r, `patch job train --type merge -p '{"spec":{"suspend":false}}'`)
 	wantUnsaid(t, r, "up to its owner")
-	wantSaid(t, suspended(owned("JobSet")), "up to its owner JobSet parent", "kubectl get jobset parent -n ns")
+	wantSaid(t, suspended(owned("JobSet")), "which its owner JobSet parent controls", "kubectl get jobset parent -n ns")
 
 	r = suspended(func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Status = ptr.To("kueue.x-k8s.io/multikueue"), batchv1.JobStatus{}
 	})
-	wantSaid(t, r, "Kueue holds the Job suspended", "see why Kueue does not admit it")
-	wantUnsaid(t, r, "does not seem to run", `"suspend":false`)
+	wantSaid(t, r, "Kueue keeps the Job suspended", "find out why Kueue does not admit it")
+	wantUnsaid(t, r, "does not seem to be running", `"suspend":false`)
 	if r.Reconciler.Alive == explain.NotAlive {
 		t.Errorf("%+v", r.Reconciler)
 	}
 	r = suspended(func(j *batchv1.Job) { j.Spec.ManagedBy, j.Status = ptr.To(recorded.OurName), batchv1.JobStatus{} })
-	wantSaid(t, r, "does not seem to run") // Ours writes a status for suspended Jobs too.
+	wantSaid(t, r, "does not seem to be running") // Ours writes a status for suspended Jobs too.
 }
 
 // CLI-06: no command is advised that does not help: forced deletion leaves the finalizer.
@@ -178,7 +178,7 @@ func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }), podOf("lost", func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
 	}))
-	f.GoneNodes = map[string]string{"node-1": "it does not answer"}
+	f.GoneNodes = map[string]string{"node-1": "it does not respond"}
 	r := report(f)
 	problem(t, r, explain.ProblemNodeGone)
 	wantSaid(t, r, "kubectl delete node node-1")
@@ -195,7 +195,7 @@ func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
 		})
 		return report(factsOf(job, podOf("a", exits(1, "Error", time.Hour)), podOf("b", exits(1, "Error", 50*time.Minute))))
 	}
-	wantSaid(t, ignoring(func(*batchv1.Job) {}), "retried without end: set activeDeadlineSeconds")
+	wantSaid(t, ignoring(func(*batchv1.Job) {}), "set activeDeadlineSeconds, or change the action of the rule to Count")
 	wantUnsaid(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
 }
 
@@ -241,11 +241,11 @@ func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 // CLI-06: what refuses pods says what helps.
 func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	for message, want := range map[string]string{
-		`error looking up service account ns/robot: serviceaccount "robot" not found`: "the controller goes on by itself",
-		`failed calling webhook "guard": connection refused`:                          "the controller goes on by itself",
+		`error looking up service account ns/robot: serviceaccount "robot" not found`: "the controller then retries automatically",
+		`failed calling webhook "guard": connection refused`:                          "the controller then retries automatically",
 		`exceeded quota: compute`:                     "describe resourcequota",
-		`Pod "x" is invalid: spec: Required value`:    "created anew",
-		`ValidatingAdmissionPolicy 'p' denied it: no`: "created anew",
+		`Pod "x" is invalid: spec: Required value`:    "recreate the Job",
+		`ValidatingAdmissionPolicy 'p' denied it: no`: "recreate the Job",
 	} {
 		f := factsOf(jobWith(nil))
 		f.Events = []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}

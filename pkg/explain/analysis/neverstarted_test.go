@@ -41,13 +41,13 @@ func TestStartIn1970IsNone(t *testing.T) {
 // Issue 5, CLI-04: what never started has no log to read, and its message says what helps.
 func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 	for message, want := range map[string]string{
-		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "correct the command of container main, or use an image that has it (image train:1)",
-		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "correct the command of container main",
-		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "correct the command of container main",
+		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "fix the command of container main, or use an image that contains it (image train:1)",
+		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "fix the command of container main",
+		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "fix the command of container main",
 		`unable to start container process: exec: "/x": permission denied`:                                         "make the command of container main executable",
 		`unable to start container process: exec /x: exec format error`:                                            "make the command of container main executable",
-		`error mounting "/data" to rootfs: no such file or directory`:                                              "correct what the container runtime says is wrong with container main",
-		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "correct what the container runtime says is wrong with container main",
+		`error mounting "/data" to rootfs: no such file or directory`:                                              "fix what the container runtime reports about container main",
+		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "fix what the container runtime reports about container main",
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), podOf("a", unstarted(message, time.Minute)), podOf("b", unstarted(message, 2*time.Minute)))
 		wantSaid(t, report(f), want)
@@ -87,7 +87,7 @@ func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 		})))
 	}
 	r := loop(metav1.Unix(0, 0))
-	wantSaid(t, r, "correct the command of container main", "kubectl describe pod a -n ns")
+	wantSaid(t, r, "fix the command of container main", "kubectl describe pod a -n ns")
 	wantUnsaid(t, r, "kubectl logs")
 	if r = loop(ago(2 * time.Minute)); !strings.Contains(says(r), "kubectl logs a --previous -n ns") {
 		t.Errorf("%s", says(r))

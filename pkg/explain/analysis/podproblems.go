@@ -282,9 +282,11 @@ func (a *analysis) adviceOnFailedWithin(p *explain.Problem) []explain.Advice {
 	}
 	pod := a.active[i]
 	c := a.failedWithin(pod)
-	sidecars := words.Plural(len(pod.Running), "it as a native sidecar (an init container", "them as native sidecars (init containers")
-	out := []explain.Advice{{Text: fmt.Sprintf("if %s only serves container %s, let it end with that, or create the Job anew with %s with restartPolicy Always): those keep no pod from ending",
-		words.ContainersText(pod.Running), c.Name, sidecars)}}
+	format := "if %s only serves container %s, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
+	if len(pod.Running) > 1 {
+		format = "if %s only serve container %s, make them exit with that container, or recreate the Job with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
+	}
+	out := []explain.Advice{{Text: fmt.Sprintf(format, words.ContainersText(pod.Running), c.Name)}}
 	if c.NeverStarted() {
 		return append(out, explain.Advice{Text: a.startRemedy(c)})
 	}

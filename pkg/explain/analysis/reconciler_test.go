@@ -51,15 +51,15 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 		gone  bool
 	}{
 		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "vm-1 holds its Lease"},
-		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired, it was last renewed 1m ago", gone: true},
+		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired (last renewed 1m ago)", gone: true},
 		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "vm-1 holds"},
 		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
 		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
 		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended 5m ago or more and is not recorded", gone: true},
-		"nothing tells":                     {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "nothing tells"},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
+		"no sign":                           {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "not known whether"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(tc.job, append(tc.pods, running)...)
@@ -109,10 +109,10 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 		managedBy string
 		says      []string
 	}{
-		{"", []string{"kube-controller-manager does not seem to run"}},
-		{"kubernetes.io/job-controller", []string{"kube-controller-manager does not seem to run"}},
+		{"", []string{"kube-controller-manager does not seem to be running"}},
+		{"kubernetes.io/job-controller", []string{"kube-controller-manager does not seem to be running"}},
 		{"batchjob.dev/contoller", []string{"controller batchjob.dev/contoller", "looks like a misspelling of batchjob.dev/controller"}},
-		{"example.com/other", []string{"controller example.com/other", "start the controller that runs Jobs with managedBy example.com/other"}},
+		{"example.com/other", []string{"controller example.com/other", "start the controller for managedBy example.com/other"}},
 		{recorded.OurName, []string{"kubectl batchjob controller"}},
 	} {
 		r := report(factsOf(neglected(tc.managedBy, time.Hour)))
@@ -148,10 +148,10 @@ func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
 			e.Time = nil
 			j.ManagedFields = []metav1.ManagedFieldsEntry{e}
 		}, "timeless set spec.suspend"},
-		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue holds the Job suspended until there is room in the queue gpu"},
+		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue keeps the Job suspended until the queue gpu has room"},
 		"an owner": {func(j *batchv1.Job) {
 			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}
-		}, "up to its owner JobSet set"},
+		}, "which its owner JobSet set controls"},
 	} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) {
 			j.Spec.Suspend = ptr.To(true)

@@ -52,7 +52,7 @@ func cases(t *testing.T) []recorded.Case {
 					f.Lease.Renewed = f.Now.Add(-time.Second)
 				}
 				if strings.HasPrefix(c.Name, "vanished-node") {
-					c.Inputs[i].GoneNodes = map[string]string{c.Inputs[i].Pods[0].Node: "it does not exist any more"}
+					c.Inputs[i].GoneNodes = map[string]string{c.Inputs[i].Pods[0].Node: "it no longer exists"}
 				}
 			}
 		}

@@ -35,7 +35,7 @@ func (a *analysis) startRemedy(c *explain.Container) string {
 	case of(`exec: "`, "permission denied"), of("exec format error"):
 		return a.remedyOfCode(c, 126)
 	}
-	return fmt.Sprintf("correct what the container runtime says is wrong with container %s; it never started, so it has no log", c.Name)
+	return fmt.Sprintf("fix what the container runtime reports about container %s; it never started, so it has no log", c.Name)
 }
 
 // remedy is what an exit code or reason asks for.
@@ -44,20 +44,20 @@ func (a *analysis) remedy(c *explain.Container) string {
 		return a.remedyOfCode(c, c.ExitCode)
 	}
 	if limit := a.memoryLimit(c.Name); limit != "" {
-		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or let it use less", c.Name, limit)
+		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", c.Name, limit)
 	}
-	return fmt.Sprintf("container %s has no memory limit of its own: give it a request that the node can keep", c.Name)
+	return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", c.Name)
 }
 
 // remedyOfCode is what an exit code asks for, by the convention of shells.
 func (a *analysis) remedyOfCode(c *explain.Container, code int32) string {
 	switch code {
 	case 127:
-		return fmt.Sprintf("correct the command of container %s, or use an image that has it (image %s)", c.Name, a.image(c.Name))
+		return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, a.image(c.Name))
 	case 126:
-		return fmt.Sprintf("make the command of container %s executable, for the user that it runs as and the machine's architecture (image %s)", c.Name, a.image(c.Name))
+		return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, a.image(c.Name))
 	case 143, 137:
-		return fmt.Sprintf("find out who ended container %s: a deletion, an eviction, a node that shut down or was short of memory, a liveness probe", c.Name)
+		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", c.Name)
 	}
 	return ""
 }

@@ -106,7 +106,7 @@ func (a *analysis) whyRestarts() []string {
 	}
 	allows := fmt.Sprintf("which uses up backoffLimit %d", limit)
 	if limit == 0 {
-		allows = "and backoffLimit 0 allows no retry"
+		allows = "and backoffLimit 0 allows no retries"
 	}
 	who, last := "containers of its pods were", ""
 	pod, c := a.restartedMost()
@@ -115,9 +115,9 @@ func (a *analysis) whyRestarts() []string {
 		if pod.Restarts == n && c.Restarts == n && n >= max(limit, 1) {
 			who = fmt.Sprintf("container %s of pod %s was", c.Name, pod.Name)
 		}
-		last = fmt.Sprintf("container %s ended with %s last%s", c.Name, cause.ExitText(c.ExitCode, c.Reason), saying(c.Message))
+		last = fmt.Sprintf("container %s last ended with %s%s", c.Name, cause.ExitText(c.ExitCode, c.Reason), saying(c.Message))
 	case told != nil:
-		last = fmt.Sprintf("container %s ended with %s last", told.Container, cause.ExitText(told.ExitCode, told.Reason))
+		last = fmt.Sprintf("container %s last ended with %s", told.Container, cause.ExitText(told.ExitCode, told.Reason))
 	}
 	return []string{fmt.Sprintf("%s restarted %s, %s", who, often, allows), last}
 }
@@ -141,7 +141,7 @@ func (a *analysis) adviceOnRestarts() []explain.Advice {
 }
 
 // keepFailedPods is the advice that lets the next run tell more.
-var keepFailedPods = explain.Advice{Text: "to keep the logs, create the Job with restartPolicy Never: each failure then leaves its pod behind, while with OnFailure the controller deletes the pod when backoffLimit is used up"}
+var keepFailedPods = explain.Advice{Text: "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"}
 
 // stopsTold goes through the controller's events of failures since the end was decided, but
 // for evictions and the like, which are not the controller's.

@@ -60,7 +60,7 @@ func counted(change func(*corev1.Pod)) func(*corev1.Pod) {
 
 const (
 	nobodyElse  = "find out who"
-	nothingKept = "restartPolicy Never: each failure then leaves its pod behind"
+	nothingKept = "restartPolicy Never: failed pods then stay"
 )
 
 // JOB-16, CLI-04: restarts that use up backoffLimit are told with how the container failed, and
@@ -72,28 +72,28 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 		want          []string
 	}{
 		"counted, and still ending": {3, 1, []explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
-			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main ended with exit code 7 last, “no licence”",
-			"backoffLimit 3: container restarts count too, with restartPolicy OnFailure (3 restarts); 1 pod counts as failed",
+			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main last ended with exit code 7, “no licence”",
+			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
 			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"still ending": {1, 0, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main ended with exit code 7 last, “no licence”; it waits for 1 terminating pod",
+			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7, “no licence”; it waits for 1 terminating pod",
 			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"limit 0": {0, 1, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 7 last",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 7",
 		}},
 		"killed by the deletion": {1, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main ended with exit code 7 last",
+			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7",
 			"container main ended with exit code 7 after 2s, before it was restarted",
 		}},
 		"waited to be restarted": {0, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 9 last",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 9",
 		}},
 		"more pods than the limit": {2, 3, []explain.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
-		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main ended with exit code 8 last"}},
-		"not deleted yet": {2, 0, []explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "ended with exit code 7 last"}},
+		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last ended with exit code 8"}},
+		"not deleted yet": {2, 0, []explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last ended with exit code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := restarting(tc.limit, tc.failed)
@@ -127,12 +127,12 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 		want          []string
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
-			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main ended with exit code 7 last",
+			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main last ended with exit code 7",
 			"find out why container main ends with exit code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
-			"restarted at least 1 time, and backoffLimit 0 allows no retry; container main ended with exit code 137 (SIGKILL, OOMKilled) last",
-			"container main has no memory limit of its own",
+			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 137 (SIGKILL, OOMKilled)",
+			"it has no memory limit of its own",
 		}},
 		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
 		"no event":                {1, 1, nil, []string{"containers of its pods were restarted at least 1 time, which uses up backoffLimit 1"}},
@@ -158,17 +158,17 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 		restartedPod(0, 0, 10*time.Minute)(p)
 		p.Status.ContainerStatuses = nil
 	}))
-	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retry; pod was deleted before it ended")
+	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retries; pod was deleted before it ended")
 	wantUnsaid(t, report(f), "uses up", "was restarted")
 
 	f = factsOf(restarting(0, 1))
 	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
-	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retry", nobodyElse+" deletes pods")
+	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
 
 	// Of what was deleted long before the end, nobody knows whether restarts came to that.
 	f = factsOf(restarting(1, 2))
 	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
-	wantSaid(t, report(f), "2 pods failed, and backoffLimit allows 1 retry", nobodyElse+" deletes pods")
+	wantSaid(t, report(f), "2 pods failed, and backoffLimit allows 1 retry", nobodyElse+" deletes the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
 		stopped(restartedPod(5, 7, 9*time.Minute), 137, ago(15*time.Minute))(p)
@@ -212,7 +212,7 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit allows 3 retries"},
 		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
-		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main ended with exit code 7 last"},
+		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main last ended with exit code 7"},
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events

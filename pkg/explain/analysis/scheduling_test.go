@@ -26,19 +26,19 @@ func gangJob(managedBy *string) *batchv1.Job {
 // JOB-64, CLI-06: a Job that gets no pods because nobody makes its PodGroup says so, also to
 // somebody who may not read pods, and says nothing of pods to come.
 func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
-	const sentence = "The Job does not go on: no pods are created, as the Job asks for workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
+	const sentence = "The Job is stalled: no pods are created, because the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
 	f := factsOf(gangJob(ptr.To(recorded.OurName)))
 	for _, f.PodsRead = range []bool{true, false} {
 		r := report(f)
 		if p := problem(t, r, explain.ProblemNoPodGroup); !p.Blocks || !r.Verdict.Stalled || r.Verdict.Sentence != sentence+recorded.OurName+" does not support." {
 			t.Errorf("pods read: %t, %+v, %+v", f.PodsRead, p, r.Verdict)
 		}
-		wantSaid(t, r, "without managedBy", "schedulingGroup names", "scheduled one by one")
+		wantSaid(t, r, "without managedBy", "named in spec.template.spec.schedulingGroup", "scheduled one by one")
 		wantUnsaid(t, r, "2 pods are created", "nothing, until")
 	}
 	// A pod that is there all the same runs.
 	f.PodsRead, f.Pods = true, []explain.Pod{podOf("a", nil)}
-	wantSaid(t, report(f), "The Job runs: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
+	wantSaid(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
 	for name, job := range map[string]*batchv1.Job{
 		"ended": gangJob(ptr.To(recorded.OurName)), "of the built-in controller": gangJob(nil),
 		"with a group of its own": gangJob(ptr.To(recorded.OurName)),

@@ -16,8 +16,8 @@ import (
 // CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.
 func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	for _, tc := range []struct{ message, says string }{
-		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota of the namespace is used up"},
-		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota of the namespace wants requests or limits"},
+		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota of the namespace is exhausted"},
+		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota of the namespace requires requests or limits"},
 		{`Error creating: pods "train-x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, "Pod Security level"},
 		{`Error creating: pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "LimitRange"},
 		{`Error creating: pods "train-x" is forbidden: maximum cpu usage per Pod is 1, but limit is 2`, "LimitRange"},
@@ -26,10 +26,10 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 		{`Error creating: pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "service account"},
 		{`Error creating: pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: no`, "admission policy of the cluster denies"},
 		{`Error creating: admission webhook "guard.example.com" denied the request: no`, "admission webhook of the cluster denies"},
-		{`Error creating: Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard": connection refused`, "admission webhook of the cluster does not answer"},
-		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "the API server forbids it"},
-		{`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`, "the pod template invalid"},
-		{`Error creating: etcdserver: request timed out`, "the API server refuses it"},
+		{`Error creating: Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard": connection refused`, "admission webhook of the cluster does not respond"},
+		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "the API server forbids them"},
+		{`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`, "rejects the pod template as invalid"},
+		{`Error creating: etcdserver: request timed out`, "the API server rejects them"},
 	} {
 		f := factsOf(jobWith(nil))
 		f.Events = []explain.Event{jobEvent("FailedCreate", tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
@@ -38,7 +38,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 		if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != tc.message || p.Count != 2 {
 			t.Errorf("%+v, want it to say %q", p, tc.says)
 		}
-		if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "does not go on: pods of the Job cannot be created") {
+		if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled: the Job's pods cannot be created") {
 			t.Errorf("%+v", r.Verdict)
 		}
 	}
@@ -75,12 +75,12 @@ func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 		kind   explain.ProblemKind
 		says   string
 	}{
-		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and its replacement is not created before"},
-		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "beyond the grace period"},
-		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it does not exist any more"}, kind: explain.ProblemNodeGone, says: "on node node-1, which cannot end it (it does not exist any more)"},
-		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it does not exist any more"}, kind: explain.ProblemTerminatingStuck, says: "beyond the grace period"},
+		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and its replacement is created only after it has ended"},
+		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
+		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which cannot stop it (it no longer exists)"},
+		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
 		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
-			kind: explain.ProblemNodeGone, says: "on node node-1, which cannot end it (it is lost)"},
+			kind: explain.ProblemNodeGone, says: "on node node-1, which cannot stop it (it is lost)"},
 	} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
@@ -120,7 +120,7 @@ func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	r = report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }), podOf("train-x", held)))
-	if p := problem(t, r, explain.ProblemFinalizerStuck); p.Count != 1 || !strings.Contains(p.Text, "1 ended pod of the Job still holds the finalizer") {
+	if p := problem(t, r, explain.ProblemFinalizerStuck); p.Count != 1 || !strings.Contains(p.Text, "1 ended pod of the Job still has the finalizer") {
 		t.Errorf("%+v", p)
 	}
 	if r.Verdict.Stalled {

@@ -29,21 +29,21 @@ func TestVerdictGoesByThePods(t *testing.T) {
 	f := factsOf(indexedJob(5, stale),
 		podOf("a", onIndex(0, 1, tracked(exits(0, "Completed", time.Second)))), podOf("b", onIndex(1, 1, tracked(exits(0, "Completed", time.Second)))), podOf("c", onIndex(2, 1, nil)))
 	r := report(f)
-	if want := "The Job runs: 2 of 5 indexes succeeded, 1 pod is active."; r.Verdict.Sentence != want || r.Indexes.CompletedCount != 2 {
+	if want := "The Job is running: 2 of 5 indexes succeeded, 1 pod is active."; r.Verdict.Sentence != want || r.Indexes.CompletedCount != 2 {
 		t.Errorf("%s (%d completed), want %s", r.Verdict.Sentence, r.Indexes.CompletedCount, want)
 	}
 	if r.Counts.Active != 5 || r.Counts.Succeeded != 0 {
 		t.Errorf("the counts are no more those of the status: %+v", r.Counts)
 	}
 	f.PodsRead, f.Pods = false, nil
-	if want := "The Job runs: 0 of 5 indexes succeeded, 5 pods are active."; report(f).Verdict.Sentence != want {
+	if want := "The Job is running: 0 of 5 indexes succeeded, 5 pods are active."; report(f).Verdict.Sentence != want {
 		t.Errorf("without pods: %s, want %s", report(f).Verdict.Sentence, want)
 	}
 	queue := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Status.Active, j.Status.Succeeded = nil, 3, 1
 		j.Status.UncountedTerminatedPods.Succeeded = []types.UID{"uid-b", "uid-gone"}
 	}), podOf("a", exits(0, "Completed", time.Minute)), podOf("b", tracked(exits(0, "Completed", time.Second))), podOf("c", tracked(exits(0, "Completed", time.Second))), podOf("d", nil))
-	if want := "The Job runs: 4 pods succeeded, 1 pod is active."; report(queue).Verdict.Sentence != want {
+	if want := "The Job is running: 4 pods succeeded, 1 pod is active."; report(queue).Verdict.Sentence != want {
 		t.Errorf("a work queue: %s, want one counted, two recorded, one of neither: %s", report(queue).Verdict.Sentence, want)
 	}
 }
@@ -56,7 +56,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, podOf("old", onIndex(5, 1, exits(2, "Error", time.Minute))))
 	r := report(f)
-	if want := "7 failed (3 counted); mostly (4 of the 5 whose cause is known) container main exited with code 1"; !strings.Contains(r.Verdict.Sentence, want) {
+	if want := "7 failed (3 counted); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(r.Verdict.Sentence, want) {
 		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
 	}
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {
@@ -101,15 +101,15 @@ func TestIndexWaitsForItsBackoffWithoutRoom_BLI_22(t *testing.T) {
 			t.Errorf("its back-off has ended, and there is no room: %+v", info)
 		}
 	}
-	if want := "3 indexes are in back-off, the first may go on in 1s"; !strings.Contains(r.Verdict.Sentence, want) {
+	if want := "3 indexes are in back-off, the first may be retried in 1s"; !strings.Contains(r.Verdict.Sentence, want) {
 		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
 	}
-	if w := r.Waits[0]; w.Kind != explain.WaitIndexBackoff || w.Indexes != "1,3,4" || !strings.Contains(w.Text, "when there is room") {
+	if w := r.Waits[0]; w.Kind != explain.WaitIndexBackoff || w.Indexes != "1,3,4" || !strings.Contains(w.Text, "if parallelism allows it") {
 		t.Errorf("%+v", w)
 	}
 	f.Job.Spec.Parallelism = ptr.To[int32](2)
 	r = report(f)
-	if x := r.Indexes; x.BackingOff != "1,3,4" || strings.Contains(r.Waits[0].Text, "room") || !strings.Contains(r.Verdict.Sentence, "the first goes on in 1s") {
+	if x := r.Indexes; x.BackingOff != "1,3,4" || strings.Contains(r.Waits[0].Text, "parallelism") || !strings.Contains(r.Verdict.Sentence, "the first is retried in 1s") {
 		t.Errorf("with room: in back-off %q, %s, %+v", x.BackingOff, r.Verdict.Sentence, r.Waits)
 	}
 	f.Job.Spec.Suspend = ptr.To(true)

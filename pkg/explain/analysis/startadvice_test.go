@@ -37,15 +37,15 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 		text   string // of the problem
 		advice string
 	}{
-		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started", "create what the container refers to"},
-		"an image of root":    {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "let the container run as somebody else than root"},
-		"a user with a name":  {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "let the container run as somebody else than root"},
-		"a volume is missing": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "has not started (FailedMount)", "create what its volumes refer to"},
-		"a user that is root": {pendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "let the container run as somebody else than root"},
-		"a volume that hangs": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "has not started (FailedMount)", "see what the pod waits for"},
-		"other trouble":       {pendingPod("", ""), []explain.Event{podEvent("FailedCreatePodSandBox", "no address left", time.Minute)}, "has not started (FailedCreatePodSandBox)", "see what the pod waits for"},
-		"how the node is":     {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "has not started (FailedMount)", "create what its volumes refer to"},
-		"only how it is":      {pendingPod("", ""), []explain.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node and has not started", "see what the pod waits for"},
+		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started", "create the ConfigMap, Secret or volume that the container refers to"},
+		"an image of root":    {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "run the container as a non-root user"},
+		"a user with a name":  {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "run the container as a non-root user"},
+		"a volume is missing": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "has not started (FailedMount)", "create the ConfigMap, Secret or claim that its volumes refer to"},
+		"a user that is root": {pendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "run the container as a non-root user"},
+		"a volume that hangs": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "has not started (FailedMount)", "find out what the pod is waiting for"},
+		"other trouble":       {pendingPod("", ""), []explain.Event{podEvent("FailedCreatePodSandBox", "no address left", time.Minute)}, "has not started (FailedCreatePodSandBox)", "find out what the pod is waiting for"},
+		"how the node is":     {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "has not started (FailedMount)", "create the ConfigMap, Secret or claim that its volumes refer to"},
+		"only how it is":      {pendingPod("", ""), []explain.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "find out what the pod is waiting for"},
 	} {
 		f := factsOf(jobWith(nil), tc.pod)
 		f.Events = tc.events

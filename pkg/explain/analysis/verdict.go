@@ -55,7 +55,7 @@ func (a *situation) whatHappens() (verdict []string, problem *int32) {
 	if b == nil {
 		return a.whatRuns()
 	}
-	text := "The Job does not go on: " + words.ProblemWhat(b, a.Now, &a.reconciler)
+	text := "The Job is stalled: " + words.ProblemWhat(b, a.Now, &a.reconciler)
 	if b.Kind == explain.ProblemSuspended || b.Kind == explain.ProblemDeleting {
 		text = words.UpperFirst(words.ProblemWhat(b, a.Now, &a.reconciler))
 	}
@@ -81,7 +81,7 @@ func (a *analysis) waitsFor() string {
 	}
 	var parts []string
 	if running > 0 {
-		parts = append(parts, words.Times(running, "pod that still runs", "pods that still run"))
+		parts = append(parts, words.Times(running, "running pod", "running pods"))
 	}
 	if terminating > 0 {
 		parts = append(parts, words.Times(terminating, "terminating pod", "terminating pods"))
@@ -90,7 +90,7 @@ func (a *analysis) waitsFor() string {
 		parts = append(parts, words.Times(held, "ended pod to be counted", "ended pods to be counted"))
 	}
 	if len(parts) == 0 {
-		return words.ControllerWord(a.managedBy()) + " to say so"
+		return words.ControllerWord(a.managedBy()) + " to record it"
 	}
 	return words.Enumerate(parts, "and")
 }
@@ -105,11 +105,11 @@ func (a *numbers) whyFailed() []string {
 		}
 		limit := jobspec.BackoffLimit(a.spec)
 		if failed <= limit {
-			return []string{fmt.Sprintf("failures and container restarts together are more than backoffLimit, %d, allows", limit), a.mostly()}
+			return []string{fmt.Sprintf("failures and container restarts together exceed backoffLimit %d", limit), a.mostly()}
 		}
 		allows := "allows " + words.Times(limit, "retry", "retries")
 		if limit == 0 {
-			allows = "0 allows no retry"
+			allows = "0 allows no retries"
 		}
 		return []string{fmt.Sprintf("%s, and backoffLimit %s", words.Times(failed, "pod failed", "pods failed"), allows), a.mostly()}
 	case batchv1.JobReasonDeadlineExceeded:
@@ -142,7 +142,7 @@ func (a *analysis) knowsReason() bool {
 
 func deadlineText(deadline *int64) string {
 	if deadline == nil {
-		return "not set any more"
+		return "no longer set"
 	}
 	return words.Seconds(*deadline)
 }
@@ -158,12 +158,12 @@ func (a *analysis) whyRule() string {
 	}
 	k := a.outcome.culprit
 	if k.pod == "" && a.outcome.message != "" {
-		return rule + " ended it, " + words.Quoted(a.outcome.message)
+		return rule + " matched, " + words.Quoted(a.outcome.message)
 	}
 	if k.pod == "" {
-		return rule + " ended it"
+		return rule + " matched"
 	}
-	what := "has condition " + k.condition
+	what := "it has condition " + k.condition
 	if k.condition == "" {
 		reason, said := "", ""
 		if f := a.example(); f != nil && f.pod.Name == k.pod {
@@ -171,7 +171,7 @@ func (a *analysis) whyRule() string {
 		}
 		what = fmt.Sprintf("its container %s ended with %s%s", k.container, cause.ExitText(k.exitCode, reason), said)
 	}
-	return fmt.Sprintf("%s ended it, because of pod %s: %s", rule, a.culpritLabel(), what)
+	return fmt.Sprintf("%s matched pod %s: %s", rule, a.culpritLabel(), what)
 }
 
 func (a *analysis) culpritLabel() string {
@@ -213,7 +213,7 @@ func (a *numbers) mostly() string {
 		return text
 	}
 	if a.untold > 0 {
-		return fmt.Sprintf("mostly (%d of the %d whose cause is known) %s", first.Count, all, text)
+		return fmt.Sprintf("mostly (%d of the %d with a known cause) %s", first.Count, all, text)
 	}
 	return fmt.Sprintf("mostly (%d of %d) %s", first.Count, all, text)
 }
@@ -259,7 +259,7 @@ func (a *numbers) whyComplete() string {
 	case total != nil:
 		return fmt.Sprintf("%d of %s succeeded%s", succeeded, words.Times(*total, "pod", "pods"), took)
 	}
-	return fmt.Sprintf("%s succeeded%s, and none runs any more", words.Times(succeeded, "pod", "pods"), took)
+	return fmt.Sprintf("%s succeeded%s, and none is still running", words.Times(succeeded, "pod", "pods"), took)
 }
 
 // whatRuns is the verdict on a Job that goes on, and the problem that it names.
@@ -269,18 +269,18 @@ func (a *situation) whatRuns() (verdict []string, problem *int32) {
 	}
 	active, failed := a.activeNow(), a.failedNow()
 	if f := a.plan.Findings.Backoff; f != nil && active == 0 {
-		return []string{fmt.Sprintf("The Job waits for its back-off, and goes on in %s: %s%s", words.Age(f.Until.Sub(a.Now)), a.progress(), failed), a.mostlyFailed()}, nil
+		return []string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", words.Age(f.Until.Sub(a.Now)), a.progress(), failed), a.mostlyFailed()}, nil
 	}
-	verdict = []string{fmt.Sprintf("The Job runs: %s, %s active%s", a.progress(), words.Times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
+	verdict = []string{fmt.Sprintf("The Job is running: %s, %s active%s", a.progress(), words.Times(active, "pod is", "pods are"), failed), a.mostlyFailed()}
 	if a.doomed() {
-		verdict = append(verdict, fmt.Sprintf("it will fail in the end, as %s failed", words.Times(a.indexes.FailedCount, "index has", "indexes have")))
+		verdict = append(verdict, fmt.Sprintf("it will eventually fail, because %s failed", words.Times(a.indexes.FailedCount, "index has", "indexes have")))
 	}
 	if until, waiting := a.indexBackoff(); !waiting.IsEmpty() {
-		goes := "goes on"
+		retried := "is retried"
 		if !a.roomForRetries() {
-			goes = "may go on"
+			retried = "may be retried"
 		}
-		verdict = append(verdict, fmt.Sprintf("%s in back-off, the first %s in %s", words.Times(int32(waiting.Len()), "index is", "indexes are"), goes, words.Age(until.Sub(a.Now))))
+		verdict = append(verdict, fmt.Sprintf("%s in back-off, the first %s in %s", words.Times(int32(waiting.Len()), "index is", "indexes are"), retried, words.Age(until.Sub(a.Now))))
 	}
 	for i := range a.problems {
 		if p := &a.problems[i]; p.Blocks {

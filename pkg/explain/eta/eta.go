@@ -51,10 +51,10 @@ const (
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
 	samples = sinceStart(until(samples, now), started)
 	if total < 0 {
-		return ETA{Method: "the Job does not say how many successes it needs"}
+		return ETA{Method: "the Job does not specify how many successes it needs"}
 	}
 	if len(samples) == 0 && total > 0 {
-		return ETA{Method: "nothing has been seen of it yet"}
+		return ETA{Method: "nothing has been observed yet"}
 	}
 	done := int32(0)
 	if len(samples) > 0 {
@@ -132,9 +132,9 @@ func meanRate(samples []Progress, started, now time.Time) (perSecond float64, me
 	case last.Done <= 0:
 		return 0, "nothing has succeeded yet"
 	case !started.IsZero() && span < minSpan:
-		return 0, "just begun"
+		return 0, "just started"
 	case done < minDone || span < minSpan:
-		return 0, "not enough has succeeded to tell"
+		return 0, "too few successes to estimate"
 	}
 	return float64(done) / span.Seconds(), "mean"
 }

@@ -46,7 +46,7 @@ func (r *reading) events(ctx context.Context) {
 
 // ManyEvents says that a namespace has more than MaxEvents events of pods.
 func ManyEvents() explain.Gap {
-	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were looked through", MaxEvents)}
+	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
 }
 
 // EventsOfJob selects the events about the Job itself.

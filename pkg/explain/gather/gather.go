@@ -108,7 +108,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
 		}
 	case errors.Is(err, context.DeadlineExceeded):
-		g.Text = resource + " could not be read: no answer in time"
+		g.Text = resource + " could not be read: timed out"
 	default:
 		var failed *url.Error
 		if errors.As(err, &failed) {
@@ -123,7 +123,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 // is read instead. What of it is "watch pods" for pods: they are not missing.
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	return explain.Gap{
-		What: "watch " + resource, Text: fmt.Sprintf("%s may not be watched: they are read again every %s", resource, every),
+		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
 		Command: fmt.Sprintf("kubectl auth can-i watch %s -n %s", resource, namespace),
 	}
 }
@@ -180,7 +180,7 @@ func GoneNodes(ctx context.Context, client kubernetes.Interface, pods []explain.
 	}
 	var gone map[string]string
 	for _, name := range names {
-		why := "it does not exist any more"
+		why := "it no longer exists"
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case err == nil:

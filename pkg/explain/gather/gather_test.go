@@ -215,7 +215,7 @@ func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 		}))
 	}
 	f := read(t, s, train())
-	if len(f.GoneNodes) != 2 || f.GoneNodes["node-1"] != "it does not exist any more" || f.GoneNodes["node-2"] != "it does not answer" || s.requests("/nodes/") != 3 {
+	if len(f.GoneNodes) != 2 || f.GoneNodes["node-1"] != "it no longer exists" || f.GoneNodes["node-2"] != "it does not respond" || s.requests("/nodes/") != 3 {
 		t.Errorf("%v after %d requests", f.GoneNodes, s.requests("/nodes/"))
 	}
 	for i := range 20 {

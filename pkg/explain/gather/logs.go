@@ -58,7 +58,7 @@ func WhyNoLog(node string, err error) string {
 	case apierrors.IsNotFound(err):
 		return "it is gone"
 	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/") && node != "":
-		return fmt.Sprintf("its node, %s, does not answer", node)
+		return fmt.Sprintf("its node, %s, does not respond", node)
 	}
 	return status.Status().Message
 }

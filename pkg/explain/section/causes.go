@@ -84,10 +84,10 @@ func countOf(causes []explain.Cause) int32 {
 func WhyUnknown(r *explain.Report) string {
 	for i := range r.Gaps {
 		if r.Gaps[i].What == "pods" {
-			return "not known: pods could not be read"
+			return "unknown: pods could not be read"
 		}
 	}
-	return "not known: the pods are gone, and no event names the cause"
+	return "unknown: the pods are gone, and no event names the cause"
 }
 
 // CauseLines are a cause and what is known of it.
@@ -131,7 +131,7 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 		notes = append(notes, layout.Text(layout.Plain, places))
 	}
 	if c.Message != "" {
-		notes = append(notes, layout.Text(layout.Muted, "said: "+c.Message))
+		notes = append(notes, layout.Text(layout.Muted, "message: "+c.Message))
 	}
 	return notes
 }
@@ -193,7 +193,7 @@ func FailureTotals(r *explain.Report) Totals {
 	return t
 }
 
-// FailuresNote is "14 failures (6 counted, 6 with the next pod, 2 ignored), 4 causes"; the
+// FailuresNote is "14 failures (6 counted, 6 awaiting the next pod, 2 ignored), 4 causes"; the
 // parts are left out if all failures are counted.
 func FailuresNote(r *explain.Report) string {
 	t := FailureTotals(r)
@@ -204,7 +204,7 @@ func FailuresNote(r *explain.Report) string {
 	for _, part := range []struct {
 		n    int32
 		word string
-	}{{t.Counted, "counted"}, {t.Awaiting, "with the next pod"}, {t.Ignored, "ignored"}} {
+	}{{t.Counted, "counted"}, {t.Awaiting, "awaiting the next pod"}, {t.Ignored, "ignored"}} {
 		if part.n > 0 && t.Counted != t.All {
 			parts = wording.Join(", ", parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}

@@ -61,10 +61,10 @@ func barFor(f *Frame, all []Meter, names int) int {
 func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
 	s := Section{Title: "Success criteria"}
 	if r.SuccessPolicy != nil {
-		s.Note = "the first that is met ends the Job"
+		s.Note = "the first one met completes the Job"
 	}
 	if r.Job.Completions == nil {
-		text := fmt.Sprintf("A work queue: one pod succeeds, and all others have ended (%d succeeded)", pods.Succeeded)
+		text := fmt.Sprintf("A work queue: complete once a pod has succeeded and all have ended (%d succeeded)", pods.Succeeded)
 		s.Lines = f.Wrap(layout.Plainly(text), 0)
 		return s
 	}

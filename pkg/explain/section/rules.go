@@ -50,7 +50,7 @@ func ActionStyle(action string) layout.Style {
 // FailurePolicy is the rules of the podFailurePolicy in their order, with how many failed
 // pods each matched. brief leaves out why rules were passed over, and cuts long rules.
 func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section {
-	s := Section{Title: "Failure policy", Note: "the first rule that matches decides"}
+	s := Section{Title: "Failure policy", Note: "the first matching rule decides"}
 	if policy == nil {
 		return s
 	}
@@ -103,7 +103,7 @@ func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.
 		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" decided"))
 	}
 	if rule.PassedOver > 0 && !brief {
-		passed := "passed over " + wording.Plural(int64(rule.PassedOver), "time", "times")
+		passed := "skipped " + wording.Plural(int64(rule.PassedOver), "time", "times")
 		notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
 	}
 	return notes

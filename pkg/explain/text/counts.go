@@ -61,7 +61,7 @@ func (v *view) accounting() []string {
 		notes = append(notes, wording.Plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
 	}
 	if c.AwaitReplacement > 0 {
-		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only when the next pod of the index is there")
+		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only once the index has its next pod")
 	}
 	if c.Pods != nil && !v.brief {
 		notes = append(notes, podsThere(c))
@@ -69,10 +69,10 @@ func (v *view) accounting() []string {
 	return notes
 }
 
-// podsThere is "4 pods are there: 3 failed, 2 held by the tracking finalizer".
+// podsThere is "4 pods exist: 3 failed, 2 held by the tracking finalizer".
 func podsThere(c *explain.Counts) string {
 	if *c.Pods == 0 {
-		return "No pod is there"
+		return "No pods exist"
 	}
 	failed, held := "", ""
 	if c.FailedPods != nil && *c.FailedPods > 0 {
@@ -81,7 +81,7 @@ func podsThere(c *explain.Counts) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
-	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod is", "pods are")+" there", wording.Join(", ", failed, held))
+	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", failed, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.

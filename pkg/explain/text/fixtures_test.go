@@ -80,7 +80,7 @@ func failedByRule() explain.Report {
 	ours(&r)
 	finish(&r, "Failed", explain.FateFailed, 184)
 	r.Verdict.Reason, r.Verdict.Rule, r.Verdict.RuleName = "PodFailurePolicy_BadDataset", ptr.To(int32(1)), "BadDataset"
-	r.Verdict.Sentence = `The Job failed: rule 1 "BadDataset" of its podFailurePolicy ended it, because of pod train-3-x7k2p (index 3): its container main ended with code 42.`
+	r.Verdict.Sentence = `The Job failed: rule 1 "BadDataset" of its podFailurePolicy matched pod train-3-x7k2p (index 3): its container main ended with code 42.`
 	r.Job.CompletionMode, r.Job.BackoffLimitPerIndex, r.Job.BackoffLimit = "Indexed", ptr.To(int32(3)), ptr.To(int32(math.MaxInt32))
 	r.Evidence = []explain.Evidence{
 		{Kind: explain.EvidenceCondition, Text: "condition Failed: PodFailurePolicy_BadDataset, “Container main for pod ml/train-3-x7k2p failed with exit code 42 matching FailJob rule at index 1”", Time: at(184)},
@@ -141,7 +141,7 @@ func backoffLimit() explain.Report {
 		{Kind: explain.EvidenceNote, Text: "its log cannot be shown: the container is gone"},
 	}
 	r.Advice = []explain.Advice{
-		{Text: "raise the memory limit of container main, which is 512Mi, or let it use less"},
+		{Text: "raise the memory limit of container main, which is 512Mi, or make it use less memory"},
 		{Text: "read the logs of all failed pods", Command: "kubectl batchjob logs nightly-report-29021 -n ml --failed"},
 	}
 	r.Counts.Failed, r.Counts.Pods, r.Counts.FailedPods = 7, ptr.To(int32(5)), ptr.To(int32(5))
@@ -197,7 +197,7 @@ func maxFailedIndexes() explain.Report {
 func stalledByQuota() explain.Report {
 	r := baseReport("etl", 600)
 	r.Verdict.Stalled = true
-	r.Verdict.Sentence = "The Job does not go on: its pods cannot be created, a ResourceQuota is used up."
+	r.Verdict.Sentence = "The Job is stalled: its pods cannot be created, a ResourceQuota is used up."
 	r.Evidence = []explain.Evidence{{Kind: explain.EvidenceEvent, Text: "event FailedCreate, 12 times", Time: at(590), Lines: []string{
 		`Error creating: pods "etl-9x8w7" is forbidden: exceeded quota: team-ml, requested: requests.cpu=4, used: requests.cpu=62, limited: requests.cpu=64`,
 	}}}
@@ -205,7 +205,7 @@ func stalledByQuota() explain.Report {
 	r.Problems = []explain.Problem{{Kind: explain.ProblemCreationRefused, Blocks: true, Text: "its pods cannot be created, a ResourceQuota is used up", Since: at(12), Details: []string{
 		`pods "etl-9x8w7" is forbidden: exceeded quota: team-ml, requested: requests.cpu=4, used: requests.cpu=62, limited: requests.cpu=64`,
 	}}}
-	r.Advice = []explain.Advice{{Text: "see what the quota has, and free some of it or raise it", Command: "kubectl describe resourcequota -n ml"}}
+	r.Advice = []explain.Advice{{Text: "check the quota, and free up some of it or raise it", Command: "kubectl describe resourcequota -n ml"}}
 	r.Next = []explain.Step{{Text: "the controller tries again, at longer and longer intervals"}}
 	return r
 }
@@ -213,14 +213,14 @@ func stalledByQuota() explain.Report {
 func imagePull() explain.Report {
 	r := baseReport("evaluate", 330)
 	r.Verdict.Stalled = true
-	r.Verdict.Sentence = "The Job does not go on: the image registry.example.com/ml/eval:v12 of 3 pods cannot be pulled."
+	r.Verdict.Sentence = "The Job is stalled: the image registry.example.com/ml/eval:v12 of 3 pods cannot be pulled."
 	r.Counts.Active = 3
 	r.Verdict.Problem = ptr.To[int32](0)
 	r.Problems = []explain.Problem{
 		{Kind: explain.ProblemImagePull, Blocks: true, Text: "the image registry.example.com/ml/eval:v12 of 3 pods cannot be pulled", Since: at(3), Count: 3, Pods: []string{"evaluate-2b7lq", "evaluate-8rrzk", "evaluate-tt4xm"}, Details: []string{"ErrImagePull: manifest for registry.example.com/ml/eval:v12 not found: manifest unknown"}},
 		{Kind: explain.ProblemInvalidRuleNames, Text: "the annotation of rule names is not valid, so the rules have no names", Details: []string{`rule 0: name "bad data" is not CamelCase`, "rule 7 does not exist"}},
 	}
-	r.Advice = []explain.Advice{{Text: "correct the image in the pod template (the Job has to be created anew), or make the registry serve it", Command: "kubectl describe pod evaluate-2b7lq -n ml"}}
+	r.Advice = []explain.Advice{{Text: "recreate the Job with the correct image in its pod template, or make this image available", Command: "kubectl describe pod evaluate-2b7lq -n ml"}}
 	r.Next = []explain.Step{{Text: "the kubelet tries to pull again, at intervals of up to 5 minutes; this does not count as a failure"}}
 	r.Pods = []explain.PodInfo{
 		{Name: "evaluate-2b7lq", Phase: "Pending", State: "ImagePullBackOff", Node: "worker-1", Created: at(1)},
@@ -241,12 +241,12 @@ func failureTarget() explain.Report {
 		{Kind: explain.EvidenceCondition, Text: "condition FailureTarget: DeadlineExceeded, “Job was active longer than specified deadline”", Time: at(60)},
 		{Kind: explain.EvidenceLimit, Text: "activeDeadlineSeconds 60: the Job ran from 2026-03-01T12:00:00Z on"},
 	}
-	r.Waits = []explain.Wait{{Kind: explain.WaitGrace, Until: *at(90), Text: "the grace period of 2 terminating pods is over"}}
+	r.Waits = []explain.Wait{{Kind: explain.WaitGrace, Until: *at(90), Text: "the grace period of 2 terminating pods ends"}}
 	r.Next = []explain.Step{
-		{Kind: explain.StepTerminated, At: at(90), Text: "the last terminating pod has to have ended by then"},
+		{Kind: explain.StepTerminated, At: at(90), Text: "the last terminating pod must have ended by then"},
 		{Text: "the condition Failed follows once every pod has ended and is counted"},
 	}
-	r.Advice = []explain.Advice{{Text: "give it more time (activeDeadlineSeconds), or more at once (parallelism)"}}
+	r.Advice = []explain.Advice{{Text: "give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)"}}
 	return r
 }
 
@@ -266,10 +266,10 @@ func successCriteria() explain.Report {
 func suspended() explain.Report {
 	r := baseReport("queued", 7200)
 	r.Job.Started, r.Job.DurationSeconds, r.Job.Suspend = nil, nil, true
-	r.Verdict = explain.Verdict{Status: "Suspended", Fate: explain.FateOpen, Stalled: true, Problem: ptr.To[int32](0), Sentence: "The Job does not go on: it is suspended, since kueue holds it back."}
+	r.Verdict = explain.Verdict{Status: "Suspended", Fate: explain.FateOpen, Stalled: true, Problem: ptr.To[int32](0), Sentence: "The Job is stalled: it is suspended, since kueue holds it back."}
 	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Blocks: true, Text: "it is suspended, since kueue holds it back", Since: at(0)}}
-	r.Advice = []explain.Advice{{Text: "see why Kueue does not admit it", Command: "kubectl get workloads.kueue.x-k8s.io -n ml"}}
-	r.Next = []explain.Step{{Text: "nothing, until that changes"}}
+	r.Advice = []explain.Advice{{Text: "find out why Kueue does not admit it", Command: "kubectl get workloads.kueue.x-k8s.io -n ml"}}
+	r.Next = []explain.Step{{Text: "nothing happens until this changes"}}
 	return r
 }
 
@@ -288,12 +288,12 @@ func complete() explain.Report {
 func runningWithPolicy() explain.Report {
 	r := baseReport("sweep", 200)
 	ours(&r)
-	r.Verdict.Sentence = "The Job runs: 3 pods are active, 4 of 10 indexes succeeded, and 2 indexes are in back-off."
+	r.Verdict.Sentence = "The Job is running: 3 pods are active, 4 of 10 indexes succeeded, and 2 indexes are in back-off."
 	r.Job.CompletionMode, r.Job.BackoffLimitPerIndex, r.Job.MaxFailedIndexes, r.Job.ActiveDeadlineSeconds = "Indexed", ptr.To(int32(3)), ptr.To(int32(10)), ptr.To(int64(3600))
 	r.Job.PodReplacementPolicy = "Failed"
 	r.Counts = explain.Counts{Active: 3, Ready: ptr.To(int32(2)), Terminating: ptr.To(int32(1)), Succeeded: 4, Failed: 3, UncountedSucceeded: 1, Pods: ptr.To(int32(11)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(5)), AwaitReplacement: 1}
 	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{
-		{Index: 0, Have: 3, Need: 5, Of: "1-9", Text: "3 of 5 of indexes 1-9"},
+		{Index: 0, Have: 3, Need: 5, Of: "1-9", Text: "3 of 5 (indexes 1-9)"},
 		{Index: 1, Have: 0, Need: 1, Of: "0", Impossible: true, Text: "0 of 1 of indexes 0"},
 	}}
 	r.Indexes = &explain.Indexes{
@@ -306,7 +306,7 @@ func runningWithPolicy() explain.Report {
 	}
 	r.Waits = []explain.Wait{
 		{Kind: explain.WaitIndexBackoff, Until: *at(205), Text: "the first of 2 indexes in back-off gets its next pod", Indexes: "6-7"},
-		{Kind: explain.WaitDeadline, Until: *at(3600), Text: "the Job fails if it is not finished (activeDeadlineSeconds 3600)"},
+		{Kind: explain.WaitDeadline, Until: *at(3600), Text: "the Job fails if it has not finished (activeDeadlineSeconds 3600)"},
 	}
 	r.Next = []explain.Step{
 		{Kind: explain.StepIndexBackoff, At: at(205), Text: "the back-off ends and the first of 2 indexes in back-off gets its next pod"},

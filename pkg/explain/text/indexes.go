@@ -16,7 +16,7 @@ func (v *view) indexes() {
 	if v.report.Indexes == nil || v.brief {
 		return
 	}
-	v.page.Title("Indexes", fmt.Sprintf("%d in all", v.report.Indexes.Total))
+	v.page.Title("Indexes", fmt.Sprintf("%d total", v.report.Indexes.Total))
 	var rows [][]layout.Line
 	for _, s := range indexStates(v.report.Indexes, v.over()) {
 		if s.count > 0 {
@@ -50,7 +50,7 @@ func indexStates(x *explain.Indexes, over bool) []indexState {
 		{"terminating", x.Terminating, x.TerminatingCount, layout.Plain},
 		{"in back-off", x.BackingOff, x.BackingOffCount, layout.Warn},
 		{pending, x.Pending, x.PendingCount, layout.Plain},
-		{"not known", x.Unknown, x.UnknownCount, layout.Plain},
+		{"unknown", x.Unknown, x.UnknownCount, layout.Plain},
 	}
 }
 

@@ -88,7 +88,7 @@ func (v *view) mode() string {
 		parallelism = fmt.Sprintf("parallelism %d", *job.Parallelism)
 	}
 	if job.PodReplacementPolicy == "Failed" {
-		replacement = "replaces pods once they have failed"
+		replacement = "replaces pods only after they fail"
 	}
 	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }
@@ -193,7 +193,7 @@ func (v *view) hint() {
 		return
 	}
 	v.page.Blank()
-	v.page.Para(0, 0, plain("The whole story, and what to do:"))
+	v.page.Para(0, 0, plain("For details and what to do:"))
 	v.page.Command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
 }
 

@@ -10,13 +10,13 @@ import (
 func WaitText(w *explain.Wait) string {
 	switch w.Kind {
 	case explain.WaitBackoff:
-		return fmt.Sprintf("pods are created again, after %s", Times(w.Failures, "failure in a row", "failures in a row"))
+		return fmt.Sprintf("pods are created again after %s", Times(w.Failures, "failure in a row", "failures in a row"))
 	case explain.WaitIndexBackoff:
 		return retryText(w)
 	case explain.WaitDeadline:
-		return fmt.Sprintf("the Job fails if it is not finished (activeDeadlineSeconds %d)", w.Seconds)
+		return fmt.Sprintf("the Job fails if it has not finished (activeDeadlineSeconds %d)", w.Seconds)
 	case explain.WaitGrace:
-		return fmt.Sprintf("the grace period of %s is over", Times(w.Count, "terminating pod", "terminating pods"))
+		return fmt.Sprintf("the grace period of %s ends", Times(w.Count, "terminating pod", "terminating pods"))
 	}
 	return fmt.Sprintf("the Job and its pods are deleted (ttlSecondsAfterFinished %d)", w.Seconds)
 }
@@ -28,7 +28,7 @@ func retryText(w *explain.Wait) string {
 		who = fmt.Sprintf("the first of %d indexes in back-off", w.Count)
 	}
 	if w.NoRoom {
-		return who + " may get its next pod, when there is room for it"
+		return who + " may get its next pod, if parallelism allows it"
 	}
 	return who + " gets its next pod"
 }
@@ -41,15 +41,15 @@ func StepText(s *explain.Step) string {
 	case explain.StepBackoff:
 		return "the back-off ends and " + s.Wait.Text
 	case explain.StepGone:
-		return "the Job goes away once its pods and finalizers are gone"
+		return "the Job is removed once its pods and finalizers are gone"
 	case explain.StepBlocked:
-		return "nothing, until that changes"
+		return "nothing happens until this changes"
 	case explain.StepTerminated:
-		return "the last terminating pod has to have ended by then"
+		return "the last terminating pod must have ended by then"
 	case explain.StepEnd:
-		return fmt.Sprintf("the condition %s follows once every pod has ended and is counted", s.Condition)
+		return fmt.Sprintf("the condition %s is set once all pods have ended and are counted", s.Condition)
 	case explain.StepReplace:
-		return fmt.Sprintf("replacements follow once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
+		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
 	}
 	if isCreation(s.Kind) {
 		return creationText(s)
@@ -64,23 +64,23 @@ func isCreation(k explain.StepKind) bool {
 func creationText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepRetryCreation:
-		return fmt.Sprintf("creating %s is tried again, with growing pauses", Times(s.Count, "pod", "pods"))
+		return fmt.Sprintf("creating %s is retried with increasing delays", Times(s.Count, "pod", "pods"))
 	case explain.StepUnknownBackoff:
-		return "pods are created once the back-off is over, 10 minutes after the last failure at most; the failed pods that would tell are gone"
+		return "pods are created when the back-off ends, at most 10 minutes after the last failure; the exact time is unknown because the failed pods are gone"
 	case explain.StepCreate:
 		return Times(s.Count, "pod is", "pods are") + " created"
 	}
-	return fmt.Sprintf("as pods end, others begin: %s to come", Times(s.Count, "index is", "indexes are"))
+	return fmt.Sprintf("as pods end, others start: %s pending", Times(s.Count, "index is", "indexes are"))
 }
 
 func limitText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepSuccessRule:
-		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy (%s so far)", Times(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
+		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy; so far %s", Times(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
 	case explain.StepBackoffLimit:
 		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", Times(s.Count, "more failure", "more failures"), s.Limit)
 	case explain.StepFailedIndexes:
-		return "the Job fails (FailedIndexes) once its other indexes have ended, as some have failed"
+		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
 	}
 	return fmt.Sprintf("the Job fails after %s (maxFailedIndexes %d)", Times(s.Count, "more failed index", "more failed indexes"), s.Limit)
 }

@@ -29,7 +29,7 @@ func MomentText(m *explain.Moment) string {
 	case explain.MomentStarted:
 		return "the Job started"
 	case explain.MomentDeletionRequested:
-		return "its deletion was asked for"
+		return "its deletion was requested"
 	case explain.MomentCondition:
 		return conditionText(m)
 	case explain.MomentPodsCreated:

@@ -84,15 +84,15 @@ const (
 )
 
 var whyTexts = [...]string{
-	ActionUnavailable:       "its action FailIndex needs backoffLimitPerIndex, which is not set or switched off",
-	UnknownAction:           "its action is not known to this version",
-	UnknownOperator:         "its operator is not known to this version",
-	NoRequirement:           "it requires nothing",
+	ActionUnavailable:       "its action FailIndex needs backoffLimitPerIndex, which is unset or disabled",
+	UnknownAction:           "this version does not know its action",
+	UnknownOperator:         "this version does not know its operator",
+	NoRequirement:           "it has no requirements",
 	NoFailedContainer:       "no container ended with an exit code other than 0",
 	NamedContainerNotFailed: "the container it names did not end with an exit code other than 0",
-	CodeNotListed:           "no exit code it looks at is among its values",
-	CodesListed:             "every exit code it looks at is among its values",
-	NoCondition:             "the pod has none of its conditions in the status asked for",
+	CodeNotListed:           "none of the exit codes that it checks is in its values",
+	CodesListed:             "all exit codes that it checks are in its values",
+	NoCondition:             "the pod has none of its conditions with the required status",
 }
 
 // String completes a sentence in which "it" is the rule: "rule 3 was passed over: it

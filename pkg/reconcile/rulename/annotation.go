@@ -33,10 +33,10 @@ func Parse(value string, rules int) (Names, []Violation) {
 // bound the number of violations (PFN-29).
 func tooMuch(value string) string {
 	if len(value) > MaxSize {
-		return fmt.Sprintf("%d bytes long, at most %d are allowed", len(value), MaxSize)
+		return fmt.Sprintf("%d bytes long, but at most %d are allowed", len(value), MaxSize)
 	}
 	if n := strings.Count(value, ";") + 1; n > MaxRules {
-		return fmt.Sprintf("%d entries, at most %d are allowed", n, MaxRules)
+		return fmt.Sprintf("%d entries, but at most %d are allowed", n, MaxRules)
 	}
 	return ""
 }
@@ -49,7 +49,7 @@ func split(value string, rules int) (Names, []Violation) {
 	for entry := range strings.SplitSeq(value, ";") {
 		rule, name, err := splitEntry(entry, len(names))
 		if err == nil && given[rule] {
-			err = fmt.Errorf("rule %d has an entry already", rule)
+			err = fmt.Errorf("rule %d already has an entry", rule)
 		}
 		if err != nil {
 			problem := fmt.Sprintf("entry %s: %v", quote(entry), err)
@@ -67,11 +67,11 @@ func splitEntry(entry string, rules int) (rule int, name string, err error) {
 		return 0, "", errors.New("not index=name")
 	}
 	if !isCanonical(index) {
-		return 0, "", fmt.Errorf("%s is not an index: digits, without leading zeros", quote(index))
+		return 0, "", fmt.Errorf("%s is not an index (digits without leading zeros)", quote(index))
 	}
 	// An error means that the number is larger than any index.
 	if rule, err = strconv.Atoi(index); err != nil || rule >= rules {
-		return 0, "", fmt.Errorf("no such rule, the Job has %d", rules)
+		return 0, "", fmt.Errorf("no such rule; the Job has %d", rules)
 	}
 	return rule, name, nil
 }

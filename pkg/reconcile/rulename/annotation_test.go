@@ -59,7 +59,7 @@ func TestOtherFormsOfAValueAreParsed_PFN_22_PFN_24(t *testing.T) {
 }
 
 func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
-	const form, index, none, again = "not index=name", "is not an index", "no such rule", "has an entry already"
+	const form, index, none, again = "not index=name", "is not an index", "no such rule", "already has an entry"
 	for _, c := range []struct {
 		value string
 		want  []about
@@ -92,7 +92,7 @@ func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
 		{"0=A\n", []about{{0, `'\n'`}}},
 		{"0=\"A\"", []about{{0, "only letters"}}},
 		{`{"0":"A"}`, []about{{-1, form}}},
-		{"3=A", []about{{-1, `entry "3=A": no such rule, the Job has 3`}}},
+		{"3=A", []about{{-1, `entry "3=A": no such rule; the Job has 3`}}},
 		{"3=", []about{{-1, none}}},
 		{"99999999999999999999=A", []about{{-1, none}}},
 		{"4294967296=A", []about{{-1, none}}},
@@ -123,12 +123,12 @@ func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
 		value string
 		want  about
 	}{
-		{strings.Repeat("0=A;", 768), about{-1, "3072 bytes long, at most 2299"}},
+		{strings.Repeat("0=A;", 768), about{-1, "3072 bytes long, but at most 2299"}},
 		{full + "x", about{-1, "2300 bytes long"}},
-		{full, about{0, "2297 bytes long, at most 111"}},
+		{full, about{0, "2297 bytes long, but at most 111"}},
 		// 2299 characters, but more bytes.
-		{"0=" + strings.Repeat("é", MaxSize-2), about{-1, "bytes long, at most 2299"}},
-		{strings.Repeat(";", 20), about{-1, "21 entries, at most 20"}},
+		{"0=" + strings.Repeat("é", MaxSize-2), about{-1, "bytes long, but at most 2299"}},
+		{strings.Repeat(";", 20), about{-1, "21 entries, but at most 20"}},
 		{strings.Repeat(";", MaxSize), about{-1, "2300 entries"}},
 	} {
 		names, violations := Parse(c.value, MaxRules)

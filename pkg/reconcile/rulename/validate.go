@@ -76,7 +76,7 @@ func isAlnum(c rune) bool {
 
 func tooLong(name string) string {
 	if len(name) > MaxLen {
-		return fmt.Sprintf("%d bytes long, at most %d are allowed", len(name), MaxLen)
+		return fmt.Sprintf("%d bytes long, but at most %d are allowed", len(name), MaxLen)
 	}
 	return ""
 }
@@ -116,5 +116,5 @@ func Lint(name string) string {
 	if name == "" || 'A' <= name[0] && name[0] <= 'Z' && !strings.ContainsFunc(name, func(c rune) bool { return !isAlnum(c) }) {
 		return ""
 	}
-	return quote(name) + " is not CamelCase, as reasons of conditions are by convention"
+	return quote(name) + " is not CamelCase, the convention for reasons of conditions"
 }

@@ -122,7 +122,7 @@ func TestNameOf112CharactersIsTooLong_PFN_19(t *testing.T) {
 	long := strings.Repeat("x", 112)
 	checkNames(t,
 		namesCase{names: []string{long[:111], "B"}},
-		namesCase{[]string{"A", long}, []about{{1, "112 bytes long, at most 111"}}},
+		namesCase{[]string{"A", long}, []about{{1, "112 bytes long, but at most 111"}}},
 	)
 }
 

@@ -17,7 +17,7 @@ func TestFailuresLine(t *testing.T) {
 		causes []explain.Cause
 		want   string
 	}{
-		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (6 counted, 6 with the next pod, 2 ignored), 2 causes"},
+		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (6 counted, 6 awaiting the next pod, 2 ignored), 2 causes"},
 		{explain.Counts{Failed: 3}, []explain.Cause{cause(3, "")}, "3 failures, 1 cause"},
 		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure, 1 cause"},
 		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures (1 counted), 1 cause"},

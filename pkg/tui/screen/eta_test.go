@@ -34,7 +34,7 @@ func TestTimeLeftForgetsTimeBeforeResume(t *testing.T) {
 		}
 		return r
 	}
-	const unknown = "not enough has succeeded to tell"
+	const unknown = "too few successes to estimate"
 	for name, c := range map[string]struct {
 		report  *explain.Report
 		samples []eta.Progress
