@@ -382,7 +382,7 @@ func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	}
 }
 
-// The colours follow the background; without colours nothing does.
+// The colours follow the background; without colors nothing does.
 func TestColorsFollowTheBackground(t *testing.T) {
 	s := load(t, "three-causes")
 	dark := open(t, s, size{80, 24}, nil)
@@ -409,7 +409,7 @@ func TestColorsFollowTheBackground(t *testing.T) {
 	}
 }
 
-// rgb is an opaque colour.
+// rgb is an opaque color.
 type rgb uint32
 
 func (c rgb) RGBA() (r, g, b, a uint32) {
@@ -612,7 +612,7 @@ func TestLastPictureStays(t *testing.T) {
 	}
 }
 
-// The first messages: news, the time, and the background where there are colours.
+// The first messages: news, the time, and the background where there are colors.
 func TestFirstMessagesAskForNews(t *testing.T) {
 	for _, colour := range []bool{true, false} {
 		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Colour = colour })
