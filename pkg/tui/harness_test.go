@@ -173,7 +173,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // goldens draws a screen in every size, and in one size for a light background, without
-// colours, and in ASCII. keys lead to the screen.
+// colors, and in ASCII. keys lead to the screen.
 func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Options), keys ...string) {
 	t.Helper()
 	draw := func(at size, looks func(*Options)) *testbed {

@@ -183,8 +183,8 @@ func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 		{"/ x enter", `"x" is not on the map: type an index from 0 to 312`},
 		{"/ - 1 enter", `"-1" is not on the map`},
 		{"/ 3 0 5 enter", `"305" is not on the map`},
-		{"N n", "from the first again"},
-		{"n N", "from the last again"},
+		{"N n", "continued from the first index"},
+		{"n N", "continued from the last index"},
 	} {
 		b := open(t, withIndexes(t, everyState()), size{80, 24}, nil)
 		b.press("2")
@@ -193,10 +193,10 @@ func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 	}
 	b := open(t, withIndexes(t, &explain.Indexes{Total: 5, Completed: "0-4"}), size{80, 24}, nil)
 	b.press("2", "n")
-	shows(b, "no index failed, waits, terminates or is unknown")
+	shows(b, "no index is failed, in back-off, terminating or unknown")
 	b = open(t, withIndexes(t, &explain.Indexes{Total: 5, Failed: "3"}), size{80, 24}, nil)
 	b.press("2", "n", "n")
-	shows(b, "no other cell needs a look")
+	shows(b, "no other cell needs attention")
 }
 
 // Issue 6: what is known of one index: state, attempt, failures, back-off, pod, cause.
@@ -211,7 +211,7 @@ func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b.press("2", "n")
 	shows(b, "Index 105  ✗ failed  attempt 3 of 3", "3 counted · 1 ignored", "train-105-abcde")
 	b.press("g")
-	shows(b, "Index 0  ■ succeeded", "none is there")
+	shows(b, "Index 0  ■ succeeded", "pod           none")
 }
 
 // A Job without indexes has no map, and none of its keys do anything.
@@ -287,9 +287,9 @@ func TestIndexesTableSaysWhereTheRestIs(t *testing.T) {
 	}
 	b := open(t, withIndexes(t, x), size{80, 24}, nil)
 	b.press("2")
-	shows(b, " of 20 indexes: n goes through them")
+	shows(b, " of 20 indexes: n shows the next")
 	b = open(t, withIndexes(t, x), size{80, 60}, nil)
 	b.press("2")
 	shows(b, "20 indexes")
-	hides(b, "goes through them")
+	hides(b, "shows the next")
 }

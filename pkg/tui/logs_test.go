@@ -81,7 +81,7 @@ func TestLogsFollow(t *testing.T) {
 		b.log(grow(n))
 		last := fmt.Sprintf("line %d.", n-1)
 		if c.follows {
-			b.has(t, "follows ▼", last)
+			b.has(t, "following ▼", last)
 		} else {
 			b.has(t, "held, G follows")
 			b.lacks(t, last)

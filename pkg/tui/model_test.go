@@ -91,7 +91,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	b := open(t, s, size{80, 24}, nil)
 	shows(b, "3/10", "runs for 2s", "space pause")
 	b.press("space")
-	shows(b, "‖ paused", "space go on")
+	shows(b, "‖ paused", "space resume")
 	for i := range 3 {
 		done := int32(4 + i)
 		news := changed(t, "running-success-policy", func(r *explain.Report) {
@@ -382,7 +382,7 @@ func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	}
 }
 
-// The colours follow the background; without colours nothing does.
+// The colours follow the background; without colors nothing does.
 func TestColorsFollowTheBackground(t *testing.T) {
 	s := load(t, "three-causes")
 	dark := open(t, s, size{80, 24}, nil)
@@ -409,7 +409,7 @@ func TestColorsFollowTheBackground(t *testing.T) {
 	}
 }
 
-// rgb is an opaque colour.
+// rgb is an opaque color.
 type rgb uint32
 
 func (c rgb) RGBA() (r, g, b, a uint32) {
@@ -466,7 +466,7 @@ func TestLostConnectionIsShown(t *testing.T) {
 		lost := *s
 		lost.Seq, lost.Link = 2, snapshot.Link{StaleSince: &since, Why: "connection refused\r\n"}
 		b.send(snapshotMsg{snap: &lost})
-		shows(b, "! stale since "+since.Format("15:04:05"), `Trying again: connection refused\r\n`)
+		shows(b, "! stale since "+since.Format("15:04:05"), `Retrying: connection refused\r\n`)
 		b.press("r")
 		b.press("m")
 		shows(b, "! stale since", "mouse on")
@@ -612,7 +612,7 @@ func TestLastPictureStays(t *testing.T) {
 	}
 }
 
-// The first messages: news, the time, and the background where there are colours.
+// The first messages: news, the time, and the background where there are colors.
 func TestFirstMessagesAskForNews(t *testing.T) {
 	for _, colour := range []bool{true, false} {
 		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Colour = colour })
@@ -675,6 +675,6 @@ func TestCrowdedLinesKeepTheirKeys(t *testing.T) {
 	s.Link = snapshot.Link{StaleSince: &since, Why: strings.Repeat("connection refused; ", 10)}
 	b := open(t, s, size{60, 20}, nil)
 	b.press("e")
-	shows(b, "… › Explain", "stale since", "Trying again: connection refused", "? help")
+	shows(b, "… › Explain", "stale since", "Retrying: connection refused", "? help")
 	checkFrame(t, b, size{60, 20})
 }

@@ -83,7 +83,7 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 		"FailJob        1  any container exits with 42", "◀ decided", "7×  Unknown: the pods are gone", "in 30s  The grace period of 2 terminating pods",
 		"! Events could not be read",
 	)
-	// Without colours the same is said.
+	// Without colors the same is said.
 	plain := open(t, s, size{160, 50}, func(o *Options) { o.Colour = false })
 	if plain.picture() != b.picture() {
 		t.Error("the text depends on colours")

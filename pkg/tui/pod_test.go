@@ -187,7 +187,7 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 		t.Errorf("looks at %s", b.looked.Pod)
 	}
 	b.press("1")
-	b.has(t, "The pod is gone.", "Failures it is among")
+	b.has(t, "The pod is gone.", "Part of these failures")
 }
 
 // Issue 6, 3: a pod that is not in the Report is called gone only if the Report has all pods.

@@ -89,7 +89,7 @@ func TestTimelineFilters(t *testing.T) {
 	hides(b, "of 100 moments")
 	b.press("/")
 	b.write("NOTHING like it")
-	shows(b, "0 of 100 moments", "Nothing to tell.")
+	shows(b, "0 of 100 moments", "Nothing to show.")
 	b.press("esc")
 	shows(b, "Moment 99.")
 }

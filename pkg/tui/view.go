@@ -164,7 +164,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return layout.Of(layout.Text(layout.Accent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && link.Why != "":
-		why := layout.Of(layout.Text(layout.Bad, "Trying again: "+link.Why+" "))
+		why := layout.Of(layout.Text(layout.Bad, "Retrying: "+link.Why+" "))
 		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
 	}
 	return m.keyLine(p)
@@ -209,7 +209,7 @@ func (m *Model) hints() []widget.Binding {
 	}
 	pause := widget.Bind("space", "pause", "space")
 	if m.paused {
-		pause = widget.Bind("space", "go on", "space")
+		pause = widget.Bind("space", "resume", "space")
 	}
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }

@@ -109,7 +109,7 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	return append(l, layout.Text(layout.Bold, percent), layout.Textf(layout.Plain, " %d/%d", done, total))
 }
 
-// countsOf are the numbers that are not 0, each in its colour.
+// countsOf are the numbers that are not 0, each in its color.
 func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style layout.Style) {

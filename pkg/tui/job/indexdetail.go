@@ -104,7 +104,7 @@ func podOf(j *screen.Job, index int32, latest string) (pod *explain.PodInfo, n i
 func podLine(p *widget.Paint, pod *explain.PodInfo, name string, n int) layout.Line {
 	switch {
 	case pod == nil && name == "":
-		return field("pod", layout.Text(layout.Muted, "none is there"))
+		return field("pod", layout.Text(layout.Muted, "none"))
 	case pod == nil:
 		return field("pod", layout.Text(layout.Plain, name))
 	}
@@ -178,7 +178,7 @@ func indexesWithFailures(p *widget.Paint, j *screen.Job, height int) []layout.Li
 	all := int64(len(details)) + int64(j.Indexes.DetailsOmitted)
 	note := wording.Plural(all, "index", "indexes")
 	if int64(len(shown)) < all {
-		note = fmt.Sprintf("%d of %s: %s goes through them", len(shown), note, p.KeyName(keyLook))
+		note = fmt.Sprintf("%d of %s: %s shows the next", len(shown), note, p.KeyName(keyLook))
 	}
 	lines := section.FailedIndexes(&p.Frame, shown, func(info *explain.IndexInfo) layout.Line { return indexState(p, j, info) })
 	return append([]layout.Line{p.Title("With failures", note)}, lines...)

@@ -168,18 +168,18 @@ func (o *indexesPane) enter(g *indexmap.Grid) screen.Action {
 // look goes to the next index that needs attention, or to the one before, outside of the cell
 // under the cursor.
 func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) screen.Action {
-	from, find, anew := cell.Last, m.Next, "from the first again"
+	from, find, anew := cell.Last, m.Next, "continued from the first index"
 	if !forward {
-		from, find, anew = cell.First, m.Previous, "from the last again"
+		from, find, anew = cell.First, m.Previous, "continued from the last index"
 	}
 	to, found := find(from, indexmap.Attention())
 	inCell := to >= cell.First && to <= cell.Last
 	switch {
 	case !found:
-		return screen.Action{Notice: "no index failed, waits, terminates or is unknown"}
+		return screen.Action{Notice: "no index is failed, in back-off, terminating or unknown"}
 	case inCell && to == o.cursor, inCell && cell.N > 1:
 		o.cursor, o.free = to, false
-		return screen.Action{Notice: "no other cell needs a look"}
+		return screen.Action{Notice: "no other cell needs attention"}
 	}
 	o.cursor, o.free = to, false
 	if forward == (to < from) {

@@ -27,7 +27,7 @@ func (o *indexesPane) withoutMap(p *widget.Paint, j *screen.Job) []layout.Line {
 func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {
-		return p.Wrap(layout.Of(layout.Text(layout.Muted, "No pod of it is there.")), 0)
+		return p.Wrap(layout.Of(layout.Text(layout.Muted, "The Job has no pods.")), 0)
 	}
 	counts := map[string]int{}
 	for i := range j.Pods {
@@ -36,7 +36,7 @@ func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	lines := []layout.Line{p.Title("Pods", wording.Plural(all, "pod is there", "pods are there"))}
+	lines := []layout.Line{p.Title(wording.Plural(all, "pod", "pods"), "")}
 	for _, state := range states {
 		count := layout.Text(layout.Bold, fmt.Sprintf("%5d", counts[state]))
 		lines = append(lines, p.Cut(layout.Of(count, layout.Text(layout.Plain, "  "+state)), p.Width))

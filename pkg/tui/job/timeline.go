@@ -55,7 +55,7 @@ func (o *timelinePane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	lines := slices.Concat(section.Moments(&p.Frame, j.Report, moments)...)
 	head := o.head(p, j, len(moments))
 	if len(lines) == 0 {
-		return append(head, layout.Of(layout.Text(layout.Muted, "Nothing to tell.")))
+		return append(head, layout.Of(layout.Text(layout.Muted, "Nothing to show.")))
 	}
 	rest := p.Sized(p.Width, p.Height-len(head))
 	o.scroll.Resize(len(lines), rest.Height)

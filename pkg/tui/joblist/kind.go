@@ -52,44 +52,19 @@ func kindOf(o *explain.Outline) kind {
 }
 
 func (k kind) String() string {
-	switch k {
-	case failing:
-		return "failing"
-	case failed:
-		return "failed"
-	case neglected:
-		return "not reconciled"
-	case runningWithFailures:
-		return "with failures"
-	case terminating:
-		return "terminating"
-	case suspended:
-		return "suspended"
-	case succeeding:
-		return "succeeding"
-	case complete:
-		return "complete"
-	}
-	return "running"
+	return [kinds]string{
+		failing: "failing", failed: "failed", neglected: "not reconciled", runningWithFailures: "with failures", terminating: "terminating",
+		suspended: "suspended", running: "running", succeeding: "succeeding", complete: "complete",
+	}[k]
 }
 
 // look is the mark and the style of a kind.
 func (k kind) look(p *widget.Paint) (mark string, style layout.Style) {
-	switch k {
-	case failing:
-		return section.JobMark(&p.Glyphs, explain.FateFailing, false, false)
-	case failed:
-		return section.JobMark(&p.Glyphs, explain.FateFailed, false, false)
-	case neglected:
-		return section.JobMark(&p.Glyphs, explain.FateOpen, true, false)
-	case suspended:
-		return section.JobMark(&p.Glyphs, explain.FateOpen, false, true)
-	case terminating:
+	if k == terminating {
 		return p.Glyphs.Ending, layout.Special
-	case succeeding:
-		return section.JobMark(&p.Glyphs, explain.FateSucceeding, false, false)
-	case complete:
-		return section.JobMark(&p.Glyphs, explain.FateComplete, false, false)
 	}
-	return section.JobMark(&p.Glyphs, explain.FateOpen, false, false)
+	fates := [kinds]explain.Fate{
+		failing: explain.FateFailing, failed: explain.FateFailed, succeeding: explain.FateSucceeding, complete: explain.FateComplete,
+	}
+	return section.JobMark(&p.Glyphs, fates[k], k == neglected, k == suspended)
 }

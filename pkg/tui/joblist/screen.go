@@ -102,7 +102,7 @@ func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Items) > 0 {
 		return []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "No Job has these words in its namespace, name, status, reason or rule."))}
 	}
-	lines := []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "A Job that is created appears here by itself."))}
+	lines := []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "New Jobs appear here."))}
 	return append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 

@@ -43,8 +43,8 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	f.namespace = max(f.namespace, widget.Width(o.Namespace))
 	f.name = max(f.name, widget.Width(o.Name))
 	f.status = max(f.status, widget.Width(o.Status)+len("x "))
-	f.completions = max(f.completions, completionsWidth(o))
-	f.active = max(f.active, activeWidth(o))
+	f.completions = max(f.completions, len(section.Completions(o)))
+	f.active = max(f.active, len(section.Active(o)))
 	f.managedBy = max(f.managedBy, widget.Width(o.ManagedBy))
 	if o.Neglected {
 		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
@@ -61,32 +61,4 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
 		f.earliest = o.Created.Time
 	}
-}
-
-// completionsWidth is that of completionsOf.
-func completionsWidth(o *explain.Outline) int {
-	if o.Completions != nil {
-		return digits(o.Succeeded) + len("/") + digits(*o.Completions)
-	}
-	return len(section.Completions(o))
-}
-
-// activeWidth is that of activeOf.
-func activeWidth(o *explain.Outline) int {
-	if o.Ready == nil || o.Active == 0 {
-		return digits(o.Active)
-	}
-	return digits(o.Active) + digits(*o.Ready) + len("()")
-}
-
-// digits is how many a number has.
-func digits(n int32) int {
-	width := 1
-	if n < 0 {
-		width++
-	}
-	for ; n >= 10 || n <= -10; n /= 10 {
-		width++
-	}
-	return width
 }

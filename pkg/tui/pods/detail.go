@@ -56,7 +56,7 @@ func (s *podScreen) verdictLines(p *widget.Paint, r *explain.Report, pod *explai
 
 // noPod is why an index has no pod to show.
 func (s *podScreen) noPod(p *widget.Paint, r *explain.Report) []layout.Line {
-	text := "No pod is there any more."
+	text := "The pod no longer exists."
 	switch {
 	case s.index == nil:
 	case len(podGaps(r)) > 0:
@@ -64,7 +64,7 @@ func (s *podScreen) noPod(p *widget.Paint, r *explain.Report) []layout.Line {
 	case screen.IndexInfo(r, *s.index) == nil && !listHas(r.Indexes.Completed, *s.index) && !listHas(r.Indexes.Failed, *s.index):
 		text = fmt.Sprintf("Index %d has no pod yet.", *s.index)
 	default:
-		text = fmt.Sprintf("No pod of index %d is there any more.", *s.index)
+		text = fmt.Sprintf("The pods of index %d no longer exist.", *s.index)
 	}
 	lines := append([]layout.Line{nil}, p.Wrap(layout.Plainly(text), 0)...)
 	return append(lines, screen.Gaps(p, podGaps(r))...)
@@ -75,7 +75,7 @@ func podHead(p *widget.Paint, pod *explain.PodDetail) []layout.Line {
 	mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
 	l := layout.Of(layout.Text(layout.Bold, pod.Name), layout.Blank(2))
 	if pod.Gone {
-		l = append(l, layout.Text(layout.Bad|layout.Bold, "gone"), layout.Text(layout.Muted, ", what follows was read before  "))
+		l = append(l, layout.Text(layout.Bad|layout.Bold, "gone"), layout.Text(layout.Muted, ", shown as last read  "))
 	}
 	if pod.State != "" {
 		l = append(l, layout.Text(style, mark+" "+pod.State), layout.Blank(2))
@@ -106,7 +106,7 @@ func containerLines(p *widget.Paint, c *explain.ContainerInfo) []layout.Line {
 	lines := []layout.Line{p.Title(what+c.Name, note)}
 	lines = append(lines, runLines(p, "", &c.Now, c.Ready)...)
 	if c.Before != nil {
-		lines = append(lines, runLines(p, "before: ", c.Before, false)...)
+		lines = append(lines, runLines(p, "previous run: ", c.Before, false)...)
 	}
 	return lines
 }

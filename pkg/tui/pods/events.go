@@ -20,7 +20,7 @@ func (s *podScreen) eventsText(p *widget.Paint, d *screen.Data) []layout.Line {
 	}
 	lines := screen.Gaps(p, pod.Gaps)
 	if len(pod.Events) == 0 {
-		return append(lines, nil, layout.Of(layout.Text(layout.Muted, "No events of the pod are kept. A cluster keeps them for an hour, unless it is told otherwise.")))
+		return append(lines, nil, layout.Of(layout.Text(layout.Muted, "The cluster has no events of this pod. By default, it keeps events for an hour.")))
 	}
 	when, reason := 0, 0
 	for i := range pod.Events {

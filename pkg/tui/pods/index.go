@@ -51,7 +51,7 @@ func knownWithoutPods(p *widget.Paint, r *explain.Report, index *int32, pod stri
 	if among.Causes == nil {
 		return out
 	}
-	out = append(out, layout.Of(layout.Text(layout.Bold, "Failures it is among")))
+	out = append(out, layout.Of(layout.Text(layout.Bold, "Part of these failures")))
 	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
 }
 

@@ -83,7 +83,7 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 		title = layout.Of(layout.Text(layout.Bold, "No pods"))
 	}
 	if r.PodsOmitted > 0 {
-		title = append(title, layout.Textf(layout.Warn, ", and %d more that are left out", r.PodsOmitted))
+		title = append(title, layout.Textf(layout.Warn, ", and %d more not shown", r.PodsOmitted))
 	}
 	lines := o.table.Sorting.Title(p, title, "  ", o.stats.counts(p))
 	for i, l := range screen.Gaps(p, podGaps(r)) {
@@ -116,7 +116,7 @@ func noPods(r *explain.Report) string {
 	case len(podGaps(r)) > 0:
 		return "No pods could be read."
 	case r.Counts.Failed+r.Counts.Succeeded > 0:
-		return "No pod of the Job is there any more. What failed is under Failures."
+		return "The pods of the Job no longer exist. What failed is under Failures."
 	}
 	return "The Job has no pods yet."
 }

@@ -177,15 +177,15 @@ func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
 	if log.Target.Previous {
-		l = append(l, layout.Text(layout.Warn, ", the run before"))
+		l = append(l, layout.Text(layout.Warn, ", previous run"))
 	}
 	if o.filter.Text == "" && len(log.Lines) > 0 {
 		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
 	}
 	if log.Dropped > 0 {
-		l = append(l, layout.Textf(layout.Muted, ", %d before them are not kept", log.Dropped))
+		l = append(l, layout.Textf(layout.Muted, ", %d earlier lines not kept", log.Dropped))
 	}
-	state := layout.Of(layout.Text(layout.Good, "  follows "+p.Glyphs.Down))
+	state := layout.Of(layout.Text(layout.Good, "  following "+p.Glyphs.Down))
 	if !o.follows {
 		state = layout.Of(layout.Text(layout.Warn, "  held, G follows"))
 	} else if log.Ended || len(log.Lines) == 0 {

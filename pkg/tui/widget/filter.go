@@ -65,25 +65,11 @@ func hasFolded(text, word string) bool {
 			return strings.Contains(strings.ToLower(text), word)
 		case len(text)-i < len(word):
 			continue // Only to see whether all is ASCII: a capital may be longer than its small letter.
-		case foldedPrefix(text[i:], word):
+		case strings.EqualFold(text[i:i+len(word)], word):
 			return true
 		}
 	}
 	return word == ""
-}
-
-// foldedPrefix reports whether a text begins with a word in lower case, ignoring case.
-func foldedPrefix(text, word string) bool {
-	for i := range len(word) {
-		c := text[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // Key asks for a filter, or clears it.

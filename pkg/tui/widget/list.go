@@ -1,8 +1,6 @@
 package widget
 
-import (
-	tea "charm.land/bubbletea/v2"
-)
+import tea "charm.land/bubbletea/v2"
 
 // List is a cursor in rows, some of which are on the screen.
 type List struct {

@@ -33,9 +33,15 @@ func (s *Sorting) key(k tea.KeyPressMsg, l *List) bool {
 	switch {
 	case l.Key(k):
 		s.moved = l.Cursor > 0
-	case !s.orderKey(k):
+		return true
+	case Matches(k, KeySort):
+		s.By, s.Reversed = (s.By+1)%len(s.Orders), false
+	case Matches(k, KeyReverse):
+		s.Reversed = !s.Reversed
+	default:
 		return false
-	case !s.moved:
+	}
+	if !s.moved {
 		*l = List{Len: l.Len, Height: l.Height}
 	}
 	return true
@@ -45,19 +51,6 @@ func (s *Sorting) key(k tea.KeyPressMsg, l *List) bool {
 func (s *Sorting) wheel(lines int, l *List) {
 	l.Move(lines)
 	s.moved = l.Cursor > 0
-}
-
-// orderKey changes the order.
-func (s *Sorting) orderKey(k tea.KeyPressMsg) bool {
-	switch {
-	case Matches(k, KeySort):
-		s.By, s.Reversed = (s.By+1)%len(s.Orders), false
-	case Matches(k, KeyReverse):
-		s.Reversed = !s.Reversed
-	default:
-		return false
-	}
-	return true
 }
 
 // descending reports whether the highest value comes first.
@@ -93,11 +86,6 @@ func (s *Sorting) Mark(p *Paint) string {
 	return p.Glyphs.Up
 }
 
-// line is "by name ▲": the column may have no room.
-func (s *Sorting) line(p *Paint) layout.Line {
-	return layout.Of(layout.Text(layout.Muted, "  by "+s.Orders[s.By].Name+" "+s.Mark(p)))
-}
-
 // Row puts the cursor before a row of a table, or the room for it.
 func Row(p *Paint, l layout.Line, chosen bool) layout.Line {
 	if !chosen {
@@ -116,7 +104,8 @@ func (s *Sorting) Title(p *Paint, title layout.Line, colon string, counts layout
 	for i := range counts {
 		parts[i] = counts[i : i+1]
 	}
-	by, rows := s.line(p), layout.Flow(parts, p.Width, 2)
+	by := layout.Of(layout.Text(layout.Muted, "  by "+s.Orders[s.By].Name+" "+s.Mark(p))) // The column may have no room.
+	rows := layout.Flow(parts, p.Width, 2)
 	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.Width {
 		title = append(append(title, layout.Text(layout.Muted, colon)), rows[0]...)
 		rows = nil

@@ -17,7 +17,7 @@ var (
 	keyBack    = widget.Bind("esc/q", "back", "esc", "q", "backspace")
 	keyQuit    = widget.Bind("ctrl+c", "quit", "ctrl+c")
 	keyPause   = widget.Bind("space", "pause", "space")
-	keyTimes   = widget.Bind("r", "times relative/of day", "r")
+	keyTimes   = widget.Bind("r", "relative/absolute times", "r")
 	keySave    = widget.Bind("w", "write snapshot", "w")
 	keyMouse   = widget.Bind("m", "mouse wheel/select text", "m")
 	keyRedraw  = widget.Bind("ctrl+l", "redraw", "ctrl+l")

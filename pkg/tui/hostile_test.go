@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// evil is text that would retitle, clear, recolour, jump back, ring, and turn around.
+// evil is text that would retitle, clear, recolor, jump back, ring, and turn around.
 const evil = "\x1b]0;pwned\x07\x1b[2J\x1b[31m\rx\ny\u202e\u2028\x9b31m\xff\u200b\x1bPq\x1b\\"
 
-// ownSequences are those of the theme: colours and attributes.
+// ownSequences are those of the theme: colors and attributes.
 var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // checkHarmless fails for a frame with a byte that a terminal obeys and we did not write.
