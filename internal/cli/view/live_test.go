@@ -290,7 +290,7 @@ func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
 	api.api.DropWatches()
 	began := s.clock.read()
-	s.untilBy(10*time.Millisecond, "it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
+	s.untilWithin(30*time.Second, "it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
 	if err := s.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden {
 		t.Errorf("%v", err)
 	}

@@ -278,16 +278,26 @@ func (s *liveSession) latest() *snapshot.Snapshot {
 // until lets time pass until a Snapshot is as it should be.
 func (s *liveSession) until(what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
-	return s.untilBy(100*time.Millisecond, what, ok)
+	return s.untilStepping(what, ok, func() { s.clock.advance(100 * time.Millisecond) })
 }
 
-// untilBy is until in steps of the clock: small ones for what is there for a while only, which a
-// source that gets no processor would miss.
-func (s *liveSession) untilBy(step time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+// untilWithin is until in small steps of the clock, which stops at the limit: what is there for a
+// while only is not missed by a source that gets no processor.
+func (s *liveSession) untilWithin(limit time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+	s.t.Helper()
+	end := s.clock.read().Add(limit)
+	return s.untilStepping(what, ok, func() {
+		if s.clock.read().Before(end) {
+			s.clock.advance(10 * time.Millisecond)
+		}
+	})
+}
+
+func (s *liveSession) untilStepping(what string, ok func(*snapshot.Snapshot) bool, step func()) *snapshot.Snapshot {
 	s.t.Helper()
 	var latest *snapshot.Snapshot
 	clitest.WaitFor(s.t, func() bool {
-		s.clock.advance(step)
+		step()
 		latest = s.latest()
 		return ok(latest)
 	}, func() string {
