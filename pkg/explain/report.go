@@ -16,7 +16,7 @@ const (
 )
 
 // Report is all that can be said about one Job at one moment. As JSON it is an object of
-// kind JobExplanation; fields are added to it, and none changes its meaning or goes away
+// kind JobExplanation; fields are added to it, and no field changes its meaning or is removed
 // within v1alpha1. Strings that came from the cluster are as the cluster has them: who
 // writes them to a terminal makes them safe.
 type Report struct {
@@ -26,11 +26,11 @@ type Report struct {
 	ObservedAt metav1.Time `json:"observedAt"`
 	Verdict    Verdict     `json:"verdict"`
 	// Evidence is the chain behind the verdict on a Job that fails or failed, from the
-	// condition down to the last lines of a log; or behind why it does not go on.
+	// condition down to the last lines of a log; or behind why it is stalled.
 	Evidence   []Evidence  `json:"evidence,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"`
 	Counts     Counts      `json:"counts"`
-	// Problems are what keeps the Job from going on, or is wrong with it.
+	// Problems are what blocks the Job, or is wrong with it.
 	Problems      []Problem      `json:"problems,omitempty"`
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
@@ -38,7 +38,7 @@ type Report struct {
 	// Causes are the failures by cause, the most frequent first.
 	Causes []Cause `json:"causes,omitempty"`
 	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
-	// tells the cause of: the pods are gone.
+	// gives a cause for: the pods are gone.
 	FailuresWithoutPod int32      `json:"failuresWithoutPod,omitempty"`
 	Waits              []Wait     `json:"waits,omitempty"`
 	Reconciler         Reconciler `json:"reconciler"`
@@ -124,13 +124,13 @@ type Verdict struct {
 	// Failed, Complete or Terminating.
 	Status string `json:"status"`
 	Fate   Fate   `json:"fate"`
-	// Stalled says that the Job is not finished and does not go on: a problem blocks it.
+	// Stalled reports whether the Job is not finished, and a problem blocks it.
 	Stalled bool `json:"stalled,omitempty"`
 	// Reason and Message are those of the condition that decided the fate.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Rule and RuleName are the rule of the podFailurePolicy behind the reason; nil if
-	// there is none, or if it cannot be told.
+	// there is none, or if it is not known.
 	Rule     *int32 `json:"rule,omitempty"`
 	RuleName string `json:"ruleName,omitempty"`
 	// WaitsFor says what the terminal condition waits for, while Failing or Succeeding.
@@ -203,7 +203,7 @@ type Counts struct {
 	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
 	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`
-	// Pods are the pods that are there, FailedPods those of them in phase Failed, and
+	// Pods are the pods that exist, FailedPods those of them in phase Failed, and
 	// Finalizers those that hold the tracking finalizer; nil if pods could not be read.
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
@@ -211,36 +211,36 @@ type Counts struct {
 	// IgnoredFailures are failed pods that a rule of the podFailurePolicy ignores.
 	IgnoredFailures int32 `json:"ignoredFailures,omitempty"`
 	// AwaitReplacement are failed pods that are counted only when the next pod of their
-	// index is there (KEP-3850).
+	// index exists (KEP-3850).
 	AwaitReplacement int32 `json:"awaitReplacement,omitempty"`
 }
 
-// ProblemKind names what keeps a Job from going on, or what is wrong with it.
+// ProblemKind names what blocks a Job, or what is wrong with it.
 type ProblemKind string
 
 // The problems.
 const (
 	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend holds it
-	ProblemNotReconciled     ProblemKind = "NotReconciled"     // nobody has worked on it
-	ProblemControllerGone    ProblemKind = "ControllerGone"    // whoever did has stopped
+	ProblemNotReconciled     ProblemKind = "NotReconciled"     // no controller has worked on it
+	ProblemControllerGone    ProblemKind = "ControllerGone"    // the controller that did has stopped
 	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
 	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
 	ProblemNoPodGroup        ProblemKind = "NoPodGroup"        // spec.scheduling asks for one
 	ProblemDeleting          ProblemKind = "Deleting"          // the Job is being deleted
 	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node can take the pod
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
-	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be had
+	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
-	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod runs on
+	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
 	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
 	ProblemFinalizerStuck    ProblemKind = "FinalizerStuck"    // the tracking finalizer is not removed
-	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // somebody else's holds the pod or the Job
+	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // one of another controller holds the pod or the Job
 	ProblemInvalidRuleNames  ProblemKind = "InvalidRuleNames"  // KEP-4443
-	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met any more
+	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met anymore
 	ProblemUnknownMode       ProblemKind = "UnknownMode"       // completionMode
 	ProblemInconsistent      ProblemKind = "Inconsistent"      // the status contradicts itself
 )
@@ -248,7 +248,7 @@ const (
 // Problem is one of them, for all pods that have it.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
-	// Blocks is set if the Job does not go on, or one of its pods, before it is solved.
+	// Blocks is set if the Job, or one of its pods, cannot continue before it is solved.
 	Blocks bool `json:"blocks,omitempty"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
@@ -343,10 +343,10 @@ type Wait struct {
 	Seconds int64 `json:"seconds,omitempty"`
 }
 
-// Aliveness is what can be told of a controller.
+// Aliveness is whether a controller is running.
 type Aliveness string
 
-// What can be told of it.
+// Whether it is running.
 const (
 	Alive            Aliveness = "Alive"
 	NotAlive         Aliveness = "NotAlive"
@@ -445,7 +445,7 @@ const (
 	StepReplace          StepKind = "Replace"              // Count terminating pods, once they have ended
 	StepSuccessRule      StepKind = "SuccessRule"          // Rule needs Count more successes
 	StepRetryCreation    StepKind = "RetryCreation"        // of Count pods that the API server refuses
-	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, nobody knows when
+	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, at an unknown time
 	StepCreate           StepKind = "Create"               // Count pods
 	StepNextIndexes      StepKind = "NextIndexes"          // Count of them, as others end
 	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures are more than Limit
@@ -511,7 +511,7 @@ type PodInfo struct {
 	Rule    *int32         `json:"rule,omitempty"`
 	// Action is that of the rule; "" if no rule matched.
 	Action string `json:"action,omitempty"`
-	// Counted says what the Job's accounting makes of it: Counted, Recorded, NotCounted, or
+	// Counted is how the Job's accounting treats it: Counted, Recorded, NotCounted, or
 	// AwaitsReplacement; "" for a pod that has not ended.
 	Counted string `json:"counted,omitempty"`
 	// GraceEnds is when a terminating pod should have ended.
@@ -525,7 +525,7 @@ type Gap struct {
 	What string `json:"what"`
 	// Text is one line: what is missing, and why.
 	Text string `json:"text"`
-	// Command shows whether the permission is there, "" if that is not the reason.
+	// Command checks the permission, "" if a missing one is not the reason.
 	Command string `json:"command,omitempty"`
 }
 
@@ -548,7 +548,7 @@ const (
 	InvalidImageName = "InvalidImageName"
 )
 
-// What the accounting makes of an ended pod, in PodInfo.Counted.
+// How the accounting treats an ended pod, in PodInfo.Counted.
 const (
 	Counted           = "Counted"
 	Recorded          = "Recorded"

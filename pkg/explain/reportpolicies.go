@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// FailurePolicy is spec.podFailurePolicy, with what became of the pods that are there.
+// FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
 type FailurePolicy struct {
 	Rules []FailureRule `json:"rules"`
 	// Unmatched is how many failed pods no rule matched: they count against backoffLimit.
@@ -26,10 +26,10 @@ type FailureRule struct {
 	Requirement string `json:"requirement"`
 	// Matched is how many of the failed pods it matched.
 	Matched int32 `json:"matched,omitempty"`
-	// PassedOver is how many it was asked about in vain, and Why the most frequent reason.
+	// PassedOver is how many it was checked against but did not match, and Why the most frequent reason.
 	PassedOver int32  `json:"passedOver,omitempty"`
 	Why        string `json:"why,omitempty"`
-	// Decided says that this rule decided the fate of the Job.
+	// Decided reports whether this rule decided the outcome of the Job.
 	Decided bool `json:"decided,omitempty"`
 }
 
@@ -46,7 +46,7 @@ type SuccessRule struct {
 	Need int32  `json:"need"`
 	Of   string `json:"of,omitempty"`
 	Met  bool   `json:"met,omitempty"`
-	// Impossible says that too many of its indexes have failed, or that it can never be met.
+	// Impossible reports whether too many of its indexes have failed, or whether it can never be met.
 	Impossible bool `json:"impossible,omitempty"`
 	// Text is "3 of 5 (indexes 1-9)".
 	Text string `json:"text"`
@@ -69,7 +69,7 @@ type Indexes struct {
 	// BackingOff wait for their next pod, see Details.
 	BackingOff string `json:"backingOff,omitempty"`
 	Pending    string `json:"pending,omitempty"`
-	// Unknown have not ended, and what they do cannot be told: pods could not be read.
+	// Unknown have not ended, and their state is not known: pods could not be read.
 	Unknown string `json:"unknown,omitempty"`
 	// CompletedCount and the others are the sizes of the lists.
 	CompletedCount   int32 `json:"completedCount"`
@@ -144,7 +144,7 @@ type Cause struct {
 	// Pods are examples, the latest first; Jobs are set in a ReportList.
 	Pods []string `json:"pods,omitempty"`
 	Jobs []string `json:"jobs,omitempty"`
-	// Consequence says that these pods were stopped because the Job was ending already.
+	// Consequence reports whether these pods were stopped because the Job was ending already.
 	Consequence bool `json:"consequence,omitempty"`
 	// Message is a termination message of one of them.
 	Message string       `json:"message,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// maxIndexDetails is how many indexes are told one by one.
+// maxIndexDetails is how many indexes are listed one by one.
 const maxIndexDetails = 100
 
 // indexDetails collects what is known of single indexes.
@@ -30,7 +30,7 @@ func (a *analysis) detailsInFocus() ([]explain.IndexInfo, int32) {
 	return a.indexDetails(&sets)
 }
 
-// indexDetails tells of each index that failed, waits, or runs again, and how many more
+// indexDetails lists each index that failed, waits, or runs again, and how many more
 // there are.
 func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
 	d := &indexDetails{analysis: a, sets: sets}
@@ -61,7 +61,7 @@ func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
 	return d.sorted()
 }
 
-// most is how many indexes are told one by one.
+// most is how many indexes are listed one by one.
 func (d *indexDetails) most() int {
 	if d.o.MaxPods < 0 {
 		return math.MaxInt32
@@ -73,7 +73,7 @@ func (d *indexDetails) has(index int32) bool {
 	return index >= 0 && index < ptr.Deref(d.spec.Completions, 0)
 }
 
-// wants says that the report is about the index.
+// wants reports whether the report is about the index.
 func (d *indexDetails) wants(index int32) bool { return d.o.Index == nil || *d.o.Index == index }
 
 // at is what is known of an index, up to the next call.
@@ -112,7 +112,7 @@ func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempt
 // saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
 
-// isAgain says that an active pod runs after others of its index have failed.
+// isAgain reports whether an active pod runs after others of its index have failed.
 func (d *indexDetails) isAgain(p *explain.Pod) bool {
 	return p.Attempt > 1 && d.inFocus(p) && d.has(p.Index)
 }

@@ -73,7 +73,7 @@ type rankedSet struct {
 	set   indexset.Set
 }
 
-// ranked are the states in the order in which indexes are told one by one.
+// ranked are the states in the order in which indexes are listed one by one.
 func (s *indexSets) ranked() []rankedSet {
 	return []rankedSet{
 		{explain.IndexFailed, s.failed}, {explain.IndexBackingOff, s.backingOff}, {explain.IndexActive, s.active}, {explain.IndexTerminating, s.terminating},
@@ -117,7 +117,7 @@ func (a *analysis) indexWaits() []indexWait {
 	return out
 }
 
-// indexBackoff is when the first of the indexes in back-off may go on, and which they are.
+// indexBackoff is when the first of the indexes in back-off may be retried, and which they are.
 func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 	var first time.Time
 	var waiting []int32
@@ -130,6 +130,6 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 	return first, indexset.Of(waiting...)
 }
 
-// roomForRetries says that an index gets its next pod as soon as its back-off has ended: no
+// roomForRetries reports whether an index gets its next pod as soon as its back-off has ended: no
 // other pod has to end before.
 func (a *analysis) roomForRetries() bool { return a.plan.Findings.RetryHeld }

@@ -76,7 +76,7 @@ func (a *numbers) mostlyFailed() string {
 	return a.mostly()
 }
 
-// notRecorded says that the status does not tell of an ended pod yet: nobody took its
+// notRecorded reports whether the status does not include an ended pod yet: no controller removed its
 // finalizer away, and it is not on the list of those that will be counted.
 func (a *analysis) notRecorded(p *explain.Pod) bool {
 	if !p.Finalizer {
