@@ -1,5 +1,5 @@
 #!/bin/sh
-# make down: ends the controller and the cluster of make up.
+# make down: stop the controller and the cluster of make up.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh

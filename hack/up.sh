@@ -1,7 +1,7 @@
 #!/bin/sh
 # make up: a kwok cluster in .cluster with config/default applied, and our controller beside
-# the built-in ones. Simulated nodes run no program, so the pods of its Deployment only
-# pretend; the one that works is a process of this machine, with the ServiceAccount's token.
+# the built-in ones. Simulated nodes run no programs, so the pods of its Deployment only
+# pretend; the real controller is a process on this machine, with the ServiceAccount's token.
 set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 go -C hack/controlplane run . up >/dev/null
 if controller_runs; then
-	echo "The controller runs already; its log is .cluster/controller.log."
+	echo "The controller is already running; its log is .cluster/controller.log."
 else
 	PATH=$(go -C hack/controlplane run . path):$PATH
 	export PATH
@@ -19,7 +19,7 @@ else
 		--metrics-bind-address 127.0.0.1:0 --metrics-secure=false --health-probe-bind-address 127.0.0.1:0 \
 		</dev/null >.cluster/controller.log 2>&1 &
 	echo $! >.cluster/controller.pid
-	echo "The controller runs; its log is .cluster/controller.log."
+	echo "The controller is running; its log is .cluster/controller.log."
 fi
 echo "Use the cluster with:  export KUBECONFIG=$PWD/.cluster/kubeconfig"
 echo "Stop both with:        make down"
