@@ -1,6 +1,6 @@
 # Sourced: `install_account KUBECONFIG FILE` applies config/default to a cluster, and writes
 # a kubeconfig with a token of the controller's ServiceAccount, good for a year. A controller
-# that runs with it may do exactly what an installed one may.
+# that runs with it has exactly the permissions of an installed one.
 install_account() {
 	(
 		export KUBECONFIG="$1"

@@ -2,7 +2,7 @@
 cluster=${CLUSTER_DIR:-.cluster}
 
 # controller_runs reports whether it runs. A pid alone is not enough: it may belong to
-# another process by now.
+# another process now.
 controller_runs() {
 	[ -f "$cluster/controller.pid" ] && ps -p "$(cat "$cluster/controller.pid")" -o args= 2>/dev/null | grep -q 'kubectl-batchjob controller'
 }

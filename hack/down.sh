@@ -1,5 +1,5 @@
 #!/bin/sh
-# make down: ends the controller and the cluster of make up. CLUSTER_DIR is another
+# make down: stop the controller and the cluster of make up. CLUSTER_DIR is another
 # directory than .cluster.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make explain-doc: run the failing examples on a cluster of their own, and put what
-# explain-failure says of them into docs/explain.md. A block of that file is written anew
+# explain-failure reports about them into docs/explain.md. A block of that file is regenerated
 # if the line before it is <!-- output of: JOB [ARGUMENTS] -->.
 set -eu
 cd "$(dirname "$0")/.."

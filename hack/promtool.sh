@@ -9,7 +9,7 @@ fi
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/kubectl-batchjob/promtool"
 if [ ! -x "$cache/promtool" ]; then
 	if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-		echo "There is no promtool: install Prometheus (https://prometheus.io/download), and put it into PATH." >&2
+		echo "promtool not found: install Prometheus (https://prometheus.io/download) and add it to PATH." >&2
 		exit 1
 	fi
 	mkdir -p "$cache"

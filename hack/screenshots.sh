@@ -43,13 +43,13 @@ shows() {
 		if terminal capture-pane -p | grep -qF -- "$1"; then return; fi
 		sleep 0.25
 	done
-	echo "The screen never shows: $1" >&2
+	echo "Timed out waiting for the screen to show: $1" >&2
 	terminal capture-pane -p >&2
 	return 1
 }
 # size COLUMNS LINES
 size() { terminal resize-window -x "$1" -y "$2"; sleep 1; }
-# type COMMAND: what stands on the command line is no part of a picture.
+# type COMMAND: the command line is not part of a picture.
 type() { terminal send-keys -l "clear; '$binary' $1"; terminal send-keys Enter; }
 press() { for key in "$@"; do terminal send-keys "$key"; sleep 0.3; done; }
 # shoot NAME TITLE
@@ -58,7 +58,7 @@ shoot() { terminal capture-pane -e -p | "$dir/picture" "$2" >"$images/watch-$1.s
 kubectl apply -f examples/ -f examples/stories/ -f examples/failures/ -f examples/stalls/ -f examples/watch/ >/dev/null
 size 120 34
 type 'watch parameter-sweep'
-# Failures, retries and a pod that is slow to end: then there is something to see.
+# Failures, retries and a pod that is slow to end, so that there is something to see.
 shows 'in back-off'
 sleep 24
 kubectl delete pod --wait=false -l batch.kubernetes.io/job-name=parameter-sweep,batch.kubernetes.io/job-completion-index=0 >/dev/null

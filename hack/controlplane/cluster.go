@@ -64,7 +64,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	}
 	defer unlock()
 	if err := c.healthy(ctx); err == nil {
-		fmt.Fprintln(c.out, "The cluster runs already; `down` removes it.")
+		fmt.Fprintln(c.out, "The cluster is already running; `down` removes it.")
 		c.hint()
 		return nil
 	} else if ctx.Err() != nil {

@@ -16,6 +16,6 @@ for path in cmd/*; do
 	[ ! -e "$bin/$name" ] || continue
 	echo "Building $name of Kubernetes $version, once" >&2
 	GOWORK=off GOFLAGS='' go build -trimpath -ldflags "$(echo "$ldflags" | tr '\n' ' ')" -o "$bin/.$name" "./$path"
-	mv "$bin/.$name" "$bin/$name" # one that is there is whole
+	mv "$bin/.$name" "$bin/$name" # an existing one is complete
 done
 echo "$bin"

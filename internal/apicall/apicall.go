@@ -75,7 +75,7 @@ func (c Call) Parent() string {
 	return resource
 }
 
-// CanI is the command that shows whether the permission is there.
+// CanI is the command that checks the permission.
 func (c Call) CanI() string {
 	what, where := c.GroupResource(), "-A"
 	if resource, subresource, ok := strings.Cut(what, "/"); ok {

@@ -8,7 +8,7 @@
 //   - decide with Watch.Retry whether a refusal (403) is an end or a reason to ask again later, and take note of the
 //     Refusal.
 //
-// Jobs compares lists with what it has handed over before, so that its callers see changes only: a Job that is there,
+// Jobs compares lists with what it has handed over before, so that its callers see changes only: a Job that exists,
 // that was deleted, or in whose place there is another one of the same name. EndOf decides how a Job ended, for all who
 // wait.
 //

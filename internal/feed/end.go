@@ -21,7 +21,7 @@ const (
 	Replaced = End("Replaced")
 )
 
-// EndOf is the end of a Job as it was seen last, nil for never. gone is how it went, "" while it is there: a Job may finish
+// EndOf is the end of a Job as it was seen last, nil for never. gone is how it was removed, "" while it exists: a Job may finish
 // with the change that deletes it.
 func EndOf(job *batchv1.Job, gone End) End {
 	if job == nil {

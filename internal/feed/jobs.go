@@ -20,9 +20,9 @@ import (
 type Update struct {
 	Key snapshot.JobKey
 	UID types.UID
-	// Job is its latest state; nil if it is gone and nobody saw it go.
+	// Job is its latest state; nil if it is gone and its deletion was not seen.
 	Job *unstructured.Unstructured
-	// Gone is Deleted or Replaced, "" while the Job is there.
+	// Gone is Deleted or Replaced, "" while the Job exists.
 	Gone End
 }
 

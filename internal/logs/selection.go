@@ -20,7 +20,7 @@ type Source struct {
 func (s Source) String() string { return "pod " + s.Pod.Name + ", container " + s.Container }
 
 // HasEnded reports whether nothing more will be written, as far as pod shows: the latest state of the source's pod, or
-// whatever is there in its place, nil for nothing.
+// whatever is in its place, nil for nothing.
 func (s Source) HasEnded(pod *Pod) bool {
 	if s.Previous || pod == nil || pod.UID != s.Pod.UID {
 		return true

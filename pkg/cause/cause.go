@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Cause is a Failure, and what the podFailurePolicy made of it. It is comparable: two pods
+// Cause is a Failure, and what the podFailurePolicy decided about it. It is comparable: two pods
 // failed for the same cause if theirs are equal.
 type Cause struct {
 	Failure

@@ -39,7 +39,7 @@ var codeMeanings = map[int32]string{
 }
 
 // Meaning says in words what an exit code means, with the reason that the runtime gave
-// for it; "" if nobody can tell but the program itself.
+// for it; "" if only the program itself knows.
 func Meaning(code int32, reason string) string {
 	text, signal := meaning(code, reason)
 	if signal != "" {

@@ -21,10 +21,10 @@ type Input struct {
 	// RuleNames are the names in spec.podFailurePolicy.rules, see
 	// reconcile.Observation.RuleNames.
 	RuleNames []string
-	// PodsRead says that Pods are all the pods that the Job controls.
+	// PodsRead reports whether Pods are all the pods that the Job controls.
 	PodsRead bool
 	Pods     []Pod
-	// EventsRead says that Events are all of the Job and its pods that are still there.
+	// EventsRead reports whether Events are all of the Job and its pods that still exist.
 	EventsRead bool
 	Events     []Event
 	// Lease is that of the controller that spec.managedBy names, if that is one of this
@@ -53,7 +53,7 @@ type Pod struct {
 	// Unschedulable is why no node can take the pod (condition PodScheduled), with its time.
 	Unschedulable    string
 	UnscheduledSince time.Time
-	// Scheduling says that a scheduler has looked at the pod.
+	// Scheduling reports whether a scheduler has looked at the pod.
 	Scheduling bool
 	// Gates are spec.schedulingGates.
 	Gates []string
@@ -74,7 +74,7 @@ type Container struct {
 	Init bool
 	// Waiting is the reason that it waits for, with WaitingMessage.
 	Waiting, WaitingMessage string
-	// Ended says that it terminated, with what follows; Before that it was started again
+	// Ended reports whether it terminated, with what follows; Before that it was started again
 	// since.
 	Ended, Before bool
 	ExitCode      int32
@@ -104,10 +104,10 @@ type Event struct {
 	Failed *cause.Record
 }
 
-// Warning says that the event is of type Warning.
+// Warning reports whether the event is of type Warning.
 func (e *Event) Warning() bool { return e.Type == corev1.EventTypeWarning }
 
-// IsAboutNodeSetup says that the kubelet warns of how a node is set up, which it does with every pod
+// IsAboutNodeSetup reports whether the kubelet warns of how a node is set up, which it does with every pod
 // there: it ends none, and keeps none from starting.
 func (e *Event) IsAboutNodeSetup() bool {
 	switch e.Reason {
@@ -138,7 +138,7 @@ type LogTarget struct {
 	Previous bool
 }
 
-// NeverStarted says that the container had no process, and so there is no log of it.
+// NeverStarted reports whether the container had no process, and so there is no log of it.
 func (c *Container) NeverStarted() bool {
 	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
 }

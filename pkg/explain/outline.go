@@ -10,7 +10,7 @@ type Outline struct {
 	// Status is kubectl's word, see Verdict.
 	Status string `json:"status"`
 	Fate   Fate   `json:"fate"`
-	// Indexed says that completionMode is Indexed.
+	// Indexed reports whether completionMode is Indexed.
 	Indexed bool `json:"indexed,omitempty"`
 	// Completions is nil for a work queue.
 	Completions *int32 `json:"completions,omitempty"`
@@ -31,7 +31,7 @@ type Outline struct {
 	RuleName string `json:"ruleName,omitempty"`
 	// ManagedBy is "" for the built-in controller.
 	ManagedBy string `json:"managedBy,omitempty"`
-	// Neglected says that whoever should run the Job has not worked on it, see IsNeglected.
+	// Neglected reports whether the Job's controller has not worked on it, see IsNeglected.
 	Neglected bool         `json:"neglected,omitempty"`
 	Created   *metav1.Time `json:"created,omitempty"`
 	Started   *metav1.Time `json:"started,omitempty"`

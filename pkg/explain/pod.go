@@ -63,7 +63,7 @@ func cut(text string) string {
 }
 
 // firstStart is that of the pod's first container, as far as it is known: of the runs of a
-// container, its status tells of the last two.
+// container, its status has the last two.
 func firstStart(pod *corev1.Pod) time.Time {
 	var first time.Time
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -157,8 +157,8 @@ func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	return c
 }
 
-// known is a time that a container runtime tells, or the zero time: of what never was, such
-// as the start of a container that could not be started, containerd tells 1970.
+// known is a time that a container runtime reports, or the zero time: for what never was, such
+// as the start of a container that could not be started, containerd reports 1970.
 func known(t metav1.Time) time.Time {
 	if t.Unix() <= 0 {
 		return time.Time{}
@@ -219,7 +219,7 @@ func (p *Pod) failedState() string {
 	return string(corev1.PodFailed)
 }
 
-// EndedBeforeDeletion says that the deletion found the pod ended already: the API server
+// EndedBeforeDeletion reports whether the deletion found the pod ended already: the API server
 // gives such a pod no grace period. The kubelet's own last deletion has none either, so
 // one that ended by a signal in that second ended of the deletion.
 func (p *Pod) EndedBeforeDeletion() bool {
@@ -242,7 +242,7 @@ func (p *Pod) AtItsEnd() *reconcile.Pod {
 }
 
 // LastFailure is how a container failed before it was restarted, or, if no deletion stopped
-// it, how it ended; nil if nothing tells.
+// it, how it ended; nil if that is not known.
 func (p *Pod) LastFailure() *Container {
 	stopped := p.Deleting && !p.EndedBeforeDeletion()
 	for _, wanted := range []func(c *Container) bool{
@@ -259,7 +259,7 @@ func (p *Pod) LastFailure() *Container {
 	return nil
 }
 
-// LooksWell says that nothing holds the pod, and no container has ended or waits, as it is
+// LooksWell reports whether nothing holds the pod, and no container has ended or waits, as it is
 // with almost all.
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0

@@ -16,7 +16,7 @@ import (
 type PodDetail struct {
 	Name string `json:"name"`
 	UID  string `json:"uid,omitempty"`
-	// Gone says that the pod is not there any more: the rest is what was read before, or
+	// Gone reports whether the pod no longer exists: the rest is what was read before, or
 	// what events tell.
 	Gone       bool            `json:"gone,omitempty"`
 	Node       string          `json:"node,omitempty"`
@@ -38,7 +38,7 @@ type ContainerInfo struct {
 	Init  bool   `json:"init,omitempty"`
 	Image string `json:"image,omitempty"`
 	Ready bool   `json:"ready,omitempty"`
-	// Default says that it is the one meant when none is named.
+	// Default reports whether it is the one meant when no container is named.
 	Default  bool  `json:"default,omitempty"`
 	Restarts int32 `json:"restarts,omitempty"`
 	// Now is what it does, and Before how its run before the last restart ended.
@@ -69,7 +69,7 @@ type PodEvent struct {
 	Source  string      `json:"source,omitempty"`
 }
 
-// PodDetailOf tells of a pod that is there, and of those of the events that are about it.
+// PodDetailOf describes a pod that exists, and those of the events that are about it.
 func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
 	known := PodOf(pod)
 	d := PodDetail{

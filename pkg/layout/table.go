@@ -12,7 +12,7 @@ type Column struct {
 	Drop int
 	// Min is how narrow the column may be cut, 0 for never.
 	Min int
-	// Middle cuts cells in their middle: names are told apart by both ends.
+	// Middle cuts cells in their middle: names differ at both ends.
 	Middle bool
 	// Wrap breaks cells into lines instead of cutting them. At most one column may have it;
 	// it is narrowed first.

@@ -17,7 +17,7 @@ type child struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 	err   error
-	// wanted says that the end of the process was asked for.
+	// wanted reports whether the process was asked to end.
 	wanted atomic.Bool
 }
 

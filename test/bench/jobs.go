@@ -38,7 +38,7 @@ func (s side) managedBy() *string {
 	return nil
 }
 
-// shape is what a Job looks like, whoever runs it.
+// shape is what a Job looks like, whichever controller runs it.
 type shape struct {
 	pods    int
 	indexed bool

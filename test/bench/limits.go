@@ -28,7 +28,7 @@ func (q qps) flags() []string {
 	return []string{fmt.Sprintf("--kube-api-qps=%d", q), fmt.Sprintf("--kube-api-burst=%d", q)}
 }
 
-// limit starts both controllers anew, with the same limit on their requests, and waits
+// limit restarts both controllers, with the same limit on their requests, and waits
 // until both work. (Each controller of kube-controller-manager has a client, and so a
 // limit, of its own.)
 func (b *bench) limit(ctx context.Context, q qps) error {

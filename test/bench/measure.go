@@ -203,7 +203,7 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 
 // warmUp brings a burst of pods that nobody measures. The API server gives watches
 // room by what it has seen: in a new cluster the first burst overruns everybody's
-// watches dozens of times, and whoever comes first would pay for that.
+// watches dozens of times, and the first one would pay for that.
 func (b *bench) warmUp(ctx context.Context, pods int) error {
 	pods = min(pods, 1000)
 	progress("Warming up with %d pods", pods)

@@ -63,7 +63,7 @@ func commandLine(file string) []string {
 	return strings.Split(strings.TrimRight(string(data), "\x00"), "\x00")
 }
 
-// resetPeaks makes the peak of memory start anew, where the kernel lets us.
+// resetPeaks resets the peak of memory, where the kernel allows it.
 func (p processes) resetPeaks() {
 	for _, pid := range p {
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)

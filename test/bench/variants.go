@@ -48,7 +48,7 @@ func patient(job *batchv1.Job) { job.Spec.BackoffLimit = ptr.To(int32(1 << 30)) 
 // isComplete and others say how far a Job is; that it fails is an error, unless asked for.
 func isComplete(job *batchv1.Job) (bool, error) { return outcome(job) }
 
-// hasFailed says that so many pods of the Job have failed, and are counted.
+// hasFailed reports whether so many pods of the Job have failed, and are counted.
 func hasFailed(pods int) func(*batchv1.Job) (bool, error) {
 	return func(job *batchv1.Job) (bool, error) {
 		uncounted := ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})

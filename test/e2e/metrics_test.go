@@ -66,7 +66,7 @@ func read(t *testing.T, address, token string) (code int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// Metrics and the configuration are for whoever may get these paths, over TLS; the probes
+// Metrics and the configuration are for users who may get these paths, over TLS; the probes
 // are for everybody.
 func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
 	t.Parallel()

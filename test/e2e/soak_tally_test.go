@@ -62,7 +62,7 @@ func (y *tally) sample(z size) {
 	y.most = size{max(y.most.goroutines, z.goroutines), max(y.most.alloc, z.alloc), max(y.most.inuse, z.inuse), max(y.most.resident, z.resident)}
 }
 
-// answers asks the API server what became of all status writes.
+// answers asks the API server what happened to all status writes.
 func (y *tally) answers(t *testing.T) {
 	var err error
 	if y.codes, err = answers(t.Context()); err != nil {

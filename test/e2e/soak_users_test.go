@@ -58,7 +58,7 @@ func (s *soak) doDeed() {
 	s.tolerate(d.what, err)
 }
 
-// tolerate takes an error that says that something else was faster.
+// tolerate accepts an error that means that something else was faster.
 func (s *soak) tolerate(what string, err error) {
 	// A Job may be elastic no more, by now.
 	isLate := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) && what == "elastic"

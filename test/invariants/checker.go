@@ -109,7 +109,7 @@ func (c *checker) jobChanged(v history.Version) {
 	l := c.ledgerOf(v.Job)
 	old := l.job
 	l.job, l.gone = v.Job, v.Gone
-	// An index that leaves the Job counts no more, and runs anew if it returns (KEP-3715).
+	// An index that leaves the Job no longer counts, and runs again if it returns (KEP-3715).
 	maps.DeleteFunc(l.ended, func(_ types.UID, pod *corev1.Pod) bool { return !history.InRange(v.Job, pod) })
 	if equality.Semantic.DeepEqual(old.Status, v.Job.Status) {
 		l.known = append(l.known, v.Job)

@@ -139,7 +139,7 @@ func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	}
 }
 
-// The checker finds an end that is none, or comes too early (MGB-09..11, S11, L2).
+// The checker finds an end that is not one, or comes too early (MGB-09..11, S11, L2).
 func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 	t.Parallel()
 	done := func() *story {

@@ -82,7 +82,7 @@ func failsIndex(job *batchv1.Job, pod *corev1.Pod) bool {
 	case batchv1.PodFailurePolicyActionIgnore:
 		return false
 	}
-	before, _ := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]) // 0 if it is none (BLI-05).
+	before, _ := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation]) // 0 if it is not a number (BLI-05).
 	return failsPerIndex(job) && before >= int(*job.Spec.BackoffLimitPerIndex)
 }
 

@@ -46,7 +46,7 @@ type Territory struct {
 
 // census counts the Jobs of a kind.
 type census struct {
-	// jobs have been seen; of those, whoever runs them has written the status of written.
+	// jobs have been seen; of those, written have a status written by their controller.
 	jobs, written int
 }
 
@@ -155,7 +155,7 @@ func (p *patrol) pod(v history.Version) {
 	}
 }
 
-// jobOf is the UID of the Job that the pod belongs to, or says that it belonged to.
+// jobOf is the UID of the Job that the pod belongs to, or by its label once belonged to.
 func jobOf(v history.Version) types.UID {
 	if uid := history.JobOf(v.Pod); uid != "" {
 		return uid

@@ -96,7 +96,7 @@ func (s series) check(t *testing.T, where, expression string) (labels []string) 
 	return q.labels
 }
 
-// Issue 7: every alert asks for what is served, and tells all that whoever is woken needs.
+// Issue 7: every alert queries metrics that are served, and has all that the person on call needs.
 func TestAlertsQueryServedMetrics(t *testing.T) {
 	served := served(t)
 	for _, alert := range alerts(t) {

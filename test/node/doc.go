@@ -1,4 +1,4 @@
-// Package node installs the controller as anybody would, and on a node that is none of kwok's:
+// Package node installs the controller as users do, on a node that is not simulated by kwok:
 // a kubelet with containerd runs its image, and real containers of Jobs write logs, use up
 // their memory, and end with exit codes and signals.
 //

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Issue 7, point 1: while a Job runs the Deployment is rolled out anew. The lead moves once, to
+// Issue 7, point 1: the Deployment is rolled out again while a Job runs. The lead moves once, to
 // a new pod, soon after the old leader gave it back, and the Job has no pod too many or too few.
 func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	before := twoReady(t)
@@ -81,7 +81,7 @@ func runLongJob(t *testing.T) (unharmed func()) {
 }
 
 // Issue 7, point 1: the leader is killed without warning. The other pod takes over once the
-// Lease has run out, kubelet starts the container anew, and the Job is unharmed.
+// Lease has run out, the kubelet restarts the container, and the Job is unharmed.
 func TestKilledLeaderIsReplaced(t *testing.T) {
 	twoReady(t)
 	unharmed := runLongJob(t)

@@ -12,7 +12,7 @@ import (
 
 // The recorder as scheduler and as kubelet of pods in played namespaces.
 
-// worker is the node of the pods that the recorder runs. There is none of that name: kwok would
+// worker is the node of the pods that the recorder runs. No node has that name: kwok would
 // run its pods. The cluster takes pods away from nodes that do not exist, but not before 40 s.
 func (s *stage) worker() string { return "worker-" + s.ns }
 

@@ -106,7 +106,7 @@ func typed[T any](item unstructured.Unstructured, list *[]T) error {
 	return nil
 }
 
-// String is for whoever looks why a scenario does not continue.
+// String helps to find out why a scenario does not continue.
 func (v *view) String() string {
 	if v == nil {
 		return "nothing"

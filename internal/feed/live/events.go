@@ -34,7 +34,7 @@ type events struct {
 
 func (e *events) reset() { *e = events{rows: newRows[explain.Event](), refusal: e.refusal} }
 
-// whole reports that these are all the events that are there.
+// whole reports whether these are all events.
 func (e *events) whole() bool { return e.read && e.many == nil }
 
 func (e *events) put(name string, event explain.Event) {

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// doubtEvery is how often Jobs that nobody has worked on yet are looked at again.
+// doubtEvery is how often Jobs that no controller has worked on yet are checked again.
 const doubtEvery = 10 * time.Second
 
 // unreadable is the status of a Job that makes no sense to this program.
@@ -131,7 +131,7 @@ func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
 	return l.shown
 }
 
-// doubt looks again at Jobs that nobody has worked on: some are neglected by now.
+// doubt checks Jobs again that no controller has worked on: some are neglected by now.
 func (l *jobList) doubt(now time.Time) {
 	for i := range l.rows {
 		row := &l.rows[i]

@@ -37,7 +37,7 @@ func (w *leaseAndNodes) run(ctx context.Context) error {
 	}
 }
 
-// readLease returns when to read it again: before what was read is so old that it looks like one that nobody renews.
+// readLease returns when to read it again: before what was read is so old that the Lease looks like one that is not renewed.
 func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 	managedBy := ptr.Deref(w.job.Spec.ManagedBy, "")
 	if managedBy == "" {

@@ -68,7 +68,7 @@ func (j *openJob) take(updates []feed.Update) error {
 	for i := range updates {
 		u := &updates[i]
 		if u.Job == nil {
-			continue // Another one comes next, or none is there.
+			continue // Another one comes next, or there is none.
 		}
 		job, err := feed.NamedJob(u.Job)
 		switch {
@@ -110,7 +110,7 @@ func (j *openJob) takeLast(job *observe.NamedJob) {
 	}
 }
 
-// misread notes that the Job is there and makes no sense: what is known of it is shown still, with a gap. The next change
+// misread notes that the Job exists and cannot be understood: what is known of it is still shown, with a gap. The next change
 // may mend it.
 func (j *openJob) misread(object *unstructured.Unstructured, err error) {
 	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}

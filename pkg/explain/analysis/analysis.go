@@ -21,7 +21,7 @@ import (
 // analysis is what the parts of a report are made from.
 type analysis struct {
 	*explain.Input
-	// pods are those of the Input by index and name: what is told of them follows this order.
+	// pods are those of the Input by index and name: what is reported about them follows this order.
 	pods []*explain.Pod
 	podLists
 	o    explain.Options
@@ -53,7 +53,7 @@ type failure struct {
 	cause cause.Cause
 	// kind is shared by all failures of the cause.
 	kind *causeKind
-	// consequence says that the pod was stopped because the Job was ending.
+	// consequence reports whether the pod was stopped because the Job was ending.
 	consequence bool
 }
 
@@ -203,7 +203,7 @@ func (k causeKinds) of(c cause.Cause) *causeKind {
 	return known
 }
 
-// isConsequence says that the pod ended because it was deleted, or is about to be, when the
+// isConsequence reports whether the pod ended because it was deleted, or is about to be, when the
 // end of the Job was decided already.
 func (a *analysis) isConsequence(p *explain.Pod) bool {
 	if p.IsActive() {
@@ -225,7 +225,7 @@ func (a *analysis) questionConsequences() {
 	}
 }
 
-// decidedWithoutDeletions says that the end of the Job needs no deletion to explain it.
+// decidedWithoutDeletions reports whether the end of the Job needs no deletion to explain it.
 func (a *analysis) decidedWithoutDeletions() bool {
 	return a.outcome.reason != batchv1.JobReasonBackoffLimitExceeded || a.ownFailures() > jobspec.BackoffLimit(a.spec) || a.restartsFailedIt()
 }
@@ -241,7 +241,7 @@ func (a *analysis) ownFailures() int32 {
 	return n
 }
 
-// inFocus says that the report is about the pod.
+// inFocus reports whether the report is about the pod.
 func (a *analysis) inFocus(p *explain.Pod) bool {
 	return (a.o.Pod == "" || a.o.Pod == p.Name) && (a.o.Index == nil || *a.o.Index == p.Index)
 }
@@ -252,7 +252,7 @@ func (a *analysis) perIndex() bool { return a.indexed() && a.spec.BackoffLimitPe
 
 func (a *analysis) finished() bool { return reconcile.IsFinished(a.job) }
 
-// container is the one that tells why the pod failed, or nil.
+// container is the one that shows why the pod failed, or nil.
 func (f *failure) container() *explain.Container {
 	if f.consequence {
 		// What was stopped says nothing; why it was started again may.

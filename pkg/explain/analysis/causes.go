@@ -62,7 +62,7 @@ func group(failures []*failure) []*causeGroup {
 	return all
 }
 
-// decisive are the failures that failed the Job, if its reason tells them from others:
+// decisive are the failures that failed the Job, if its reason distinguishes them from others:
 // the last ones of indexes that have failed.
 func (a *analysis) decisive() []*failure {
 	if a.outcome.reason != batchv1.JobReasonFailedIndexes && a.outcome.reason != batchv1.JobReasonMaxFailedIndexesExceeded {
@@ -120,9 +120,9 @@ func (a *analysis) causesOfFailures() (causes []explain.Cause, untold int32) {
 	return causes, max(untold, 0)
 }
 
-// toldOf is how many pods of a cause the controller counts, and tells of by events: all
+// toldOf is how many pods of a cause the controller counts, and reports in events: all
 // that are ignored, and else those that are recorded at least. A failed pod of an index
-// waits for that until the next pod is there (KEP-3850).
+// waits for that until the next pod exists (KEP-3850).
 func (a *analysis) toldOf(g *causeGroup) int32 {
 	if g.ignored() {
 		return int32(len(g.failures))
@@ -227,7 +227,7 @@ func isIgnored(c *explain.Cause) bool {
 }
 
 // addEvents takes the causes of pods that are gone from the controller's events: untold
-// failures at most, as an event may tell of a pod that is there, and that ended in another
+// failures at most, as an event may be about a pod that exists, and that ended in another
 // way after it was counted. It returns how many are untold still.
 func (a *analysis) addEvents(causes []explain.Cause, places map[cause.Cause]seenCause, untold int32) ([]explain.Cause, int32) {
 	for i := range a.Events {
@@ -283,7 +283,7 @@ func (a *analysis) eventCause(e *explain.Event) explain.Cause {
 	return c
 }
 
-// culpritCause is what the condition's message tells of the pod that a rule matched.
+// culpritCause is what the condition's message says about the pod that a rule matched.
 func (a *analysis) culpritCause() explain.Cause {
 	k := a.outcome.culprit
 	c := causeValue(&cause.Cause{

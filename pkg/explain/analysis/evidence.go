@@ -20,7 +20,7 @@ import (
 
 // evidence is the chain behind the end of the Job: the condition, the rule or the limit
 // behind it, the pod that says most, its container, its last words. A Job that has
-// failures and goes on has the lower part of it.
+// failures and still runs has the lower part of it.
 func (a *numbers) evidence() []explain.Evidence {
 	var chain []explain.Evidence
 	if !a.focused() {
@@ -285,7 +285,7 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 	return chain
 }
 
-// goneCulprit is what the condition's message tells of a pod that is gone.
+// goneCulprit is what the condition's message says about a pod that is gone.
 func (a *analysis) goneCulprit() []explain.Evidence {
 	k := a.outcome.culprit
 	text := fmt.Sprintf("pod %s is gone; the condition's message is the only record of it", k.pod)
@@ -299,7 +299,7 @@ func (a *analysis) goneCulprit() []explain.Evidence {
 	return chain
 }
 
-// isEvidence says that the event may tell why pods failed: a warning about the culprit, if
+// isEvidence reports whether the event may show why pods failed: a warning about the culprit, if
 // that is known, or about any pod.
 func (a *analysis) isEvidence(e *explain.Event) bool {
 	switch {
@@ -326,5 +326,5 @@ func (a *analysis) eventInFocus(e *explain.Event) bool {
 	return a.o.Index == nil && (a.o.Pod == "" || a.o.Pod == e.Pod)
 }
 
-// noRule says that no rule failed the Job.
+// noRule reports whether no rule failed the Job.
 func (f outcome) noRule() bool { return f.rule == failurepolicy.NoRule }

@@ -78,7 +78,7 @@ func (a *situation) narrow(r *explain.Report) {
 }
 
 // LogTargets are the containers whose last lines belong into the evidence, the most
-// telling first, at most n. The pods are there; their logs may not be.
+// informative first, at most n. The pods exist; their logs may not.
 func LogTargets(f explain.Input, o explain.Options, n int) []explain.LogTarget {
 	a := analyse(&f, o)
 	var targets []explain.LogTarget

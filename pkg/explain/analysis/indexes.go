@@ -75,7 +75,7 @@ type rankedSet struct {
 	set   indexset.Set
 }
 
-// ranked are the states in the order in which indexes are told one by one.
+// ranked are the states in the order in which indexes are listed one by one.
 func (s *indexSets) ranked() []rankedSet {
 	return []rankedSet{
 		{explain.IndexFailed, s.failed}, {explain.IndexBackingOff, s.backingOff}, {explain.IndexActive, s.active}, {explain.IndexTerminating, s.terminating},
@@ -119,7 +119,7 @@ func (a *analysis) indexWaits() []indexWait {
 	return out
 }
 
-// indexBackoff is when the first of the indexes in back-off may go on, and which they are.
+// indexBackoff is when the first of the indexes in back-off may be retried, and which they are.
 func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 	var first time.Time
 	var waiting []int32
@@ -132,11 +132,11 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 	return first, indexset.Of(waiting...)
 }
 
-// roomForRetries says that an index gets its next pod as soon as its back-off has ended: no
+// roomForRetries reports whether an index gets its next pod as soon as its back-off has ended: no
 // other pod has to end before.
 func (a *analysis) roomForRetries() bool { return a.plan.Findings.RetryHeld }
 
-// maxIndexDetails is how many indexes are told one by one.
+// maxIndexDetails is how many indexes are listed one by one.
 const maxIndexDetails = 100
 
 // indexDetails collects what is known of single indexes.
@@ -155,7 +155,7 @@ func (a *analysis) detailsInFocus() ([]explain.IndexInfo, int32) {
 	return a.indexDetails(&sets)
 }
 
-// indexDetails tells of each index that failed, waits, or runs again, and how many more
+// indexDetails lists each index that failed, waits, or runs again, and how many more
 // there are.
 func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
 	d := &indexDetails{analysis: a, sets: sets}
@@ -186,7 +186,7 @@ func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
 	return d.sorted()
 }
 
-// most is how many indexes are told one by one.
+// most is how many indexes are listed one by one.
 func (d *indexDetails) most() int {
 	if d.o.MaxPods < 0 {
 		return math.MaxInt32
@@ -198,7 +198,7 @@ func (d *indexDetails) has(index int32) bool {
 	return index >= 0 && index < ptr.Deref(d.spec.Completions, 0)
 }
 
-// wants says that the report is about the index.
+// wants reports whether the report is about the index.
 func (d *indexDetails) wants(index int32) bool { return d.o.Index == nil || *d.o.Index == index }
 
 // at is what is known of an index, up to the next call.
@@ -237,7 +237,7 @@ func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempt
 // saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
 
-// isAgain says that an active pod runs after others of its index have failed.
+// isAgain reports whether an active pod runs after others of its index have failed.
 func (d *indexDetails) isAgain(p *explain.Pod) bool {
 	return p.Attempt > 1 && d.inFocus(p) && d.has(p.Index)
 }

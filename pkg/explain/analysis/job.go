@@ -89,8 +89,8 @@ func (a *analysis) conditions() []explain.Condition {
 }
 
 // OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more
-// only for a list of failed indexes that is long: lists are made anew for each change of
-// each Job. What it says is what Explain says of the same Job, as far as the Job tells.
+// only for a list of failed indexes that is long: lists are rebuilt for each change of
+// each Job. What it says is what Explain says of the same Job, as far as the Job shows it.
 // Like a Report, an Outline shares memory with the Job, which must not change.
 func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	spec, status := &job.Spec, &job.Status

@@ -45,7 +45,7 @@ func (a *situation) nextAt(wait explain.WaitKind, kind explain.StepKind) []expla
 	return []explain.Step{{Kind: kind, At: &w.Until, Wait: w}}
 }
 
-// doomed reports whether the Job cannot succeed any more: an index has failed, and no rule of a
+// doomed reports whether the Job can no longer succeed: an index has failed, and no rule of a
 // successPolicy can make up for it.
 func (a *numbers) doomed() bool {
 	if !a.perIndex() || a.indexes.FailedCount == 0 {

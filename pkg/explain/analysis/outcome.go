@@ -22,7 +22,7 @@ type outcome struct {
 	// reason and message are those of the latest condition; since is when the end was decided.
 	reason, message string
 	since           time.Time
-	// rule failed the Job; failurepolicy.NoRule if none did, or if nothing tells which.
+	// rule failed the Job; failurepolicy.NoRule if none did, or if it is not known which.
 	rule     int32
 	ruleName string
 	// culprit is what the message of a rule names.
@@ -41,7 +41,7 @@ type culprit struct {
 	condition      string
 }
 
-// failedBy is the rule that failed the Job, nil if none did or nothing tells which, and
+// failedBy is the rule that failed the Job, nil if none did or it is not known which, and
 // its name.
 func (f outcome) failedBy() (rule *int32, name string) {
 	if !f.failing() {
@@ -53,7 +53,7 @@ func (f outcome) failedBy() (rule *int32, name string) {
 	return rule, f.ruleName
 }
 
-// byRule says that the reason is that of a rule, which decodeRule then finds.
+// byRule reports whether the reason is that of a rule, which decodeRule then finds.
 func (f outcome) byRule() bool {
 	return f.reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(f.reason, rulename.ReasonPrefix)
 }

@@ -68,7 +68,7 @@ func podRank(p *explain.Pod) int {
 	return 1
 }
 
-// podTable is what the PodInfos are made of.
+// podTable is what the PodInfos are made from.
 type podTable struct {
 	failures   map[*explain.Pod]*failure
 	accounting map[types.UID]string

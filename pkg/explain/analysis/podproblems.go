@@ -60,7 +60,7 @@ func (a *analysis) pendingPods() []explain.Problem {
 	return out
 }
 
-// startsSlowly says that the pod is pending for longer than most are.
+// startsSlowly reports whether the pod is pending for longer than most are.
 func (a *analysis) startsSlowly(pod *explain.Pod) bool {
 	return pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack
 }
@@ -133,7 +133,7 @@ func (a *analysis) image(container string) string {
 	return ""
 }
 
-// slowStart tells what is known of a pod that is pending for long: the last warning about
+// slowStart notes what is known of a pod that is pending for long: the last warning about
 // it, or that no scheduler has looked at it.
 func (a *analysis) slowStart(pod *explain.Pod, p *explain.Problem) {
 	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
@@ -237,7 +237,7 @@ func (a *analysis) failedWithin(p *explain.Pod) *explain.Container {
 }
 
 // failedContainers: pods of which a container has failed, and that do not end as another of
-// their containers goes on, as a proxy does.
+// their containers keeps running, as a proxy does.
 func (a *analysis) failedContainers() []explain.Problem {
 	if a.outcome.decided() || a.job.DeletionTimestamp != nil || jobspec.IsSuspended(a.spec) {
 		return nil // All pods are on their way out.

@@ -136,7 +136,7 @@ func ruleLabel(index int32, name string) string {
 	return fmt.Sprintf("rule %d %q", index, name)
 }
 
-// hasRule says that the index is one of a rule of the podFailurePolicy.
+// hasRule reports whether the index is one of a rule of the podFailurePolicy.
 func (a *analysis) hasRule(index int32) bool {
 	return index >= 0 && a.spec.PodFailurePolicy != nil && int(index) < len(a.spec.PodFailurePolicy.Rules)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// findProblems are what keeps the Job from going on, then what else is wrong.
+// findProblems are what blocks the Job, then what else is wrong.
 func (a *numbers) findProblems() []explain.Problem {
 	var out []explain.Problem
 	for _, find := range []func() []explain.Problem{
@@ -33,7 +33,7 @@ func (a *numbers) findProblems() []explain.Problem {
 
 func one(p explain.Problem) []explain.Problem { return []explain.Problem{p} }
 
-// notReconciled: nobody works on the Job, has not since it was created, or no longer does.
+// notReconciled: no controller works on the Job, has not since it was created, or no longer does.
 func (a *numbers) notReconciled() []explain.Problem {
 	overdue, since := a.overdue()
 	p := explain.Problem{Controller: a.managedBy()}
@@ -58,7 +58,7 @@ const (
 	kueueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// ofKueue says that Kueue decides when the Job runs.
+// ofKueue reports whether Kueue decides when the Job runs.
 func (a *analysis) ofKueue() bool {
 	return a.job.Labels[kueueLabel] != "" || strings.HasPrefix(ptr.Deref(a.spec.ManagedBy, ""), explain.Kueue+"/")
 }
@@ -130,7 +130,7 @@ var refusals = []struct{ fragment, reason string }{
 	{"is invalid", explain.RefusalInvalid},
 }
 
-// recently is how long an event tells of the present.
+// recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
 // creationRefused: the API server takes no pod of the Job.
@@ -162,7 +162,7 @@ func (a *analysis) lastJobEvent(reason string) *explain.Event {
 	return last
 }
 
-// foreignFinalizers: somebody else keeps an ended pod from going away.
+// foreignFinalizers: another controller keeps an ended pod from being removed.
 func (a *analysis) foreignFinalizers() []explain.Problem {
 	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
 	for _, pod := range a.terminal {
@@ -282,7 +282,7 @@ func holdsWholeJob(p *explain.Problem) bool {
 	return false
 }
 
-// moves says that a pod runs without trouble.
+// moves reports whether a pod runs without trouble.
 func (a *analysis) moves() bool {
 	if !a.PodsRead {
 		return ptr.Deref(a.job.Status.Ready, 0) > 0

@@ -88,7 +88,7 @@ func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) 
 	return last.Manager, last.Time
 }
 
-// suspendedBy is the field manager that last set spec.suspend, "" if it cannot be told.
+// suspendedBy is the field manager that last set spec.suspend, "" if it is not known.
 func (a *analysis) suspendedBy() string {
 	var manager string
 	var last *metav1.Time
@@ -104,7 +104,7 @@ func (a *analysis) suspendedBy() string {
 	return manager
 }
 
-// neglected says that nobody has worked on the Job so far.
+// neglected reports whether no controller has worked on the Job so far.
 func (a *analysis) neglected() bool {
 	if jobspec.IsSuspended(a.spec) && a.managedBy() != "" && a.managedBy() != a.OurName {
 		return false // Others may wait without a word until the Job is resumed.
@@ -115,8 +115,8 @@ func (a *analysis) neglected() bool {
 	return len(a.pods) == 0 && untouched(a.job, a.Now, maxFirst)
 }
 
-// IsNeglected says that a Job is so old without any status that nobody seems to work on it,
-// as with a mistyped managedBy (MGB-12). Whoever knows its pods can tell sooner.
+// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it,
+// as with a mistyped managedBy (MGB-12). With its pods, that is known sooner.
 func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, now, maxBegun) }
 
 func untouched(job *batchv1.Job, now time.Time, most int32) bool {
@@ -128,7 +128,7 @@ func untouched(job *batchv1.Job, now time.Time, most int32) bool {
 	return old && blank && job.DeletionTimestamp == nil && equality.Semantic.DeepEqual(&job.Status, &batchv1.JobStatus{})
 }
 
-// leaseExpired says that nobody leads: the leader renews many times in a lease time, and
+// leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
 	if a.Lease == nil || a.Lease.Renewed.IsZero() || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
@@ -139,7 +139,7 @@ func (a *analysis) leaseExpired() bool {
 	return written == nil || !written.After(a.Lease.Renewed.Add(a.Lease.Duration))
 }
 
-// leaseHeld says that somebody leads.
+// leaseHeld reports whether there is a leader.
 func (a *analysis) leaseHeld() bool {
 	return a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
 }
@@ -151,7 +151,7 @@ type latePods struct {
 }
 
 // overdue are pods that ended a while ago, and that a controller would have recorded or
-// let go by now. Pods that have to wait are not among them (KEP-3850).
+// released by now. Pods that have to wait are not among them (KEP-3850).
 func (a *analysis) overdue() (n int32, since time.Time) {
 	if a.late == nil {
 		a.late = a.countOverdue()
@@ -177,7 +177,7 @@ func (a *analysis) countOverdue() *latePods {
 	return late
 }
 
-// unrecorded says that a finished pod ended a while ago, and holds the tracking finalizer.
+// unrecorded reports whether a finished pod ended a while ago, and holds the tracking finalizer.
 func (a *analysis) unrecorded(p *explain.Pod) bool {
 	return p.Finalizer && !p.FinishedAt.IsZero() && a.Now.Sub(p.FinishedAt) >= slack
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// haveLogs says that some of the failed pods may have a log.
+// haveLogs reports whether some of the failed pods may have a log.
 func (a *analysis) haveLogs() bool {
 	return len(a.failures) == 0 || slices.ContainsFunc(a.failures, func(f failure) bool {
 		c := f.container()

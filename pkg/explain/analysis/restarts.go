@@ -17,7 +17,7 @@ import (
 // (JOB-16). When they reach it, the controller deletes the pods: their deletions are no
 // cause then, and count as failures all the same.
 
-// restartsFailedIt says that restarts led over the backoffLimit: failed pods did not, or not
+// restartsFailedIt reports whether restarts exceeded the backoffLimit: failed pods did not, or not
 // before the end was decided, and the pods, or else the events, tell of restarts.
 func (a *analysis) restartsFailedIt() bool {
 	if !a.restartsCount() {
@@ -31,12 +31,12 @@ func (a *analysis) restartsFailedIt() bool {
 	return failed <= limit || a.toldRestart() != nil && failed-a.stoppedAtTheEnd() <= limit
 }
 
-// restartsCount says that the Job failed by its backoffLimit, and restarts count towards that.
+// restartsCount reports whether the Job failed by its backoffLimit, and restarts count towards that.
 func (a *analysis) restartsCount() bool {
 	return a.outcome.reason == batchv1.JobReasonBackoffLimitExceeded && a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-// restarts sums those of the pods that ran when the end was decided, as far as they are there.
+// restarts sums those of the pods that ran when the end was decided, as far as they exist.
 func (a *analysis) restarts() int32 {
 	n := int32(0)
 	for _, p := range a.pods {
@@ -47,7 +47,7 @@ func (a *analysis) restarts() int32 {
 	return n
 }
 
-// ranAtTheEnd says that the pod still runs, or was stopped when the end of the Job was
+// ranAtTheEnd reports whether the pod still runs, or was stopped when the end of the Job was
 // decided. The last end of one that waited to be restarted then is from before.
 func (a *analysis) ranAtTheEnd(p *explain.Pod) bool {
 	if !p.IsTerminal() {
@@ -69,7 +69,7 @@ func (a *analysis) toldRestart() *cause.Exit {
 }
 
 // restartedMost is the pod that was restarted most often of those that ran at the end, and the
-// last failure of its container; nil if no pod tells.
+// last failure of its container; nil if no pod shows it.
 func (a *analysis) restartedMost() (*explain.Pod, *explain.Container) {
 	var most *explain.Pod
 	var last *explain.Container
@@ -85,7 +85,7 @@ func (a *analysis) restartedMost() (*explain.Pod, *explain.Container) {
 }
 
 // restartedFailure stands for restarts that failed the Job, where no pod has failed by the
-// accounting: it still ends, and is counted already. It is nil if no pod tells.
+// accounting: it still ends, and is counted already. It is nil if no pod shows it.
 func (a *analysis) restartedFailure() *failure {
 	if !a.restartsFailedIt() {
 		return nil
@@ -158,7 +158,7 @@ func (a *analysis) stopsTold(yield func(*explain.Event, *cause.Record) bool) {
 }
 
 // stoppedAtTheEnd is how many failures are pods that were stopped because the end of the Job
-// was decided: by the controller's events, or by the pods that are there.
+// was decided: by the controller's events, or by the pods that exist.
 func (a *analysis) stoppedAtTheEnd() int32 {
 	n := int32(0)
 	for e, told := range a.stopsTold {

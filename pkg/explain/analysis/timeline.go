@@ -77,7 +77,7 @@ func rankOf(m *explain.Moment) int {
 	return 0
 }
 
-// fewPods is how many pods are told one by one.
+// fewPods is how many pods are listed one by one.
 const fewPods = 5
 
 // podMoments are the creations, successes and failures, those of one kind in one moment
@@ -182,7 +182,7 @@ func (a *analysis) eventMoments() []explain.Moment {
 	return out
 }
 
-// isMoment says that the event tells what nothing else does. Pods that are gone were
+// isMoment reports whether the event shows what nothing else does. Pods that are gone were
 // created all the same.
 func (a *analysis) isMoment(e *explain.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(a.pods) == 0 && a.PodsRead

@@ -262,7 +262,7 @@ func (a *numbers) whyComplete() string {
 	return fmt.Sprintf("%s succeeded%s, and none is still running", words.Times(succeeded, "pod", "pods"), took)
 }
 
-// whatRuns is the verdict on a Job that goes on, and the problem that it names.
+// whatRuns is the verdict on a Job that is running, and the problem that it names.
 func (a *situation) whatRuns() (verdict []string, problem *int32) {
 	if a.job.DeletionTimestamp != nil {
 		return []string{"The Job is being deleted"}, nil

@@ -25,12 +25,12 @@ type ETA struct {
 	// Method says where the rate is from ("mean", "last 4m"), or why there is none, in a few
 	// words.
 	Method string
-	// Known says that Remaining means something.
+	// Known reports whether Remaining means something.
 	Known bool
 }
 
 const (
-	// rateWindow is how old the samples may be that a rate of late is made of.
+	// rateWindow is how old the samples may be that a recent rate is computed from.
 	rateWindow = 10 * time.Minute
 	// minSpan and minDone are how long, and of how many successes, a rate has to be: less is
 	// chance.
@@ -47,7 +47,7 @@ const (
 // says how much had, as of a Job that was resumed. It is zero if nobody knows how much was
 // done by then; only what was seen counts in that case.
 //
-// A Job whose count went back was changed: what was before that says nothing of late.
+// A Job whose count went back was changed: what came before says nothing about recent progress.
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
 	samples = sinceStart(until(samples, now), started)
 	if total < 0 {
@@ -88,7 +88,7 @@ func until(samples []Progress, now time.Time) []Progress {
 	return samples[:end]
 }
 
-// recentRate is how much is done in a second of late, 0 if that cannot be told.
+// recentRate is how much has been done per second recently, 0 if that is not known.
 func recentRate(samples []Progress, now time.Time) (perSecond float64, method string) {
 	if len(samples) == 0 {
 		return 0, ""
@@ -120,7 +120,7 @@ func sinceStart(samples []Progress, started time.Time) []Progress {
 }
 
 // meanRate is how much was done in a second since the start, or since the first sample if
-// nobody knows how much was done by then; 0 if that cannot be told. There are samples.
+// nobody knows how much was done by then; 0 if that is not known. There are samples.
 func meanRate(samples []Progress, started, now time.Time) (perSecond float64, method string) {
 	first, last := samples[0], samples[len(samples)-1]
 	from, before := started, int64(0)

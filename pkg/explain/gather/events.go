@@ -19,7 +19,7 @@ import (
 )
 
 // events reads those of the Job, and those of its pods. The latter are found among all of
-// the namespace's: a pod that is gone is told by its name.
+// the namespace's: a pod that is gone is known by its name.
 func (r *reading) events(ctx context.Context) {
 	job := r.facts.Job
 	if _, err := r.eachEvent(ctx, EventsOfJob(job), func(*explain.Event) bool { return true }); err != nil {
@@ -44,7 +44,7 @@ func (r *reading) events(ctx context.Context) {
 	}
 }
 
-// ManyEvents says that a namespace has more than MaxEvents events of pods.
+// ManyEvents is for a namespace with more than MaxEvents events of pods.
 func ManyEvents() explain.Gap {
 	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
 }
@@ -77,7 +77,7 @@ func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*
 	return complete, err
 }
 
-// EachEvent reads the first MaxEvents events of a namespace, in pages. complete says that
+// EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether
 // these are all, and version is the resourceVersion to watch from. begin comes before the
 // first page: once more if reading has to start over. An event is each's only until it
 // returns.
@@ -104,7 +104,7 @@ func EachEvent(ctx context.Context, client kubernetes.Interface, namespace strin
 	return version, err == nil && seen <= MaxEvents, err
 }
 
-// MayBeOfJob says that the event can be about a pod of the Job that is gone.
+// MayBeOfJob reports whether the event can be about a pod of the Job that is gone.
 func MayBeOfJob(job *batchv1.Job, e *explain.Event) bool {
 	return mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
 }
@@ -117,7 +117,7 @@ const (
 	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
 )
 
-// mayBePodOf says that a Job of this name could have made a pod of that name: the pod is
+// mayBePodOf reports whether a Job of this name could have made a pod of that name: the pod is
 // gone, and its name is all that is left of it.
 func mayBePodOf(job *batchv1.Job, pod string) bool {
 	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {

@@ -119,7 +119,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	return g
 }
 
-// UnwatchedGap says that what can be read of a namespace may not be watched, and how often it
+// UnwatchedGap is for what can be read of a namespace but not watched, and how often it
 // is read instead. What of it is "watch pods" for pods: they are not missing.
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	return explain.Gap{

@@ -51,7 +51,7 @@ func limitMeter(r *explain.Report, name string, used, limit int64, what string) 
 	case used > limit:
 		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Textf(layout.Plain, ": %d %s, %d allowed", used, what, limit))
 	case isDecided(r):
-		// What would have been left is of no use any more: something else decided.
+		// What would have been left no longer matters: something else decided.
 		m.Style = layout.Info
 		m.Text = layout.Of(layout.Textf(layout.Plain, "%d of %d, ", used, limit), layout.Text(layout.Muted, notAbove(used, limit)))
 	default:
@@ -60,7 +60,7 @@ func limitMeter(r *explain.Report, name string, used, limit int64, what string) 
 	return m
 }
 
-// isDecided says that the Job has ended or will end, whatever its pods do.
+// isDecided reports whether the Job has ended or will end, whatever its pods do.
 func isDecided(r *explain.Report) bool {
 	return !r.Job.Finished.IsZero() || (r.Verdict.Fate != explain.FateOpen && r.Verdict.Fate != "")
 }

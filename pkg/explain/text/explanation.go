@@ -29,7 +29,7 @@ type view struct {
 	frame  *section.Frame
 	report *explain.Report
 	pods   section.PodCounts
-	// brief leaves out what nobody asks about a Job that is complete.
+	// brief leaves out what nobody needs to know of a complete Job.
 	brief bool
 }
 
@@ -73,7 +73,7 @@ func (v *view) hasSuccess() bool {
 	return v.report.SuccessPolicy != nil || !v.brief && !hopeless
 }
 
-// ExplanationLines are those of Explanation, for whoever draws them himself.
+// ExplanationLines are those of Explanation, for callers that draw them themselves.
 func ExplanationLines(r explain.Report, o Options) []layout.Line {
 	v := newView(&r, o)
 	v.explanation()
@@ -88,7 +88,7 @@ func newView(r *explain.Report, o Options) *view {
 	}
 }
 
-// head says what became of which Job.
+// head is the name of the Job, and what happened to it.
 func (v *view) head() {
 	v.headline()
 	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))

@@ -27,7 +27,7 @@ func (v *view) indexes() {
 	v.indexDetails(v.report.Indexes)
 }
 
-// over says that the Job has finished.
+// over reports whether the Job has finished.
 func (v *view) over() bool { return v.report.Job.Finished != nil }
 
 // indexState is one state with the indexes that have it.
@@ -68,7 +68,7 @@ func (v *view) indexDetails(x *explain.Indexes) {
 	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
 }
 
-// stateOf is the state of an index; nothing is pending any more in a Job that has ended.
+// stateOf is the state of an index; nothing is pending in a Job that has ended.
 func (v *view) stateOf(info *explain.IndexInfo) layout.Line {
 	switch {
 	case info.State == explain.IndexFailed:

@@ -16,7 +16,7 @@ type Options struct {
 	// Width is that of the terminal in columns, 0 for lines of any length.
 	Width int
 	Color bool
-	// ASCII says that only glyphs of ASCII can be shown.
+	// ASCII reports whether only glyphs of ASCII can be shown.
 	ASCII bool
 	// Full shows lists and tables to their end.
 	Full bool

@@ -18,8 +18,8 @@ const (
 	successWidth    = 20
 )
 
-// Summary writes what fits on one screen: where the Job stands, its limits, and what keeps
-// it from going on (CLI-01 to 03).
+// Summary writes what fits on one screen: where the Job stands, its limits, and what
+// blocks it (CLI-01 to 03).
 func Summary(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
 	v.brief = false
@@ -197,7 +197,7 @@ func (v *view) hint() {
 	v.page.Command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
 }
 
-// plainName says that a shell takes the name as it is.
+// plainName reports whether a shell takes the name as it is.
 func plainName(name string) bool {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' {

@@ -247,7 +247,7 @@ func quoted(word, rest string) (string, error) {
 	return text, nil
 }
 
-// fits says that the directives are for a block like this.
+// fits reports whether the directives are for a block like this.
 func (r *reader) fits() error {
 	b := r.block
 	switch {

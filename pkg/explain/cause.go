@@ -1,0 +1,51 @@
+package explain
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+)
+
+// CauseSource says how a cause is known.
+type CauseSource string
+
+// The sources, the best witness first.
+const (
+	SourcePods   CauseSource = "Pods"
+	SourceEvents CauseSource = "Events" // the pods are gone
+	// SourceCondition is the message of the Job's condition.
+	SourceCondition CauseSource = "Condition"
+)
+
+// Cause is one way in which pods failed.
+type Cause struct {
+	// Failure is how the pods failed; nil if only the words of others tell of it.
+	Failure *cause.Failure `json:"failure,omitempty"`
+	// Text is one line: "Container main exited with code 137 (OOMKilled)".
+	Text string `json:"text"`
+	// Meaning says what an exit code or a reason means, if that is known.
+	Meaning   string      `json:"meaning,omitempty"`
+	Source    CauseSource `json:"source"`
+	Count     int32       `json:"count"`
+	Container string      `json:"container,omitempty"`
+	ExitCode  *int32      `json:"exitCode,omitempty"`
+	Signal    string      `json:"signal,omitempty"`
+	Reason    string      `json:"reason,omitempty"`
+	// Condition is the pod condition behind the failure, such as DisruptionTarget.
+	Condition string `json:"condition,omitempty"`
+	Rule      *int32 `json:"rule,omitempty"`
+	RuleName  string `json:"ruleName,omitempty"`
+	// Action is that of the rule; "" if no rule matched: the failure counts.
+	Action string `json:"action,omitempty"`
+	// Indexes have failed so, as a list of intervals.
+	Indexes string `json:"indexes,omitempty"`
+	// Pods are examples, the latest first; Jobs are set in a ReportList.
+	Pods []string `json:"pods,omitempty"`
+	Jobs []string `json:"jobs,omitempty"`
+	// Consequence reports whether these pods were stopped because the Job was ending already.
+	Consequence bool `json:"consequence,omitempty"`
+	// Message is a termination message of one of them.
+	Message string       `json:"message,omitempty"`
+	First   *metav1.Time `json:"first,omitempty"`
+	Last    *metav1.Time `json:"last,omitempty"`
+}

@@ -1,0 +1,92 @@
+package explain
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+)
+
+// Indexes are the completion indexes by state, as lists of intervals ("1-3,7"). Each index
+// is in one of them.
+type Indexes struct {
+	Total     int32  `json:"total"`
+	Completed string `json:"completed"`
+	Failed    string `json:"failed"`
+	Active    string `json:"active,omitempty"`
+	// Ready are those of the active ones whose pod is ready.
+	Ready string `json:"ready,omitempty"`
+	// OutOfRange have a pod though they are beyond the completions: what was asked for is
+	// less than it was. They are not in Total.
+	OutOfRange string `json:"outOfRange,omitempty"`
+	// Terminating have a pod that is being deleted and no other.
+	Terminating string `json:"terminating,omitempty"`
+	// BackingOff wait for their next pod, see Details.
+	BackingOff string `json:"backingOff,omitempty"`
+	Pending    string `json:"pending,omitempty"`
+	// Unknown have not ended, and their state is not known: pods could not be read.
+	Unknown string `json:"unknown,omitempty"`
+	// CompletedCount and the others are the sizes of the lists.
+	CompletedCount   int32 `json:"completedCount"`
+	FailedCount      int32 `json:"failedCount"`
+	ActiveCount      int32 `json:"activeCount"`
+	ReadyCount       int32 `json:"readyCount,omitempty"`
+	OutOfRangeCount  int32 `json:"outOfRangeCount,omitempty"`
+	TerminatingCount int32 `json:"terminatingCount"`
+	BackingOffCount  int32 `json:"backingOffCount"`
+	PendingCount     int32 `json:"pendingCount"`
+	UnknownCount     int32 `json:"unknownCount,omitempty"`
+	// Details are indexes with failures: failed ones, those in back-off, those that run
+	// again; DetailsOmitted more are left out.
+	Details        []IndexInfo `json:"details,omitempty"`
+	DetailsOmitted int32       `json:"detailsOmitted,omitempty"`
+}
+
+// IndexInfo is one index.
+type IndexInfo struct {
+	Index int32 `json:"index"`
+	// State is Completed, Failed, Active, Terminating, BackingOff, Pending or Unknown.
+	State string `json:"state"`
+	// Attempt is the number of its latest pod, from 1; Attempts are how many it may have
+	// (backoffLimitPerIndex+1), 0 for no limit of its own.
+	Attempt  int32 `json:"attempt,omitempty"`
+	Attempts int32 `json:"attempts,omitempty"`
+	// Failures count against backoffLimitPerIndex, Ignored do not.
+	Failures int32 `json:"failures,omitempty"`
+	Ignored  int32 `json:"ignored,omitempty"`
+	// Until is when its back-off ends.
+	Until *metav1.Time `json:"until,omitempty"`
+	// Pod is the latest of its pods; Cause is why its last failure happened, and Failure the
+	// same as a value.
+	Pod     string         `json:"pod,omitempty"`
+	Cause   string         `json:"cause,omitempty"`
+	Failure *cause.Failure `json:"failure,omitempty"`
+}
+
+// States of an IndexInfo.
+const (
+	IndexCompleted   = "Completed"
+	IndexFailed      = "Failed"
+	IndexActive      = "Active"
+	IndexTerminating = "Terminating"
+	IndexBackingOff  = "BackingOff"
+	IndexPending     = "Pending"
+	IndexUnknown     = "Unknown"
+)
+
+// Crop cuts a list of intervals after the first comma at or behind limit bytes, as kubectl
+// describe does; "…" stands for the rest.
+func Crop(list string, limit int) string { return CropWith(list, limit, "…") }
+
+// CropWith is Crop with another ellipsis.
+func CropWith(list string, limit int, ellipsis string) string {
+	if len(list) <= limit {
+		return list
+	}
+	comma := strings.IndexByte(list[limit:], ',')
+	if comma < 0 {
+		return list
+	}
+	return list[:limit+comma+1] + ellipsis
+}

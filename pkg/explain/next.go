@@ -1,0 +1,91 @@
+package explain
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// WaitKind says what a clock is about.
+type WaitKind string
+
+// The clocks.
+const (
+	WaitBackoff      WaitKind = "Backoff"      // of the whole Job
+	WaitIndexBackoff WaitKind = "IndexBackoff" // of indexes: the first that ends
+	WaitDeadline     WaitKind = "Deadline"     // activeDeadlineSeconds
+	WaitTTL          WaitKind = "TTL"          // ttlSecondsAfterFinished: the Job is deleted
+	WaitGrace        WaitKind = "GracePeriod"  // of terminating pods: the last that ends
+)
+
+// Wait is a clock that runs.
+type Wait struct {
+	Kind WaitKind `json:"kind"`
+	// Until is when it ends.
+	Until metav1.Time `json:"until"`
+	// Text is what then happens: "a new pod is created, after 3 failures in a row".
+	Text string `json:"text"`
+	// Failures are the failures in a row behind a back-off; Indexes those in back-off.
+	Failures int32  `json:"failures,omitempty"`
+	Indexes  string `json:"indexes,omitempty"`
+	// Count is how many indexes are in back-off, or how many pods terminate.
+	Count int32 `json:"count,omitempty"`
+	// NoRoom is set if an index has to wait for another pod to end as well.
+	NoRoom bool `json:"noRoom,omitempty"`
+	// Seconds is activeDeadlineSeconds or ttlSecondsAfterFinished.
+	Seconds int64 `json:"seconds,omitempty"`
+}
+
+// StepKind says what happens next.
+type StepKind string
+
+// What happens next.
+const (
+	StepTTL              StepKind = "DeletedAfterFinished" // a Wait
+	StepGone             StepKind = "Gone"                 // the Job is being deleted
+	StepBlocked          StepKind = "Blocked"              // nothing: a Problem holds up the whole Job
+	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
+	StepEnd              StepKind = "End"                  // the terminal Condition
+	StepBackoff          StepKind = "Backoff"              // a Wait
+	StepIndexBackoff     StepKind = "IndexBackoff"         // a Wait
+	StepReplace          StepKind = "Replace"              // Count terminating pods, once they have ended
+	StepSuccessRule      StepKind = "SuccessRule"          // Rule needs Count more successes
+	StepRetryCreation    StepKind = "RetryCreation"        // of Count pods that the API server refuses
+	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, at an unknown time
+	StepCreate           StepKind = "Create"               // Count pods
+	StepNextIndexes      StepKind = "NextIndexes"          // Count of them, as others end
+	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures are more than Limit
+	StepFailedIndexes    StepKind = "FailedIndexes"        // the Job fails when its indexes have ended
+	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes are more than Limit
+	StepDeadline         StepKind = "Deadline"             // a Wait
+)
+
+// Step is something that happens next.
+type Step struct {
+	Kind StepKind `json:"kind"`
+	// At is when, nil for now or for when something else has happened.
+	At   *metav1.Time `json:"at,omitempty"`
+	Text string       `json:"text"`
+	// Wait is the clock that leads to it, nil if there is none. It is one of Report.Waits.
+	Wait *Wait `json:"-"`
+	// Count and Limit are of pods, indexes, failures, or successes, as the Kind says.
+	Count int32 `json:"count,omitempty"`
+	Limit int32 `json:"limit,omitempty"`
+	// Rule is the index of a rule of the successPolicy, and Progress the Text of its SuccessRule.
+	Rule     *int32 `json:"rule,omitempty"`
+	Progress string `json:"progress,omitempty"`
+	// Condition is the terminal condition that follows.
+	Condition string `json:"condition,omitempty"`
+}
+
+// IsWait reports whether the step is the end of one of Report.Waits, and nothing else.
+func (s *Step) IsWait() bool {
+	switch s.Kind {
+	case StepTTL, StepBackoff, StepIndexBackoff, StepDeadline:
+		return true
+	}
+	return false
+}
+
+// Advice is something that can be done.
+type Advice struct {
+	Text string `json:"text"`
+	// Command is one that can be typed as it is; "" if there is none.
+	Command string `json:"command,omitempty"`
+}

@@ -1,0 +1,45 @@
+package explain
+
+// FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
+type FailurePolicy struct {
+	Rules []FailureRule `json:"rules"`
+	// Unmatched is how many failed pods no rule matched: they count against backoffLimit.
+	Unmatched int32 `json:"unmatched,omitempty"`
+	// NameViolations are what is wrong with the names of the rules (KEP-4443).
+	NameViolations []string `json:"nameViolations,omitempty"`
+}
+
+// FailureRule is one rule.
+type FailureRule struct {
+	Index  int32  `json:"index"`
+	Name   string `json:"name,omitempty"`
+	Action string `json:"action"`
+	// Requirement is the condition in words: "main exits with 42 or 43".
+	Requirement string `json:"requirement"`
+	// Matched is how many of the failed pods it matched.
+	Matched int32 `json:"matched,omitempty"`
+	// PassedOver is how many it was checked against but did not match, and Why the most frequent reason.
+	PassedOver int32  `json:"passedOver,omitempty"`
+	Why        string `json:"why,omitempty"`
+	// Decided reports whether this rule decided the outcome of the Job.
+	Decided bool `json:"decided,omitempty"`
+}
+
+// SuccessPolicy is spec.successPolicy with its progress.
+type SuccessPolicy struct {
+	Rules []SuccessRule `json:"rules"`
+}
+
+// SuccessRule is one rule.
+type SuccessRule struct {
+	Index int32 `json:"index"`
+	// Have of Need indexes have succeeded, of those in Of; "" for any.
+	Have int32  `json:"have"`
+	Need int32  `json:"need"`
+	Of   string `json:"of,omitempty"`
+	Met  bool   `json:"met,omitempty"`
+	// Impossible reports whether too many of its indexes have failed, or whether it can never be met.
+	Impossible bool `json:"impossible,omitempty"`
+	// Text is "3 of 5 (indexes 1-9)".
+	Text string `json:"text"`
+}

@@ -1,0 +1,105 @@
+package explain
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+)
+
+// ProblemKind names what blocks a Job, or what is wrong with it.
+type ProblemKind string
+
+// The problems.
+const (
+	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend holds it
+	ProblemNotReconciled     ProblemKind = "NotReconciled"     // no controller has worked on it
+	ProblemControllerGone    ProblemKind = "ControllerGone"    // the controller that did has stopped
+	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
+	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
+	ProblemNoPodGroup        ProblemKind = "NoPodGroup"        // spec.scheduling asks for one
+	ProblemDeleting          ProblemKind = "Deleting"          // the Job is being deleted
+	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node can take the pod
+	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
+	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
+	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
+	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
+	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
+	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
+	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
+	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
+	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
+	ProblemFinalizerStuck    ProblemKind = "FinalizerStuck"    // the tracking finalizer is not removed
+	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // one of another controller holds the pod or the Job
+	ProblemInvalidRuleNames  ProblemKind = "InvalidRuleNames"  // KEP-4443
+	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met anymore
+	ProblemUnknownMode       ProblemKind = "UnknownMode"       // completionMode
+	ProblemInconsistent      ProblemKind = "Inconsistent"      // the status contradicts itself
+)
+
+// Problem is one of them, for all pods that have it.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	// Blocks is set if the Job, or one of its pods, cannot continue before it is solved.
+	Blocks bool `json:"blocks,omitempty"`
+	// Text is one sentence, without a full stop.
+	Text string `json:"text"`
+	// Details are lines quoted from the cluster, or one per violation.
+	Details []string     `json:"details,omitempty"`
+	Since   *metav1.Time `json:"since,omitempty"`
+	// Count is how many pods have it; Pods are examples.
+	Count int32    `json:"count,omitempty"`
+	Pods  []string `json:"pods,omitempty"`
+
+	// Container of the pods has it, and Image is that of its template; Running are the
+	// containers that keep the pod from ending (ContainerFailed).
+	Container string   `json:"container,omitempty"`
+	Image     string   `json:"image,omitempty"`
+	Running   []string `json:"running,omitempty"`
+	// Reason is why a container waits (ImagePullBackOff), that of the last warning about a
+	// pod (FailedMount), or who refuses pods (Refusal…).
+	Reason string `json:"reason,omitempty"`
+	// Exit is how the container ended last, and Restarts how often it was restarted.
+	Exit     *cause.Exit `json:"exit,omitempty"`
+	Restarts int32       `json:"restarts,omitempty"`
+	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
+	Node      string `json:"node,omitempty"`
+	Scheduled bool   `json:"scheduled,omitempty"`
+	// Gates are scheduling gates, and Finalizers those that hold the pods or the Job.
+	Gates      []string `json:"gates,omitempty"`
+	Finalizers []string `json:"finalizers,omitempty"`
+	// Holds is what waits for terminating pods.
+	Holds Holds `json:"holds,omitempty"`
+	// Controller should run the Job: spec.managedBy, "" for the built-in one.
+	Controller string `json:"controller,omitempty"`
+	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
+	Queue   string `json:"queue,omitempty"`
+	Owner   *Owner `json:"owner,omitempty"`
+	Manager string `json:"manager,omitempty"`
+	// Asked is a value of the spec that is not supported.
+	Asked string `json:"asked,omitempty"`
+}
+
+// Who refuses to create pods, in Problem.Reason.
+const (
+	RefusalQuota          = "Quota"
+	RefusalQuotaNeeds     = "QuotaNeedsResources"
+	RefusalPodSecurity    = "PodSecurity"
+	RefusalLimitRange     = "LimitRange"
+	RefusalServiceAccount = "ServiceAccount"
+	RefusalPolicy         = "AdmissionPolicy"
+	RefusalWebhook        = "AdmissionWebhook"
+	RefusalWebhookDown    = "AdmissionWebhookDown"
+	RefusalForbidden      = "Forbidden"
+	RefusalInvalid        = "Invalid"
+	RefusalOther          = "Other"
+)
+
+// Holds is what waits for terminating pods.
+type Holds string
+
+// What waits for them.
+const (
+	HoldsEnd         Holds = "End"         // of the Job
+	HoldsReplacement Holds = "Replacement" // podReplacementPolicy Failed
+	HoldsNothing     Holds = "Nothing"
+)

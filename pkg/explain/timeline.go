@@ -1,0 +1,48 @@
+package explain
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+)
+
+// MomentKind says what happened.
+type MomentKind string
+
+// What happens.
+const (
+	MomentCreated           MomentKind = "JobCreated"
+	MomentStarted           MomentKind = "JobStarted"
+	MomentDeletionRequested MomentKind = "DeletionRequested"
+	MomentCondition         MomentKind = "Condition" // Condition changed, to Status and Reason
+	MomentPodsCreated       MomentKind = "PodsCreated"
+	MomentPodsSucceeded     MomentKind = "PodsSucceeded"
+	MomentPodsFailed        MomentKind = "PodsFailed" // for the same Failure
+	MomentEvent             MomentKind = "Event"      // Reason and Message
+	MomentOmitted           MomentKind = "Omitted"    // Count moments are left out
+)
+
+// Moment is something that happened.
+type Moment struct {
+	Kind MomentKind  `json:"kind"`
+	Time metav1.Time `json:"time"`
+	// Until is when the last of several such things happened. Count is how often an event
+	// was reported.
+	Until *metav1.Time `json:"until,omitempty"`
+	Count int32        `json:"count,omitempty"`
+	// What is Job, Pod, Condition or Event.
+	What string `json:"what"`
+	// Warning is set for bad news.
+	Warning bool   `json:"warning,omitempty"`
+	Text    string `json:"text"`
+	// PodCount is how many pods it happened to; Pod is the name of a single one.
+	PodCount int32  `json:"podCount,omitempty"`
+	Pod      string `json:"pod,omitempty"`
+	// Failure is how the pods failed.
+	Failure *cause.Failure `json:"failure,omitempty"`
+	// Condition, Status and Reason are those of a condition; Reason and Message of an event.
+	Condition string `json:"condition,omitempty"`
+	Status    string `json:"status,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Message   string `json:"message,omitempty"`
+}

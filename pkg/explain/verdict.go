@@ -1,0 +1,94 @@
+package explain
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Fate is how far the end of a Job is decided.
+type Fate string
+
+// The fates.
+const (
+	// FateOpen says: nothing is decided.
+	FateOpen Fate = "Open"
+	// FateFailing says: the Job will fail, and waits for its pods to end (FailureTarget).
+	FateFailing Fate = "Failing"
+	// FateSucceeding says: the Job will be complete, and waits for its pods to end
+	// (SuccessCriteriaMet).
+	FateSucceeding Fate = "Succeeding"
+	FateFailed     Fate = "Failed"
+	FateComplete   Fate = "Complete"
+)
+
+// Verdict is the answer in one sentence, and in fields.
+type Verdict struct {
+	// Status is kubectl's word: Running, Suspended, FailureTarget, SuccessCriteriaMet,
+	// Failed, Complete or Terminating.
+	Status string `json:"status"`
+	Fate   Fate   `json:"fate"`
+	// Stalled reports whether the Job is not finished, and a problem blocks it.
+	Stalled bool `json:"stalled,omitempty"`
+	// Reason and Message are those of the condition that decided the fate.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Rule and RuleName are the rule of the podFailurePolicy behind the reason; nil if
+	// there is none, or if it is not known.
+	Rule     *int32 `json:"rule,omitempty"`
+	RuleName string `json:"ruleName,omitempty"`
+	// WaitsFor says what the terminal condition waits for, while Failing or Succeeding.
+	WaitsFor string `json:"waitsFor,omitempty"`
+	// Why is what decided the fate, in a few words without a full stop; "" while Open.
+	Why string `json:"why,omitempty"`
+	// Sentence ends with a full stop. Clauses are its parts: the first is the answer, and
+	// the others add to it.
+	Sentence string   `json:"sentence"`
+	Clauses  []string `json:"clauses,omitempty"`
+	// Problem is the index of the one of Report.Problems that the sentence names.
+	Problem *int32 `json:"problem,omitempty"`
+	// ReasonFirst is set if Why begins with the Reason.
+	ReasonFirst bool `json:"-"`
+}
+
+// WithReason is Why behind the reason of the condition, which it names only if nothing else
+// is known.
+func (v *Verdict) WithReason() string {
+	if v.ReasonFirst {
+		return v.Why
+	}
+	return v.Reason + ": " + v.Why
+}
+
+// EvidenceKind says what a link of the chain is.
+type EvidenceKind string
+
+// The links, in the order in which they follow each other.
+const (
+	EvidenceCondition EvidenceKind = "Condition"
+	EvidenceLimit     EvidenceKind = "Limit" // a limit of the spec, and what stands against it
+	EvidenceRule      EvidenceKind = "Rule"
+	EvidencePod       EvidenceKind = "Pod"
+	EvidenceContainer EvidenceKind = "Container"
+	EvidenceLogs      EvidenceKind = "Logs"
+	EvidenceEvent     EvidenceKind = "Event"
+	// EvidenceNote is something that is missing from the chain, and why.
+	EvidenceNote EvidenceKind = "Note"
+)
+
+// Evidence is one link of the chain. Each link explains the one before it.
+type Evidence struct {
+	Kind EvidenceKind `json:"kind"`
+	// Text is one line, without a full stop.
+	Text string `json:"text"`
+	// Lines are quoted text: the last lines of a log, a termination message.
+	Lines     []string     `json:"lines,omitempty"`
+	Time      *metav1.Time `json:"time,omitempty"`
+	Condition string       `json:"condition,omitempty"`
+	Rule      *int32       `json:"rule,omitempty"`
+	RuleName  string       `json:"ruleName,omitempty"`
+	Pod       string       `json:"pod,omitempty"`
+	Index     *int32       `json:"index,omitempty"`
+	Attempt   int32        `json:"attempt,omitempty"`
+	Container string       `json:"container,omitempty"`
+	ExitCode  *int32       `json:"exitCode,omitempty"`
+	// Signal is that of an exit code above 128, such as SIGKILL.
+	Signal string `json:"signal,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
