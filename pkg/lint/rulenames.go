@@ -2,7 +2,6 @@ package lint
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -39,16 +38,17 @@ func checkNames(r *review) {
 
 // fixOf returns what to do about an invalid name.
 func fixOf(v rulename.Violation) string {
-	for _, c := range [...]struct{ part, fix string }{
-		{"has the same name", "give each rule its own name"},
-		{"is the index of", "use a name that is not a number, such as OutOfMemory"},
-		{"at the end", "leave out the last character"},
-		{"bytes long", "choose a shorter name"},
-		{"as a reason themselves", "choose another name"},
-	} {
-		if strings.Contains(v.Problem, c.part) {
-			return c.fix
-		}
+	switch v.Kind {
+	case rulename.DuplicateName:
+		return "give each rule its own name"
+	case rulename.IndexOfOther:
+		return "use a name that is not a number, such as OutOfMemory"
+	case rulename.BadEnd:
+		return "leave out the last character"
+	case rulename.TooLong:
+		return "choose a shorter name"
+	case rulename.ReservedReason:
+		return "choose another name"
 	}
 	return "use letters and digits in CamelCase, such as OutOfMemory"
 }

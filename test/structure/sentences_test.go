@@ -15,7 +15,7 @@ import (
 const root = "../.."
 
 // worded are the fields and methods that hold words which this project wrote.
-var worded = []string{"Text", "Sentence", "Clauses", "Why", "WaitsFor", "Cause", "Meaning", "Progress", "Short"}
+var worded = []string{"Text", "Sentence", "Clauses", "Why", "WaitsFor", "Cause", "Meaning", "Progress", "Short", "Problem", "Fix", "What", "Note", "Hint", "Label", "Title"}
 
 // readers are the functions of package strings that look into a text; a regexp does, too.
 var readers = []string{

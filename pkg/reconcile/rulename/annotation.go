@@ -17,7 +17,7 @@ func Parse(value string, rules int) (Names, []Violation) {
 		return nil, nil
 	}
 	if problem := tooMuch(value); problem != "" {
-		return nil, []Violation{{Rule: -1, Problem: problem}}
+		return nil, []Violation{{Rule: -1, Kind: InvalidAnnotation, Problem: problem}}
 	}
 	names, violations := split(value, rules)
 	if len(violations) == 0 {
@@ -53,7 +53,7 @@ func split(value string, rules int) (Names, []Violation) {
 		}
 		if err != nil {
 			problem := fmt.Sprintf("entry %s: %v", quote(entry), err)
-			violations = append(violations, Violation{Rule: -1, Problem: problem})
+			violations = append(violations, Violation{Rule: -1, Kind: InvalidAnnotation, Problem: problem})
 			continue
 		}
 		names[rule], given[rule] = name, true

@@ -51,9 +51,24 @@ type Violation struct {
 	Rule int
 	// Name is the name given to the rule, as it was written; "" if Rule is -1.
 	Name string
+	Kind Kind
 	// Problem is what is wrong, in printable ASCII.
 	Problem string
 }
+
+// Kind is what a name breaks.
+type Kind string
+
+// InvalidAnnotation is the kind of violations of the annotation itself.
+const (
+	InvalidAnnotation Kind = "InvalidAnnotation"
+	DuplicateName     Kind = "DuplicateName"
+	IndexOfOther      Kind = "IndexOfOther" // the name is the index of another rule
+	BadCharacter      Kind = "BadCharacter"
+	BadEnd            Kind = "BadEnd" // the last character may only be inside a name
+	TooLong           Kind = "TooLong"
+	ReservedReason    Kind = "ReservedReason"
+)
 
 // String returns the violation on one line, such as
 //

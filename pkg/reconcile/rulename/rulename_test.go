@@ -65,10 +65,10 @@ func TestViolationIsSafeToPrint(t *testing.T) {
 		Violation
 		want string
 	}{
-		{Violation{2, "exit-2", "why"}, `rule 2 "exit-2": why`},
-		{Violation{-1, "", "why"}, `why`},
-		{Violation{0, strings.Repeat("x", MaxLen), "why"}, `rule 0 "` + strings.Repeat("x", MaxLen) + `": why`},
-		{Violation{0, strings.Repeat("x", MaxLen+1), "why"}, `rule 0 "` + strings.Repeat("x", 40) + `"...: why`},
+		{Violation{2, "exit-2", "", "why"}, `rule 2 "exit-2": why`},
+		{Violation{-1, "", "", "why"}, `why`},
+		{Violation{0, strings.Repeat("x", MaxLen), "", "why"}, `rule 0 "` + strings.Repeat("x", MaxLen) + `": why`},
+		{Violation{0, strings.Repeat("x", MaxLen+1), "", "why"}, `rule 0 "` + strings.Repeat("x", 40) + `"...: why`},
 	} {
 		if got := c.String(); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)

@@ -18,15 +18,17 @@ func Validate(names []string) []Violation {
 		if name == "" {
 			continue
 		}
-		for _, problem := range [...]string{
-			duplicate(names, rule),
-			otherIndex(name, rule, len(names)),
-			badCharacter(name),
-			tooLong(name),
-			internal(name),
+		for _, v := range [...]Violation{
+			{Kind: DuplicateName, Problem: duplicate(names, rule)},
+			{Kind: IndexOfOther, Problem: otherIndex(name, rule, len(names))},
+			{Kind: BadCharacter, Problem: badCharacter(name)},
+			{Kind: BadEnd, Problem: badEnd(name)},
+			{Kind: TooLong, Problem: tooLong(name)},
+			{Kind: ReservedReason, Problem: reserved(name)},
 		} {
-			if problem != "" {
-				violations = append(violations, Violation{Rule: rule, Name: name, Problem: problem})
+			if v.Problem != "" {
+				v.Rule, v.Name = rule, name
+				violations = append(violations, v)
 			}
 		}
 	}
@@ -55,7 +57,7 @@ func otherIndex(name string, rule, rules int) string {
 	return ""
 }
 
-// badCharacter checks the name against the pattern of metav1.Condition.reason,
+// badCharacter checks the characters of the name against the pattern of metav1.Condition.reason,
 // ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$. The prefix takes care of the first
 // letter, so a name may start with any character that it may contain (PFN-18).
 func badCharacter(name string) string {
@@ -64,7 +66,13 @@ func badCharacter(name string) string {
 			return fmt.Sprintf("%+q is not allowed, only letters, digits, '_', ',' and ':'", c)
 		}
 	}
-	if last := name[len(name)-1]; last == ',' || last == ':' {
+	return ""
+}
+
+// badEnd checks the last character against the pattern. One that no name may contain is
+// badCharacter's.
+func badEnd(name string) string {
+	if last := name[len(name)-1]; badCharacter(name) == "" && (last == ',' || last == ':') {
 		return fmt.Sprintf("%q is not allowed at the end", last)
 	}
 	return ""
@@ -81,10 +89,10 @@ func tooLong(name string) string {
 	return ""
 }
 
-// internal rejects reasons that Job controllers use themselves. None of them has the prefix
+// reserved rejects reasons that Job controllers use themselves. None of them has the prefix
 // of generated reasons today, so the name itself is compared, too: the KEP can mean nothing
 // else (D-33, PFN-20).
-func internal(name string) string {
+func reserved(name string) string {
 	for _, reason := range internalReasons() {
 		if name == reason || ReasonPrefix+name == reason {
 			return "Job controllers use " + reason + " as a reason themselves"
