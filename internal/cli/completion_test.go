@@ -75,7 +75,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"train|--index|":           "2 0 1 3 :36",
 		"train|--index|2,":         " :36",
 		"train|-o|":                "json yaml :4",
-		"train|--color|a":          "auto always never :4",
+		"train|--color|a":          "auto always :4",
 	} {
 		words, directive := program.Complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {

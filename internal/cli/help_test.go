@@ -105,7 +105,7 @@ func TestFlagsReadTheSame(t *testing.T) {
 // Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
 func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 	words := help.FlagTexts()
-	for name := range help.ForeignFlags() {
+	for name := range help.LibraryFlags() {
 		if words[name] == "" {
 			t.Errorf("--%s has no wording", name)
 		}

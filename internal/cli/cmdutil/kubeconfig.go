@@ -57,7 +57,7 @@ func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent()
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
-	config.WarningHandler = &WarningWriter{Out: warnings, Seen: map[string]bool{}}
+	config.WarningHandler = &warningWriter{out: warnings, seen: map[string]bool{}}
 	return config, nil
 }
 
@@ -130,21 +130,21 @@ func kubeconfigPaths(loader clientcmd.ClientConfig) string {
 	return strings.Join(access.GetLoadingPrecedence(), string(os.PathListSeparator))
 }
 
-// WarningWriter writes the warnings that the API server sends along with an answer.
-type WarningWriter struct {
-	Out io.Writer
+// warningWriter writes the warnings that the API server sends along with an answer.
+type warningWriter struct {
+	out io.Writer
 
 	mu   sync.Mutex
-	Seen map[string]bool
+	seen map[string]bool
 }
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (w *WarningWriter) HandleWarningHeader(code int, _ string, text string) {
+func (w *warningWriter) HandleWarningHeader(code int, _ string, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if code != 299 || text == "" || w.Seen[text] {
+	if code != 299 || text == "" || w.seen[text] {
 		return
 	}
-	w.Seen[text] = true
-	fmt.Fprintf(w.Out, "Warning: %s\n", sanitize.Line(text))
+	w.seen[text] = true
+	fmt.Fprintf(w.out, "Warning: %s\n", sanitize.Line(text))
 }

@@ -20,7 +20,8 @@ type ManifestFlags struct {
 	verb      string
 }
 
-func (f *ManifestFlags) Add(cmd *cobra.Command) {
+// AddTo adds the flags and their completion to a command.
+func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	f.verb = cmd.Name()
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
@@ -58,7 +59,7 @@ func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.
 }
 
 // Nothing is the error for input without any object.
-func (f *ManifestFlags) Nothing() error {
+func (f *ManifestFlags) NoJobsError() error {
 	names := slices.Clone(f.files)
 	for i := range names {
 		if names[i] == "-" {
@@ -90,8 +91,8 @@ func BatchKind(object *manifest.Object) string {
 	return ""
 }
 
-// NoJob says what is wrong with an object of IsBatch that has no Job, and what to do.
-func NoJob(object *manifest.Object) (path, problem, fix string) {
+// WhyNoJob returns what is wrong with an object of IsBatch that has no Job, and what to do.
+func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	version, kind := object.APIVersion(), BatchKind(object)
 	switch fix = "write apiVersion: " + batchVersion + ", kind: " + kind; {
 	case object.Kind() != kind:

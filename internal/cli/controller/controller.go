@@ -143,7 +143,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.kube.AddFlags(flags)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	cmdutil.MustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	cmdutil.MustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmdutil.MustCompleteFlag(cmd, "logging-format", cmdutil.CompleteWords("text", "json"))
 }
 
 // gateValues are what --feature-gates may hold, one by one.

@@ -2,8 +2,6 @@ package create
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
@@ -62,7 +59,7 @@ const (
 type Options struct {
 	genericiooptions.IOStreams
 	kube      *genericclioptions.ConfigFlags
-	print     *genericclioptions.PrintFlags
+	print     *cmdutil.PrintFlags
 	manifests cmdutil.ManifestFlags
 
 	managedBy    string
@@ -77,7 +74,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
+	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		Short:             "Create Jobs and CronJobs from manifests",
@@ -100,18 +97,14 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.manifests.Add(cmd)
+	o.manifests.AddTo(cmd)
 	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "spec.managedBy of the Jobs; empty leaves the field alone.")
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (show what would be sent) or server (send it, but do not store it).")
 	flags.StringVar(&o.validate, "validate", "strict", "What the API server does about unknown and repeated fields: strict (reject), warn or ignore.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the owner of the fields, in metadata.managedFields.")
-	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(jobprinter.ObjectFormats(), ", ")))
-	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
-	o.print.JSONYamlPrintFlags.AddFlags(cmd)
-	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords(jobprinter.ObjectFormats()...))
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
 	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
@@ -173,20 +166,11 @@ func (o *Options) Complete() error {
 	return err
 }
 
-func (o *Options) choosePrinter() error {
-	format := *o.print.OutputFormat
-	if format == "name" || format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "" {
-		return nil
+func (o *Options) choosePrinter() (err error) {
+	if format := o.print.Format(); format != "" && format != "name" {
+		o.printer, err = o.print.Printer()
 	}
-	var err error
-	o.printer, err = o.print.ToPrinter()
-	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return cmdutil.UnknownOutput(format, jobprinter.ObjectFormats())
-	}
-	if err != nil {
-		return cmdutil.UsageErrorf("-o %s: %v", format, err)
-	}
-	return nil
+	return err
 }
 
 // Run creates the objects in order, and returns an error for each that was not created.
@@ -196,7 +180,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		return o.manifests.Nothing()
+		return o.manifests.NoJobsError()
 	}
 	return o.createAll(ctx, objects, problems)
 }

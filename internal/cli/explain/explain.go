@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
@@ -59,14 +58,13 @@ const explainExample = `  # Why did it fail?
 
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env   cmdutil.Env
+	cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
 	color cmdutil.ColorFlag
 
 	interactive view.InteractiveFlag
 	cmdutil.JobChoice
-	output   string
+	output   cmdutil.DocumentFlag
 	pod      string
 	index    string
 	full     bool
@@ -78,7 +76,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		Aliases:           []string{"explain", "why"},
@@ -98,7 +96,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.AddChoice(flags, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	o.output.AddTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
@@ -107,7 +105,6 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
@@ -134,8 +131,6 @@ func (o *Options) Validate(args []string) error {
 
 func (o *Options) validateFlags() error {
 	switch {
-	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
 	case o.logLines < 0:
 		return cmdutil.UsageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
 	case o.pod != "" && o.index != "":
@@ -148,13 +143,13 @@ func (o *Options) validateFlags() error {
 			return err
 		}
 	}
-	return o.color.Validate()
+	return errors.Join(o.output.Validate(), o.color.Validate())
 }
 
 // explainsLive says that the answer is the interactive view: about one whole Job, and
 // nothing was said about the form.
 func (o *Options) explainsLive() bool {
-	return o.single() && o.output == "" && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
+	return o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
 }
 
 // single says that one Job was asked for by name, so that the answer is about it alone.
@@ -163,12 +158,12 @@ func (o *Options) single() bool { return len(o.Names) == 1 && len(o.owners) == 0
 // Complete makes the clients.
 func (o *Options) Complete() error {
 	var err error
-	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env); err != nil {
+	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
 	}
 	o.explainer.Options.Pod = o.pod
 	o.explainer.LogLines = o.logLines
-	if o.full || o.output != "" {
+	if o.full || o.output.IsSet() {
 		o.explainer.Options.MaxPods = -1
 	}
 	if o.index != "" {
@@ -193,7 +188,7 @@ func (o *Options) parseIndex() (int32, error) {
 // the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
+		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
@@ -203,7 +198,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.runOne(ctx, jobs[0])
 	}
 	o.explainer.Brief = true
-	if o.output == "" {
+	if !o.output.IsSet() {
 		o.explainer.LogLines = 0
 	}
 	progress := o.progress(len(jobs))
@@ -211,13 +206,13 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 && o.output == "" {
+	if len(jobs) == 0 && !o.output.IsSet() {
 		cmdutil.ReportNone(o.ErrOut, o.set)
 		return nil
 	}
 	list := analysis.List(reports)
-	if o.output != "" {
-		err = cmdutil.WriteDocument(o.Out, o.output, list)
+	if o.output.IsSet() {
+		err = o.output.Write(o.Out, list)
 	} else {
 		err = text.Explanations(o.Out, list, o.textOptions())
 	}
@@ -232,8 +227,8 @@ func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) er
 	if err := o.checkFocus(&report); err != nil {
 		return err
 	}
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, report)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, report)
 	}
 	return text.Explanation(o.Out, report, o.textOptions())
 }
@@ -292,7 +287,7 @@ func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, 
 
 // progress says on a terminal how far the reading of many Jobs is.
 func (o *Options) progress(total int) func(int) {
-	if total <= cmdutil.ExplainAtOnce || o.env.WidthOf(o.ErrOut) == 0 {
+	if total <= cmdutil.ExplainAtOnce || o.TerminalWidth(o.ErrOut) == 0 {
 		return func(int) {}
 	}
 	return func(n int) {
@@ -304,5 +299,5 @@ func (o *Options) progress(total int) func(int) {
 }
 
 func (o *Options) textOptions() text.Options {
-	return o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full)
+	return o.color.TextOptions(o.Env, o.full)
 }

@@ -44,7 +44,7 @@ const lintExample = `  # Look at one file
 type Options struct {
 	genericiooptions.IOStreams
 	manifests cmdutil.ManifestFlags
-	output    string
+	output    cmdutil.DocumentFlag
 	strict    bool
 }
 
@@ -63,19 +63,16 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 			return o.Run(cmd.Context())
 		},
 	}
-	o.manifests.Add(cmd)
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	o.manifests.AddTo(cmd)
+	o.output.AddTo(cmd)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 for warnings, too.")
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	switch o.output {
-	case "", "json", "yaml":
-	default:
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	if err := o.output.Validate(); err != nil {
+		return err
 	}
 	return o.manifests.Validate(args)
 }
@@ -88,7 +85,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		unread = []error{o.manifests.Nothing()}
+		unread = []error{o.manifests.NoJobsError()}
 	}
 	if err := o.write(result); err != nil {
 		return err
@@ -154,7 +151,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 		return
 	case job == nil:
 		r.count(object)
-		path, problem, fix := cmdutil.NoJob(object)
+		path, problem, fix := cmdutil.WhyNoJob(object)
 		r.add(object.Position(path), objectName(object), lint.Finding{
 			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
 		})
@@ -175,8 +172,8 @@ func (r *lintResult) lint(object *manifest.Object) {
 }
 
 func (o *Options) write(result *lintResult) error {
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, result)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, result)
 	}
 	for i := range result.Findings {
 		if err := writeFinding(o.Out, &result.Findings[i]); err != nil {

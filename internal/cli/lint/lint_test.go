@@ -69,7 +69,7 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
 		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
 		{"-f - -f -", cmdutil.ExitUsage, "", "error: standard input can be read only once"},
-		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
+		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; must be one of: json, yaml`},
 	} {
 		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		if got.Code != c.code || !strings.HasPrefix(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.summary) {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -59,8 +58,7 @@ const defaultLogRequests = 10
 
 // Options are the flags of the logs verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env  cmdutil.Env
+	cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
 	options       logs.Options
@@ -79,7 +77,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	o.ErrOut = &lockedWriter{w: env.ErrOut}
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME)",
@@ -158,7 +156,7 @@ func (o *Options) Validate(args []string) error {
 
 // Complete reads the Job.
 func (o *Options) Complete(ctx context.Context) error {
-	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.env)
+	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.Env)
 	if err != nil {
 		return err
 	}
@@ -171,7 +169,7 @@ func (o *Options) Complete(ctx context.Context) error {
 		return err
 	}
 	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.Client, Job: job}
-	o.options.Now, o.options.Open = o.env.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
+	o.options.Now, o.options.Open = o.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
 	return o.checkAgainstJob()
 }
 

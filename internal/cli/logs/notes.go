@@ -113,10 +113,10 @@ func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 
 // noPods prints what the Job waits for.
 func (p *logsOutput) noPods() {
-	view := jobprinter.Row{Job: p.o.job, Now: p.o.env.Now()}
+	view := jobprinter.Row{Job: p.o.job, Now: p.o.Now()}
 	state := analysis.Status(p.o.job)
 	if analysis.IsNeglected(view.Job, view.Now) {
-		state = "managed by " + jobprinter.ManagedBy(view)
+		state = "managed by " + view.ManagedBy()
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), cmdutil.OneLine(state))
 	if p.o.follow && feed.EndOf(p.o.job, "") == "" {

@@ -44,7 +44,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogError(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Err))
 	}
 }
 

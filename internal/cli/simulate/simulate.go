@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
@@ -56,20 +55,19 @@ const simulateExample = `  # What if every pod exits with 42?
 
 // Options are the flags of the simulate verb.
 type Options struct {
-	genericiooptions.IOStreams
-	env       cmdutil.Env
+	cmdutil.Env
 	manifests cmdutil.ManifestFlags
 	color     cmdutil.ColorFlag
 	pods      []string
 	limit     time.Duration
-	output    string
+	output    cmdutil.DocumentFlag
 	full      bool
 
 	script sim.Script
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env}
+	o := &Options{Env: env}
 	cmd := &cobra.Command{
 		Use:               "simulate -f FILE",
 		Short:             "Try what becomes of a Job, without a cluster",
@@ -84,23 +82,20 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.manifests.Add(cmd)
+	o.manifests.AddTo(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
-	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
+	o.output.AddTo(cmd)
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
 	o.color.AddTo(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	switch o.output {
-	case "", "json", "yaml":
-	default:
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	if err := o.output.Validate(); err != nil {
+		return err
 	}
 	if o.limit <= 0 {
 		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
@@ -126,16 +121,16 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	options := explain.Options{}
-	if o.full || o.output != "" {
+	if o.full || o.output.IsSet() {
 		options.MaxPods = -1
 	}
 	report := analysis.Explain(facts, options)
 	report.Advice = nil // It is about pods that are nowhere.
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, report)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, report)
 	}
 	fmt.Fprintf(o.ErrOut, "Simulated; no cluster was asked. Virtual time begins at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
-	return text.Explanation(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
 // read returns the one Job of the manifests, or that of a CronJob, as create would send it.
@@ -153,7 +148,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	case len(problems) > 0:
 		return nil, errors.Join(problems...)
 	case len(jobs) == 0:
-		return nil, o.manifests.Nothing()
+		return nil, o.manifests.NoJobsError()
 	case len(jobs) > 1:
 		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
 	}

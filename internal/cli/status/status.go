@@ -3,12 +3,9 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -56,10 +53,9 @@ const formatWide = "wide"
 
 // Options are the flags of the status verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env   cmdutil.Env
+	cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
-	print *genericclioptions.PrintFlags
+	print *cmdutil.PrintFlags
 
 	cmdutil.JobChoice
 	watch       bool
@@ -74,7 +70,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		Short:             "Show the state of Jobs",
@@ -103,18 +99,10 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
-	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
-	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
-	o.print.JSONYamlPrintFlags.AddFlags(cmd)
-	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", completeFormats)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
-}
-
-func statusFormats() []string {
-	return append([]string{formatWide}, jobprinter.ObjectFormats()...)
 }
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
@@ -134,34 +122,28 @@ func (o *Options) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	return err
 }
 
 // summarizes says that the answer is the summary of one Job instead of a table: it was
 // named, and nothing was said about the form.
 func (o *Options) summarizes() bool {
-	return len(o.Names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
+	return len(o.Names) == 1 && !o.watch && !o.noHeaders && o.print.Format() == ""
 }
 
 func (o *Options) newPrinter() (jobprinter.Printer, error) {
-	switch format := *o.print.OutputFormat; {
-	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
+	switch format := o.print.Format(); format {
+	case formatWide, "":
 		table := jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide}
-		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.Now)
+		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
 		printer.Follow = o.watch
 		return printer, nil
-	case format == "name":
+	case "name":
 		return &jobprinter.NamePrinter{Out: o.Out}, nil
 	}
-	printer, err := o.print.ToPrinter()
-	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, cmdutil.UnknownOutput(*o.print.OutputFormat, statusFormats())
-	}
-	if err != nil {
-		return nil, cmdutil.UsageErrorf("-o %s: %v", *o.print.OutputFormat, err)
-	}
-	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, nil
+	printer, err := o.print.Printer()
+	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, err
 }
 
 // Run prints the Jobs, and follows them with --watch.
@@ -170,7 +152,7 @@ func (o *Options) Run(ctx context.Context) error {
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
-		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
+		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
 	case o.summarizes():
 		return o.printSummary(ctx)
 	case len(o.Names) > 0:
@@ -196,7 +178,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return text.Summary(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+	return text.Summary(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
@@ -213,9 +195,4 @@ func (o *Options) reportNone() {
 		return
 	}
 	cmdutil.ReportNone(o.ErrOut, o.set)
-}
-
-// completeFormats completes the values of status -o.
-func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	return cmdutil.WithPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
 }

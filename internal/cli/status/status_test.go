@@ -191,14 +191,3 @@ func TestStatusServerErrors(t *testing.T) {
 		}
 	}
 }
-
-func TestStatusShowsServerWarningsSafely(t *testing.T) {
-	var b strings.Builder
-	w := &cmdutil.WarningWriter{Out: &b, Seen: map[string]bool{}}
-	w.HandleWarningHeader(299, "-", "old\x1b[2J")
-	w.HandleWarningHeader(299, "-", "old\x1b[2J")
-	w.HandleWarningHeader(199, "-", "other")
-	if got := b.String(); got != "Warning: old\\x1b[2J\n" {
-		t.Errorf("%q", got)
-	}
-}

@@ -251,7 +251,7 @@ func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string)
 	env := clitest.NewEnv()
 	env.Now, env.Ticker = clock.read, clock.ticker
 	config := &rest.Config{Host: api.api.URL()}
-	jobs, err := cmdutil.JobsResource(config)
+	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}

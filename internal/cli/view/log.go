@@ -201,7 +201,7 @@ func (l *liveLog) connection(failure error) {
 	if len(l.lines) == 0 {
 		what = "the log cannot be read"
 	}
-	l.tell(what+", trying again: "+cmdutil.LogError(failure), false)
+	l.tell(what+", trying again: "+cmdutil.LogErrorLine(failure), false)
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.

@@ -54,8 +54,7 @@ const (
 
 // Viewer runs the interactive view on a terminal.
 type Viewer struct {
-	genericiooptions.IOStreams
-	Env     cmdutil.Env
+	cmdutil.Env
 	Display cmdutil.Display
 }
 
@@ -64,10 +63,10 @@ type Viewer struct {
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Env.Now().Location()
+	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Now().Location()
 	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
 	if o.Now == nil {
-		o.Now = v.Env.Now
+		o.Now = v.Now
 	}
 	model := tui.New(o)
 	environ := v.environ()

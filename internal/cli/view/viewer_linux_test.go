@@ -61,7 +61,9 @@ func TestMain(m *testing.M) {
 func showFaulty(name string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	v := Viewer{IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Env: clitest.NewEnv(), Display: cmdutil.Display{Terminal: true, Color: true, Width: 80}}
+	env := clitest.NewEnv()
+	env.IOStreams = genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	v := Viewer{Env: env, Display: cmdutil.Display{Terminal: true, Color: true, Width: 80}}
 	now := make(chan os.Signal, 1)
 	signal.Notify(now, syscall.SIGUSR1)
 	o := tui.Options{Source: &faulty{name, now}, What: "a test"}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -79,8 +78,7 @@ var errWaitTimeout = errors.New("timed out")
 
 // Options are the flags of the wait verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env  cmdutil.Env
+	cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
 	cmdutil.JobChoice
@@ -95,7 +93,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
 		Short:             "Wait until Jobs have finished",
@@ -119,9 +117,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
 	o.kube.AddFlags(flags)
-	cmdutil.MustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return cmdutil.WithPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
-	})
+	cmdutil.MustCompleteFlag(cmd, "for", cmdutil.CompleteWords(waitGoals()...))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
@@ -139,7 +135,7 @@ func (o *Options) Validate(args []string) error {
 	case goalFinished, goalComplete, goalFailed:
 		return nil
 	}
-	return cmdutil.UsageErrorf("--for=%s: allowed are: %s", o.goal, strings.Join(waitGoals(), ", "))
+	return cmdutil.UsageErrorf("--for=%s: must be one of: %s", o.goal, strings.Join(waitGoals(), ", "))
 }
 
 // Complete makes the names and the client.
@@ -148,7 +144,7 @@ func (o *Options) Complete(args []string) error {
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	return err
 }
 
@@ -169,10 +165,10 @@ func (o *Options) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.limited && o.timeout > 0 {
-		defer o.env.After(o.timeout, func() { cancel(errWaitTimeout) })()
+		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
 	progress := &waitProgress{
-		out: o.ErrOut, width: func() int { return o.env.WidthOf(o.ErrOut) }, now: o.env.Now,
+		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) }, now: o.Now,
 		namespaces: o.AllNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
@@ -190,13 +186,13 @@ func (o *Options) Run(ctx context.Context) error {
 
 // startTicking draws the progress again every second, until the returned function is called.
 func (o *Options) startTicking(progress *waitProgress) (stop func()) {
-	if o.quiet || o.env.WidthOf(o.ErrOut) == 0 {
+	if o.quiet || o.TerminalWidth(o.ErrOut) == 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var ticking sync.WaitGroup
 	ticking.Go(func() {
-		for o.env.Timing().Pause(ctx, progressPeriod, nil) == nil {
+		for o.Timing().Pause(ctx, progressPeriod, nil) == nil {
 			progress.tick()
 		}
 	})

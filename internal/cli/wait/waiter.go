@@ -43,7 +43,7 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	watch := feed.Watch{Connection: o.env.NewLink(w.progress).Open()}
+	watch := feed.Watch{Connection: o.NewLink(w.progress).Open()}
 	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -126,7 +126,8 @@ func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) 
 
 func (w *waiter) endLine(waited *waitedJob) string {
 	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
-	if took := jobprinter.Duration(jobprinter.Row{Job: waited.job, Now: w.options.env.Now()}); waited.end == feed.Complete && took != jobprinter.None {
+	took := jobprinter.Row{Job: waited.job, Now: w.options.Now()}.Duration()
+	if waited.end == feed.Complete && took != jobprinter.None {
 		line += " in " + took
 	}
 	return line
@@ -217,7 +218,7 @@ func (w *waiter) timeoutError() error {
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.env.Now()})
+		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.Now()})
 		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
@@ -58,8 +57,7 @@ const watchExample = `  # The Jobs of the current namespace, live
 
 // Options are the flags of the watch verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env         cmdutil.Env
+	cmdutil.Env
 	kube        *genericclioptions.ConfigFlags
 	color       cmdutil.ColorFlag
 	interactive view.InteractiveFlag
@@ -77,7 +75,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
 		Use:               "watch [NAME | job/NAME ...]",
 		Short:             "Watch Jobs live, in an interactive view",
@@ -162,7 +160,7 @@ func (o *Options) Run(ctx context.Context) error {
 		warnings = o.held
 		defer o.held.Release(o.ErrOut)
 	}
-	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.env)
+	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.Env)
 	if err != nil {
 		return err
 	}
@@ -191,7 +189,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 	end := &watchedEnd{names: o.Names, label: live.Label}
 	var err error
 	if o.isPlain() {
-		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.Now, namespaces: o.AllNamespaces, job: live.Single()}
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
 		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.What()}
@@ -201,7 +199,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		if o.exitStatus {
 			options.EndWhen = end.observe
 		}
-		v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+		v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
 		err = v.Show(ctx, options)
 	}
 	if err != nil || !o.exitStatus {
@@ -217,7 +215,7 @@ func (o *Options) play(ctx context.Context) error {
 		return fileError("--replay", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.env}, o.speed)
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.Env}, o.speed)
 	if err != nil {
 		return fileError("--replay "+o.replay, err)
 	}
@@ -229,7 +227,7 @@ func (o *Options) play(ctx context.Context) error {
 	if first := player.First(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
-	v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
 	return v.Show(ctx, options)
 }
 
