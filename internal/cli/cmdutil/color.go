@@ -30,7 +30,7 @@ type ColorFlag struct {
 }
 
 func (c *ColorFlag) AddTo(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", colorAuto, "When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never.")
+	flags.StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
 }
 
 func colorWords() []string { return []string{colorAuto, colorAlways, colorNever} }

@@ -25,7 +25,7 @@ func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	f.verb = cmd.Name()
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
-	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Read the folders of a folder, too.")
+	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Also read the folders in a folder.")
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic("completion of --filename: " + err.Error())
 	}
@@ -42,14 +42,14 @@ func (f *ManifestFlags) Validate(args []string) error {
 	given := 0
 	for _, name := range f.files {
 		if name == "" {
-			return UsageErrorf("-f needs the name of a file, or - for standard input")
+			return UsageErrorf("-f requires a file name, or - for standard input")
 		}
 		if name == "-" {
 			given++
 		}
 	}
 	if given > 1 {
-		return UsageErrorf("standard input can be read only once, but -f - is there %d times", given)
+		return UsageErrorf("standard input can be read only once, but -f - is given %d times", given)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (f *ManifestFlags) NoJobsError() error {
 			names[i] = "standard input"
 		}
 	}
-	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check what -f names")
+	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check the files given with -f")
 }
 
 const batchVersion = "batch/v1"
@@ -98,7 +98,7 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	case object.Kind() != kind:
 		return "kind", "there is no kind " + object.Kind() + " in " + batchVersion, fix
 	case version == "batch/v1beta1" || version == "batch/v2alpha1":
-		return "apiVersion", version + " is not served any more", fix
+		return "apiVersion", version + " is no longer served", fix
 	case version != batchVersion:
 		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
 	}

@@ -85,7 +85,7 @@ func notForCreate(object *manifest.Object) error {
 		path, problem, fix := cmdutil.WhyNoJob(object)
 		return object.Errorf(path, "%s; %s", problem, fix)
 	}
-	return object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())
+	return object.Errorf("kind", "this command creates only Jobs and CronJobs, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
 // wouldBeRejected says, without an API server, what it would: nobody may commit as good what none will take.
@@ -173,7 +173,7 @@ func (o *Options) locate(object *manifest.Object, err error) []error {
 		var all []error
 		for _, cause := range details.Causes {
 			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
-				fmt.Sprintf("%s: the API server does not accept %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
+				fmt.Sprintf("%s: the API server rejected %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
 		}
 		return all
 	}

@@ -45,7 +45,7 @@ func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil && (end == feed.Deleted || end == feed.Replaced):
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it finished", "")
 	}
 	return err
 }

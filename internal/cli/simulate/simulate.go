@@ -20,24 +20,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-const simulateLong = `Try what becomes of a Job, without a cluster.
+const simulateLong = `Try out a Job without a cluster.
 
-The Job of a manifest is run by this program's controller in a virtual cluster,
-where hours pass in milliseconds, and its end is explained as explain-failure
-does. So a podFailurePolicy, a successPolicy or a limit can be tried before it
-matters. Names of failure rules may be written as in create. Nothing is sent to
-any cluster.
+The Job in a manifest runs in a virtual cluster with this program's controller,
+where hours pass in milliseconds, and its outcome is explained as by
+explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
+limit before it matters. Failure rules may have names, as in create. Nothing is
+sent to any cluster.
 
-Pods run for a second and succeed, unless --pods says otherwise. Its words:
-  index=3         only pods of this index, or of an interval such as 3-7
-  attempt=1       only the first pods of an index, or of the Job
+Pods run for a second and succeed, unless --pods says otherwise:
+  index=3         only pods of this index, or of a range such as 3-7
+  attempt=1       only the first pod of each index, or of the Job
   exit=42         the exit code
-  container=main  only this container ends with it, the others with 0
-  run=10m         how long it runs
-  terminate=30s   how long it goes on when it is deleted
-  disrupted       the cluster takes it away (condition DisruptionTarget, exit
-                  code 143 unless another is given)
-The last flag that fits a pod counts.`
+  container=main  only this container exits with that code, the others with 0
+  run=10m         how long the pod runs
+  terminate=30s   how long the pod keeps running after it is deleted
+  disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
+                  code 143 unless you set another)
+If several --pods flags match a pod, the last one applies.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -70,7 +70,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env}
 	cmd := &cobra.Command{
 		Use:               "simulate -f FILE",
-		Short:             "Try what becomes of a Job, without a cluster",
+		Short:             "Try out a Job without a cluster",
 		Long:              simulateLong,
 		Example:           simulateExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -83,10 +83,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
-	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
+	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as described above; may be repeated.")
+	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
 	o.color.AddTo(flags)
 	o.color.Complete(cmd)
 	return cmd
@@ -129,7 +129,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.output.IsSet() {
 		return o.output.Write(o.Out, report)
 	}
-	fmt.Fprintf(o.ErrOut, "Simulated; no cluster was asked. Virtual time begins at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
+	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
@@ -150,7 +150,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	case len(jobs) == 0:
 		return nil, o.manifests.NoJobsError()
 	case len(jobs) > 1:
-		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs, but only one can be simulated at a time", len(jobs)), "use a file with one Job")
 	}
 	if bad := create.PrepareOffline(jobs[0]); len(bad) > 0 {
 		return nil, errors.Join(bad...)
@@ -180,7 +180,7 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, er
 	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, o.script); err != nil {
-		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
 	if ctx.Err() != nil {

@@ -15,32 +15,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
-const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of
-one Job a summary of it on one screen (a line of the table with -o wide).
+const statusLong = `Show the state of Jobs, no matter which controller runs them: one line for each,
+or a one-screen summary if you name a single Job (with -o wide, a table row).
 
-STATUS is kubectl's word for the Job's state. FailureTarget and
-SuccessCriteriaMet mean that the outcome is decided and that pods are still
-terminating (TERMINATING). DURATION ends when a Job is complete or failed.
-FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
---full.
+STATUS is the state as kubectl shows it. FailureTarget and SuccessCriteriaMet
+mean that the outcome is decided, but pods are still terminating (TERMINATING).
+DURATION stops when a Job completes or fails. FAILED INDEXES is "-" if the Job
+does not track them; long lists are truncated, see --full.
 
-With the name of one Job on a terminal the summary is an interactive view, see
-kubectl batchjob watch --help; --interactive=false and --full print it.
+On a terminal, the summary is an interactive view, see
+kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
-With --watch a row follows for every visible change, until Ctrl-C (exit code
-130). A Job that is gone shows its last row once, with STATUS Deleted; so does
-one that -l selects no longer.`
+With --watch, a row is printed for every visible change until Ctrl-C (exit code
+130). A deleted Job is printed once more, with STATUS Deleted; so is a Job that
+-l no longer matches.`
 
-const statusExample = `  # The Jobs of the current namespace
+const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status
 
-  # One Job: counts, limits, indexes, success criteria, back-off, problems
+  # One Job: counts, limits, indexes, success criteria, backoff, problems
   kubectl batchjob status train
 
   # Two Jobs, with reasons, images and index lists
   kubectl batchjob status train job/evaluate -o wide
 
-  # All Jobs of the cluster with a label
+  # All Jobs with a label, in all namespaces
   kubectl batchjob status -A -l team=ml
 
   # Follow one Job
@@ -93,10 +92,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.AddChoice(flags, "The Jobs of all namespaces.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
-	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.AddChoice(flags, "Jobs in all namespaces.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change until interrupted.")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
+	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
 	o.print.AddTo(cmd)

@@ -20,7 +20,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Long:  "Print the version of this program, its Git commit, Go version and platform.\nThe cluster is not asked.",
+		Long:  "Print the version of this program, its Git commit, Go version and platform.\nIt does not contact a cluster.",
 		Example: `  # For a person
   kubectl batchjob version
 
@@ -35,7 +35,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 			return o.Run()
 		},
 	}
-	cmd.Flags().Bool("client", true, "Of this program only. It is always so, and there for those who are used to it.")
+	cmd.Flags().Bool("client", true, "Accepted as in kubectl version; only the version of this program is ever printed.")
 	o.output.AddTo(cmd)
 	return cmd
 }

@@ -121,8 +121,8 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 		code int
 		last string // on the terminal once the alternate screen is left
 	}{
-		{"panic in the view", cmdutil.ExitError, "error: the interactive view has crashed"},
-		{"panic in a source", cmdutil.ExitError, "error: the interactive view has crashed"},
+		{"panic in the view", cmdutil.ExitError, "error: the interactive view crashed"},
+		{"panic in a source", cmdutil.ExitError, "error: the interactive view crashed"},
 		{"context", cmdutil.ExitInterrupted, "the-job"},
 		{"end", cmdutil.ExitDone, "the-job"},
 	} {

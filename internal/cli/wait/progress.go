@@ -178,11 +178,11 @@ func progressCell(v jobprinter.Row) string {
 func awaitedPods(terminating *int32) string {
 	switch {
 	case terminating == nil:
-		return "waits for terminating pods"
+		return "waiting for terminating pods"
 	case *terminating == 0:
-		return "about to end"
+		return "about to finish"
 	case *terminating == 1:
-		return "waits for 1 terminating pod"
+		return "waiting for 1 terminating pod"
 	}
-	return fmt.Sprintf("waits for %d terminating pods", *terminating)
+	return fmt.Sprintf("waiting for %d terminating pods", *terminating)
 }
