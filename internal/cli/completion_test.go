@@ -13,9 +13,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // ownersAPI has Jobs, CronJobs and pods, but no JobSets.
@@ -75,7 +75,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"train|--index|":           "2 0 1 3 :36",
 		"train|--index|2,":         " :36",
 		"train|-o|":                "json yaml :4",
-		"train|--color|a":          "auto always never :4",
+		"train|--color|a":          "auto always :4",
 	} {
 		words, directive := program.Complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {

@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // commands are all that help describes, by the words that choose them.
@@ -105,7 +105,7 @@ func TestFlagsReadTheSame(t *testing.T) {
 // Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
 func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 	words := help.FlagTexts()
-	for name := range help.ForeignFlags() {
+	for name := range help.LibraryFlags() {
 		if words[name] == "" {
 			t.Errorf("--%s has no wording", name)
 		}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // program is the command line that tests run.

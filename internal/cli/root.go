@@ -28,8 +28,8 @@ import (
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
 Jobs whose spec.managedBy names it.
 
-The reading commands work for every batch/v1 Job, whoever runs it, and need no
-more than get, list and watch.
+Commands that only read work for every batch/v1 Job, no matter which controller
+runs it, and need no permissions but get, list and watch.
 
 Exit codes:
   0    done
@@ -39,13 +39,13 @@ Exit codes:
   124  timeout
   130  interrupted (Ctrl-C)`
 
-const rootExample = `  # All Jobs of the current namespace
+const rootExample = `  # All Jobs in the current namespace
   kubectl batchjob status
 
   # Follow one Job until Ctrl-C
   kubectl batchjob status my-job --watch
 
-  # Every Job of the cluster, with its reason, images and index lists
+  # Every Job in the cluster, with its reason, images and index lists
   kubectl batchjob status -A -o wide`
 
 // SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.

@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func TestHelpSaysKubectlBatchjob(t *testing.T) {
@@ -134,26 +133,6 @@ func TestVersion(t *testing.T) {
 		}
 		if info != cmdutil.CurrentVersion() || info.Kind != "Version" || info.APIVersion != "batchjob.dev/v1alpha1" {
 			t.Errorf("%s: %+v", format, info)
-		}
-	}
-}
-
-func TestVersionSources(t *testing.T) {
-	build := &debug.BuildInfo{Main: debug.Module{Version: "v1.0.0"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
-	for _, tc := range []struct {
-		name            string
-		version, commit string
-		build           *debug.BuildInfo
-		wantVersion     string
-		wantCommit      string
-	}{
-		{"linker wins", "v2.0.0", "def", build, "v2.0.0", "def"},
-		{"toolchain", "", "", build, "v1.0.0", "abc-dirty"},
-		{"nothing", "", "", nil, "unknown", "unknown"},
-	} {
-		got := cmdutil.NewVersionInfo(tc.version, tc.commit, tc.build)
-		if got.Version != tc.wantVersion || got.GitCommit != tc.wantCommit {
-			t.Errorf("%s: %s %s", tc.name, got.Version, got.GitCommit)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // BenchmarkStart runs the binary that BATCHJOB_BINARY names (make bench: the stripped one of make build) to its end, and

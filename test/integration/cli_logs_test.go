@@ -132,7 +132,7 @@ func TestLogsSurviveAPIServerRestart_CLI_07(t *testing.T) {
 	c := f.startPlugin("logs", "a", "-f", "--server", "https://"+proxy.addr)
 	c.untilSays(&c.out, "[index 0 attempt 1] one\n[index 0 attempt 1] two \\x1b[31m\n")
 	proxy.close()
-	c.untilSays(&c.errOut, "is lost")
+	c.untilSays(&c.errOut, "Lost connection")
 	logs.write(first[0], "three")
 	logs.end(first[0])
 	f.kubelet.fail(first...)
@@ -146,7 +146,7 @@ func TestLogsSurviveAPIServerRestart_CLI_07(t *testing.T) {
 	logs.end(second[0])
 	f.kubelet.succeed(second...)
 	f.untilComplete("a", 1, 1)
-	c.wantEnd(0, "[index 0 attempt 2] last\n", "is back")
+	c.wantEnd(0, "[index 0 attempt 2] last\n", "Reconnected")
 	if out := c.out.String(); strings.Count(out, "\n") != 5 {
 		t.Errorf("stdout:\n%s", out)
 	}

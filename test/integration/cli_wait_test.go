@@ -96,7 +96,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	wait := f.startPlugin("wait", "a", "b", "--server", "https://"+proxy.addr)
 	wait.untilSays(&wait.errOut, "a  Running  0/2 done, 2 active")
 	proxy.close()
-	wait.untilSays(&wait.errOut, "is lost")
+	wait.untilSays(&wait.errOut, "Lost connection")
 	ofA := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "a" })
 	ofB := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "b" })
 	f.kubelet.run(ofB...)
@@ -105,7 +105,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	f.kubelet.succeed(ofA...)
 	f.untilComplete("a", 2, 0)
 	proxy.open()
-	wait.wantEnd(3, "job.batch/b Failed: BackoffLimitExceeded: ", "is back")
+	wait.wantEnd(3, "job.batch/b Failed: BackoffLimitExceeded: ", "Reconnected")
 	if out := wait.out.String(); !strings.Contains(out, "job.batch/a Complete in ") || strings.Count(out, "\n") != 2 {
 		t.Errorf("stdout %q", out)
 	}
@@ -120,7 +120,7 @@ func TestWaitEndsWithoutAResult_CLI_07(t *testing.T) {
 	f.startController()
 	f.create(newJob(completions(1)))
 	f.untilCounts("a", counts{active: 1})
-	f.startPlugin("wait", "a", "--timeout=0").wantEnd(124, "", "error: not yet: job.batch/a Running, 0/1 done, 1 active")
+	f.startPlugin("wait", "a", "--timeout=0").wantEnd(124, "", "error: not finished yet: job.batch/a Running, 0/1 done, 1 active")
 	f.startPlugin("wait", "a", "--timeout=50ms").wantEnd(124, "", "error: timed out after 50ms: ")
 	f.startPlugin("wait", "absent").wantEnd(1, "", `job "absent" not found`)
 	interrupted := f.startPlugin("wait", "a")
@@ -130,5 +130,5 @@ func TestWaitEndsWithoutAResult_CLI_07(t *testing.T) {
 	wait := f.startPlugin("wait", "a")
 	wait.untilSays(&wait.errOut, "a  Running")
 	f.deleteJob("a", metav1.DeletePropagationBackground)
-	wait.wantEnd(1, "", "error: job.batch/a was deleted before it had ended")
+	wait.wantEnd(1, "", "error: job.batch/a was deleted before it finished")
 }

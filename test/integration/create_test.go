@@ -85,7 +85,7 @@ func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 		return out.String(), errOut.String(), cmdutil.ExitCode(err)
 	}
 	wantErrors := []string{
-		"<stdin>:36:17: the API server does not accept spec.backoffLimit: Invalid value: -1", `<stdin>:46:16: the API server answered`, `unknown field "spec.backofLimit"`,
+		"<stdin>:36:17: the API server rejected spec.backoffLimit: Invalid value: -1", `<stdin>:46:16: the API server answered`, `unknown field "spec.backofLimit"`,
 	}
 	check := func(out, errOut string, code int, suffix string) {
 		t.Helper()

@@ -34,11 +34,11 @@ type VersionInfo struct {
 // CurrentVersion is the version of the running binary.
 func CurrentVersion() VersionInfo {
 	info, _ := debug.ReadBuildInfo()
-	return NewVersionInfo(Version, GitCommit, info)
+	return newVersionInfo(Version, GitCommit, info)
 }
 
-// NewVersionInfo prefers the linker's values; build may be nil.
-func NewVersionInfo(version, commit string, build *debug.BuildInfo) VersionInfo {
+// newVersionInfo prefers the linker's values; build may be nil.
+func newVersionInfo(version, commit string, build *debug.BuildInfo) VersionInfo {
 	if build == nil {
 		build = &debug.BuildInfo{}
 	}

@@ -1,7 +1,6 @@
 package cmdutil
 
 import (
-	"io"
 	"os"
 	"runtime"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
@@ -32,14 +30,14 @@ type ColorFlag struct {
 }
 
 func (c *ColorFlag) AddTo(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", colorAuto, "When to use colours: auto (on a terminal, unless NO_COLOR is set), always, never.")
+	flags.StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
 }
 
 func colorWords() []string { return []string{colorAuto, colorAlways, colorNever} }
 
 // Complete offers the words to the shell.
 func (c *ColorFlag) Complete(cmd *cobra.Command) {
-	MustCompleteFlag(cmd, "color", cobra.FixedCompletions(colorWords(), cobra.ShellCompDirectiveNoFileComp))
+	MustCompleteFlag(cmd, "color", CompleteWords(colorWords()...))
 }
 
 // Validate returns a usage error for any other word.
@@ -48,7 +46,7 @@ func (c *ColorFlag) Validate() error {
 	case colorAuto, colorAlways, colorNever:
 		return nil
 	}
-	return UsageErrorf("unknown --color %q; allowed are: %s", c.when, strings.Join(colorWords(), ", "))
+	return UsageErrorf("--color=%s: must be one of: %s", c.when, strings.Join(colorWords(), ", "))
 }
 
 // Display is what the output can show.
@@ -60,23 +58,19 @@ type Display struct {
 	ASCII bool
 }
 
-// DisplayOf asks out, if it is a terminal, and the environment variables.
-func (c *ColorFlag) DisplayOf(env Env, out io.Writer) Display {
-	if env.Terminal != nil {
-		columns := env.Terminal(out)
-		return c.display(columns > 0, columns, os.Getenv)
-	}
-	columns, terminal := 0, false
-	if file, ok := out.(interface{ Fd() uintptr }); ok {
-		fd := int(file.Fd())
-		if terminal = term.IsTerminal(fd); terminal {
-			columns, _, _ = term.GetSize(fd)
-		}
-	}
+// Display returns what stdout can show, which depends on the terminal and on environment variables.
+func (c *ColorFlag) Display(env Env) Display {
+	columns, terminal := env.columns(env.Out)
 	return c.display(terminal, columns, os.Getenv)
 }
 
-// display decides; columns are what a terminal says of itself, 0 if it does not.
+// TextOptions returns the options for an explanation on stdout.
+func (c *ColorFlag) TextOptions(env Env, full bool) text.Options {
+	d := c.Display(env)
+	return text.Options{Width: d.Width, Color: d.Color, ASCII: d.ASCII, Full: full, Location: env.Now().Location()}
+}
+
+// display decides without asking the system; columns is 0 if the terminal does not report its size.
 func (c *ColorFlag) display(terminal bool, columns int, getenv func(string) string) Display {
 	d := Display{Terminal: terminal, ASCII: !showsUnicode(getenv)}
 	switch c.when {
@@ -116,9 +110,4 @@ func showsUnicode(getenv func(string) string) bool {
 		}
 	}
 	return runtime.GOOS == "windows"
-}
-
-// TextOptions are those of pkg/explain/text for a display.
-func (d Display) TextOptions(env Env, full bool) text.Options {
-	return text.Options{Width: d.Width, Color: d.Color, ASCII: d.ASCII, Full: full, Location: env.Now().Location()}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // The conventions of ux.md: --color, NO_COLOR, narrow terminals from 60 columns, ASCII fallback.
@@ -80,12 +82,13 @@ func TestShowsUnicode(t *testing.T) {
 }
 
 func TestDisplayOfABufferIsNoTerminal(t *testing.T) {
+	streams := genericiooptions.IOStreams{Out: &bytes.Buffer{}}
 	c := ColorFlag{when: colorAuto}
-	if d := c.DisplayOf(Env{}, &bytes.Buffer{}); d.Terminal || d.Color || d.Width != 0 {
+	if d := c.Display(Env{IOStreams: streams}); d.Terminal || d.Color || d.Width != 0 {
 		t.Errorf("a buffer is shown as %+v", d)
 	}
-	fake := Env{Terminal: func(io.Writer) int { return 100 }}
-	if d := c.DisplayOf(fake, &bytes.Buffer{}); !d.Terminal || d.Width != 100 {
+	fake := Env{IOStreams: streams, Terminal: func(io.Writer) int { return 100 }}
+	if d := c.Display(fake); !d.Terminal || d.Width != 100 {
 		t.Errorf("a terminal of 100 columns is shown as %+v", d)
 	}
 }

@@ -64,7 +64,7 @@ func jobToComplete(ctx context.Context, flags *genericclioptions.ConfigFlags, ar
 		return nil
 	}
 	return withinTimeout(ctx, func(ctx context.Context) *batchv1.Job {
-		_, set, err := ClientOf(flags, JobChoice{}, io.Discard)
+		_, set, err := NewJobSet(flags, JobChoice{}, io.Discard)
 		if err != nil {
 			return nil
 		}

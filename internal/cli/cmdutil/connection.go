@@ -19,12 +19,12 @@ func (e Env) NewLink(out io.Writer) *feed.Link {
 			return
 		}
 		if lost = s.Err != nil; lost {
-			fmt.Fprintf(out, "The connection to the API server is lost, trying again: %s\n", InOneLine(s.Err))
+			fmt.Fprintf(out, "Lost connection to the API server, retrying: %s\n", ErrorLine(s.Err))
 			return
 		}
-		fmt.Fprintln(out, "The connection to the API server is back.")
+		fmt.Fprintln(out, "Reconnected to the API server.")
 	})
 }
 
-// InOneLine is an error for people, with what to do about it.
-func InOneLine(err error) string { return OneLine(ExplainError(err).Error()) }
+// ErrorLine is an error for people, with what to do about it.
+func ErrorLine(err error) string { return OneLine(ExplainError(err).Error()) }

@@ -197,9 +197,9 @@ func explainKubeconfig(err error) *UserError {
 	case clientcmd.IsContextNotFound(err):
 		return NewUserError(KindContext, err, err.Error(), "see: kubectl config get-contexts")
 	case clientcmd.IsEmptyConfig(err):
-		return NewUserError(KindKubeconfig, err, "no kubeconfig was found", kubeconfigHint)
+		return NewUserError(KindKubeconfig, err, "no kubeconfig found", kubeconfigHint)
 	case clientcmd.IsConfigurationInvalid(err):
-		return NewUserError(KindKubeconfig, err, err.Error(), "correct it, or name another with --kubeconfig or --context")
+		return NewUserError(KindKubeconfig, err, err.Error(), "fix it, or choose another with --kubeconfig or --context")
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func explainStatus(err error) *UserError {
 	status, call := answer.Status(), apicall.Of(err)
 	switch status.Reason {
 	case metav1.StatusReasonUnauthorized:
-		return NewUserError(KindCredentials, err, "the API server does not accept your credentials ("+status.Message+")",
+		return NewUserError(KindCredentials, err, "the API server rejected your credentials ("+status.Message+")",
 			"log in again, or check the user of this context (kubectl config view --minify)")
 	case metav1.StatusReasonForbidden:
 		return explainForbidden(err, status, call)
@@ -234,7 +234,7 @@ func explainStatus(err error) *UserError {
 func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserError {
 	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
 	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
-		return NewUserError(KindForbidden, err, "the API server refused: "+status.Message,
+		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
 			"ask for this permission, or use another user (--context, --as)")
 	}
 	return NewUserError(KindForbidden, err,
@@ -247,7 +247,7 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 	switch {
 	case named && call.Namespace != "":
 		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()),
-			"see what is there with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
+			"list what exists with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
 	case status.Details != nil && status.Details.Name != "":
 		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
 	default:
@@ -263,7 +263,7 @@ func explainTransport(err error) *UserError {
 	var file *fs.PathError // It looks like a network's.
 	switch {
 	case errors.Is(err, feed.ErrClosed):
-		return NewUserError(KindUnreachable, err, "cannot reach the API server: it closes the connection", "")
+		return NewUserError(KindUnreachable, err, "cannot reach the API server: it keeps closing the connection", "")
 	case errors.As(err, &file):
 		return nil
 	case errors.As(err, &failed):
@@ -285,7 +285,7 @@ func explainTransport(err error) *UserError {
 			"check the user of this context (kubectl config view --minify)")
 	}
 	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, transportCause(failed)),
-		"check that it is up and that the context is the right one (kubectl config view --minify)")
+		"check that it is running and that the context is correct (kubectl config view --minify)")
 }
 
 func certificateProblem(err error) bool {
@@ -302,7 +302,7 @@ func transportCause(failed *url.Error) string {
 	case errors.Is(failed.Err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.As(failed.Err, &dns):
-		return fmt.Sprintf("the host name %q does not resolve", dns.Name)
+		return fmt.Sprintf("cannot resolve the host name %q", dns.Name)
 	case failed.Timeout():
 		return "no answer in time"
 	}

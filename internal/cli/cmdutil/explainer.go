@@ -36,7 +36,7 @@ type Explainer struct {
 
 // OpenJobs makes the clients of a verb that looks at Jobs.
 func OpenJobs(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer, env Env) (feed.JobSet, *Explainer, error) {
-	config, set, err := ClientOf(kube, choice, warnings)
+	config, set, err := NewJobSet(kube, choice, warnings)
 	if err != nil {
 		return set, nil, err
 	}

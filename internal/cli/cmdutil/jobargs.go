@@ -64,7 +64,7 @@ func parseJobArg(arg string) (string, error) {
 	if !qualified {
 		name = resource
 	} else if !isJobResource(resource) {
-		return "", UsageErrorf("%q is not a Job: %q is another resource; use NAME or job/NAME", arg, resource)
+		return "", UsageErrorf("%q is not a Job; use NAME or job/NAME", arg)
 	}
 	if name == "" {
 		return "", UsageErrorf("%q has no Job name; use NAME or job/NAME", arg)

@@ -17,8 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// ClientOf makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
-func ClientOf(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
+// NewJobSet makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
+func NewJobSet(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
 	set := feed.JobSet{Selector: choice.Selector, Names: choice.Names}
 	config, err := RESTConfig(kube, warnings)
 	if err != nil {
@@ -29,7 +29,7 @@ func ClientOf(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io
 			return nil, set, err
 		}
 	}
-	jobs, err := JobsResource(config)
+	jobs, err := NewJobsClient(config)
 	if err != nil {
 		return nil, set, err
 	}
@@ -40,8 +40,8 @@ func ClientOf(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io
 	return config, set, nil
 }
 
-// JobsResource keeps objects as the server sent them.
-func JobsResource(config *rest.Config) (dynamic.NamespaceableResourceInterface, error) {
+// NewJobsClient keeps objects as the server sent them.
+func NewJobsClient(config *rest.Config) (dynamic.NamespaceableResourceInterface, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, ExplainConfigError(err)

@@ -23,7 +23,7 @@ const (
 	// What kubectl allows itself: client-go's 5 per second would let 100 names take 20 s.
 	queriesPerSecond, queriesAtOnce = 50, 300
 
-	kubeconfigHint = "name one with --kubeconfig or in KUBECONFIG"
+	kubeconfigHint = "set --kubeconfig or KUBECONFIG"
 	// defaultServer is what client-go falls back to without any configuration (clientcmd.ClusterDefaults).
 	defaultServer = "http://localhost:8080"
 )
@@ -52,12 +52,12 @@ func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest
 		return nil, ExplainConfigError(err)
 	}
 	if clientcmdapi.IsConfigEmpty(&raw) && config.Host == defaultServer && *flags.APIServer == "" && os.Getenv("KUBERNETES_MASTER") == "" {
-		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig was found in "+kubeconfigPaths(loader), kubeconfigHint)
+		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig found in "+kubeconfigPaths(loader), kubeconfigHint)
 	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent()
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
-	config.WarningHandler = &WarningWriter{Out: warnings, Seen: map[string]bool{}}
+	config.WarningHandler = &warningWriter{out: warnings, seen: map[string]bool{}}
 	return config, nil
 }
 
@@ -97,9 +97,9 @@ func ExplainConfigError(err error) error {
 	}
 	var missing *fs.PathError
 	if errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
-		return NewUserError(KindKubeconfig, err, fmt.Sprintf("the kubeconfig names %s, which does not exist", missing.Path), "check --kubeconfig and KUBECONFIG")
+		return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+missing.Path+" does not exist", "check --kubeconfig and KUBECONFIG")
 	}
-	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "correct it, or name another with --kubeconfig")
+	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "fix it, or choose another with --kubeconfig")
 }
 
 // checkContext reports a context or its cluster that does not exist before client-go does: it does not know the files,
@@ -116,7 +116,7 @@ func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config,
 	}
 	if raw.Clusters[chosen.Cluster] == nil && *flags.ClusterName == "" && *flags.APIServer == "" {
 		return NewUserError(KindKubeconfig, nil,
-			fmt.Sprintf("context %q names the cluster %q, which is not in %s", name, chosen.Cluster, kubeconfigPaths(loader)),
+			fmt.Sprintf("context %q refers to the cluster %q, which is not in %s", name, chosen.Cluster, kubeconfigPaths(loader)),
 			"see: kubectl config get-clusters")
 	}
 	return nil
@@ -130,21 +130,21 @@ func kubeconfigPaths(loader clientcmd.ClientConfig) string {
 	return strings.Join(access.GetLoadingPrecedence(), string(os.PathListSeparator))
 }
 
-// WarningWriter writes the warnings that the API server sends along with an answer.
-type WarningWriter struct {
-	Out io.Writer
+// warningWriter writes the warnings that the API server sends along with an answer.
+type warningWriter struct {
+	out io.Writer
 
 	mu   sync.Mutex
-	Seen map[string]bool
+	seen map[string]bool
 }
 
 // HandleWarningHeader implements rest.WarningHandler.
-func (w *WarningWriter) HandleWarningHeader(code int, _ string, text string) {
+func (w *warningWriter) HandleWarningHeader(code int, _ string, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if code != 299 || text == "" || w.Seen[text] {
+	if code != 299 || text == "" || w.seen[text] {
 		return
 	}
-	w.Seen[text] = true
-	fmt.Fprintf(w.Out, "Warning: %s\n", sanitize.Line(text))
+	w.seen[text] = true
+	fmt.Fprintf(w.out, "Warning: %s\n", sanitize.Line(text))
 }

@@ -20,11 +20,12 @@ type ManifestFlags struct {
 	verb      string
 }
 
-func (f *ManifestFlags) Add(cmd *cobra.Command) {
+// AddTo adds the flags and their completion to a command.
+func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	f.verb = cmd.Name()
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
-	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Read the folders of a folder, too.")
+	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Also read the folders in a folder.")
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic("completion of --filename: " + err.Error())
 	}
@@ -41,14 +42,14 @@ func (f *ManifestFlags) Validate(args []string) error {
 	given := 0
 	for _, name := range f.files {
 		if name == "" {
-			return UsageErrorf("-f needs the name of a file, or - for standard input")
+			return UsageErrorf("-f requires a file name, or - for standard input")
 		}
 		if name == "-" {
 			given++
 		}
 	}
 	if given > 1 {
-		return UsageErrorf("standard input can be read only once, but -f - is there %d times", given)
+		return UsageErrorf("standard input can be read only once, but -f - is given %d times", given)
 	}
 	return nil
 }
@@ -58,14 +59,14 @@ func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.
 }
 
 // Nothing is the error for input without any object.
-func (f *ManifestFlags) Nothing() error {
+func (f *ManifestFlags) NoJobsError() error {
 	names := slices.Clone(f.files)
 	for i := range names {
 		if names[i] == "-" {
 			names[i] = "standard input"
 		}
 	}
-	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check what -f names")
+	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check the files given with -f")
 }
 
 const batchVersion = "batch/v1"
@@ -90,14 +91,14 @@ func BatchKind(object *manifest.Object) string {
 	return ""
 }
 
-// NoJob says what is wrong with an object of IsBatch that has no Job, and what to do.
-func NoJob(object *manifest.Object) (path, problem, fix string) {
+// WhyNoJob returns what is wrong with an object of IsBatch that has no Job, and what to do.
+func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	version, kind := object.APIVersion(), BatchKind(object)
 	switch fix = "write apiVersion: " + batchVersion + ", kind: " + kind; {
 	case object.Kind() != kind:
 		return "kind", "there is no kind " + object.Kind() + " in " + batchVersion, fix
 	case version == "batch/v1beta1" || version == "batch/v2alpha1":
-		return "apiVersion", version + " is not served any more", fix
+		return "apiVersion", version + " is no longer served", fix
 	case version != batchVersion:
 		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
 	}

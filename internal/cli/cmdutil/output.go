@@ -4,32 +4,104 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 )
 
 // OutputAPIVersion is the API group and version of our own JSON and YAML output.
 const OutputAPIVersion = "batchjob.dev/v1alpha1"
 
-// WriteDocument writes one of our own objects as JSON or YAML.
-func WriteDocument(w io.Writer, format string, object any) error {
+// DocumentFlag is --output of a verb that can write an object of ours as JSON or YAML.
+type DocumentFlag struct {
+	format string
+}
+
+func documentFormats() []string { return []string{"json", "yaml"} }
+
+// AddTo adds the flag and its completion to a command.
+func (f *DocumentFlag) AddTo(cmd *cobra.Command) { addOutputFlag(cmd, &f.format, documentFormats()) }
+
+// Validate returns a usage error for an unknown format.
+func (f *DocumentFlag) Validate() error {
+	if f.IsSet() && !slices.Contains(documentFormats(), f.format) {
+		return unknownFormat(f.format, documentFormats())
+	}
+	return nil
+}
+
+// IsSet reports whether a document is wanted instead of text.
+func (f *DocumentFlag) IsSet() bool { return f.format != "" }
+
+// Write writes an object of ours in the format of the flag.
+func (f *DocumentFlag) Write(w io.Writer, object any) error {
 	var data []byte
 	var err error
-	if format == "yaml" {
+	if f.format == "yaml" {
 		data, err = yaml.Marshal(object)
 	} else {
 		data, err = json.MarshalIndent(object, "", "    ")
 		data = append(data, '\n')
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", format, err)
+		return fmt.Errorf("writing %s: %w", f.format, err)
 	}
 	_, err = w.Write(data)
 	return err
 }
 
-// UnknownOutput is the usage error for a value of -o.
-func UnknownOutput(got string, allowed []string) error {
-	return UsageErrorf("unknown output format %q; allowed are: %s", got, strings.Join(allowed, ", "))
+// PrintFlags are --output and its companions, as in kubectl, for a verb that prints objects of the cluster.
+type PrintFlags struct {
+	kubectl *genericclioptions.PrintFlags
+	formats []string
+}
+
+// NewPrintFlags returns flags for the formats of kubectl, and for those that the verb prints itself.
+func NewPrintFlags(own ...string) *PrintFlags {
+	f := &PrintFlags{kubectl: genericclioptions.NewPrintFlags("")}
+	formats := f.kubectl.AllowedFormats()
+	slices.Sort(formats)
+	f.formats = append(own, formats...)
+	return f
+}
+
+// AddTo adds the flags and their completion to a command.
+func (f *PrintFlags) AddTo(cmd *cobra.Command) {
+	addOutputFlag(cmd, f.kubectl.OutputFormat, f.formats)
+	f.kubectl.OutputFlagSpecified = func() bool { return cmd.Flags().Changed("output") }
+	f.kubectl.JSONYamlPrintFlags.AddFlags(cmd)
+	f.kubectl.TemplatePrinterFlags.AddFlags(cmd)
+}
+
+// Format returns the format that was chosen, or "" if neither a format nor a template was.
+func (f *PrintFlags) Format() string {
+	if *f.kubectl.OutputFormat == "" && *f.kubectl.TemplatePrinterFlags.TemplateArgument != "" {
+		return "go-template"
+	}
+	return *f.kubectl.OutputFormat
+}
+
+// Printer returns kubectl's printer for the format. Its errors are usage errors.
+func (f *PrintFlags) Printer() (printers.ResourcePrinter, error) {
+	printer, err := f.kubectl.ToPrinter()
+	switch {
+	case genericclioptions.IsNoCompatiblePrinterError(err):
+		return nil, unknownFormat(*f.kubectl.OutputFormat, f.formats)
+	case err != nil:
+		return nil, UsageErrorf("-o %s: %v", *f.kubectl.OutputFormat, err)
+	}
+	return printer, nil
+}
+
+func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
+	cmd.Flags().StringVarP(format, "output", "o", "", "Output format. One of: ("+strings.Join(formats, ", ")+").")
+	MustCompleteFlag(cmd, "output", CompleteWords(formats...))
+}
+
+func unknownFormat(format string, allowed []string) error {
+	return UsageErrorf("unknown output format %q; must be one of: %s", format, strings.Join(allowed, ", "))
 }

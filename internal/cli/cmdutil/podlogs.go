@@ -21,8 +21,8 @@ func OpenLog(client kubernetes.Interface, namespace string) func(context.Context
 	}
 }
 
-// LogError is what went wrong with a log, without what to do about it.
-func LogError(err error) string {
+// LogErrorLine is what went wrong with a log, without what to do about it.
+func LogErrorLine(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return OneLine(status.Status().Message)

@@ -8,22 +8,33 @@ import (
 	"golang.org/x/term"
 )
 
-// WidthOf is how many columns the terminal behind w has, 0 when there is none that understands more than lines.
-func (e Env) WidthOf(w io.Writer) int {
-	if e.Terminal != nil {
-		return e.Terminal(w)
-	}
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+// TerminalWidth returns how many columns the terminal behind w has, or 0 if there is none that can rewrite a line.
+func (e Env) TerminalWidth(w io.Writer) int {
+	columns, terminal := e.columns(w)
+	switch {
+	case !terminal || e.Terminal == nil && os.Getenv("TERM") == "dumb":
 		return 0
+	case columns <= 0:
+		return minWidth
 	}
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		return width
-	}
-	return minWidth // what every terminal has
+	return columns
 }
 
-// ticks is a clock that beats every d until stop is called.
+// columns reports whether w is a terminal, and how wide it is, or 0 if it does not say.
+func (e Env) columns(w io.Writer) (columns int, terminal bool) {
+	if e.Terminal != nil {
+		columns = e.Terminal(w)
+		return columns, columns > 0
+	}
+	file, ok := w.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0, false
+	}
+	columns, _, _ = term.GetSize(int(file.Fd())) // It stays 0 after an error.
+	return columns, true
+}
+
+// ticks returns a channel that receives the time every d until stop is called.
 func (e Env) ticks(d time.Duration) (beats <-chan time.Time, stop func()) {
 	if e.Ticker != nil {
 		return e.Ticker(d)

@@ -23,52 +23,53 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-const controllerLong = `Run the controller of the Jobs whose spec.managedBy names it.
+const controllerLong = `Run the controller for the Jobs whose spec.managedBy names it.
 
 It does for these Jobs what the controller built into Kubernetes does for all
-others, and leaves those alone: both can run side by side. Give a Job to it with
+others, and ignores the others, so both can run side by side. To assign a Job to
+it, set
 
   spec:
     managedBy: ` + controller.DefaultManagedBy + `
 
-which has to be there when the Job is created. The controller keeps nothing
-outside the cluster: it may be stopped and started at any time, and goes on
-where it was. To run more than one of them for a managedBy value, use
---leader-elect: one works, and the others wait.
+when you create the Job. The controller stores nothing outside the cluster: you
+can stop and start it at any time, and it resumes where it left off. To run more
+than one of them for a managedBy value, use --leader-elect: one works while the
+others wait.
 
-Metrics are served with TLS to whoever may get the path /metrics, and health
-probes at /healthz and /readyz. 0 as an address switches either off.
+Metrics are served over TLS to clients that may get the path /metrics. Health
+probes are served at /healthz and /readyz. Set either address to 0 to turn it
+off.
 
-In a cluster it runs as a Deployment. --print-manifests prints all that is
-needed for that, with the flags that are given beside it, and contacts nothing.
+In a cluster, it runs as a Deployment. --print-manifests prints everything that
+this takes, with the other flags applied, and contacts nothing.
 
-It runs until it gets SIGINT or SIGTERM, finishes the calls that are under way,
-and ends with exit code 0.`
+On SIGINT or SIGTERM, it finishes the calls in progress, and exits with code 0.`
 
-const controllerExample = `  # With the current context, for all namespaces
+const controllerExample = `  # With the current context, in all namespaces
   kubectl batchjob controller
 
-  # For two namespaces, with a name of its own, and what it decides in the log
+  # In two namespaces, with its own managedBy value, logging its decisions
   kubectl batchjob controller --namespaces ml,ci \
     --managed-by example.com/jobs -v 5
 
-  # Without success policies: Jobs complete with all of their indexes only
+  # Without success policies: Jobs complete only when all indexes have
   kubectl batchjob controller --feature-gates JobSuccessPolicy=false
 
   # Metrics for this machine only, without TLS
   kubectl batchjob controller --metrics-bind-address 127.0.0.1:8080 \
     --metrics-secure=false
 
-  # Install it in a cluster, and give it fewer requests per second there
+  # Install it in a cluster, limited to 100 requests per second
   kubectl batchjob controller --print-manifests --kube-api-qps 100 |
     kubectl apply -f -
 
-  # For two namespaces, with the admission policies, and an image of one's own
+  # For two namespaces, with the admission policies and your own image
   kubectl batchjob controller --print-manifests=default,admission \
     --namespaces ml,ci --image registry.example.com/kubectl-batchjob:v1 |
     kubectl apply -f -
 
-  # In a pod, one of several, with the permissions of its account and JSON logs
+  # In a pod, as one of several replicas, with JSON logs
   kubectl-batchjob controller --leader-elect --logging-format json
 
   # Instead of the built-in controller, in a cluster whose
@@ -112,7 +113,7 @@ func newCommandFor(o *Options) *cobra.Command {
 			case flags.Changed("print-manifests"):
 				return o.printManifests(flags)
 			case flags.Changed("image"):
-				return cmdutil.UsageErrorf("--image goes with --print-manifests")
+				return cmdutil.UsageErrorf("--image requires --print-manifests")
 			}
 			if err := o.Complete(); err != nil {
 				return err
@@ -126,14 +127,14 @@ func newCommandFor(o *Options) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.config.ManagedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs to run: a domain and a path.")
-	flags.BoolVar(&o.config.ReplaceBuiltin, "replace-builtin", false, "Run the Jobs without spec.managedBy too, and those of kubernetes.io/job-controller, in a cluster whose kube-controller-manager runs with --controllers=*,-job-controller. Never beside that controller.")
-	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces to watch, separated by commas. All of them if neither this nor -n is given.")
+	flags.StringVar(&o.config.ManagedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs to run, a domain and a path.")
+	flags.BoolVar(&o.config.ReplaceBuiltin, "replace-builtin", false, "Also run Jobs without spec.managedBy and those of kubernetes.io/job-controller, in a cluster whose kube-controller-manager runs with --controllers=*,-job-controller. Never use it alongside that controller.")
+	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces to watch, separated by commas. Default: the one given by -n, or all.")
 	flags.Float32Var(&o.qps, "kube-api-qps", 500, "Requests per second to the API server; negative for no limit.")
-	flags.IntVar(&o.burst, "kube-api-burst", 500, "Requests that may exceed --kube-api-qps for a moment.")
-	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs are worked on at the same time.")
+	flags.IntVar(&o.burst, "kube-api-burst", 500, "How many requests may exceed --kube-api-qps in a burst.")
+	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs to sync at the same time.")
 	o.gates.AddFlag(flags)
-	flags.Lookup("feature-gates").Usage = "Features to switch off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
+	flags.Lookup("feature-gates").Usage = "Features to turn off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
 	o.electionOptions.addFlags(flags)
 	o.servingOptions.addFlags(flags)
 	o.manifests.addFlags(cmd)
@@ -143,7 +144,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.kube.AddFlags(flags)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	cmdutil.MustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
-	cmdutil.MustCompleteFlag(cmd, "logging-format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	cmdutil.MustCompleteFlag(cmd, "logging-format", cmdutil.CompleteWords("text", "json"))
 }
 
 // gateValues are what --feature-gates may hold, one by one.

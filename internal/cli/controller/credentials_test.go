@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/cert"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // client-go looks every five minutes whether certificate files have changed.

@@ -41,9 +41,9 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 		ResourceLock:  resourcelock.LeasesResourceLock,
 	}
 	componentoptions.BindLeaderElectionFlags(&o.leader, flags)
-	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that of several of these one works and the others wait."
-	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: one that follows from --managed-by and --namespaces."
-	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: that of -n, the pod's, or the current context's."
+	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that one of several replicas works and the others wait."
+	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: derived from --managed-by and --namespaces."
+	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: that of -n, of the pod, or of the current context."
 	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is one kind only.
 		panic(err)
 	}
@@ -69,7 +69,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("reading the host name, for the leader election: %w", err)
+		return fmt.Errorf("reading the host name for leader election: %w", err)
 	}
 	o.watchdog = leaderelection.NewLeaderHealthzAdaptor(watchdogGrace)
 	o.election = &leader.Election{

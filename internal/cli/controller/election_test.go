@@ -9,10 +9,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // JOB-56: what is wrong with an election is wrong usage, and said before anything is contacted.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // withFlags reads flags as the command does, up to where it would contact the API server.

@@ -36,9 +36,9 @@ type manifestOptions struct {
 
 func (o *manifestOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.parts, "print-manifests", nil, "Print what runs the controller in a cluster, for kubectl apply -f -, and end. Flags of the controller go into its Deployment. `[=PART,...]` chooses among: "+strings.Join(manifestParts(), ", ")+".")
+	flags.StringSliceVar(&o.parts, "print-manifests", nil, "Print the manifests that run the controller in a cluster, for kubectl apply -f -, and exit. Other flags go into its Deployment. `[=PART,...]` selects parts: "+strings.Join(manifestParts(), ", ")+".")
 	flags.Lookup("print-manifests").NoOptDefVal = controllerPart
-	flags.StringVar(&o.image, "image", "", "The image that --print-manifests names. Default: that of this release.")
+	flags.StringVar(&o.image, "image", "", "Image for --print-manifests. Default: the image of this release.")
 	cmdutil.MustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
@@ -67,7 +67,7 @@ func manifestParts() (parts []string) {
 // command line tells: which flags were given without a value.
 func controllerArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
-		return cmdutil.UsageErrorf("takes no arguments, but got %q; parts are chosen with --print-manifests=%s", args[0], args[0])
+		return cmdutil.UsageErrorf("takes no arguments, but got %q; to select a part, use --print-manifests=%s", args[0], args[0])
 	}
 	if err := cmdutil.NoArguments(cmd, args); err != nil {
 		return err
@@ -85,7 +85,7 @@ func validateGiven(flags *pflag.FlagSet) error {
 			empty = len(list.GetSlice()) == 0
 		}
 		if f.Changed && empty {
-			return cmdutil.UsageErrorf("--%s is given, but is empty; leave it out for its default", name)
+			return cmdutil.UsageErrorf("--%s is empty; omit it to use the default", name)
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func validateGiven(flags *pflag.FlagSet) error {
 func (o *manifestOptions) chosen() (parts []string, err error) {
 	for _, part := range o.parts {
 		if !slices.Contains(manifestParts(), part) {
-			return nil, cmdutil.UsageErrorf("--print-manifests has no part %q; it has: %s", part, strings.Join(manifestParts(), ", "))
+			return nil, cmdutil.UsageErrorf("--print-manifests has no part %q; must be one of: %s", part, strings.Join(manifestParts(), ", "))
 		}
 		if whole := path.Dir(part); !slices.Contains(o.parts, whole) && !slices.Contains(parts, part) {
 			parts = append(parts, part)
@@ -131,7 +131,7 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 		m.arguments = arguments
 		m.image = o.chooseImage()
 	} else if given := flagOfDeployment(flags, parts); given != "" {
-		return cmdutil.UsageErrorf("--%s is for the Deployment of the controller, which is in the part %s of --print-manifests", given, controllerPart)
+		return cmdutil.UsageErrorf("--%s applies to the controller's Deployment, which is only in the part %s of --print-manifests", given, controllerPart)
 	}
 	text, err := m.render()
 	if err != nil {
@@ -153,7 +153,7 @@ func validateImage(image string) error {
 		return nil
 	}
 	if i := strings.IndexFunc(image, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }); i >= 0 {
-		return cmdutil.UsageErrorf("--image %q has a space or a control character", image)
+		return cmdutil.UsageErrorf("--image %q contains a space or a control character", image)
 	}
 	name, _, _ := strings.Cut(image, "@")
 	last := strings.LastIndex(name, "/") + 1 // A colon before is that of a port.
@@ -174,7 +174,7 @@ func (o *Options) chooseImage() string {
 	}
 	version := cmdutil.CurrentVersion().Version
 	if !releaseVersion.MatchString(version) {
-		fmt.Fprintf(o.ErrOut, "warning: this program is no release (its version is %s), so there is no image of it; the manifests name a release's. Build one (make image), push it, and name it with --image.\n", version)
+		fmt.Fprintf(o.ErrOut, "warning: no image is published for this build (version %s), so the manifests use the image of a release. To use your own, build it (make image), push it, and pass it with --image.\n", version)
 		return ""
 	}
 	return imageRepository + ":" + version
@@ -202,7 +202,7 @@ func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err er
 		case f.Name == "print-manifests" || f.Name == "image" || err != nil:
 			return
 		case reason != "":
-			err = cmdutil.UsageErrorf("--%s does not go with --print-manifests: %s", f.Name, reason)
+			err = cmdutil.UsageErrorf("--%s cannot be used with --print-manifests: %s", f.Name, reason)
 			return
 		case f.Name == "namespaces":
 			value = strings.Join(o.config.Namespaces, ",")
@@ -217,20 +217,20 @@ func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err er
 func notForPods(f *pflag.Flag) string {
 	switch f.Name {
 	case "namespace":
-		return "what it prints is for the namespace " + systemNamespace + "; choose the namespaces to watch with --namespaces"
+		return "the manifests are for the namespace " + systemNamespace + "; to choose the namespaces to watch, use --namespaces"
 	case "leader-elect":
 		if f.Value.String() == "false" {
-			return "the Deployment has two replicas, of which one may work"
+			return "the Deployment has two replicas, and only one may work at a time"
 		}
 	case "leader-elect-resource-namespace":
-		return "the role for Leases is in the namespace " + systemNamespace
+		return "the Role for Leases is in the namespace " + systemNamespace
 	case "metrics-bind-address", "metrics-secure", "health-probe-bind-address":
-		return "probes, Service and monitoring fit the default; change what is printed, with kustomize for example"
+		return "probes, Service and monitoring rely on the default; edit the printed manifests instead, for example with kustomize"
 	case "tls-cert-file", "tls-private-key-file":
-		return "the pods have no such file; add a volume and the flag to what is printed, with kustomize for example"
+		return "the pods have no such file; add a volume and the flag to the printed manifests, for example with kustomize"
 	}
 	if help.GroupOf(f) == help.KubectlFlags {
-		return "the pods connect with the account that they have in the cluster"
+		return "the pods connect with their service account"
 	}
 	return ""
 }

@@ -31,10 +31,10 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // printed is what --print-manifests prints, by kind and name, as kind/name or kind/namespace/name.
@@ -72,7 +72,7 @@ func manifestsOf(t *testing.T, args ...string) printed {
 		}
 		id := strings.Join(slices.DeleteFunc([]string{object.GetKind(), object.GetNamespace(), object.GetName()}, func(s string) bool { return s == "" }), "/")
 		if p.objects[id] != nil {
-			t.Errorf("%s is there twice", id)
+			t.Errorf("%s is given twice", id)
 		}
 		p.objects[id] = object
 	}
@@ -374,7 +374,7 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 		{"v1.2.3", "example.com:5000/x@sha256:abc", "example.com:5000/x@sha256:abc", ""},
 		{"v1.2.3-4-g54a4e92-dirty", "", imageRepository + ":v0.1.0", "v1.2.3-4-g54a4e92-dirty"},
 		{"v0.0.0-20261122015758-54a4e92", "", imageRepository + ":v0.1.0", "--image"},
-		{"(devel)", "", imageRepository + ":v0.1.0", "warning: this program is no release"},
+		{"(devel)", "", imageRepository + ":v0.1.0", "warning: no image is published for this build"},
 		{"(devel)", "x:dev", "x:dev", ""},
 	} {
 		cmdutil.Version = c.version
@@ -475,28 +475,28 @@ func TestPrintManifestsGivesJobsWhereTheControllerLooks(t *testing.T) {
 // Issue 7, point 3: what cannot be meant is wrong usage, and nothing is printed.
 func TestPrintManifestsUsage(t *testing.T) {
 	for args, says := range map[string]string{
-		"--print-manifests=monitoring":                                         `"monitoring"; it has: default, admission, `,
+		"--print-manifests=monitoring":                                         `"monitoring"; must be one of: default, admission, `,
 		"--print-manifests=":                                                   "must name a part: default, ",
 		"--print-manifests admission":                                          "--print-manifests=admission",
 		"--print-manifests x":                                                  `no arguments, but got "x"`,
-		"--image x:y":                                                          "--image goes with --print-manifests",
-		"--print-manifests -n ml":                                              "with --namespaces",
-		"--print-manifests --kubeconfig x":                                     "--kubeconfig does not go with",
-		"--print-manifests --context x":                                        "--context does not go with",
-		"--print-manifests --as x":                                             "--as does not go with",
+		"--image x:y":                                                          "--image requires --print-manifests",
+		"--print-manifests -n ml":                                              "use --namespaces",
+		"--print-manifests --kubeconfig x":                                     "--kubeconfig cannot be used with",
+		"--print-manifests --context x":                                        "--context cannot be used with",
+		"--print-manifests --as x":                                             "--as cannot be used with",
 		"--print-manifests --leader-elect=false":                               "two replicas",
 		"--print-manifests --leader-elect-resource-namespace x":                "batchjob-system",
 		"--print-manifests --leader-elect-renew-deadline 20s":                  "lease duration",
-		"--print-manifests --metrics-bind-address 0":                           "--metrics-bind-address does not go with",
-		"--print-manifests --metrics-secure=false":                             "--metrics-secure does not go with",
-		"--print-manifests --health-probe-bind-address :1":                     "--health-probe-bind-address does not go with",
+		"--print-manifests --metrics-bind-address 0":                           "--metrics-bind-address cannot be used with",
+		"--print-manifests --metrics-secure=false":                             "--metrics-secure cannot be used with",
+		"--print-manifests --health-probe-bind-address :1":                     "--health-probe-bind-address cannot be used with",
 		"--print-manifests --tls-cert-file x --tls-private-key-file y":         "add a volume",
 		"--print-manifests --managed-by x":                                     "--managed-by",
 		"--print-manifests --namespaces A":                                     `"A"`,
-		"--namespaces=":                                                        "--namespaces is given, but is empty",
-		"--namespace=":                                                         "--namespace is given, but is empty",
-		"--print-manifests --namespaces=":                                      "--namespaces is given, but is empty",
-		"--print-manifests --image=":                                           "--image is given, but is empty",
+		"--namespaces=":                                                        "--namespaces is empty; omit it",
+		"--namespace=":                                                         "--namespace is empty; omit it",
+		"--print-manifests --namespaces=":                                      "--namespaces is empty; omit it",
+		"--print-manifests --image=":                                           "--image is empty; omit it",
 		"--print-manifests --image=:v1":                                        "no name",
 		"--print-manifests --image=@sha256:ab":                                 "no name",
 		"--print-manifests --image=x.io:5000/":                                 "no name",
@@ -505,9 +505,9 @@ func TestPrintManifestsUsage(t *testing.T) {
 		"--print-manifests --image=/y":                                         "empty part",
 		"--print-manifests --image=x\x1b[2J":                                   "a space or a control",
 		"--print-manifests --image=x\x00":                                      "a space or a control",
-		"--print-manifests=admission/rule-names --namespaces a":                "--namespaces is for the Deployment",
-		"--print-manifests=admission --kube-api-qps 5":                         "--kube-api-qps is for the Deployment",
-		"--print-manifests=admission/rule-names --image x --managed-by a.io/b": "--image is for the Deployment",
+		"--print-manifests=admission/rule-names --namespaces a":                "--namespaces applies to the controller's Deployment",
+		"--print-manifests=admission --kube-api-qps 5":                         "--kube-api-qps applies to the controller's Deployment",
+		"--print-manifests=admission/rule-names --image x --managed-by a.io/b": "--image applies to the controller's Deployment",
 	} {
 		got := printManifests(t, strings.Fields(args)...)
 		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, says) {

@@ -72,7 +72,7 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 		return nil
 	}
 	return cmdutil.NewUserError(cmdutil.KindForbidden, nil, "the controller may not "+strings.Join(missing, ", "),
-		"ask a cluster administrator for a role that allows it, or choose other namespaces with --namespaces")
+		"ask a cluster administrator for a role that allows this, or choose other namespaces with --namespaces")
 }
 
 // deniedIn are those of the permissions that are missing in one namespace.

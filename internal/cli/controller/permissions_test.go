@@ -46,7 +46,7 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 		if took := time.Since(begin); took != servedTimeout+permissionTimeout {
 			t.Errorf("it gave up after %v", took)
 		}
-		const want = "cannot reach the API server at http://slow.example: no answer in time; check that it is up and that the context is the right one (kubectl config view --minify)"
+		const want = "cannot reach the API server at http://slow.example: no answer in time; check that it is running and that the context is correct (kubectl config view --minify)"
 		if err == nil || err.Error() != want || cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != cmdutil.KindUnreachable {
 			t.Errorf("kind %s: %v", cmdutil.KindOf(err), err)
 		}

@@ -27,8 +27,8 @@ func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces 
 	}
 	version := list.ResourceVersion
 	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
-		return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server has resourceVersions that cannot be compared, such as %q: the controller could not tell what it has counted already", version),
-			fmt.Sprintf("Kubernetes 1.%d and newer promise numbers, as does a store of etcd before", promisedSince))
+		return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the resourceVersions of this API server cannot be compared (such as %q), so the controller could not tell what it has already counted", version),
+			fmt.Sprintf("Kubernetes 1.%d and newer guarantee that they can be compared; with older versions, the store must be etcd", promisedSince))
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (o *Options) lead(ctx context.Context) error {
 func (o *Options) greet(servers []namedServer) {
 	whose := "managedBy " + o.config.ManagedBy
 	if o.config.ReplaceBuiltin {
-		whose += ", and all that are not another controller's,"
+		whose += " and all Jobs of the built-in controller"
 	}
 	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with %s in %s. Stop with Ctrl-C.\n", whose, namespacesText(o.config.Namespaces))
 	for _, s := range servers {

@@ -134,7 +134,7 @@ func schemaHasManagedBy(ctx context.Context, server rest.Interface) (bool, error
 	}
 	schema, ok := document.Components.Schemas[name]
 	if !ok {
-		return false, fmt.Errorf("reading the schema of Jobs: %s is not in it", name)
+		return false, fmt.Errorf("reading the schema of Jobs: it does not contain %s", name)
 	}
 	if err := json.Unmarshal(schema, &spec); err != nil {
 		return false, fmt.Errorf("reading the schema of Jobs: %w", err)
@@ -151,28 +151,28 @@ func (s served) before(minor int) bool { return s.minor >= 0 && s.minor < minor 
 func (s served) judge(byName bool) (advice string, err error) {
 	switch {
 	case byName && s.managedBy != nil && !*s.managedBy:
-		return "", s.refuse("does not have spec.managedBy in its Jobs")
+		return "", s.refuse("does not support spec.managedBy")
 	case byName && s.before(managedBySince):
-		return "", s.refuse("drops spec.managedBy of new Jobs")
+		return "", s.refuse("drops spec.managedBy from new Jobs")
 	case s.before(promisedSince):
-		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, for which this controller is made: ", s.release, promisedSince)
+		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, which this controller is designed for: ", s.release, promisedSince)
 		if byName {
-			advice += "Jobs keep spec.managedBy unless the feature gate JobManagedBy was switched off, and "
+			advice += "Jobs keep spec.managedBy unless the feature gate JobManagedBy is turned off, and "
 		}
-		return advice + "resourceVersions can be compared if the store is etcd", nil
+		return advice + "resourceVersions can be compared only if the store is etcd", nil
 	case byName && s.minor < 0 && s.managedBy == nil:
-		return fmt.Sprintf("cannot find out whether the API server keeps spec.managedBy of Jobs, as Kubernetes 1.%d and newer do: %v", promisedSince, s.problem), nil
+		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %v", promisedSince, s.problem), nil
 	}
 	return "", nil
 }
 
 func (s served) refuse(what string) error {
-	release := "of an unknown version"
+	release := "of unknown version"
 	if s.release != "" {
 		release = "Kubernetes " + s.release
 	}
-	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server, %s, %s: no Job would be this controller's", release, what),
-		fmt.Sprintf("Kubernetes 1.%d or newer is needed, 1.%d or newer is best; only where kube-controller-manager runs with --controllers=*,-job-controller: --replace-builtin", managedBySince, promisedSince))
+	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server (%s) %s, so no Job could be assigned to this controller", release, what),
+		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
 }
 
 // checkServed refuses an API server that cannot give Jobs to this controller. One that does not answer is left to the

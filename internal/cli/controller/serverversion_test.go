@@ -16,8 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // aboutServer is an API server that tells about itself, as each verb of the test has it,
@@ -91,24 +91,24 @@ func TestControllerRefusesOldServers(t *testing.T) {
 		"1.36":                     {versionAnswer("v1.36.3"), withField, "", "", ""},
 		"1.35":                     {versionAnswer("v1.35.0"), withField, "", "", ""},
 		"1.35 alpha":               {versionAnswer("v1.35.0-alpha.1.20+0123456789abcd"), withField, "", "", ""},
-		"1.34":                     {versionAnswer("v1.34.4"), withField, "Kubernetes v1.34.4 is older than 1.35, for which this controller is made: Jobs keep spec.managedBy unless", "", "made: resourceVersions can be compared if"},
-		"1.32":                     {versionAnswer("v1.32.0"), withField, "unless the feature gate JobManagedBy was switched off", "", "1.35"},
+		"1.34":                     {versionAnswer("v1.34.4"), withField, "Kubernetes v1.34.4 is older than 1.35, which this controller is designed for: Jobs keep spec.managedBy unless", "", "designed for: resourceVersions can be compared only if"},
+		"1.32":                     {versionAnswer("v1.32.0"), withField, "unless the feature gate JobManagedBy is turned off", "", "1.35"},
 		"of a vendor":              {versionAnswer("v1.34.2-eks-1a2b3c4"), withField, "Kubernetes v1.34.2-eks-1a2b3c4 is older than 1.35", "", "1.35"},
 		"new, of a vendor":         {versionAnswer("v1.36.1-gke.1234"), withField, "", "", ""},
 		"only the short version":   {`{"major": "1", "minor": "33+", "gitVersion": ""}`, withField, "Kubernetes 1.33+ is older than 1.35", "", "1.35"},
-		"vendor's numbers":         {`{"major": "1", "minor": "31", "gitVersion": "v4.18.0"}`, withField, "", "the API server, Kubernetes 1.31, drops spec.managedBy of new Jobs: no Job", "1.35"},
-		"1.31":                     {versionAnswer("v1.31.9"), withField, "", "the API server, Kubernetes v1.31.9, drops spec.managedBy of new Jobs: no Job would be this controller's; Kubernetes 1.32 or newer is needed, 1.35 or newer is best; only where kube-controller-manager runs with --controllers=*,-job-controller: --replace-builtin", "1.35"},
-		"1.29":                     {versionAnswer("v1.29.15"), withoutField, "", "the API server, Kubernetes v1.29.15, does not have spec.managedBy in its Jobs", "1.35"},
+		"vendor's numbers":         {`{"major": "1", "minor": "31", "gitVersion": "v4.18.0"}`, withField, "", "the API server (Kubernetes 1.31) drops spec.managedBy from new Jobs, so no Job", "1.35"},
+		"1.31":                     {versionAnswer("v1.31.9"), withField, "", "the API server (Kubernetes v1.31.9) drops spec.managedBy from new Jobs, so no Job could be assigned to this controller; Kubernetes 1.32 or newer is required, and 1.35 or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", "1.35"},
+		"1.29":                     {versionAnswer("v1.29.15"), withoutField, "", "the API server (Kubernetes v1.29.15) does not support spec.managedBy", "1.35"},
 		"odd version":              {versionAnswer(odd), withField, "", "", ""},
-		"odd version, no field":    {versionAnswer(odd), withoutField, "", "the API server, Kubernetes own-build, does not have spec.managedBy", ""},
-		"far version, no field":    {versionAnswer("v1.40.0"), withoutField, "", "does not have spec.managedBy", ""},
-		"no version, no field":     {"", withoutField, "", "the API server, of an unknown version, does not have spec.managedBy", ""},
+		"odd version, no field":    {versionAnswer(odd), withoutField, "", "the API server (Kubernetes own-build) does not support spec.managedBy", ""},
+		"far version, no field":    {versionAnswer("v1.40.0"), withoutField, "", "does not support spec.managedBy", ""},
+		"no version, no field":     {"", withoutField, "", "the API server (of unknown version) does not support spec.managedBy", ""},
 		"no version":               {"", withField, "", "", ""},
 		"no schema":                {versionAnswer("v1.36.3"), "", "", "", ""},
 		"no schema, 1.33":          {versionAnswer("v1.33.13"), "", "Kubernetes v1.33.13 is older", "", "1.35"},
 		"no schema, 1.31":          {versionAnswer("v1.31.9"), "", "", "drops spec.managedBy", "1.35"},
-		"schema without Jobs":      {versionAnswer(odd), withoutJobs, "cannot find out whether the API server keeps spec.managedBy of Jobs, as Kubernetes 1.35 and newer do: reading the schema of Jobs: io.k8s.api.batch.v1.JobSpec is not in it", "", ""},
-		"schema is no JSON":        {versionAnswer(odd), "<html>", "cannot find out", "", ""},
+		"schema without Jobs":      {versionAnswer(odd), withoutJobs, "cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.35 and newer do: reading the schema of Jobs: it does not contain io.k8s.api.batch.v1.JobSpec", "", ""},
+		"schema is no JSON":        {versionAnswer(odd), "<html>", "cannot determine", "", ""},
 		"neither":                  {"", "", "as Kubernetes 1.35 and newer do: reading its version is forbidden; reading the schema of Jobs is forbidden", "", ""},
 		"a version that is huge":   {versionAnswer("v1.99999999999999999999.0"), withField, "", "", ""},
 		"a version that is hidden": {versionAnswer("v10.31.0"), withField, "", "", ""},
@@ -164,7 +164,7 @@ func TestControllerRefusesVersionsWithoutOrder(t *testing.T) {
 		// An address that nothing can listen at ends it where nothing is refused.
 		code, out, errOut := runController(t, s.URL, "--namespaces=a,b", "--health-probe-bind-address=256.0.0.1:1")
 		s.Close()
-		told := strings.HasPrefix(errOut, "error: the API server has resourceVersions that cannot be compared, such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer promise numbers")
+		told := strings.HasPrefix(errOut, "error: the resourceVersions of this API server cannot be compared (such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer guarantee that they can be compared")
 		want := cmdutil.ExitUsage
 		if refused {
 			want = cmdutil.ExitError
@@ -184,7 +184,7 @@ func TestControllerRefusesBeforeItAsksForPermissions(t *testing.T) {
 	s := httptest.NewServer(server)
 	defer s.Close()
 	code, out, errOut := runController(t, s.URL)
-	if code != cmdutil.ExitError || out != "" || strings.Count(errOut, "\n") != 1 || !strings.HasPrefix(errOut, "error: the API server, Kubernetes v1.29.15, does not have spec.managedBy") {
+	if code != cmdutil.ExitError || out != "" || strings.Count(errOut, "\n") != 1 || !strings.HasPrefix(errOut, "error: the API server (Kubernetes v1.29.15) does not support spec.managedBy") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errOut)
 	}
 	for _, path := range server.asked {
@@ -199,7 +199,7 @@ func TestUnreachableServerIsLeftToThePermissions(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{})
 	s.Close()
 	code, _, errOut := runController(t, s.URL)
-	if code != cmdutil.ExitError || errOut != "error: cannot reach the API server at "+s.URL+": connection refused; check that it is up and that the context is the right one (kubectl config view --minify)\n" {
+	if code != cmdutil.ExitError || errOut != "error: cannot reach the API server at "+s.URL+": connection refused; check that it is running and that the context is correct (kubectl config view --minify)\n" {
 		t.Errorf("exit code %d, stderr %q", code, errOut)
 	}
 }

@@ -38,19 +38,19 @@ type servingOptions struct {
 const reviewQPS = 10
 
 func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Where to serve /metrics and /configz, as HOST:PORT or :PORT; 0 for nowhere.")
-	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics with TLS, and only to who may get the path, by a bearer token. Without it anybody who reaches the address can read them.")
-	flags.StringVar(&o.certFile, "tls-cert-file", "", "PEM file of the certificate for metrics, and those that signed it. Without one the controller makes its own.")
-	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file of the key of --tls-cert-file. Both are read anew when they change.")
-	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Where to serve /healthz and /readyz, as HOST:PORT or :PORT; 0 for nowhere.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address for /metrics and /configz, as HOST:PORT or :PORT; 0 to turn it off.")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over TLS, and only to clients whose bearer token allows it. If false, anyone who can reach the address can read them.")
+	flags.StringVar(&o.certFile, "tls-cert-file", "", "PEM file with the certificate chain for metrics. Default: a self-signed certificate.")
+	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file with the key of --tls-cert-file. Both files are reloaded when they change.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, as HOST:PORT or :PORT; 0 to turn it off.")
 }
 
 func (o *servingOptions) validate() error {
 	switch {
 	case (o.certFile == "") != (o.keyFile == ""):
-		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file go together")
+		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file must be used together")
 	case o.certFile != "" && !o.metricsSecure:
-		return cmdutil.UsageErrorf("--tls-cert-file is of no use with --metrics-secure=false")
+		return cmdutil.UsageErrorf("--tls-cert-file cannot be used with --metrics-secure=false")
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func listenError(flag string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or none with "+flag+" 0")
+	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or turn it off with "+flag+" 0")
 }
 
 // healthChecks say that the process works: a leader that cannot give up would not.
@@ -121,6 +121,6 @@ func (o *servingOptions) readyChecks(c *Options) map[string]serving.Check {
 		if waits := working == nil && c.election != nil; waits || working != nil && working.Ready() {
 			return nil
 		}
-		return errors.New("the first lists of Jobs and pods are under way")
+		return errors.New("still listing Jobs and pods")
 	}}
 }

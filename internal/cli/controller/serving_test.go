@@ -25,8 +25,8 @@ func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
 	}{
 		"nothing served":       {[]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, ""},
 		"own certificate":      {[]string{"--tls-cert-file=c", "--tls-private-key-file=k"}, ""},
-		"certificate, no key":  {[]string{"--tls-cert-file=c"}, "go together"},
-		"key, no certificate":  {[]string{"--tls-private-key-file=k"}, "go together"},
+		"certificate, no key":  {[]string{"--tls-cert-file=c"}, "must be used together"},
+		"key, no certificate":  {[]string{"--tls-private-key-file=k"}, "must be used together"},
 		"certificate, no TLS":  {[]string{"--tls-cert-file=c", "--tls-private-key-file=k", "--metrics-secure=false"}, "--metrics-secure=false"},
 		"neither true nor not": {[]string{"--metrics-secure=perhaps"}, "perhaps"},
 	} {

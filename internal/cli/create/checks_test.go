@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // What is for a Git repository is not what an API server rejects (CLI-05: with the place).

@@ -2,8 +2,6 @@ package create
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,42 +12,42 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 const createLong = `Create Jobs and CronJobs from manifests.
 
-Rules of spec.podFailurePolicy may have a name (KEP-4443). API servers before
-1.38 do not know it: create checks the names and moves them into the annotation
-batchjob.dev/pod-failure-policy-rule-names, of a CronJob into that of its Jobs.
+Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
+1.38 do not know that field, so create checks the names and moves them to the
+annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob, to the
+annotations of its Jobs.
 
-spec.managedBy is set to --managed-by where a manifest leaves it open. If you
-give the flag, it also replaces another value in the manifest; --managed-by=
+If a manifest does not set spec.managedBy, create sets it to --managed-by. If
+you pass the flag, it also replaces the value in the manifest; --managed-by=
 leaves the field alone. It cannot be changed later.
 
-With --dry-run=client nothing is sent, and no cluster is needed: -o yaml shows
-what would be created, for kubectl apply or a Git repository. What lint says an
-API server rejects is an error here, too; unknown fields go by --validate. The
-namespace is that of the manifest or of -n.
+With --dry-run=client, nothing is sent and no cluster is needed: -o yaml shows
+what would be created, for kubectl apply or a Git repository. What lint reports
+as rejected by an API server is an error here, too; unknown fields are subject
+to --validate. The namespace comes from the manifest or from -n.
 
-With several objects, create goes on after one that fails, and ends with exit
-code 1.`
+If one of several objects fails, create continues with the others, and exits
+with code 1.`
 
-const createExample = `  # Create the Job of a file
+const createExample = `  # Create the Job in a file
   kubectl batchjob create -f job.yaml
 
-  # See what the API server would make of it
+  # See what the API server would store
   kubectl batchjob create -f job.yaml --dry-run=server -o yaml
 
   # Plain manifests for kubectl apply, without a cluster
   kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml |
     kubectl apply -f -
 
-  # A Job that Kubernetes' own controller runs
+  # Leave the Job to the controller built into Kubernetes
   kubectl batchjob create -f job.yaml --managed-by=
 
-  # From standard input, and only the name back
+  # From standard input, printing only the name
   kubectl batchjob create -f - -o name <job.yaml`
 
 const (
@@ -62,7 +60,7 @@ const (
 type Options struct {
 	genericiooptions.IOStreams
 	kube      *genericclioptions.ConfigFlags
-	print     *genericclioptions.PrintFlags
+	print     *cmdutil.PrintFlags
 	manifests cmdutil.ManifestFlags
 
 	managedBy    string
@@ -77,7 +75,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("created")}
+	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		Short:             "Create Jobs and CronJobs from manifests",
@@ -100,18 +98,14 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.manifests.Add(cmd)
-	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "spec.managedBy of the Jobs; empty leaves the field alone.")
-	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "none, client (show what would be sent) or server (send it, but do not store it).")
-	flags.StringVar(&o.validate, "validate", "strict", "What the API server does about unknown and repeated fields: strict (reject), warn or ignore.")
+	o.manifests.AddTo(cmd)
+	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs; empty leaves the field alone.")
+	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
+	flags.StringVar(&o.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
-	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the owner of the fields, in metadata.managedFields.")
-	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(jobprinter.ObjectFormats(), ", ")))
-	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
-	o.print.JSONYamlPrintFlags.AddFlags(cmd)
-	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
+	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords(jobprinter.ObjectFormats()...))
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
 	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
@@ -173,20 +167,11 @@ func (o *Options) Complete() error {
 	return err
 }
 
-func (o *Options) choosePrinter() error {
-	format := *o.print.OutputFormat
-	if format == "name" || format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "" {
-		return nil
+func (o *Options) choosePrinter() (err error) {
+	if format := o.print.Format(); format != "" && format != "name" {
+		o.printer, err = o.print.Printer()
 	}
-	var err error
-	o.printer, err = o.print.ToPrinter()
-	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return cmdutil.UnknownOutput(format, jobprinter.ObjectFormats())
-	}
-	if err != nil {
-		return cmdutil.UsageErrorf("-o %s: %v", format, err)
-	}
-	return nil
+	return err
 }
 
 // Run creates the objects in order, and returns an error for each that was not created.
@@ -196,7 +181,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		return o.manifests.Nothing()
+		return o.manifests.NoJobsError()
 	}
 	return o.createAll(ctx, objects, problems)
 }

@@ -14,8 +14,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 const createSeveral = "testdata/create/several.yaml"
@@ -151,13 +151,13 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	for _, c := range []struct{ text, args, want string }{
 		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
 		{job, "-n other", "error: PATH:3:32: the namespace from the provided object \"ns9\" does not match the namespace \"other\". You must pass '--namespace=ns9' to perform this operation.\n"},
-		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: a Service of v1 is not for this command; use: kubectl create -f\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is not served any more; write apiVersion: batch/v1, kind: CronJob\n"},
+		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: this command creates only Jobs and CronJobs, not a Service of v1; use: kubectl create -f\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is no longer served; write apiVersion: batch/v1, kind: CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
 		{"apiVersion: batch/v1\nkind: job\n", "", "error: PATH:2:7: there is no kind job in batch/v1; write apiVersion: batch/v1, kind: Job\n"},
-		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
+		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check the files given with -f\n"},
 		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
-		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: a \\x1b[31m of v1 is not for this command; use: kubectl create -f\n"},
+		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: this command creates only Jobs and CronJobs, not a \\x1b[31m of v1; use: kubectl create -f\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)
 		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)
@@ -191,8 +191,8 @@ func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
 		return nil
 	}
 	got := api.run(t, "-f", createSeveral)
-	want := `error: testdata/create/several.yaml:17:19: the API server does not accept spec.podFailurePolicy.rules[1].action: Unsupported value
-error: testdata/create/several.yaml:21:24: the API server does not accept spec.template.spec.restartPolicy: Required value
+	want := `error: testdata/create/several.yaml:17:19: the API server rejected spec.podFailurePolicy.rules[1].action: Unsupported value
+error: testdata/create/several.yaml:21:24: the API server rejected spec.template.spec.restartPolicy: Required value
 error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batch "nightly" already exists (AlreadyExists)
 `
 	if got.Code != cmdutil.ExitError || got.Out != "job.batch/run-x7 created\n" || got.ErrOut != want {
@@ -219,7 +219,7 @@ func TestCreateStopsWithoutAServer(t *testing.T) {
 		return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
 	}
 	got := api.run(t, "-f", createSeveral)
-	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, "error: the API server does not accept your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
+	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, "error: the API server rejected your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
 		t.Errorf("%q, %s", api.requests, got.ErrOut)
 	}
 	api.Close()

@@ -82,10 +82,10 @@ func (o *Options) prepare(object *manifest.Object) []error {
 // notForCreate is the error of an object without a Job.
 func notForCreate(object *manifest.Object) error {
 	if cmdutil.IsBatch(object) {
-		path, problem, fix := cmdutil.NoJob(object)
+		path, problem, fix := cmdutil.WhyNoJob(object)
 		return object.Errorf(path, "%s; %s", problem, fix)
 	}
-	return object.Errorf("kind", "a %s of %s is not for this command; use: kubectl create -f", object.Kind(), object.APIVersion())
+	return object.Errorf("kind", "this command creates only Jobs and CronJobs, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
 // wouldBeRejected says, without an API server, what it would: nobody may commit as good what none will take.
@@ -134,7 +134,7 @@ func (o *Options) show(object *unstructured.Unstructured) error {
 		name = object.GetGenerateName() + "<generated>"
 	}
 	line := strings.ToLower(object.GetKind()) + "." + batchv1.GroupName + "/" + sanitize.Line(name)
-	if *o.print.OutputFormat != "name" {
+	if o.print.Format() != "name" {
 		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
 	}
 	_, err := fmt.Fprintln(o.Out, line)
@@ -173,7 +173,7 @@ func (o *Options) locate(object *manifest.Object, err error) []error {
 		var all []error
 		for _, cause := range details.Causes {
 			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
-				fmt.Sprintf("%s: the API server does not accept %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
+				fmt.Sprintf("%s: the API server rejected %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
 		}
 		return all
 	}

@@ -1,8 +1,8 @@
 package create
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // program is the command line that tests run.

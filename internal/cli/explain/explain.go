@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
@@ -21,24 +20,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
-const explainLong = `Say why a Job failed, what it waits for, what happens next, and what to do.
+const explainLong = `Explain why a Job failed or what it is waiting for, what happens next, and what
+to do about it.
 
-It works for every batch/v1 Job, whoever runs it, and also for Jobs that have
-not failed. The answer begins with a verdict; then comes the evidence: the
-condition, the rule or the limit behind it, the pod, its container with exit
-code, signal and message, and the last lines of its log. What else is known
-follows: problems, failures by cause, the failure and success policies, indexes,
-back-off and deadlines, the controller, and what happened when.
+It works for every batch/v1 Job, no matter which controller runs it, including
+Jobs that have not failed. The verdict comes first, then the evidence: the
+condition, the rule or limit behind it, the pod, its container with exit code,
+signal and message, and the last lines of its log. The rest follows: problems,
+failures by cause, failure and success policies, indexes, backoff and deadlines,
+the controller, and a timeline.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
-jobset/NAME), give one line each, and the causes of all their failures together.
+jobset/NAME), get one line each, followed by the causes of all their failures.
 
-With the name of one Job on a terminal the answer is an interactive view that
-goes on with the Job; --interactive=false, --full, --index and --pod print it.
+On a terminal, the explanation of a single named Job is an interactive view that
+follows the Job; --interactive=false, --full, --index and --pod print it.
 
-With view permissions (get and list of jobs, pods and events, get of pods/log)
-nothing is missing. Without some of them the answer is shorter, and says what it
-could not read.
+View permissions (get and list on jobs, pods and events, get on pods/log) are
+enough for a complete explanation. If some are missing, the explanation is
+shorter, and lists what could not be read.
 
 -o json and -o yaml print everything, as kind JobExplanation or
 JobExplanationList of batchjob.dev/v1alpha1.`
@@ -46,27 +46,26 @@ JobExplanationList of batchjob.dev/v1alpha1.`
 const explainExample = `  # Why did it fail?
   kubectl batchjob explain-failure train
 
-  # Only what concerns index 7, or one pod
+  # Only index 7, or only one pod
   kubectl batchjob explain-failure train --index 7
   kubectl batchjob explain-failure train --pod train-7-x2v9q
 
-  # All Jobs of a team, of a CronJob, of a JobSet: their failures by cause
+  # All Jobs of a team or of a CronJob: their failures by cause
   kubectl batchjob explain-failure -l team=ml
   kubectl batchjob explain-failure cronjob/nightly-report
 
-  # The rule that failed a Job, for a script
+  # The name of the rule that failed a Job, for a script
   kubectl batchjob explain-failure train -o json | jq -r .verdict.ruleName`
 
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env   cmdutil.Env
+	cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
 	color cmdutil.ColorFlag
 
 	interactive view.InteractiveFlag
 	cmdutil.JobChoice
-	output   string
+	output   cmdutil.DocumentFlag
 	pod      string
 	index    string
 	full     bool
@@ -78,11 +77,11 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		Aliases:           []string{"explain", "why"},
-		Short:             "Say why a Job failed, or what it waits for",
+		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,
 		Example:           explainExample,
 		ValidArgsFunction: completeJobsAndOwners(o.kube, o.ExcludesNames),
@@ -97,17 +96,16 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.AddChoice(flags, "The Jobs of all namespaces; needs -l.")
-	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
-	flags.StringVar(&o.pod, "pod", "", "Only what concerns this pod.")
-	flags.StringVar(&o.index, "index", "", "Only what concerns this completion index.")
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
-	flags.Int64Var(&o.logLines, "log-lines", 10, "How many last lines to show of the logs that tell most; 0 for none.")
+	o.AddChoice(flags, "Jobs in all namespaces; requires -l.")
+	o.output.AddTo(cmd)
+	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
+	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
+	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
+	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
@@ -120,7 +118,7 @@ func (o *Options) Validate(args []string) error {
 		return err
 	}
 	if len(args) == 0 && o.Selector == "" {
-		return cmdutil.UsageErrorf("name a Job, name an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
+		return cmdutil.UsageErrorf("name a Job or an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
 	}
 	var err error
 	if o.owners, args, err = splitOwnerArgs(args); err != nil {
@@ -134,27 +132,25 @@ func (o *Options) Validate(args []string) error {
 
 func (o *Options) validateFlags() error {
 	switch {
-	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
 	case o.logLines < 0:
 		return cmdutil.UsageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
 	case o.pod != "" && o.index != "":
-		return cmdutil.UsageErrorf("--pod and --index exclude each other")
+		return cmdutil.UsageErrorf("--pod and --index cannot be used together")
 	case (o.pod != "" || o.index != "") && !o.single():
-		return cmdutil.UsageErrorf("--pod and --index are for one Job")
+		return cmdutil.UsageErrorf("--pod and --index require a single named Job")
 	}
 	if o.index != "" {
 		if _, err := o.parseIndex(); err != nil {
 			return err
 		}
 	}
-	return o.color.Validate()
+	return errors.Join(o.output.Validate(), o.color.Validate())
 }
 
 // explainsLive says that the answer is the interactive view: about one whole Job, and
 // nothing was said about the form.
 func (o *Options) explainsLive() bool {
-	return o.single() && o.output == "" && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
+	return o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
 }
 
 // single says that one Job was asked for by name, so that the answer is about it alone.
@@ -163,12 +159,12 @@ func (o *Options) single() bool { return len(o.Names) == 1 && len(o.owners) == 0
 // Complete makes the clients.
 func (o *Options) Complete() error {
 	var err error
-	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env); err != nil {
+	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
 	}
 	o.explainer.Options.Pod = o.pod
 	o.explainer.LogLines = o.logLines
-	if o.full || o.output != "" {
+	if o.full || o.output.IsSet() {
 		o.explainer.Options.MaxPods = -1
 	}
 	if o.index != "" {
@@ -184,7 +180,7 @@ func (o *Options) Complete() error {
 func (o *Options) parseIndex() (int32, error) {
 	index, err := strconv.ParseInt(o.index, 10, 32)
 	if err != nil || index < 0 {
-		return 0, cmdutil.UsageErrorf("--index=%s: must be one index, a number from 0 on", o.index)
+		return 0, cmdutil.UsageErrorf("--index=%s: must be a single index, 0 or more", o.index)
 	}
 	return int32(index), nil
 }
@@ -193,7 +189,7 @@ func (o *Options) parseIndex() (int32, error) {
 // the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
+		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
@@ -203,7 +199,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.runOne(ctx, jobs[0])
 	}
 	o.explainer.Brief = true
-	if o.output == "" {
+	if !o.output.IsSet() {
 		o.explainer.LogLines = 0
 	}
 	progress := o.progress(len(jobs))
@@ -211,13 +207,13 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 && o.output == "" {
+	if len(jobs) == 0 && !o.output.IsSet() {
 		cmdutil.ReportNone(o.ErrOut, o.set)
 		return nil
 	}
 	list := analysis.List(reports)
-	if o.output != "" {
-		err = cmdutil.WriteDocument(o.Out, o.output, list)
+	if o.output.IsSet() {
+		err = o.output.Write(o.Out, list)
 	} else {
 		err = text.Explanations(o.Out, list, o.textOptions())
 	}
@@ -232,8 +228,8 @@ func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) er
 	if err := o.checkFocus(&report); err != nil {
 		return err
 	}
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, report)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, report)
 	}
 	return text.Explanation(o.Out, report, o.textOptions())
 }
@@ -243,14 +239,14 @@ func (o *Options) checkFocus(r *explain.Report) error {
 	name := "job.batch/" + r.Job.Name
 	switch index := o.explainer.Options.Index; {
 	case index != nil && r.Indexes == nil:
-		return cmdutil.UsageErrorf("--index is for Indexed Jobs, and %s is not one", name)
+		return cmdutil.UsageErrorf("--index requires an Indexed Job, and %s is not one", name)
 	case index != nil && r.Indexes.Total == 0:
-		return cmdutil.UsageErrorf("--index=%d: %s has no indexes, its completions are 0", *index, name)
+		return cmdutil.UsageErrorf("--index=%d: %s has no indexes because its completions are 0", *index, name)
 	case index != nil && *index >= r.Indexes.Total:
 		return cmdutil.UsageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q: it is gone, or is not one of its pods", name, o.pod),
-			"see the pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q; it may have been deleted", name, o.pod),
+			"list its pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
 	}
 	return nil
 }
@@ -292,7 +288,7 @@ func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, 
 
 // progress says on a terminal how far the reading of many Jobs is.
 func (o *Options) progress(total int) func(int) {
-	if total <= cmdutil.ExplainAtOnce || o.env.WidthOf(o.ErrOut) == 0 {
+	if total <= cmdutil.ExplainAtOnce || o.TerminalWidth(o.ErrOut) == 0 {
 		return func(int) {}
 	}
 	return func(n int) {
@@ -304,5 +300,5 @@ func (o *Options) progress(total int) func(int) {
 }
 
 func (o *Options) textOptions() text.Options {
-	return o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full)
+	return o.color.TextOptions(o.Env, o.full)
 }

@@ -10,9 +10,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // CLI-04: rule, pod, container, exit code and the last lines of the log; the other names of
@@ -56,10 +56,10 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 		{"a -o json=", "unknown output format"},
 		{"a --log-lines -1", "--log-lines"},
 		{"a --log-lines x", "--log-lines"},
-		{"a --pod p --index 1", "exclude each other"},
-		{"a b --pod p", "for one Job"},
-		{"-l x=y --index 1", "for one Job"},
-		{"cronjob/x --index 1", "for one Job"},
+		{"a --pod p --index 1", "cannot be used together"},
+		{"a b --pod p", "require a single named Job"},
+		{"-l x=y --index 1", "require a single named Job"},
+		{"cronjob/x --index 1", "require a single named Job"},
 		{"a --index x", "--index=x"},
 		{"a --index -1", "--index=-1"},
 		{"a --index 1,2", "--index=1,2"},
@@ -153,7 +153,7 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 		args, says string
 		code       int
 	}{
-		{"train --index 1", "--index is for Indexed Jobs, and job.batch/train is not one", cmdutil.ExitUsage},
+		{"train --index 1", "--index requires an Indexed Job, and job.batch/train is not one", cmdutil.ExitUsage},
 		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", cmdutil.ExitUsage},
 		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, cmdutil.ExitError},
 	} {

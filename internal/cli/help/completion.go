@@ -2,21 +2,21 @@ package help
 
 import "github.com/spf13/cobra"
 
-const CompletionLong = `Print the script with which a shell completes kubectl-batchjob.
+const CompletionLong = `Print a script that completes kubectl-batchjob in a shell.
 
-It is for those who call kubectl-batchjob directly. "kubectl batchjob" is
-completed by kubectl's own completion (1.26 and newer), which looks on your PATH
-for an executable called kubectl_complete-batchjob. "make install" puts it
-beside the plugin. Krew does not, but this does:
+You need it only if you run kubectl-batchjob directly. For "kubectl batchjob",
+kubectl's own completion (1.26 and newer) looks on your PATH for an executable
+called kubectl_complete-batchjob. "make install" installs it next to the plugin.
+Krew does not, but this does:
 
   cd ~/.krew/bin
   printf '#!/bin/sh\nexec kubectl-batchjob __complete "$@"\n' \
     >kubectl_complete-batchjob
   chmod +x kubectl_complete-batchjob
 
-How to load kubectl's own completion: kubectl completion --help`
+To load kubectl's own completion, see: kubectl completion --help`
 
-const completionExample = `  # kubectl-batchjob in this bash
+const completionExample = `  # Complete kubectl-batchjob in the current bash
   source <(kubectl-batchjob completion bash)`
 
 // shellHelp is what the commands below completion say.
@@ -24,23 +24,23 @@ type shellHelp struct{ intro, example string }
 
 func shellHelps() map[string]shellHelp {
 	return map[string]shellHelp{
-		"bash": {"It needs the package bash-completion.", `  # In this shell
+		"bash": {"It requires the package bash-completion.", `  # In the current shell
   source <(kubectl-batchjob completion bash)
 
-  # In every new one
+  # In every new shell
   echo 'source <(kubectl-batchjob completion bash)' >>~/.bashrc`},
-		"zsh": {"It needs compinit, which most set-ups of zsh load.", `  # In this shell
+		"zsh": {"It requires compinit, which most zsh setups load.", `  # In the current shell
   source <(kubectl-batchjob completion zsh)
 
-  # In every new one
+  # In every new shell
   echo 'source <(kubectl-batchjob completion zsh)' >>~/.zshrc`},
-		"fish": {"", `  # In this shell
+		"fish": {"", `  # In the current shell
   kubectl-batchjob completion fish | source
 
-  # In every new one
+  # In every new shell
   cd ~/.config/fish/completions
   kubectl-batchjob completion fish >kubectl-batchjob.fish`},
-		"powershell": {"", `  # In this shell; in every new one with the same line in $PROFILE
+		"powershell": {"", `  # In the current shell; for every new one, add this line to $PROFILE
   kubectl-batchjob completion powershell | Out-String | Invoke-Expression`},
 	}
 }
@@ -52,20 +52,20 @@ func describeCompletion(root *cobra.Command) {
 	if err != nil {
 		panic("completion: " + err.Error())
 	}
-	completion.Short = "Print a completion script, for use without kubectl"
+	completion.Short = "Print a completion script for use without kubectl"
 	completion.Long, completion.Example = CompletionLong, completionExample
 	for _, shell := range completion.Commands() {
 		help := shellHelps()[shell.Name()]
 		shell.Short = "Print the completion script for " + shell.Name()
-		shell.Long = "Print the script with which " + shell.Name() + " completes kubectl-batchjob.\n"
+		shell.Long = "Print a script that completes kubectl-batchjob in " + shell.Name() + ".\n"
 		if help.intro != "" {
 			shell.Long += help.intro + "\n"
 		}
 		shell.Long += `
-For "kubectl batchjob" see: kubectl batchjob completion --help`
+For "kubectl batchjob", see: kubectl batchjob completion --help`
 		shell.Example = help.example
 		if f := shell.Flags().Lookup("no-descriptions"); f != nil {
-			f.Usage = "Complete words without their descriptions."
+			f.Usage = "Complete words without descriptions."
 		}
 	}
 }

@@ -36,7 +36,7 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	writeFlagGroup(b, "Logging flags", groups[LoggingFlags])
 	writeFlagGroup(b, "Connection flags", groups[KubectlFlags])
 	if len(named) > 0 {
-		fmt.Fprintf(b, "  and, as in kubectl (kubectl options):\n%s\n", strings.Join(wrapText(strings.Join(named, " "), 6), "\n"))
+		fmt.Fprintf(b, "  and these, as in kubectl (see: kubectl options):\n%s\n", strings.Join(wrapText(strings.Join(named, " "), 6), "\n"))
 	}
 }
 

@@ -63,7 +63,7 @@ func Finish(root *cobra.Command) {
 		_, err := io.WriteString(cmd.OutOrStderr(), usageOf(cmd))
 		return err
 	})
-	foreign, words := ForeignFlags(), FlagTexts()
+	foreign, words := LibraryFlags(), FlagTexts()
 	EachCommand(root, func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Usage = "Show this help."
@@ -86,8 +86,8 @@ func EachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// ForeignFlags are the names of those that libraries bring.
-func ForeignFlags() map[string]FlagGroup {
+// LibraryFlags are the names of those that libraries bring.
+func LibraryFlags() map[string]FlagGroup {
 	groups := map[string]FlagGroup{}
 	mark := func(group FlagGroup, add func(*pflag.FlagSet)) {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -3,13 +3,11 @@ package jobprinter
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -26,8 +24,8 @@ type Printer interface {
 	Signature(job *unstructured.Unstructured) (string, error)
 }
 
-// tablePrinter is the default output and -o wide. Columns keep their width over the calls, and only grow.
-type tablePrinter struct {
+// TablePrinter is the default output and -o wide. Columns keep their width over the calls, and only grow.
+type TablePrinter struct {
 	table       Table
 	now         func() time.Time
 	fullIndexes bool
@@ -42,15 +40,15 @@ type tabWriter interface {
 	Flush() error
 }
 
-func NewTablePrinter(out io.Writer, table Table, headers, fullIndexes bool, now func() time.Time) *tablePrinter {
-	return &tablePrinter{table: table, now: now, fullIndexes: fullIndexes, headers: headers, w: printers.GetNewTabWriter(out)}
+func NewTablePrinter(out io.Writer, table Table, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
+	return &TablePrinter{table: table, now: now, fullIndexes: fullIndexes, headers: headers, w: printers.GetNewTabWriter(out)}
 }
 
-func (p *tablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
+func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
 	return p.Rows(jobs, false)
 }
 
-func (p *tablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
+func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -70,7 +68,7 @@ func (p *tablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 }
 
 // headerCells leaves room for the longest STATUS where rows will follow, so that a Job that ends does not shift the table.
-func (p *tablePrinter) headerCells() []string {
+func (p *TablePrinter) headerCells() []string {
 	cells := p.table.headers()
 	for i, header := range cells {
 		if p.Follow && header == statusHeader {
@@ -85,7 +83,7 @@ func writeCells(w io.Writer, cells []string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }
 
-func (p *tablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
+func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
 	job, err := cmdutil.ToJob(object)
 	if err != nil {
 		return "", err
@@ -143,11 +141,4 @@ func (p *NamePrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 
 func (p *NamePrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	return job.GetResourceVersion(), nil
-}
-
-// ObjectFormats are the values of -o beside wide.
-func ObjectFormats() []string {
-	formats := genericclioptions.NewPrintFlags("").AllowedFormats()
-	slices.Sort(formats)
-	return formats
 }

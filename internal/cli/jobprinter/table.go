@@ -63,13 +63,13 @@ func (t Table) columns() []column {
 	columns = append(columns,
 		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }},
 		column{header: statusHeader, cell: statusCell},
-		column{header: "COMPLETIONS", cell: CompletionsCell},
+		column{header: "COMPLETIONS", cell: Row.Completions},
 		column{header: "ACTIVE(READY)", cell: activeCell},
 		column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
 		column{header: "FAILED", cell: func(v Row) string { return fmt.Sprint(v.Job.Status.Failed) }},
 		column{header: "FAILED INDEXES", cell: failedIndexesCell},
-		column{header: "MANAGED BY", cell: ManagedBy},
-		column{header: "DURATION", cell: Duration, ticks: true},
+		column{header: "MANAGED BY", cell: Row.ManagedBy},
+		column{header: "DURATION", cell: Row.Duration, ticks: true},
 		column{header: "AGE", cell: ageCell, ticks: true},
 	)
 	if t.Wide {
@@ -138,7 +138,7 @@ func reasonCell(v Row) string {
 }
 
 // CompletionsCell is n/m, or n/1 and how many pods compete for it when completions is not set.
-func CompletionsCell(v Row) string { return section.Completions(v.outline()) }
+func (v Row) Completions() string { return section.Completions(v.outline()) }
 
 func activeCell(v Row) string { return section.Active(v.outline()) }
 
@@ -168,7 +168,7 @@ func (v Row) indexes(list string) string {
 
 // ManagedBy also says that whoever should has not worked on the Job, as with a
 // mistyped name (MGB-12).
-func ManagedBy(v Row) string {
+func (v Row) ManagedBy() string {
 	by := cellBuiltIn
 	if v.Job.Spec.ManagedBy != nil {
 		by = OrNone(*v.Job.Spec.ManagedBy)
@@ -193,7 +193,7 @@ func uncountedCell(v Row) string {
 }
 
 // Duration ends with the Job. A failed Job has no completionTime; its end is the transition of Failed.
-func Duration(v Row) string {
+func (v Row) Duration() string {
 	ran := section.Ran(v.outline(), v.Now)
 	if ran < 0 {
 		return None

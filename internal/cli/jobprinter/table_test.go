@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) string {
@@ -66,7 +66,7 @@ func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
 		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("batchjob.dev/controler")}}
 		job.CreationTimestamp = metav1.NewTime(clitest.Now().Add(-10 * time.Second))
 		tc.change(job)
-		if got := ManagedBy(Row{Job: job, Now: clitest.Now()}); got != tc.want {
+		if got := (Row{Job: job, Now: clitest.Now()}).ManagedBy(); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
@@ -124,15 +124,15 @@ func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
 		job  batchv1.Job
 		want string
 	}{
-		{"completions", CompletionsCell, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
-		{"completions zero", CompletionsCell, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
-		{"work queue", CompletionsCell, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
-		{"single", CompletionsCell, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
-		{"neither", CompletionsCell, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
+		{"completions", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
+		{"completions zero", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
+		{"work queue", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
+		{"single", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
+		{"neither", Row.Completions, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
 		{"ready", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
 		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3"},
-		{"built-in", ManagedBy, batchv1.Job{}, "built-in"},
-		{"built-in by name", ManagedBy, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
+		{"built-in", Row.ManagedBy, batchv1.Job{}, "built-in"},
+		{"built-in by name", Row.ManagedBy, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
 		{"failed indexes nil", failedIndexesCell, batchv1.Job{}, "-"},
 		{"failed indexes empty", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("")}}, "none"},
 		{"failed indexes", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0,3-4")}}, "0,3-4"},
@@ -161,7 +161,7 @@ func TestDurationEndsWithTheJob_CLI_01(t *testing.T) {
 		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "1h"},
 		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "1m"},
 	} {
-		if got := Duration(Row{Job: &batchv1.Job{Status: tc.status}, Now: clitest.Now()}); got != tc.want {
+		if got := (Row{Job: &batchv1.Job{Status: tc.status}, Now: clitest.Now()}).Duration(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}

@@ -15,25 +15,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-const lintLong = `Say about Jobs and CronJobs in manifests what a careful reviewer would, without
-a cluster. Objects of other kinds are skipped.
+const lintLong = `Check the Jobs and CronJobs in manifests as a careful reviewer would, without a
+cluster. Objects of other kinds are skipped.
 
   error    the API server rejects it, or it can never work
-  warning  it works, but hardly as meant
+  warning  it works, but probably not as intended
   info     good to know
 
-Every finding says where, and what to do; [its-id] is stable. The exit code is 1
-if there are errors, or something cannot be read; with --strict, or warnings.
--o json and -o yaml write a LintResult of batchjob.dev/v1alpha1, whatever the
-input is.`
+Every finding has a location and a fix; [its-id] is stable. The exit code is 1
+if there are errors or something cannot be read; with --strict, also if there
+are warnings. -o json and -o yaml print a LintResult of
+batchjob.dev/v1alpha1, whatever the input is.`
 
-const lintExample = `  # Look at one file
+const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
 
-  # In a pipeline: all manifests of a folder, and no warnings either
+  # In a pipeline: all manifests in a folder; warnings are errors
   kubectl batchjob lint -f manifests/ -R --strict
 
-  # What a chart makes
+  # The output of a Helm chart
   helm template my-chart | kubectl batchjob lint -f -
 
   # Only the errors, for a script
@@ -44,7 +44,7 @@ const lintExample = `  # Look at one file
 type Options struct {
 	genericiooptions.IOStreams
 	manifests cmdutil.ManifestFlags
-	output    string
+	output    cmdutil.DocumentFlag
 	strict    bool
 }
 
@@ -63,19 +63,16 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 			return o.Run(cmd.Context())
 		},
 	}
-	o.manifests.Add(cmd)
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 for warnings, too.")
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
+	o.manifests.AddTo(cmd)
+	o.output.AddTo(cmd)
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	switch o.output {
-	case "", "json", "yaml":
-	default:
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	if err := o.output.Validate(); err != nil {
+		return err
 	}
 	return o.manifests.Validate(args)
 }
@@ -88,7 +85,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
-		unread = []error{o.manifests.Nothing()}
+		unread = []error{o.manifests.NoJobsError()}
 	}
 	if err := o.write(result); err != nil {
 		return err
@@ -109,7 +106,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 			unread = append(unread, problem)
 			continue
 		}
-		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "correct the manifest"})
+		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "fix the manifest"})
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
@@ -139,8 +136,8 @@ func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.
 		return
 	}
 	r.add(at, objectName(object), lint.Finding{
-		ID: "object-twice", Severity: lint.Warning, Field: "metadata.name", Fix: "give each a name of its own, or remove one",
-		Message: fmt.Sprintf("there is a %s %q already, at %s", key.kind, key.name, first),
+		ID: "object-twice", Severity: lint.Warning, Field: "metadata.name", Fix: "give each a unique name, or remove one",
+		Message: fmt.Sprintf("%s %q is already defined at %s", key.kind, key.name, first),
 	})
 }
 
@@ -154,7 +151,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 		return
 	case job == nil:
 		r.count(object)
-		path, problem, fix := cmdutil.NoJob(object)
+		path, problem, fix := cmdutil.WhyNoJob(object)
 		r.add(object.Position(path), objectName(object), lint.Finding{
 			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
 		})
@@ -165,7 +162,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	for _, p := range problems {
 		path, fix := job.At(p.Path), "quote it"
 		if !p.Unquoted { // a list or an object
-			fix = "write a name, such as OutOfMemory"
+			fix = "use a name such as OutOfMemory"
 		}
 		r.add(object.Position(path), objectName(object), lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: fix})
 	}
@@ -175,8 +172,8 @@ func (r *lintResult) lint(object *manifest.Object) {
 }
 
 func (o *Options) write(result *lintResult) error {
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, result)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, result)
 	}
 	for i := range result.Findings {
 		if err := writeFinding(o.Out, &result.Findings[i]); err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 const (
@@ -59,8 +59,8 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 		code         int
 		out, summary string
 	}{
-		{"-f " + lintFine, cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
-		{"-f " + lintFine + " --strict", cmdutil.ExitDone, "", "nothing to say in 1 Job\n"},
+		{"-f " + lintFine, cmdutil.ExitDone, "", "no findings in 1 Job\n"},
+		{"-f " + lintFine + " --strict", cmdutil.ExitDone, "", "no findings in 1 Job\n"},
 		{"-f " + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: warning: ", "1 warning in 1 Job\n"},
 		{"-f " + lintWarning + " --strict", cmdutil.ExitError, "testdata/lint/warning.yaml:9:21: warning: ", "error: 1 warning in 1 Job\n"},
 		{"-f " + lintFine + "," + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
@@ -69,7 +69,7 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
 		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
 		{"-f - -f -", cmdutil.ExitUsage, "", "error: standard input can be read only once"},
-		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; allowed are: json, yaml`},
+		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; must be one of: json, yaml`},
 	} {
 		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		if got.Code != c.code || !strings.HasPrefix(got.Out, c.out) || c.out == "" && got.Out != "" || !strings.HasPrefix(got.ErrOut, c.summary) {
@@ -82,19 +82,19 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	for _, c := range []struct {
 		text, out, errOut string
 	}{
-		{"", "", "error: no Jobs or CronJobs in PATH; check what -f names\n"},
-		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
-		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n    fix: correct the manifest\n", "error: 1 error\n"},
-		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n    fix: correct the manifest\n", "error: 1 error\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is not served any more [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
+		{"", "", "error: no Jobs or CronJobs in PATH; check the files given with -f\n"},
+		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: the field \"a\" is there already, in line 1 [not-readable]", "error: 1 error\n"},
+		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n    fix: fix the manifest\n", "error: 1 error\n"},
+		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n    fix: fix the manifest\n", "error: 1 error\n"},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
 		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
 		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
 		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: rule 1 \"a-b\"", "error: "},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: write a name, such as OutOfMemory\n", "error: "},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; put 2 into quotes [rule-name-invalid]\n", "error: "},
 	} {
 		path := filepath.Join(t.TempDir(), "job.yaml")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -135,12 +135,12 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 		skipped int // in the document; -1 without one
 		errOut  string
 	}{
-		{"-f " + pod, cmdutil.ExitDone, -1, "nothing to say; 1 object of other kinds skipped\n"},
-		{"-f " + pod + " --strict -o json", cmdutil.ExitDone, 1, "nothing to say; 1 object of other kinds skipped\n"},
+		{"-f " + pod, cmdutil.ExitDone, -1, "no findings; 1 object of other kinds skipped\n"},
+		{"-f " + pod + " --strict -o json", cmdutil.ExitDone, 1, "no findings; 1 object of other kinds skipped\n"},
 		{"-f gone.yaml -o json", cmdutil.ExitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
-		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
-		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check what -f names\n"},
-		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not supported; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
+		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
+		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
+		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
 	} {
 		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		out := ""
@@ -161,7 +161,7 @@ func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
 	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
 	path := clitest.WriteManifest(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
 	got := program.Run(t, nil, "lint", "-f", path)
-	want := "PATH:32:18: warning: there is a Job \"a\" already, at PATH:3:18 [object-twice]\n    fix: give each a name of its own, or remove one\n"
+	want := "PATH:32:18: warning: Job \"a\" is already defined at PATH:3:18 [object-twice]\n    fix: give each a unique name, or remove one\n"
 	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || got.ErrOut != "1 warning in 5 Jobs and 1 CronJob\n" {
 		t.Errorf("exit %d, %q, %q", got.Code, out, got.ErrOut)
 	}

@@ -1,8 +1,8 @@
 package lint
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // program is the command line that tests run.

@@ -86,7 +86,7 @@ func (s lintSummary) text() string {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing to say"}
+		parts = []string{"no findings"}
 	}
 	text := strings.Join(parts, ", ")
 	var looked []string

@@ -12,7 +12,7 @@ import (
 // followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
 // with whether there will be more of them.
 func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
-	link := o.env.NewLink(o.ErrOut)
+	link := o.NewLink(o.ErrOut)
 	o.options.Connect = func() logs.Connection { return link.Open() }
 	follower := logs.NewFollower(o.options, out)
 	pods := followedPods{PodSet: o.pods, follower: follower}
@@ -45,7 +45,7 @@ func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil && (end == feed.Deleted || end == feed.Replaced):
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it had finished", "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it finished", "")
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func following(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
@@ -65,19 +65,19 @@ func TestLogsFollowReconnects_CLI_07(t *testing.T) {
 	s := following(t, api)
 	s.WaitLines(4)
 	pods.Cut()
-	s.WaitErr("is lost")
+	s.WaitErr("Lost connection")
 	pods.WaitRequests(2)
 	pods.WriteAt("train-a/main", at, "three")
 	pods.WriteAt("train-a/main", at.Add(time.Millisecond), "four")
 	s.WaitLines(6)
-	s.WaitErr("is back")
+	s.WaitErr("Reconnected")
 	pods.Put(clitest.FailedPod("a", 1, 1))
 	pods.End("train-a/main")
 	finishTrain(api)
 	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "zero\nsame second\none\ntwo\nthree\nfour\n" {
 		t.Errorf("exit %d, %q", code, s.Out.String())
 	}
-	if notes := s.ErrOut.String(); strings.Count(notes, "is lost") != 1 || strings.Count(notes, "is back") != 1 {
+	if notes := s.ErrOut.String(); strings.Count(notes, "Lost connection") != 1 || strings.Count(notes, "Reconnected") != 1 {
 		t.Errorf("stderr %q", notes)
 	}
 	if requests := pods.Requested(); !strings.Contains(requests[1], "sinceTime=2026-03-01T12%3A00%3A01Z") || strings.Contains(requests[0], "sinceTime") {
@@ -194,7 +194,7 @@ func TestLogsFollowDeletedJob(t *testing.T) {
 		}
 		pods.Remove("train-a")
 		pods.End("train-a/main")
-		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != "error: job.batch/train was deleted before it had finished\n" {
+		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != "error: job.batch/train was deleted before it finished\n" {
 			t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
 		}
 	}

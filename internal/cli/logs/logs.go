@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -20,32 +19,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-const logsLong = `Print the logs of all pods of a Job, whoever runs it.
+const logsLong = `Print the logs of all pods of a Job, no matter which controller runs it.
 
-Each line begins with the completion index and the attempt of its pod, or with
-the end of the pod's name when the Job is not Indexed; with the container too
-when there are several. Failed pods come first, by index, the newest attempt of
-an index first; then the others, by index and attempt. The log of a pod stays
-together.
+Each line starts with the completion index and attempt of its pod, or with the
+suffix of the pod's name if the Job is not Indexed, and with the container if
+there are several. Failed pods come first, by index, starting with the newest
+attempt; then the others, by index and attempt. Logs of different pods are not
+interleaved.
 
-All containers are read, init containers and sidecars too; -c chooses some of
-them, and --all-containers=false the one that the pod means by default (its
-first one). --failed reads only what has failed: of a container that was
-restarted after a failure, the run before.
+All containers are read, including init containers and sidecars; -c selects some
+of them, and --all-containers=false only the pod's default one (usually the
+first). --failed prints only what has failed: if a container was restarted after
+a failure, its previous run.
 
-With --follow lines come as they are written, also those of pods that are
+With --follow, lines are printed as they are written, including those of pods
 created later, until the Job has finished and all of its logs have ended. At
-most --max-log-requests logs are followed at a time; the others wait until one
-ends. A log whose connection is lost is read on where it broke off.
+most --max-log-requests logs are followed at a time; the others wait for one to
+end. If the connection is lost, a log resumes where it left off.
 
-Logs are made safe for a terminal: control characters and colours in them are
-shown as escapes, and a line longer than 1 MiB is split. The logs of pods that
-were deleted are gone with them; a note says how many failed pods that are.`
+Logs are made safe for a terminal: control characters and colors are shown as
+escapes, and lines longer than 1 MiB are split. The logs of deleted pods are
+lost; a note says how many failed pods this concerns.`
 
 const logsExample = `  # All logs of a Job, failed pods first
   kubectl batchjob logs train
 
-  # What failed, the last 20 lines of each
+  # The last 20 lines of whatever failed
   kubectl batchjob logs train --failed --tail=20
 
   # Some indexes
@@ -59,8 +58,7 @@ const defaultLogRequests = 10
 
 // Options are the flags of the logs verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env  cmdutil.Env
+	cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
 	options       logs.Options
@@ -79,7 +77,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	o.ErrOut = &lockedWriter{w: env.ErrOut}
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME)",
@@ -117,16 +115,16 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
 	flags.BoolVar(&o.options.Failed, "failed", false, "Only pods and containers that have failed.")
 	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Job has finished.")
-	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only so many last lines of each log; -1 for all.")
+	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only this many lines from the end of each log; -1 for all.")
 	flags.DurationVar(&o.options.Since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
-	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, as in 2026-03-01T12:00:00Z.")
-	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; several with commas, or by repeating the flag.")
-	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "All containers of the pods.")
+	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, e.g. 2026-03-01T12:00:00Z.")
+	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; separate several with commas, or repeat the flag.")
+	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "Read all containers of the pods.")
 	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
-	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "The run before the last restart of each container.")
+	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart of each container.")
 	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
-	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only so many first bytes of each log; 0 for all.")
-	flags.BoolVar(&o.prefix, "prefix", true, "Begin each line with the pod that wrote it.")
+	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes from the start of each log; 0 for all.")
+	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with the pod that wrote it.")
 	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
 }
@@ -138,7 +136,7 @@ func (o *Options) Validate(args []string) error {
 	case err != nil:
 		return err
 	case len(names) != 1:
-		return cmdutil.UsageErrorf("name one Job")
+		return cmdutil.UsageErrorf("name exactly one Job")
 	}
 	o.name = names[0]
 	if o.index != "" {
@@ -158,7 +156,7 @@ func (o *Options) Validate(args []string) error {
 
 // Complete reads the Job.
 func (o *Options) Complete(ctx context.Context) error {
-	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.env)
+	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.Env)
 	if err != nil {
 		return err
 	}
@@ -171,7 +169,7 @@ func (o *Options) Complete(ctx context.Context) error {
 		return err
 	}
 	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.Client, Job: job}
-	o.options.Now, o.options.Open = o.env.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
+	o.options.Now, o.options.Open = o.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
 	return o.checkAgainstJob()
 }
 
@@ -186,11 +184,11 @@ func (o *Options) checkAgainstJob() error {
 		return nil
 	}
 	if jobspec.CompletionMode(&o.job.Spec) != batchv1.IndexedCompletion {
-		return cmdutil.UsageErrorf("--index is for Indexed Jobs, and job.batch/%s is not one", o.name)
+		return cmdutil.UsageErrorf("--index requires an Indexed Job, and job.batch/%s is not one", o.name)
 	}
 	if n := o.job.Spec.Completions; n != nil {
 		if beyond := o.options.Indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
-			return cmdutil.UsageErrorf("--index: job.batch/%s has indexes 0-%d, and not %s", o.name, *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
+			return cmdutil.UsageErrorf("--index: job.batch/%s has indexes 0-%d, not %s", o.name, *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func TestLogsAreOrderedAndPrefixed_CLI_08(t *testing.T) {
@@ -129,7 +129,7 @@ func TestLogsNoteWhatIsMissing_CLI_06(t *testing.T) {
 	}
 	api, pods := clitest.NewPods(t, job)
 	if got := program.Run(t, api, "logs", "train"); got.Code != cmdutil.ExitDone || got.Out != "" ||
-		got.ErrOut != "3 failed pods of job.batch/train are gone, and their logs with them.\njob.batch/train has no pods (Running).\n" {
+		got.ErrOut != "3 failed pods of job.batch/train are gone, along with their logs.\njob.batch/train has no pods (Running).\n" {
 		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 	pods.WithLog(clitest.FailedPod("f", 3, 1), "text")
@@ -142,8 +142,8 @@ func TestLogsNoteWhatIsMissing_CLI_06(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "No log of pod train-p1, container main, which has not started: ImagePullBackOff: Back-off pulling \\x1b[31mimage (and 1 more: ImagePullBackOff)\n" +
 			"No log of pod train-u, container main, which has not started: Unschedulable: 0/3 nodes\n" +
-			"2 failed pods of job.batch/train are gone, and their logs with them.\n",
-		"--index 0-3,5": "The pods of indexes 0,1,5 of job.batch/train are gone, and their logs with them.\n" +
+			"2 failed pods of job.batch/train are gone, along with their logs.\n",
+		"--index 0-3,5": "The pods of indexes 0,1,5 of job.batch/train are gone, along with their logs.\n" +
 			"The pod of index 2 of job.batch/train is not there now.\n",
 		"--previous": "No container of job.batch/train has been restarted.\n",
 	} {

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Memory does not depend on the size of a log, nor on the length of its lines.

@@ -32,7 +32,7 @@ func (p *logsOutput) unstarted(all []logs.Unstarted) {
 			others = fmt.Sprintf(" (and %d more: %s)", more, cmdutil.OneLine(reason))
 		}
 		why := cmdutil.OneLine(whyUnstarted(first).String())
-		fmt.Fprintf(p.o.ErrOut, "No log of %s, which has not started: %s%s\n", cmdutil.OneLine(first.Source.String()), why, others)
+		fmt.Fprintf(p.o.ErrOut, "No log from %s, which has not started: %s%s\n", cmdutil.OneLine(first.Source.String()), why, others)
 	}
 }
 
@@ -41,7 +41,7 @@ func whyUnstarted(u logs.Unstarted) logs.Reason {
 	case u.Why != logs.Reason{}:
 		return u.Why
 	case u.Source.Pod.IsTerminal():
-		return logs.Reason{Reason: "its pod ended before"}
+		return logs.Reason{Reason: "its pod ended first"}
 	}
 	return logs.Reason{Reason: "its pod is " + jobprinter.OrNone(string(u.Source.Pod.Phase))}
 }
@@ -55,7 +55,7 @@ func (p *logsOutput) missing(found logs.Found) {
 		indexes = append(indexes, pod.Index)
 	}
 	for _, name := range p.o.unknown {
-		fmt.Fprintf(p.o.ErrOut, "The pods of %s have no container %q in their template.\n", p.o.jobLabel(), cmdutil.OneLine(name))
+		fmt.Fprintf(p.o.ErrOut, "The pod template of %s has no container %q.\n", p.o.jobLabel(), cmdutil.OneLine(name))
 	}
 	switch {
 	case p.o.options.Indexes != nil:
@@ -79,9 +79,9 @@ func (p *logsOutput) missing(found logs.Found) {
 func (p *logsOutput) gone(how string, count int32) {
 	switch {
 	case count == 1:
-		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, and its logs with it.\n", how, p.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, along with its logs.\n", how, p.o.jobLabel())
 	case count > 1:
-		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, and their logs with them.\n", count, how, p.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, along with their logs.\n", count, how, p.o.jobLabel())
 	}
 }
 
@@ -96,8 +96,8 @@ func (p *logsOutput) missingIndexes(missing indexset.Set) {
 		failed, _ := indexset.ParseTolerant(*job.Status.FailedIndexes, limit)
 		ended = ended.Union(failed)
 	}
-	p.indexes(missing.Intersection(ended), "gone, and its logs with it", "gone, and their logs with them")
-	p.indexes(missing.Difference(ended), "not there now", "not there now")
+	p.indexes(missing.Intersection(ended), "is gone, along with its logs", "are gone, along with their logs")
+	p.indexes(missing.Difference(ended), "does not exist at the moment", "do not exist at the moment")
 }
 
 func (p *logsOutput) indexes(set indexset.Set, one, many string) {
@@ -105,18 +105,18 @@ func (p *logsOutput) indexes(set indexset.Set, one, many string) {
 	switch set.Len() {
 	case 0:
 	case 1:
-		fmt.Fprintf(p.o.ErrOut, "The pod of index %s of %s is %s.\n", text, p.o.jobLabel(), one)
+		fmt.Fprintf(p.o.ErrOut, "The pod of index %s of %s %s.\n", text, p.o.jobLabel(), one)
 	default:
-		fmt.Fprintf(p.o.ErrOut, "The pods of indexes %s of %s are %s.\n", text, p.o.jobLabel(), many)
+		fmt.Fprintf(p.o.ErrOut, "The pods of indexes %s of %s %s.\n", text, p.o.jobLabel(), many)
 	}
 }
 
 // noPods prints what the Job waits for.
 func (p *logsOutput) noPods() {
-	view := jobprinter.Row{Job: p.o.job, Now: p.o.env.Now()}
+	view := jobprinter.Row{Job: p.o.job, Now: p.o.Now()}
 	state := analysis.Status(p.o.job)
 	if analysis.IsNeglected(view.Job, view.Now) {
-		state = "managed by " + jobprinter.ManagedBy(view)
+		state = "managed by " + view.ManagedBy()
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), cmdutil.OneLine(state))
 	if p.o.follow && feed.EndOf(p.o.job, "") == "" {

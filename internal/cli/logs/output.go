@@ -28,7 +28,7 @@ func newLogsOutput(o *Options) *logsOutput {
 func (p *logsOutput) Found(found logs.Found) error {
 	if !p.begun && !p.o.follow && len(found.Sources) == 0 && len(p.o.unknown) > 0 {
 		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
-			"its template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
+			"its pod template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
 	}
 	p.unstarted(found.Unstarted)
 	if !p.begun {
@@ -36,7 +36,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 		p.begun, p.sources = true, len(found.Sources)
 	}
 	if found.Waiting > 0 {
-		fmt.Fprintf(p.o.ErrOut, "%d logs are followed at a time (--max-log-requests); %d more wait until one ends.\n", p.o.options.Concurrency, found.Waiting)
+		fmt.Fprintf(p.o.ErrOut, "Following %d logs at a time (--max-log-requests); %d more waiting for one to end.\n", p.o.options.Concurrency, found.Waiting)
 	}
 	p.arrange(found.Sources)
 	return nil
@@ -44,7 +44,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogError(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Err))
 	}
 }
 

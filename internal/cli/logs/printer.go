@@ -34,7 +34,7 @@ type logPrinter struct {
 
 func newLogPrinter(o *Options) *logPrinter {
 	return &logPrinter{
-		o: o, color: o.color.DisplayOf(o.env, o.Out).Color, containers: o.containersPerPod() > 1,
+		o: o, color: o.color.Display(o.Env).Color, containers: o.containersPerPod() > 1,
 		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
 	}
 }

@@ -25,11 +25,11 @@ func (o *Options) validateSince() error {
 		return nil
 	}
 	if o.options.Since != 0 {
-		return cmdutil.UsageErrorf("--since and --since-time exclude each other")
+		return cmdutil.UsageErrorf("--since and --since-time cannot be used together")
 	}
 	t, err := time.Parse(time.RFC3339, o.sinceTime)
 	if err != nil {
-		return cmdutil.UsageErrorf("--since-time=%s: write it as in 2026-03-01T12:00:00Z", o.sinceTime)
+		return cmdutil.UsageErrorf("--since-time=%s: must be a time such as 2026-03-01T12:00:00Z", o.sinceTime)
 	}
 	o.options.SinceTime = t
 	return nil
@@ -38,9 +38,9 @@ func (o *Options) validateSince() error {
 func (o *Options) validateChoice() error {
 	switch {
 	case len(o.options.Containers) > 0 && o.allContainers && o.options.AllContainers:
-		return cmdutil.UsageErrorf("--container and --all-containers exclude each other")
+		return cmdutil.UsageErrorf("--container and --all-containers cannot be used together")
 	case o.options.Previous && o.follow:
-		return cmdutil.UsageErrorf("--previous and --follow exclude each other: what is over does not go on")
+		return cmdutil.UsageErrorf("--previous and --follow cannot be used together")
 	}
 	return o.color.Validate()
 }

@@ -27,7 +27,7 @@ func parseScenes(flags []string) (sim.Script, error) {
 			return nil, err
 		}
 		if script = append(script, scenes...); len(script) > maxScenes {
-			return nil, cmdutil.UsageErrorf("--pods: more than %d indexes are named; leave index out for all of them", maxScenes-1)
+			return nil, cmdutil.UsageErrorf("--pods: more than %d indexes; omit index to match all of them", maxScenes-1)
 		}
 	}
 	return script, nil
@@ -63,7 +63,7 @@ func sceneIndexes(value string) ([]int32, error) {
 		return nil, err
 	}
 	if set.Len() == 0 || set.Len() >= maxScenes {
-		return nil, cmdutil.UsageErrorf("must be an index or an interval such as 3-7, of less than %d indexes", maxScenes)
+		return nil, cmdutil.UsageErrorf("must be an index or a range such as 3-7, with fewer than %d indexes", maxScenes)
 	}
 	var indexes []int32
 	for index := range set.All() {
@@ -93,7 +93,7 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 			act.Exit = 143
 		}
 	default:
-		return cmdutil.UsageErrorf("is not known; use index, attempt, exit, container, run, terminate, disrupted")
+		return cmdutil.UsageErrorf("unknown; use index, attempt, exit, container, run, terminate, disrupted")
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 func sceneNumber(value string, least int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > 255 {
-		return 0, cmdutil.UsageErrorf("must be a number from %d to 255", least)
+		return 0, cmdutil.UsageErrorf("must be a number between %d and 255", least)
 	}
 	return n, nil
 }

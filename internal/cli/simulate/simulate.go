@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
@@ -21,24 +20,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-const simulateLong = `Try what becomes of a Job, without a cluster.
+const simulateLong = `Try out a Job without a cluster.
 
-The Job of a manifest is run by this program's controller in a virtual cluster,
-where hours pass in milliseconds, and its end is explained as explain-failure
-does. So a podFailurePolicy, a successPolicy or a limit can be tried before it
-matters. Names of failure rules may be written as in create. Nothing is sent to
-any cluster.
+The Job in a manifest runs in a virtual cluster with this program's controller,
+where hours pass in milliseconds, and its outcome is explained as by
+explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
+limit before it matters. Failure rules may have names, as in create. Nothing is
+sent to any cluster.
 
-Pods run for a second and succeed, unless --pods says otherwise. Its words:
-  index=3         only pods of this index, or of an interval such as 3-7
-  attempt=1       only the first pods of an index, or of the Job
+Pods run for a second and succeed, unless --pods says otherwise:
+  index=3         only pods of this index, or of a range such as 3-7
+  attempt=1       only the first pod of each index, or of the Job
   exit=42         the exit code
-  container=main  only this container ends with it, the others with 0
-  run=10m         how long it runs
-  terminate=30s   how long it goes on when it is deleted
-  disrupted       the cluster takes it away (condition DisruptionTarget, exit
-                  code 143 unless another is given)
-The last flag that fits a pod counts.`
+  container=main  only this container exits with that code, the others with 0
+  run=10m         how long the pod runs
+  terminate=30s   how long the pod keeps running after it is deleted
+  disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
+                  code 143 unless you set another)
+If several --pods flags match a pod, the last one applies.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -56,23 +55,22 @@ const simulateExample = `  # What if every pod exits with 42?
 
 // Options are the flags of the simulate verb.
 type Options struct {
-	genericiooptions.IOStreams
-	env       cmdutil.Env
+	cmdutil.Env
 	manifests cmdutil.ManifestFlags
 	color     cmdutil.ColorFlag
 	pods      []string
 	limit     time.Duration
-	output    string
+	output    cmdutil.DocumentFlag
 	full      bool
 
 	script sim.Script
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env}
+	o := &Options{Env: env}
 	cmd := &cobra.Command{
 		Use:               "simulate -f FILE",
-		Short:             "Try what becomes of a Job, without a cluster",
+		Short:             "Try out a Job without a cluster",
 		Long:              simulateLong,
 		Example:           simulateExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -84,23 +82,20 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.manifests.Add(cmd)
-	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as above; may be repeated.")
-	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time passes at most.")
-	flags.StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.manifests.AddTo(cmd)
+	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as described above; may be repeated.")
+	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
+	o.output.AddTo(cmd)
+	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
 	o.color.AddTo(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", cmdutil.CompleteWords("json", "yaml"))
 	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	switch o.output {
-	case "", "json", "yaml":
-	default:
-		return cmdutil.UnknownOutput(o.output, []string{"json", "yaml"})
+	if err := o.output.Validate(); err != nil {
+		return err
 	}
 	if o.limit <= 0 {
 		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
@@ -126,16 +121,16 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	options := explain.Options{}
-	if o.full || o.output != "" {
+	if o.full || o.output.IsSet() {
 		options.MaxPods = -1
 	}
 	report := analysis.Explain(facts, options)
 	report.Advice = nil // It is about pods that are nowhere.
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, report)
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, report)
 	}
-	fmt.Fprintf(o.ErrOut, "Simulated; no cluster was asked. Virtual time begins at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
-	return text.Explanation(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
+	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
 // read returns the one Job of the manifests, or that of a CronJob, as create would send it.
@@ -153,9 +148,9 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	case len(problems) > 0:
 		return nil, errors.Join(problems...)
 	case len(jobs) == 0:
-		return nil, o.manifests.Nothing()
+		return nil, o.manifests.NoJobsError()
 	case len(jobs) > 1:
-		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there are %d Jobs, and one can be simulated at a time", len(jobs)), "name a file with one")
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs, but only one can be simulated at a time", len(jobs)), "use a file with one Job")
 	}
 	if bad := create.PrepareOffline(jobs[0]); len(bad) > 0 {
 		return nil, errors.Join(bad...)
@@ -185,7 +180,7 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, er
 	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, o.script); err != nil {
-		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would refuse the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
 	if ctx.Err() != nil {

@@ -69,7 +69,7 @@ func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
-	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "no cluster was asked") {
+	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "without a cluster") {
 		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
 	}
 	if again := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.Out != got.Out {
@@ -84,19 +84,19 @@ func TestSimulateUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		{"-f " + job + " --pods exit=x", cmdutil.ExitUsage, "--pods=exit=x: exit=x: must be a number from 0 to 255"},
+		{"-f " + job + " --pods exit=x", cmdutil.ExitUsage, "--pods=exit=x: exit=x: must be a number between 0 and 255"},
 		{"-f " + job + " --pods exit=256", cmdutil.ExitUsage, "must be a number"},
-		{"-f " + job + " --pods attempt=0", cmdutil.ExitUsage, "must be a number from 1"},
+		{"-f " + job + " --pods attempt=0", cmdutil.ExitUsage, "must be a number between 1"},
 		{"-f " + job + " --pods index=3..5", cmdutil.ExitUsage, "index=3..5"},
-		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "less than 1000 indexes"},
-		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "leave index out"},
+		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "fewer than 1000 indexes"},
+		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "omit index"},
 		{"-f " + job + " --pods run=fast", cmdutil.ExitUsage, "must be a duration"},
-		{"-f " + job + " --pods colour=red", cmdutil.ExitUsage, "is not known; use index"},
+		{"-f " + job + " --pods colour=red", cmdutil.ExitUsage, "unknown; use index"},
 		{"-f " + job + " --limit 0s", cmdutil.ExitUsage, "--limit"},
 		{"-f " + job + " -o table", cmdutil.ExitUsage, "unknown output format"},
 		{"", cmdutil.ExitUsage, "name a file"},
 		{"-f gone.yaml", cmdutil.ExitError, "gone.yaml"},
-		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", cmdutil.ExitError, "there are 2 Jobs"},
+		{"-f " + stories + "kep-4443-story-2-leave-it-or-restart-it.yaml", cmdutil.ExitError, "found 2 Jobs"},
 		{"-f ../lint/testdata/lint/many.yaml", cmdutil.ExitError, "../lint/testdata/lint/many.yaml:"},
 	} {
 		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)

@@ -1,6 +1,6 @@
 package status
 
-import "github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
+import "github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 
 // program is the command line that tests run.
 var program = clitest.ProgramOf(NewCommand)

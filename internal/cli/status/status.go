@@ -3,12 +3,9 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -18,32 +15,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
-const statusLong = `Show the state of Jobs, whoever runs them: one line each, or with the name of
-one Job a summary of it on one screen (a line of the table with -o wide).
+const statusLong = `Show the state of Jobs, no matter which controller runs them: one line for each,
+or a one-screen summary if you name a single Job (with -o wide, a table row).
 
-STATUS is kubectl's word for the Job's state. FailureTarget and
-SuccessCriteriaMet mean that the outcome is decided and that pods are still
-terminating (TERMINATING). DURATION ends when a Job is complete or failed.
-FAILED INDEXES is "-" when the Job does not track them; long lists are cut, see
---full.
+STATUS is the state as kubectl shows it. FailureTarget and SuccessCriteriaMet
+mean that the outcome is decided, but pods are still terminating (TERMINATING).
+DURATION stops when a Job completes or fails. FAILED INDEXES is "-" if the Job
+does not track them; long lists are truncated, see --full.
 
-With the name of one Job on a terminal the summary is an interactive view, see
-kubectl batchjob watch --help; --interactive=false and --full print it.
+On a terminal, the summary is an interactive view, see
+kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
-With --watch a row follows for every visible change, until Ctrl-C (exit code
-130). A Job that is gone shows its last row once, with STATUS Deleted; so does
-one that -l selects no longer.`
+With --watch, a row is printed for every visible change until Ctrl-C (exit code
+130). A deleted Job is printed once more, with STATUS Deleted; so is a Job that
+-l no longer matches.`
 
-const statusExample = `  # The Jobs of the current namespace
+const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status
 
-  # One Job: counts, limits, indexes, success criteria, back-off, problems
+  # One Job: counts, limits, indexes, success criteria, backoff, problems
   kubectl batchjob status train
 
   # Two Jobs, with reasons, images and index lists
   kubectl batchjob status train job/evaluate -o wide
 
-  # All Jobs of the cluster with a label
+  # All Jobs with a label, in all namespaces
   kubectl batchjob status -A -l team=ml
 
   # Follow one Job
@@ -56,10 +52,9 @@ const formatWide = "wide"
 
 // Options are the flags of the status verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env   cmdutil.Env
+	cmdutil.Env
 	kube  *genericclioptions.ConfigFlags
-	print *genericclioptions.PrintFlags
+	print *cmdutil.PrintFlags
 
 	cmdutil.JobChoice
 	watch       bool
@@ -74,7 +69,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), print: genericclioptions.NewPrintFlags("")}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		Short:             "Show the state of Jobs",
@@ -97,24 +92,16 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	o.AddChoice(flags, "The Jobs of all namespaces.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "After the current state, print every change until interrupted.")
-	flags.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the header line of the table.")
-	flags.BoolVar(&o.full, "full", false, "Do not cut long lists and tables.")
+	o.AddChoice(flags, "Jobs in all namespaces.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change until interrupted.")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
+	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
-	flags.StringVarP(o.print.OutputFormat, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(statusFormats(), ", ")))
-	o.print.OutputFlagSpecified = func() bool { return flags.Changed("output") }
-	o.print.JSONYamlPrintFlags.AddFlags(cmd)
-	o.print.TemplatePrinterFlags.AddFlags(cmd)
+	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
 	o.color.Complete(cmd)
-	cmdutil.MustCompleteFlag(cmd, "output", completeFormats)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
-}
-
-func statusFormats() []string {
-	return append([]string{formatWide}, jobprinter.ObjectFormats()...)
 }
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
@@ -134,34 +121,28 @@ func (o *Options) Complete(args []string) error {
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	return err
 }
 
 // summarizes says that the answer is the summary of one Job instead of a table: it was
 // named, and nothing was said about the form.
 func (o *Options) summarizes() bool {
-	return len(o.Names) == 1 && !o.watch && !o.noHeaders && *o.print.OutputFormat == "" && *o.print.TemplatePrinterFlags.TemplateArgument == ""
+	return len(o.Names) == 1 && !o.watch && !o.noHeaders && o.print.Format() == ""
 }
 
 func (o *Options) newPrinter() (jobprinter.Printer, error) {
-	switch format := *o.print.OutputFormat; {
-	case format == formatWide, format == "" && *o.print.TemplatePrinterFlags.TemplateArgument == "":
+	switch format := o.print.Format(); format {
+	case formatWide, "":
 		table := jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide}
-		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.env.Now)
+		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
 		printer.Follow = o.watch
 		return printer, nil
-	case format == "name":
+	case "name":
 		return &jobprinter.NamePrinter{Out: o.Out}, nil
 	}
-	printer, err := o.print.ToPrinter()
-	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, cmdutil.UnknownOutput(*o.print.OutputFormat, statusFormats())
-	}
-	if err != nil {
-		return nil, cmdutil.UsageErrorf("-o %s: %v", *o.print.OutputFormat, err)
-	}
-	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, nil
+	printer, err := o.print.Printer()
+	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, err
 }
 
 // Run prints the Jobs, and follows them with --watch.
@@ -170,7 +151,7 @@ func (o *Options) Run(ctx context.Context) error {
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
-		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)})
+		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
 	case o.summarizes():
 		return o.printSummary(ctx)
 	case len(o.Names) > 0:
@@ -196,7 +177,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return text.Summary(o.Out, report, o.color.DisplayOf(o.env, o.Out).TextOptions(o.env, o.full))
+	return text.Summary(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.
@@ -213,9 +194,4 @@ func (o *Options) reportNone() {
 		return
 	}
 	cmdutil.ReportNone(o.ErrOut, o.set)
-}
-
-// completeFormats completes the values of status -o.
-func completeFormats(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	return cmdutil.WithPrefix(statusFormats(), toComplete), cobra.ShellCompDirectiveNoFileComp
 }

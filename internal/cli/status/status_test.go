@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func TestStatusTables(t *testing.T) {
@@ -189,16 +189,5 @@ func TestStatusServerErrors(t *testing.T) {
 				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.Code, got.ErrOut, part)
 			}
 		}
-	}
-}
-
-func TestStatusShowsServerWarningsSafely(t *testing.T) {
-	var b strings.Builder
-	w := &cmdutil.WarningWriter{Out: &b, Seen: map[string]bool{}}
-	w.HandleWarningHeader(299, "-", "old\x1b[2J")
-	w.HandleWarningHeader(299, "-", "old\x1b[2J")
-	w.HandleWarningHeader(199, "-", "other")
-	if got := b.String(); got != "Warning: old\\x1b[2J\n" {
-		t.Errorf("%q", got)
 	}
 }

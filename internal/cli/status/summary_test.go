@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // CLI-01: one Job by name is a summary on one screen; anything else about the form, or

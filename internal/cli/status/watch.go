@@ -28,7 +28,7 @@ type shownJob struct {
 // names of which none exists.
 func (o *Options) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
-	watch := feed.Watch{Connection: o.env.NewLink(o.ErrOut).Open()}
+	watch := feed.Watch{Connection: o.NewLink(o.ErrOut).Open()}
 	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // watching starts status -w and waits until its watch is open.

@@ -2,7 +2,6 @@ package version
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -13,7 +12,7 @@ import (
 // Options are the flags of the version verb.
 type Options struct {
 	genericiooptions.IOStreams
-	output string
+	output cmdutil.DocumentFlag
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
@@ -21,7 +20,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Long:  "Print the version of this program, its Git commit, Go version and platform.\nThe cluster is not asked.",
+		Long:  "Print the version of this program, its Git commit, Go version and platform.\nIt does not contact a cluster.",
 		Example: `  # For a person
   kubectl batchjob version
 
@@ -30,39 +29,24 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Args:              cmdutil.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			if err := o.Validate(); err != nil {
+			if err := o.output.Validate(); err != nil {
 				return err
 			}
-			return o.Run(cmdutil.CurrentVersion())
+			return o.Run()
 		},
 	}
-	cmd.Flags().Bool("client", true, "Of this program only. It is always so, and there for those who are used to it.")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "Output format. One of: (json, yaml).")
-	cmdutil.MustCompleteFlag(cmd, "output", cobra.FixedCompletions(versionFormats(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().Bool("client", true, "Accepted as in kubectl version; only the version of this program is ever printed.")
+	o.output.AddTo(cmd)
 	return cmd
 }
 
-func versionFormats() []string { return []string{"json", "yaml"} }
-
-// Validate checks the flags.
-func (o *Options) Validate() error {
-	switch o.output {
-	case "", "json", "yaml":
-		return nil
+// Run prints the version.
+func (o *Options) Run() error {
+	info := cmdutil.CurrentVersion()
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, info)
 	}
-	return cmdutil.UnknownOutput(o.output, versionFormats())
-}
-
-// Run prints info.
-func (o *Options) Run(info cmdutil.VersionInfo) error {
-	if o.output != "" {
-		return cmdutil.WriteDocument(o.Out, o.output, info)
-	}
-	return writeVersion(o.Out, info)
-}
-
-func writeVersion(w io.Writer, info cmdutil.VersionInfo) error {
-	_, err := fmt.Fprintf(w, "Version:    %s\nGit commit: %s\nGo version: %s\nPlatform:   %s\n",
+	_, err := fmt.Fprintf(o.Out, "Version:    %s\nGit commit: %s\nGo version: %s\nPlatform:   %s\n",
 		info.Version, info.GitCommit, info.GoVersion, info.Platform)
 	return err
 }

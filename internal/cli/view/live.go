@@ -32,7 +32,7 @@ type Live struct {
 // OpenLive makes the clients. Warnings of the API server go to warnings; logLines is how many last lines of logs belong to
 // the evidence, 0 for none.
 func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
-	config, set, err := cmdutil.ClientOf(kube, choice, warnings)
+	config, set, err := cmdutil.NewJobSet(kube, choice, warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -48,14 +48,14 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // Watches are few, and opened one after the other.
-	jobs, err := cmdutil.JobsResource(config)
+	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
 		return nil, err
 	}
 	return live.NewSource(live.Config{
 		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
 		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
-		Explain: cmdutil.InOneLine, Guard: guarded,
+		Explain: cmdutil.ErrorLine, Guard: guarded,
 	}), nil
 }
 

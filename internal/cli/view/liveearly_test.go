@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func tellsOf(reason string) func(*snapshot.Snapshot) bool {

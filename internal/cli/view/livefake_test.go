@@ -23,11 +23,11 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // liveClock is a clock that a test moves, and the timers that wait for it.
@@ -251,7 +251,7 @@ func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string)
 	env := clitest.NewEnv()
 	env.Now, env.Ticker = clock.read, clock.ticker
 	config := &rest.Config{Host: api.api.URL()}
-	jobs, err := cmdutil.JobsResource(config)
+	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}

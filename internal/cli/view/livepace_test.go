@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Issue 6: a thousand changes at once are one Snapshot; a finished Job is not explained again, one that runs is each

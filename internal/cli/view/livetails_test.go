@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Issue 6.4: a log that could not be read for the evidence is read later, once; one that is gone is not asked for again.

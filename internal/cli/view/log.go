@@ -113,7 +113,7 @@ func (l *liveLog) choose() (logs.Source, bool) {
 	}
 	pod := l.book
 	if pod == nil {
-		l.tell("the pod is gone, and its log with it", true)
+		l.tell("the pod is gone, along with its log", true)
 		return logs.Source{}, false
 	}
 	if name := cmp.Or(l.target.Container, pod.DefaultContainer); name != l.container {
@@ -128,7 +128,7 @@ func (l *liveLog) choose() (logs.Source, bool) {
 	case !container.HasLog:
 		l.tell("the container has not started", container.Ended)
 	case l.target.Previous && !container.Restarted:
-		l.tell("the container was not restarted: there is no run before this one", container.Ended)
+		l.tell("the container was not restarted, so it has no previous log", container.Ended)
 	default:
 		l.tell("", false)
 		l.again = true
@@ -197,11 +197,11 @@ func (l *liveLog) connection(failure error) {
 		l.tell("", false)
 		return
 	}
-	what := "the connection is lost"
+	what := "lost connection"
 	if len(l.lines) == 0 {
-		what = "the log cannot be read"
+		what = "cannot read the log"
 	}
-	l.tell(what+", trying again: "+cmdutil.LogError(failure), false)
+	l.tell(what+", retrying: "+cmdutil.LogErrorLine(failure), false)
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.

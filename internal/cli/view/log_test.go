@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func logText(s *snapshot.Snapshot) string {
@@ -53,7 +53,7 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 		api.pods.Refuse["train-a"] = &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "try again"}
 	})
 	api.pods.Cut()
-	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "the connection is lost") })
+	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "lost connection") })
 	if lost.Ended || s.latest().Link.StaleSince != nil {
 		t.Errorf("%+v", lost)
 	}
@@ -86,10 +86,10 @@ func TestMissingLogHasItsReason(t *testing.T) {
 		s.untilLog(want, func(l *snapshot.Log) bool { return l.Why == want && l.Ended == ended && l.Target == target })
 	}
 	why("train-a", snapshot.LogTarget{Container: "absent"}, `the pod has no container "absent"`, true)
-	why("train-gone", snapshot.LogTarget{}, "the pod is gone, and its log with it", true)
+	why("train-gone", snapshot.LogTarget{}, "the pod is gone, along with its log", true)
 	why("train-lost", snapshot.LogTarget{}, "the log of pod train-lost could not be read: it is gone", true)
-	why("train-lost", snapshot.LogTarget{Previous: true}, "the container was not restarted: there is no run before this one", true)
-	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not respond", false)
+	why("train-lost", snapshot.LogTarget{Previous: true}, "the container was not restarted, so it has no previous log", true)
+	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not answer", false)
 	why("train-a", snapshot.LogTarget{}, "the container has not started: ImagePullBackOff: no such image", false)
 	api.pods.Write("train-a/main", "at last")
 	api.pods.Put(clitest.RunningPod("a", 1, 1))

@@ -14,7 +14,7 @@ func guarded(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				err = cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("the live view has crashed: %v (%s)", r, callers()), "this is a bug, please report it")
+				err = cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("the live view crashed: %v (%s)", r, callers()), "this is a bug, please report it")
 			}
 		}()
 		return f()

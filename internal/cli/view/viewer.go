@@ -32,7 +32,7 @@ type InteractiveFlag struct {
 }
 
 func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view when input and output are a terminal; --interactive=false prints.")
+	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false prints instead.")
 }
 
 // Possible says that there is a terminal to be interactive on.
@@ -54,8 +54,7 @@ const (
 
 // Viewer runs the interactive view on a terminal.
 type Viewer struct {
-	genericiooptions.IOStreams
-	Env     cmdutil.Env
+	cmdutil.Env
 	Display cmdutil.Display
 }
 
@@ -64,10 +63,10 @@ type Viewer struct {
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Env.Now().Location()
+	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Now().Location()
 	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
 	if o.Now == nil {
-		o.Now = v.Env.Now
+		o.Now = v.Now
 	}
 	model := tui.New(o)
 	environ := v.environ()
@@ -80,7 +79,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	_, err := program.Run()
 	fmt.Fprint(v.Out, popTitle)
 	if errors.Is(err, tea.ErrProgramPanic) {
-		return cmdutil.NewUserError(cmdutil.KindOther, err, "the interactive view has crashed; this is a bug, please report it with what is above", "until then use --interactive=false")
+		return cmdutil.NewUserError(cmdutil.KindOther, err, "the interactive view crashed; this is a bug, please report it with the output above", "use --interactive=false in the meantime")
 	}
 	v.leave(model.LastPicture(), environ)
 	switch {
@@ -146,7 +145,7 @@ func (e explained) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, e
 func CreateFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("%s exists already", name)
+		return nil, fmt.Errorf("%s already exists", name)
 	}
 	return file, err
 }

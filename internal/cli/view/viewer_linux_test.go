@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // viewVariable makes the test binary show a view in place of running tests.
@@ -61,7 +61,9 @@ func TestMain(m *testing.M) {
 func showFaulty(name string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	v := Viewer{IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Env: clitest.NewEnv(), Display: cmdutil.Display{Terminal: true, Color: true, Width: 80}}
+	env := clitest.NewEnv()
+	env.IOStreams = genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	v := Viewer{Env: env, Display: cmdutil.Display{Terminal: true, Color: true, Width: 80}}
 	now := make(chan os.Signal, 1)
 	signal.Notify(now, syscall.SIGUSR1)
 	o := tui.Options{Source: &faulty{name, now}, What: "a test"}
@@ -119,8 +121,8 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 		code int
 		last string // on the terminal once the alternate screen is left
 	}{
-		{"panic in the view", cmdutil.ExitError, "error: the interactive view has crashed"},
-		{"panic in a source", cmdutil.ExitError, "error: the interactive view has crashed"},
+		{"panic in the view", cmdutil.ExitError, "error: the interactive view crashed"},
+		{"panic in a source", cmdutil.ExitError, "error: the interactive view crashed"},
 		{"context", cmdutil.ExitInterrupted, "the-job"},
 		{"end", cmdutil.ExitDone, "the-job"},
 	} {

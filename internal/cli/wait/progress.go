@@ -138,7 +138,7 @@ func (p *waitProgress) elapsed(job *batchv1.Job) string {
 	if job.Status.StartTime.IsZero() {
 		return ""
 	}
-	return ", " + jobprinter.Duration(jobprinter.Row{Job: job, Now: p.now()})
+	return ", " + jobprinter.Row{Job: job, Now: p.now()}.Duration()
 }
 
 // state is the name and the state, without what passes with time.
@@ -154,7 +154,7 @@ func (p *waitProgress) state(job *batchv1.Job) string {
 // progressCell says how far a Job is that has not ended, from the counts of status.
 func progressCell(v jobprinter.Row) string {
 	status := v.Job.Status
-	parts := []string{jobprinter.CompletionsCell(v) + " done"}
+	parts := []string{v.Completions() + " done"}
 	if status.Active > 0 {
 		parts = append(parts, fmt.Sprintf("%d active", status.Active))
 	}
@@ -170,7 +170,7 @@ func progressCell(v jobprinter.Row) string {
 	case status.Terminating != nil && *status.Terminating > 0:
 		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
 	case analysis.IsNeglected(v.Job, v.Now):
-		parts = append(parts, "managed by "+jobprinter.ManagedBy(v))
+		parts = append(parts, "managed by "+v.ManagedBy())
 	}
 	return strings.Join(parts, ", ")
 }
@@ -178,11 +178,11 @@ func progressCell(v jobprinter.Row) string {
 func awaitedPods(terminating *int32) string {
 	switch {
 	case terminating == nil:
-		return "waits for terminating pods"
+		return "waiting for terminating pods"
 	case *terminating == 0:
-		return "about to end"
+		return "about to finish"
 	case *terminating == 1:
-		return "waits for 1 terminating pod"
+		return "waiting for 1 terminating pod"
 	}
-	return fmt.Sprintf("waits for %d terminating pods", *terminating)
+	return fmt.Sprintf("waiting for %d terminating pods", *terminating)
 }

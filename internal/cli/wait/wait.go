@@ -11,31 +11,29 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-const waitLong = `Wait until Jobs are complete or failed, whoever runs them.
+const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
 
-The Jobs are those named, or those that -l selects when the command starts; Jobs
-that come later are not waited for. A line on stdout says how each of them
-ended, at the time it does; progress is on stderr. A Job whose outcome is
-decided while pods are still terminating (FailureTarget, SuccessCriteriaMet) has
-not ended yet.
+The Jobs are those you name, or those that -l matches when the command starts;
+Jobs created later are ignored. When a Job finishes, a line on stdout reports
+the result; progress goes to stderr. A Job whose outcome is decided while pods
+are still terminating (FailureTarget, SuccessCriteriaMet) has not finished yet.
 
---for says what to wait for, and when to give up:
-  finished  (default) all Jobs have ended; exit code 3 when any has failed
-  complete  all Jobs are complete; ends with 3 as soon as one has failed
-  failed    all Jobs have failed; ends with 1 as soon as one is complete
+--for sets what to wait for, and when to give up:
+  finished  (default) all Jobs have finished; exit code 3 if any has failed
+  complete  all Jobs are complete; exit code 3 as soon as one has failed
+  failed    all Jobs have failed; exit code 1 as soon as one is complete
 
-A Job that is not there at the start, or is deleted before it has ended, is an
-error (exit code 1), also when another Job of the same name takes its place. A
-lost connection to the API server is not: the command goes on when it is back.
+It is an error (exit code 1) if a Job does not exist at the start, or is deleted
+before it finishes, even if another Job of the same name replaces it. A lost
+connection to the API server is not an error: the command resumes when it can.
 
---timeout=0 looks once. Without --timeout, or with a negative one, there is no
+--timeout=0 checks once. By default, or with a negative timeout, there is no
 limit.
 
 Exit codes:
@@ -46,16 +44,16 @@ Exit codes:
   124  timeout
   130  interrupted (Ctrl-C)`
 
-const waitExample = `  # Wait for a Job, for as long as it takes; exit code 3 when it fails
+const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it fails
   kubectl batchjob wait train
 
-  # Two Jobs, at most an hour; give up as soon as one of them fails
+  # Wait for two Jobs for at most an hour; give up as soon as one fails
   kubectl batchjob wait train job/evaluate --for=complete --timeout=1h
 
   # All Jobs of a team, in all namespaces
   kubectl batchjob wait -A -l team=ml
 
-  # In a script: 0 when it is complete, 3 failed, 124 not finished yet
+  # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
 
 // waitGoal is a value of --for.
@@ -79,8 +77,7 @@ var errWaitTimeout = errors.New("timed out")
 
 // Options are the flags of the wait verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env  cmdutil.Env
+	cmdutil.Env
 	kube *genericclioptions.ConfigFlags
 
 	cmdutil.JobChoice
@@ -95,10 +92,10 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
-		Short:             "Wait until Jobs have finished",
+		Short:             "Wait until Jobs finish",
 		Long:              waitLong,
 		Example:           waitExample,
 		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
@@ -114,14 +111,12 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.AddChoice(flags, "The Jobs of all namespaces; needs -l.")
+	o.AddChoice(flags, "Jobs in all namespaces; requires -l.")
 	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
-	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 looks once; no limit when it is not given or negative.")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "No progress on stderr; how each Job ended is still printed.")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
 	o.kube.AddFlags(flags)
-	cmdutil.MustCompleteFlag(cmd, "for", func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return cmdutil.WithPrefix(waitGoals(), toComplete), cobra.ShellCompDirectiveNoFileComp
-	})
+	cmdutil.MustCompleteFlag(cmd, "for", cmdutil.CompleteWords(waitGoals()...))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
@@ -139,7 +134,7 @@ func (o *Options) Validate(args []string) error {
 	case goalFinished, goalComplete, goalFailed:
 		return nil
 	}
-	return cmdutil.UsageErrorf("--for=%s: allowed are: %s", o.goal, strings.Join(waitGoals(), ", "))
+	return cmdutil.UsageErrorf("--for=%s: must be one of: %s", o.goal, strings.Join(waitGoals(), ", "))
 }
 
 // Complete makes the names and the client.
@@ -148,7 +143,7 @@ func (o *Options) Complete(args []string) error {
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
-	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.env)
+	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	return err
 }
 
@@ -169,10 +164,10 @@ func (o *Options) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if o.limited && o.timeout > 0 {
-		defer o.env.After(o.timeout, func() { cancel(errWaitTimeout) })()
+		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
 	progress := &waitProgress{
-		out: o.ErrOut, width: func() int { return o.env.WidthOf(o.ErrOut) }, now: o.env.Now,
+		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) }, now: o.Now,
 		namespaces: o.AllNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
@@ -190,13 +185,13 @@ func (o *Options) Run(ctx context.Context) error {
 
 // startTicking draws the progress again every second, until the returned function is called.
 func (o *Options) startTicking(progress *waitProgress) (stop func()) {
-	if o.quiet || o.env.WidthOf(o.ErrOut) == 0 {
+	if o.quiet || o.TerminalWidth(o.ErrOut) == 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var ticking sync.WaitGroup
 	ticking.Go(func() {
-		for o.env.Timing().Pause(ctx, progressPeriod, nil) == nil {
+		for o.Timing().Pause(ctx, progressPeriod, nil) == nil {
 			progress.tick()
 		}
 	})

@@ -12,9 +12,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
@@ -42,14 +42,14 @@ func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
 		{"job good", cmdutil.ExitDone, good, ""},
 		{"good fine --for=complete", cmdutil.ExitDone, "job.batch/fine Complete in 32s\n" + good, ""},
 		{"good bad --for=complete", cmdutil.ExitJobFailed, bad + good, ""},
-		{"bad running --for=complete -q", cmdutil.ExitJobFailed, bad, "Not waiting for 1 more, because not all can be complete any more: job.batch/bad has failed.\n"},
+		{"bad running --for=complete -q", cmdutil.ExitJobFailed, bad, "Not waiting for 1 more: job.batch/bad has failed, so not all can complete.\n"},
 		{"bad worse --for=failed", cmdutil.ExitDone, bad + strings.Replace(bad, "bad", "worse", 1), ""},
-		{"bad running good --for=failed -q", cmdutil.ExitError, bad + good, "error: cannot fail any more, as it is complete: job.batch/good\n"},
-		{"good absent", cmdutil.ExitError, "", "error: job \"absent\" not found in namespace \"ns1\"; see what is there with: kubectl get jobs.batch -n ns1\n"},
-		{"-l app=nothing", cmdutil.ExitError, "", "error: no Job with labels app=nothing in namespace \"ns1\"\n"},
+		{"bad running good --for=failed -q", cmdutil.ExitError, bad + good, "error: cannot fail because it is already complete: job.batch/good\n"},
+		{"good absent", cmdutil.ExitError, "", "error: job \"absent\" not found in namespace \"ns1\"; list what exists with: kubectl get jobs.batch -n ns1\n"},
+		{"-l app=nothing", cmdutil.ExitError, "", "error: no Job matches -l app=nothing in namespace \"ns1\"\n"},
 		{"-l app=good", cmdutil.ExitDone, good, ""},
 		{"-l app=good -A", cmdutil.ExitDone, "job.batch/good -n ns1 Complete in 32s\n", ""},
-		{"good bad running --timeout=0 -q", cmdutil.ExitTimeout, bad + good, "error: not yet: job.batch/running Running, 3/10 done\n"},
+		{"good bad running --timeout=0 -q", cmdutil.ExitTimeout, bad + good, "error: not finished yet: job.batch/running Running, 3/10 done\n"},
 		{"good --timeout=0", cmdutil.ExitDone, good, ""},
 	} {
 		got := program.Run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
@@ -74,15 +74,15 @@ func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
 		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "job.batch/a Failed: PodFailurePolicy_OOM"},
 		{"all are waited for", "a b", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "job.batch/b Complete"},
 		{"complete gives up", "a b --for=complete", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "Not waiting for 1 more"},
-		{"failed gives up", "a b --for=failed", func(api *clitest.API) { api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitError, "error: cannot fail any more, as it is complete: job.batch/b\n"},
-		{"deleted", "a b", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it had ended\n"},
+		{"failed gives up", "a b --for=failed", func(api *clitest.API) { api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitError, "error: cannot fail because it is already complete: job.batch/b\n"},
+		{"deleted", "a b", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it finished\n"},
 		{"deleted as it ended", "a", func(api *clitest.API) { api.Remove(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "job.batch/a Complete"},
 		{"deleted after it ended", "a b", func(api *clitest.API) {
 			api.Put(clitest.CompleteJob("a"))
 			api.Remove(clitest.CompleteJob("a"))
 			api.Put(clitest.CompleteJob("b"))
 		}, cmdutil.ExitDone, "job.batch/b Complete"},
-		{"recreated", "a", func(api *clitest.API) { api.Put(other) }, cmdutil.ExitError, "error: job.batch/a was deleted before it had ended, and another was created\n"},
+		{"recreated", "a", func(api *clitest.API) { api.Put(other) }, cmdutil.ExitError, "error: job.batch/a was deleted before it finished, and another was created\n"},
 		{"unselected", "-l app=a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "or its labels were changed"},
 		{"late ones do not count", "-l app=a", func(api *clitest.API) {
 			late := clitest.WithCondition(clitest.SimpleJob("ns1", "late", 0), "Failed", "x", "y")
@@ -123,7 +123,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	want := "a  Running  1/10 done, 5m\n" +
-		"a  FailureTarget  1/10 done, 2 active, 3 failed, failing: BackoffLimitExceeded, waits for 2 terminating pods, 5m\n"
+		"a  FailureTarget  1/10 done, 2 active, 3 failed, failing: BackoffLimitExceeded, waiting for 2 terminating pods, 5m\n"
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
@@ -183,18 +183,18 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	api.Stop()
 	clitest.WaitFor(t, func() bool {
 		lines := strings.Split(screen(s.ErrOut.String()), "\n")
-		return len(lines) == 2 && strings.HasPrefix(lines[0], "The connection to the API server is lost") && strings.HasPrefix(lines[1], "1 of 2")
+		return len(lines) == 2 && strings.HasPrefix(lines[0], "Lost connection to the API server") && strings.HasPrefix(lines[1], "1 of 2")
 	}, func() string { return screen(s.ErrOut.String()) })
 	api.Put(clitest.CompleteJob("bee"))
 	api.Start(api.Address)
 	if code := s.End(); code != cmdutil.ExitJobFailed {
 		t.Errorf("exit %d", code)
 	}
-	if last := screen(s.ErrOut.String()); !strings.HasSuffix(last, "is back.\n") {
+	if last := screen(s.ErrOut.String()); !strings.HasSuffix(last, "Reconnected to the API server.\n") {
 		t.Errorf("the line is left behind:\n%q", last)
 	}
 	for _, written := range strings.FieldsFunc(s.ErrOut.String(), func(r rune) bool { return r == '\r' || r == '\n' }) {
-		if len(written) >= 62 && !strings.HasPrefix(written, "The connection") {
+		if len(written) >= 62 && !strings.HasPrefix(written, "Lost connection") {
 			t.Errorf("wider than the terminal: %q", written)
 		}
 	}
@@ -207,7 +207,7 @@ func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 	for name, disturb := range map[string]func(t *testing.T, api *clitest.API, s *clitest.Session){
 		"restart": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
 			api.Stop()
-			s.WaitErr("is lost")
+			s.WaitErr("Lost connection")
 			api.Put(clitest.CompleteJob("a"))
 			api.Start(api.Address)
 		},
@@ -216,7 +216,7 @@ func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 				return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
 			})
 			api.DropWatches()
-			s.WaitErr("is lost")
+			s.WaitErr("Lost connection")
 			api.Put(clitest.CompleteJob("a"))
 			api.Expire()
 			api.SetRefuse(nil)
@@ -231,21 +231,21 @@ func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 				return &clitest.Status{Code: 429, Reason: "TooManyRequests", Message: "slow down"}
 			})
 			api.DropWatches()
-			s.WaitErr("is lost")
+			s.WaitErr("Lost connection")
 			api.SetRefuse(nil)
 			clitest.WaitFor(t, func() bool { return api.Opened() > 1 }, func() string { return "no second watch" })
 			api.Put(clitest.CompleteJob("a"))
 		},
 		"deleted meanwhile": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
 			api.Stop()
-			s.WaitErr("is lost")
+			s.WaitErr("Lost connection")
 			api.Remove(clitest.SimpleJob("ns1", "a", 1))
 			api.Expire()
 			api.Start(api.Address)
 		},
 		"deleted and created anew meanwhile": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
 			api.Stop()
-			s.WaitErr("is lost")
+			s.WaitErr("Lost connection")
 			other := clitest.CompleteJob("a")
 			other.SetUID("another")
 			api.Remove(clitest.CompleteJob("a"))
@@ -324,7 +324,7 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 		jobs = append(jobs, job)
 	}
 	got := program.Run(t, clitest.NewAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
-	if got.Code != cmdutil.ExitTimeout || strings.Count(got.ErrOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.ErrOut, "error: not yet: 3 more\n") {
+	if got.Code != cmdutil.ExitTimeout || strings.Count(got.ErrOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.ErrOut, "error: not finished yet: 3 more\n") {
 		t.Errorf("exit %d, stderr:\n%s", got.Code, got.ErrOut)
 	}
 }
@@ -363,7 +363,7 @@ func TestProgressCell(t *testing.T) {
 	}
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}}
 	job.Status.Terminating = n(1)
-	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, waits for 1 terminating pod" {
+	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, waiting for 1 terminating pod" {
 		t.Error(got)
 	}
 }

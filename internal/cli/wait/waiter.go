@@ -43,7 +43,7 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	watch := feed.Watch{Connection: o.env.NewLink(w.progress).Open()}
+	watch := feed.Watch{Connection: o.NewLink(w.progress).Open()}
 	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *waiter) run(ctx context.Context) error {
 		return errors.Join(missing...)
 	}
 	if len(first) == 0 {
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no Job with labels %s %s", o.Selector, o.set.Call("list", "").Where()), "")
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no Job matches -l %s %s", o.Selector, o.set.Call("list", "").Where()), "")
 	}
 	w.byKey = map[snapshot.JobKey]*waitedJob{}
 	for _, object := range first {
@@ -126,7 +126,8 @@ func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) 
 
 func (w *waiter) endLine(waited *waitedJob) string {
 	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
-	if took := jobprinter.Duration(jobprinter.Row{Job: waited.job, Now: w.options.env.Now()}); waited.end == feed.Complete && took != jobprinter.None {
+	took := jobprinter.Row{Job: waited.job, Now: w.options.Now()}.Duration()
+	if waited.end == feed.Complete && took != jobprinter.None {
 		line += " in " + took
 	}
 	return line
@@ -160,11 +161,11 @@ func (w *waiter) tally() tally {
 		case feed.Failed:
 			t.failed = append(t.failed, label)
 		case feed.Replaced:
-			t.lost = append(t.lost, label+" was deleted before it had ended, and another was created")
+			t.lost = append(t.lost, label+" was deleted before it finished, and another was created")
 		case feed.Deleted:
-			how := " was deleted before it had ended"
+			how := " was deleted before it finished"
 			if w.options.Selector != "" {
-				how = " was deleted, or its labels were changed, before it had ended"
+				how = " was deleted or its labels were changed before it finished"
 			}
 			t.lost = append(t.lost, label+how)
 		default:
@@ -183,7 +184,7 @@ func (w *waiter) settle(t tally) error {
 	case len(t.lost) > 0:
 		w.result = cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(t.lost, "; "), "")
 	case goal == goalFailed && len(t.complete) > 0:
-		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot fail any more, as it is complete: "+strings.Join(t.complete, ", "), "")
+		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot fail because it is already complete: "+strings.Join(t.complete, ", "), "")
 	case goal == goalComplete && len(t.failed) > 0:
 		w.giveUp(t)
 		w.result = cmdutil.JobFailed(t.failed)
@@ -198,7 +199,7 @@ func (w *waiter) settle(t tally) error {
 // giveUp says that the end of other Jobs is not awaited.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more, because not all can be complete any more: %s has failed.\n", n, sanitize.Line(t.failed[0]))
+		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can complete.\n", n, sanitize.Line(t.failed[0]))
 	}
 }
 
@@ -206,7 +207,7 @@ func (w *waiter) giveUp(t tally) {
 func (w *waiter) timeoutError() error {
 	what := fmt.Sprintf("timed out after %s", w.options.timeout)
 	if w.options.timeout == 0 {
-		what = "not yet"
+		what = "not finished yet"
 	}
 	lineOf := func(text string) error {
 		return cmdutil.NewUserError(cmdutil.KindTimeout, errWaitTimeout, what+": "+text, "")
@@ -217,7 +218,7 @@ func (w *waiter) timeoutError() error {
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.env.Now()})
+		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.Now()})
 		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {

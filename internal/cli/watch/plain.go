@@ -89,10 +89,10 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 	}
 	v.stale = stale
 	if stale {
-		fmt.Fprintf(v.errOut, "%s  The connection to the API server is lost, trying again: %s\n", v.clock(s.Time), sanitize.Line(s.Link.Why))
+		fmt.Fprintf(v.errOut, "%s  Lost connection to the API server, retrying: %s\n", v.clock(s.Time), sanitize.Line(s.Link.Why))
 		return
 	}
-	fmt.Fprintf(v.errOut, "%s  The connection to the API server is back.\n", v.clock(s.Time))
+	fmt.Fprintf(v.errOut, "%s  Reconnected to the API server.\n", v.clock(s.Time))
 }
 
 // list tells of each Job that has changed, and of those that are gone.
@@ -198,7 +198,7 @@ func doneOf(o *explain.Outline) string {
 	case o.Completions != nil:
 		return fmt.Sprintf("%d of %d done", o.Succeeded, *o.Completions)
 	case o.Parallelism != nil && *o.Parallelism > 1:
-		return fmt.Sprintf("%d done, a work queue of %d", o.Succeeded, *o.Parallelism)
+		return fmt.Sprintf("%d done, work queue of %d", o.Succeeded, *o.Parallelism)
 	}
 	return fmt.Sprintf("%d of 1 done", o.Succeeded)
 }

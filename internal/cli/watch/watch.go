@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
@@ -16,50 +15,50 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-const watchLong = `Watch Jobs live, whoever runs them.
+const watchLong = `Watch Jobs live, no matter which controller runs them.
 
-On a terminal this is an interactive view: a list of Jobs, or one Job with the
-map of its indexes, success criteria, failure policy, limits, back-off clocks,
-terminating pods, causes and what happened when; its pods with their logs; and
-its explanation. Press ? for the keys of each screen. It reads and never writes,
-and goes on by itself when the connection to the API server was lost.
+On a terminal, this is an interactive view: a list of Jobs, or one Job with its
+index map, success criteria, failure policy, limits, backoff, terminating pods,
+causes and timeline; its pods and their logs; and its explanation. Press ? for
+the keys of each screen. The view never writes to the cluster, and reconnects
+automatically when the connection to the API server is lost.
 
-Without a terminal, or with --plain, a line tells each change: for CI logs and
-screen readers.
+Without a terminal, or with --plain, it prints a line for each change, for CI
+logs and screen readers.
 
-With --exit-status the command ends as soon as all Jobs have: with 0 if they are
-complete, with 3 if one has failed. Where there are none yet, it waits for them.
+With --exit-status, the command exits when all Jobs have finished: with 0 if all
+are complete, or with 3 if any has failed. If there are no Jobs yet, it waits
+for them.
 
---record writes what was shown to a file, --replay plays such a file without a
-cluster. Both hold what the API server said, logs included.
+--record writes what is shown to a file, and --replay plays such a file without
+a cluster. The file contains what the API server sent, including logs.
 
 Exit codes:
   0    done; with --exit-status: all Jobs are complete
-  1    error; with --exit-status also a Job that was deleted before it had ended
+  1    error; with --exit-status also if a Job was deleted before it finished
   2    wrong usage
   3    with --exit-status: a Job has failed
-  130  interrupted (Ctrl-C); with --exit-status also left before the end`
+  130  interrupted (Ctrl-C); with --exit-status also if you quit before the end`
 
-const watchExample = `  # The Jobs of the current namespace, live
+const watchExample = `  # The Jobs in the current namespace, live
   kubectl batchjob watch
 
-  # One Job: index map, rules, limits, clocks
+  # One Job: index map, rules, limits, timers
   kubectl batchjob watch train
 
-  # All Jobs of the cluster with a label
+  # All Jobs with a label, in all namespaces
   kubectl batchjob watch -A -l team=ml
 
-  # In CI: a line for each change, and the Job's fate as the exit code
+  # In CI: a line for each change, and the Job's result as the exit code
   kubectl batchjob watch train --plain --exit-status
 
-  # Record what is seen for a bug report, and play it ten times as fast
+  # Record a session for a bug report, and replay it ten times as fast
   kubectl batchjob watch train --record train.jsonl
   kubectl batchjob watch --replay train.jsonl --speed 10`
 
 // Options are the flags of the watch verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
-	env         cmdutil.Env
+	cmdutil.Env
 	kube        *genericclioptions.ConfigFlags
 	color       cmdutil.ColorFlag
 	interactive view.InteractiveFlag
@@ -77,7 +76,7 @@ type Options struct {
 }
 
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
 		Use:               "watch [NAME | job/NAME ...]",
 		Short:             "Watch Jobs live, in an interactive view",
@@ -93,12 +92,12 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.AddChoice(flags, "The Jobs of all namespaces.")
-	flags.BoolVar(&o.exitStatus, "exit-status", false, "End when all Jobs have ended, with exit code 3 if one has failed.")
-	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without an interactive view.")
-	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as lines of JSON.")
-	flags.StringVar(&o.replay, "replay", "", "Play a file that --record wrote; needs no cluster.")
-	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 does not wait.")
+	o.AddChoice(flags, "Jobs in all namespaces.")
+	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit when all Jobs have finished, with exit code 3 if one has failed.")
+	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change instead of the interactive view.")
+	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as JSON lines.")
+	flags.StringVar(&o.replay, "replay", "", "Play a file written by --record; needs no cluster.")
+	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 for no delays.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
@@ -128,13 +127,13 @@ func (o *Options) validateReplay(args []string) error {
 	}
 	switch {
 	case len(args) > 0 || o.ExcludesNames():
-		return cmdutil.UsageErrorf("--replay shows the Jobs that were recorded: leave out names, -A and -l")
+		return cmdutil.UsageErrorf("--replay shows the recorded Jobs; omit names, -A and -l")
 	case o.record != "":
-		return cmdutil.UsageErrorf("--record and --replay exclude each other")
+		return cmdutil.UsageErrorf("--record and --replay cannot be used together")
 	case o.exitStatus:
-		return cmdutil.UsageErrorf("--exit-status is for Jobs of a cluster, not for --replay")
+		return cmdutil.UsageErrorf("--exit-status and --replay cannot be used together")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
-		return cmdutil.UsageErrorf("--speed=%g: must be from 0 to 1000000", o.speed)
+		return cmdutil.UsageErrorf("--speed=%g: must be between 0 and 1000000", o.speed)
 	}
 	return nil
 }
@@ -142,9 +141,9 @@ func (o *Options) validateReplay(args []string) error {
 func (o *Options) validateNoReplay() error {
 	switch {
 	case o.replayGiven:
-		return cmdutil.UsageErrorf("--replay: name a file")
+		return cmdutil.UsageErrorf("--replay requires a file name")
 	case o.speedGiven:
-		return cmdutil.UsageErrorf("--speed is for --replay")
+		return cmdutil.UsageErrorf("--speed requires --replay")
 	}
 	return nil
 }
@@ -162,7 +161,7 @@ func (o *Options) Run(ctx context.Context) error {
 		warnings = o.held
 		defer o.held.Release(o.ErrOut)
 	}
-	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.env)
+	live, err := view.OpenLive(view.DefaultLogLines, o.kube, o.JobChoice, warnings, o.Env)
 	if err != nil {
 		return err
 	}
@@ -191,7 +190,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 	end := &watchedEnd{names: o.Names, label: live.Label}
 	var err error
 	if o.isPlain() {
-		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.env.Now, namespaces: o.AllNamespaces, job: live.Single()}
+		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
 		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.What()}
@@ -201,7 +200,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		if o.exitStatus {
 			options.EndWhen = end.observe
 		}
-		v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+		v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
 		err = v.Show(ctx, options)
 	}
 	if err != nil || !o.exitStatus {
@@ -217,7 +216,7 @@ func (o *Options) play(ctx context.Context) error {
 		return fileError("--replay", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.env}, o.speed)
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.Env}, o.speed)
 	if err != nil {
 		return fileError("--replay "+o.replay, err)
 	}
@@ -229,7 +228,7 @@ func (o *Options) play(ctx context.Context) error {
 	if first := player.First(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
-	v := view.Viewer{IOStreams: o.IOStreams, Env: o.env, Display: o.color.DisplayOf(o.env, o.Out)}
+	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
 	return v.Show(ctx, options)
 }
 

@@ -12,10 +12,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Issue 6: bad flags are usage errors that say what to do.
@@ -23,14 +23,14 @@ func TestWatchUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"a -A":                        "by name across all namespaces",
 		"a -l x=y":                    "name cannot be provided when a selector",
-		"--replay f a":                "leave out names",
-		"--replay f -A":               "leave out names",
-		"--replay f -l x=y":           "leave out names",
-		"--replay f --record g":       "exclude each other",
-		"--replay f --exit-status":    "--exit-status is for Jobs of a cluster",
-		"--speed 2":                   "--speed is for --replay",
-		"--replay f --speed=-1":       "must be from 0",
-		"--color blue":                "unknown --color",
+		"--replay f a":                "omit names",
+		"--replay f -A":               "omit names",
+		"--replay f -l x=y":           "omit names",
+		"--replay f --record g":       "cannot be used together",
+		"--replay f --exit-status":    "--exit-status and --replay cannot be used together",
+		"--speed 2":                   "--speed requires --replay",
+		"--replay f --speed=-1":       "must be between 0",
+		"--color blue":                "--color=blue: must be one of: ",
 		"pod/a":                       "is not a Job",
 		"--replay f --speed nonsense": "invalid argument",
 		"--interactive=perhaps":       "invalid argument",
@@ -91,7 +91,7 @@ func TestWatchExitStatus(t *testing.T) {
 		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
 		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
 		{"all end, one failed", "", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "b  Complete"},
-		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it was seen to end"},
+		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it was seen to finish"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3))
@@ -135,7 +135,7 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	if got.Code != cmdutil.ExitDone || untimed(got.Out) != untimed(want) {
 		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.Code, got.Out, got.ErrOut, want)
 	}
-	if got := program.Run(t, api, "watch", "--record", file); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "exists already") {
+	if got := program.Run(t, api, "watch", "--record", file); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "already exists") {
 		t.Errorf("recorded over another: exit %d, %q", got.Code, got.ErrOut)
 	}
 	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
@@ -217,8 +217,8 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("stdout\n%s\nwant\n%s", out.String(), want)
 	}
-	wantErr := `12:00:01  The connection to the API server is lost, trying again: refused\n\x07
-12:00:01  The connection to the API server is back.
+	wantErr := `12:00:01  Lost connection to the API server, retrying: refused\n\x07
+12:00:01  Reconnected to the API server.
 `
 	if errOut.String() != wantErr {
 		t.Errorf("stderr\n%s\nwant\n%s", errOut.String(), wantErr)

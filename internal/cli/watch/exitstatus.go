@@ -71,7 +71,7 @@ func (e *watchedEnd) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
 		e.take(key, &e.list.Gone[i])
 		return
 	}
-	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to end")
+	e.lost = append(e.lost, e.label(key)+" was deleted before it was seen to finish")
 	delete(e.jobs, key)
 }
 
@@ -104,7 +104,7 @@ func (e *watchedEnd) result() error {
 		slices.Sort(e.lost)
 		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(e.lost, "; "), "")
 	case !e.done():
-		return fmt.Errorf("left before the end: %w", context.Canceled)
+		return fmt.Errorf("quit before the end: %w", context.Canceled)
 	case len(e.failed) > 0:
 		return cmdutil.JobFailed(sets.List(e.failed))
 	}

@@ -1,0 +1,17 @@
+package cmdutil
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestServerWarningsAreShownSafely(t *testing.T) {
+	var b strings.Builder
+	w := &warningWriter{out: &b, seen: map[string]bool{}}
+	w.HandleWarningHeader(299, "-", "old\x1b[2J")
+	w.HandleWarningHeader(299, "-", "old\x1b[2J")
+	w.HandleWarningHeader(199, "-", "other")
+	if got := b.String(); got != "Warning: old\\x1b[2J\n" {
+		t.Errorf("%q", got)
+	}
+}
