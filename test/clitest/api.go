@@ -45,12 +45,14 @@ type fakeEvent struct {
 	job     *unstructured.Unstructured
 }
 
+// Status is an error that the API server answers with.
 type Status struct {
 	Code    int
 	Reason  string
 	Message string
 }
 
+// NewAPI starts an API with these Jobs, which stops with the test.
 func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
 	t.Helper()
 	f := &API{t: t, version: 100, changed: make(chan struct{})}
@@ -62,6 +64,7 @@ func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
 	return f
 }
 
+// Start serves on an address, where a client finds the API again after Stop.
 func (f *API) Start(address string) {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -73,12 +76,14 @@ func (f *API) Start(address string) {
 	f.Server.Start()
 }
 
+// Stop breaks all connections and refuses new ones.
 func (f *API) Stop() {
 	f.DropWatches()
 	f.Server.CloseClientConnections()
 	f.Server.Close()
 }
 
+// URL returns the address for a kubeconfig.
 func (f *API) URL() string { return "http://" + f.Address }
 
 // Put creates or updates a Job, with a new resourceVersion.
@@ -95,6 +100,7 @@ func (f *API) Put(job *unstructured.Unstructured) {
 	f.record(kind, stored)
 }
 
+// Remove deletes a Job; watches get the state in which it was passed.
 func (f *API) Remove(job *unstructured.Unstructured) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -141,6 +147,7 @@ func (f *API) Expire() {
 	f.expired, f.events = f.version, nil
 }
 
+// SetRefuse makes the API answer with an error wherever refuse returns one.
 func (f *API) SetRefuse(refuse func(r *http.Request) *Status) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -154,6 +161,7 @@ func (f *API) Opened() int {
 	return f.watches
 }
 
+// Serve answers one request, for fakes that serve more than this one does.
 func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	f.Mu.Lock()
 	refuse := f.Refuse
@@ -295,10 +303,12 @@ func selected(job *unstructured.Unstructured, namespace, labelSelector, fieldSel
 		byField.Matches(fields.Set{"metadata.name": job.GetName()})
 }
 
+// Partial returns a PartialObjectMetadata, as in metadata-only lists.
 func Partial(objectMeta any) map[string]any {
 	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": objectMeta}
 }
 
+// StatusObject returns the body of an error about a Job.
 func StatusObject(s *Status, name string) map[string]any {
 	return map[string]any{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": s.Code, "reason": s.Reason, "message": s.Message,
@@ -306,6 +316,7 @@ func StatusObject(s *Status, name string) map[string]any {
 	}
 }
 
+// WriteStatus answers with an error about a Job.
 func WriteStatus(w http.ResponseWriter, s *Status, name string) {
 	WriteJSON(w, s.Code, StatusObject(s, name))
 }
@@ -314,6 +325,7 @@ func writeEvent(w http.ResponseWriter, kind string, object map[string]any) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"type": kind, "object": object})
 }
 
+// WriteJSON answers with an object.
 func WriteJSON(w http.ResponseWriter, code int, object any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

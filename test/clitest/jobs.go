@@ -23,10 +23,12 @@ func WithCondition(job *unstructured.Unstructured, kind, reason, message string)
 	return job
 }
 
+// CompleteJob returns a Job in ns1 that has completed.
 func CompleteJob(name string) *unstructured.Unstructured {
 	return WithCondition(SimpleJob("ns1", name, 10), "Complete", "", "")
 }
 
+// FailedJob returns a Job in ns1 that a named rule has failed. Its message has an escape sequence.
 func FailedJob(name string) *unstructured.Unstructured {
 	return WithCondition(SimpleJob("ns1", name, 1), "Failed", "PodFailurePolicy_OOM", "out of \x1b[1mmemory")
 }

@@ -28,6 +28,7 @@ type Objects struct {
 	asked  []string
 }
 
+// NewObjects starts an API with these Jobs that also serves pods, logs and events.
 func NewObjects(t *testing.T, jobs ...*unstructured.Unstructured) *Objects {
 	t.Helper()
 	api, pods := NewPods(t, jobs...)

@@ -27,14 +27,14 @@ type Pods struct {
 	version  int
 	events   []fakePodEvent
 	changed  chan struct{}
-	Logs     map[string]*fakeLog // by pod/container, with /previous
-	requests []string            // for logs, pod?query, in order
+	Logs     map[string]*Log // by pod/container, with /previous
+	requests []string        // for logs, pod?query, in order
 	Pages    int
 	open     int // logs that are being served
 	Most     int
 	Watches  int
 	cuts     int
-	Blind    bool               // watches tell nothing
+	Blind    bool               // watches deliver nothing
 	Refuse   map[string]*Status // by pod, its logs
 }
 
@@ -44,8 +44,8 @@ type fakePodEvent struct {
 	pod     *corev1.Pod
 }
 
-// fakeLog is what a container wrote: a line each second from 12:00:00 on, unless it says another time.
-type fakeLog struct {
+// Log is what a container wrote: a line each second from 12:00:00 on, unless it says another time.
+type Log struct {
 	lines []fakeLine
 	Tail  string // without a newline
 	Ended bool
@@ -57,15 +57,17 @@ type fakeLine struct {
 	text string
 }
 
+// NewPods starts an API with these Jobs that also serves pods and their logs.
 func NewPods(t *testing.T, jobs ...*unstructured.Unstructured) (*API, *Pods) {
 	t.Helper()
 	api := NewAPI(t, jobs...)
-	pods := &Pods{t: t, version: 1000, changed: make(chan struct{}), Logs: map[string]*fakeLog{}, Refuse: map[string]*Status{}}
+	pods := &Pods{t: t, version: 1000, changed: make(chan struct{}), Logs: map[string]*Log{}, Refuse: map[string]*Status{}}
 	api.pods = pods
 	t.Cleanup(pods.Cut)
 	return api, pods
 }
 
+// Locked changes fields while nothing is served, and wakes watches and logs.
 func (f *Pods) Locked(change func()) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -74,6 +76,7 @@ func (f *Pods) Locked(change func()) {
 	f.changed = make(chan struct{})
 }
 
+// Put creates or updates a pod, with a new resourceVersion.
 func (f *Pods) Put(pod *corev1.Pod) {
 	f.Locked(func() {
 		f.version++
@@ -89,6 +92,7 @@ func (f *Pods) Put(pod *corev1.Pod) {
 	})
 }
 
+// Remove deletes a pod.
 func (f *Pods) Remove(name string) {
 	f.Locked(func() {
 		f.version++
@@ -121,11 +125,13 @@ func (f *Pods) WriteAt(key string, at time.Time, lines ...string) {
 	})
 }
 
+// End completes a log, so that following it ends.
 func (f *Pods) End(key string) { f.Locked(func() { f.Log(key).Ended = true }) }
 
-func (f *Pods) Log(key string) *fakeLog {
+// Log returns the log of a pod/container, which it creates if needed.
+func (f *Pods) Log(key string) *Log {
 	if f.Logs[key] == nil {
-		f.Logs[key] = &fakeLog{}
+		f.Logs[key] = &Log{}
 	}
 	return f.Logs[key]
 }
@@ -133,6 +139,7 @@ func (f *Pods) Log(key string) *fakeLog {
 // Cut breaks all connections of logs.
 func (f *Pods) Cut() { f.Locked(func() { f.cuts++ }) }
 
+// Requested returns the requests for logs so far, as pod?query.
 func (f *Pods) Requested() []string {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -279,6 +286,7 @@ func (f *Pods) serveLog(w http.ResponseWriter, r *http.Request, pod string) {
 	}
 }
 
+// WritePodStatus answers with an error about a pod.
 func WritePodStatus(w http.ResponseWriter, s *Status, pod string) {
 	status := StatusObject(s, pod)
 	status["details"] = map[string]any{"kind": "pods", "name": pod}
@@ -294,11 +302,12 @@ func LogsJob() *unstructured.Unstructured {
 	return job
 }
 
+// Waits returns the state of a container that has not started.
 func Waits(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
 
-// TrainPod is a pod of the Job with one container; an index below zero is none.
+// TrainPod is a pod of the Job with one container; an index below zero makes it not Indexed.
 func TrainPod(suffix string, index, attempt int, phase corev1.PodPhase, state corev1.ContainerState) *corev1.Pod {
 	yes := true
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -320,26 +329,30 @@ func TrainPod(suffix string, index, attempt int, phase corev1.PodPhase, state co
 	return pod
 }
 
+// FailedPod returns a pod of Job train whose container exited with code 1.
 func FailedPod(suffix string, index, attempt int) *corev1.Pod {
 	return TrainPod(suffix, index, attempt, corev1.PodFailed, Exited(1))
 }
 
+// RunningPod returns a pod of Job train whose container is running.
 func RunningPod(suffix string, index, attempt int) *corev1.Pod {
 	return TrainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
 }
 
-// ended puts the pod and its log, complete.
+// WithLog creates a pod and its complete log.
 func (f *Pods) WithLog(pod *corev1.Pod, lines ...string) {
 	f.Put(pod)
 	f.Write(pod.Name+"/main", lines...)
 	f.End(pod.Name + "/main")
 }
 
+// WaitRequests waits until logs have been requested n times.
 func (f *Pods) WaitRequests(n int) {
 	f.t.Helper()
 	WaitFor(f.t, func() bool { return len(f.Requested()) >= n }, func() string { return strings.Join(f.Requested(), "\n") })
 }
 
+// Exited returns the state of a container that exited with a code.
 func Exited(code int32) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files; read the diff")
 
 // Now is the time at which tests look at Jobs.
 func Now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -28,6 +28,7 @@ func Now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // Patience is how long a test waits for anything before it fails: a minute is far from what a busy machine takes.
 const Patience = time.Minute
 
+// NewEnv returns an environment at the time Now, which retries lost connections at once.
 func NewEnv() cmdutil.Env {
 	return cmdutil.Env{Now: Now, Retry: feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute}}
 }
@@ -127,11 +128,13 @@ func (s *Session) End() int {
 	}
 }
 
+// WaitOut waits for a text on stdout.
 func (s *Session) WaitOut(text string) {
 	s.t.Helper()
 	s.wait(&s.Out, func(got string) bool { return strings.Contains(got, text) }, text)
 }
 
+// WaitErr waits for a text on stderr.
 func (s *Session) WaitErr(text string) {
 	s.t.Helper()
 	s.wait(&s.ErrOut, func(got string) bool { return strings.Contains(got, text) }, text)
@@ -151,6 +154,7 @@ func (s *Session) wait(b *Buffer, ok func(string) bool, what string) {
 	})
 }
 
+// WaitFor fails the test with the state unless ok returns true within Patience.
 func WaitFor(t *testing.T, ok func() bool, state func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -161,6 +165,7 @@ func WaitFor(t *testing.T, ok func() bool, state func() string) {
 	t.Fatal(state())
 }
 
+// Buffer is a bytes.Buffer that may be read while it is written to.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -91,7 +91,7 @@ func wantReport(t *testing.T, ns string, f failure) {
 func wantLogs(t *testing.T, ns, job string) {
 	t.Helper()
 	r := plugin(t, ns, "logs", job)
-	if r.Code != 1 || r.Out != "" || !strings.Contains(r.ErrOut, "Cannot read the log of pod "+job) && !strings.Contains(r.ErrOut, "are gone, and their logs with them") {
+	if r.Code != 1 || r.Out != "" || !strings.Contains(r.ErrOut, "Cannot read the log of pod "+job) && !strings.Contains(r.ErrOut, "are gone, along with their logs") {
 		t.Errorf("logs: exit code %d, %s%s", r.Code, r.Out, r.ErrOut)
 	}
 }

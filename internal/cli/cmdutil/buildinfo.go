@@ -21,7 +21,7 @@ var (
 
 const unknownVersion = "unknown"
 
-// VersionInfo says which build this is. It is also the JSON and YAML output.
+// VersionInfo identifies a build. It is also the JSON and YAML output.
 type VersionInfo struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -17,18 +17,19 @@ const (
 	colorAlways = "always"
 	colorNever  = "never"
 
-	// defaultWidth is that of a terminal that does not tell, and minWidth what layouts can
+	// defaultWidth is that of a terminal that does not report its own, and minWidth what layouts can
 	// still use.
 	defaultWidth = 80
 	minWidth     = 60
 )
 
-// ColorFlag is --color. The word wins over NO_COLOR, as with other tools: it is the nearer
-// wish. Only auto looks at NO_COLOR and at the terminal.
+// ColorFlag is --color. The flag wins over NO_COLOR, as in other tools.
+// Only auto looks at NO_COLOR and at the terminal.
 type ColorFlag struct {
 	when string
 }
 
+// AddTo adds the flag to a command.
 func (c *ColorFlag) AddTo(flags *pflag.FlagSet) {
 	flags.StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
 }
@@ -96,7 +97,7 @@ func terminalWidth(columns int, getenv func(string) string) int {
 	return max(columns, minWidth)
 }
 
-// showsUnicode says that the locale is one of UTF-8, and that the terminal has the glyphs.
+// showsUnicode reports whether the locale uses UTF-8 and the terminal has the glyphs.
 // The first variable that is set counts, as in POSIX. Windows sets none, and its terminals
 // show them.
 func showsUnicode(getenv func(string) string) bool {

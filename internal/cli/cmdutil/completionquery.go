@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// ObjectQuery says which objects the shell is offered.
+// ObjectQuery selects the objects whose names complete a word.
 type ObjectQuery struct {
 	Resource  schema.GroupVersionResource
 	Namespace string // empty for all, and for what has none

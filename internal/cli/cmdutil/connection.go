@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
+// Timing returns the clock and the retries of everything that follows Jobs.
 func (e Env) Timing() feed.Timing {
 	return feed.Timing{Now: e.Now, Ticks: e.ticks, Retry: e.Retry}
 }

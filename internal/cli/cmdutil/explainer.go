@@ -57,8 +57,8 @@ func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error)
 	return &Explainer{Client: client, now: now}, nil
 }
 
-// facts are what there is to know of a Job that was read before.
-func (e *Explainer) facts(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
+// input reads everything that an explanation of the Job needs.
+func (e *Explainer) input(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
 	job, err := feed.NamedJob(object)
 	if err != nil {
 		return explain.Input{}, err
@@ -72,18 +72,19 @@ func (e *Explainer) facts(ctx context.Context, object *unstructured.Unstructured
 	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil
 }
 
+// Report explains one Job.
 func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructured) (explain.Report, error) {
-	facts, err := e.facts(ctx, object)
+	input, err := e.input(ctx, object)
 	if err != nil {
 		return explain.Report{}, err
 	}
-	return analysis.Explain(facts, e.Options), ctx.Err()
+	return analysis.Explain(input, e.Options), ctx.Err()
 }
 
 // ExplainAtOnce is how many Jobs are read at a time.
 const ExplainAtOnce = 4
 
-// Reports are those of several Jobs, in order. done is told after each how many there are.
+// Reports explains several Jobs, in order. After each, it calls done with their number so far.
 func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructured, done func(int)) ([]explain.Report, error) {
 	reports := make([]explain.Report, len(jobs))
 	group, ctx := errgroup.WithContext(ctx)

@@ -17,6 +17,7 @@ type JobChoice struct {
 	AllNamespaces bool
 }
 
+// AddChoice adds --selector, and --all-namespaces with the given description.
 func (c *JobChoice) AddChoice(flags *pflag.FlagSet, allNamespaces string) {
 	flags.BoolVarP(&c.AllNamespaces, "all-namespaces", "A", false, allNamespaces)
 	flags.StringVarP(&c.Selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")

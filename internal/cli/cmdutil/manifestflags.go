@@ -54,11 +54,12 @@ func (f *ManifestFlags) Validate(args []string) error {
 	return nil
 }
 
+// Read returns the objects in the manifests, and an error for each that cannot be read.
 func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
 	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
 }
 
-// Nothing is the error for input without any object.
+// NoJobsError returns the error for manifests without any object.
 func (f *ManifestFlags) NoJobsError() error {
 	names := slices.Clone(f.files)
 	for i := range names {
@@ -71,7 +72,7 @@ func (f *ManifestFlags) NoJobsError() error {
 
 const batchVersion = "batch/v1"
 
-// IsBatch says that the object is one that these verbs are for, or is meant to be: its API version may be gone or wrong,
+// IsBatch reports whether the object is, or is meant to be, one of these verbs: its API version may be gone or wrong,
 // and its kind may be in lower case.
 func IsBatch(object *manifest.Object) bool {
 	group, _, found := strings.Cut(object.APIVersion(), "/")

@@ -65,7 +65,7 @@ func NewPrintFlags(own ...string) *PrintFlags {
 	f := &PrintFlags{kubectl: genericclioptions.NewPrintFlags("")}
 	formats := f.kubectl.AllowedFormats()
 	slices.Sort(formats)
-	f.formats = append(own, formats...)
+	f.formats = slices.Concat(own, formats)
 	return f
 }
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalWidth returns how many columns the terminal behind w has, or 0 if there is none that can rewrite a line.
+// TerminalWidth returns how many columns the terminal behind w has, or 0 without a terminal that can rewrite a line.
 func (e Env) TerminalWidth(w io.Writer) int {
 	columns, terminal := e.columns(w)
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// effectiveConfig is what /configz shows: what the controller runs with, defaults
+// runningConfig is what /configz shows: what the controller runs with, defaults
 // included. Nothing of the kubeconfig is in it.
-type effectiveConfig struct {
+type runningConfig struct {
 	Version            string          `json:"version"`
 	ManagedBy          string          `json:"managedBy"`
 	ReplaceBuiltin     bool            `json:"replaceBuiltin"`
@@ -24,10 +24,10 @@ type effectiveConfig struct {
 	PodBackoffMax      metav1.Duration `json:"podBackoffMax"`
 	MaxUncountedPods   int             `json:"maxUncountedPods"`
 	MaxPodChanges      int             `json:"maxPodChanges"`
-	LeaderElection     *effectiveLease `json:"leaderElection,omitempty"`
+	LeaderElection     *runningLease   `json:"leaderElection,omitempty"`
 }
 
-type effectiveLease struct {
+type runningLease struct {
 	Identity      string          `json:"identity"`
 	Namespace     string          `json:"namespace"`
 	Name          string          `json:"name"`
@@ -36,9 +36,9 @@ type effectiveLease struct {
 	RetryPeriod   metav1.Duration `json:"retryPeriod"`
 }
 
-func (o *Options) effective() effectiveConfig {
+func (o *Options) runningConfig() runningConfig {
 	c := o.config.WithDefaults()
-	e := effectiveConfig{
+	e := runningConfig{
 		Version: cmdutil.CurrentVersion().Version, ManagedBy: c.ManagedBy, ReplaceBuiltin: c.ReplaceBuiltin, Namespaces: c.Namespaces,
 		FeatureGates: map[string]bool{}, ConcurrentJobSyncs: c.Workers, KubeAPIQPS: o.qps, KubeAPIBurst: o.burst,
 		BatchPeriod:    metav1.Duration{Duration: c.BatchPeriod},
@@ -49,7 +49,7 @@ func (o *Options) effective() effectiveConfig {
 		e.FeatureGates[string(gate)] = o.gates.Enabled(gate)
 	}
 	if l := o.election; l != nil {
-		e.LeaderElection = &effectiveLease{
+		e.LeaderElection = &runningLease{
 			Identity: l.Identity, Namespace: l.Namespace, Name: l.Name, LeaseDuration: metav1.Duration{Duration: l.LeaseDuration},
 			RenewDeadline: metav1.Duration{Duration: l.RenewDeadline}, RetryPeriod: metav1.Duration{Duration: l.RetryPeriod},
 		}

@@ -91,6 +91,7 @@ type Options struct {
 	servingOptions
 }
 
+// NewCommand returns the command controller, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	return newCommandFor(&Options{IOStreams: env.IOStreams})
 }

@@ -57,7 +57,7 @@ func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
 	if n := burstOf(o.config.EventClient, 2*eventQPS); n != 2*eventQPS {
 		t.Errorf("%d events at once, want %d: other calls have used up the limit", n, 2*eventQPS)
 	}
-	if got := o.effective(); got.KubeAPIQPS != 0.001 || got.KubeAPIBurst != 7 || got.ConcurrentJobSyncs != 3 || o.config.Workers != 3 {
+	if got := o.runningConfig(); got.KubeAPIQPS != 0.001 || got.KubeAPIBurst != 7 || got.ConcurrentJobSyncs != 3 || o.config.Workers != 3 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -63,8 +63,8 @@ func manifestParts() (parts []string) {
 	return parts
 }
 
-// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". And with what only the
-// command line tells: which flags were given without a value.
+// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". It also checks what only the
+// command line shows: which flags were given without a value.
 func controllerArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
 		return cmdutil.UsageErrorf("takes no arguments, but got %q; to select a part, use --print-manifests=%s", args[0], args[0])
@@ -213,7 +213,7 @@ func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err er
 	return arguments, err
 }
 
-// notForPods says why a flag makes no sense in the Deployment, or is at odds with what is printed beside it.
+// notForPods returns why a flag cannot be used in the Deployment, or "" if it can.
 func notForPods(f *pflag.Flag) string {
 	switch f.Name {
 	case "namespace":

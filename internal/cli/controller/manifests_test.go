@@ -271,7 +271,7 @@ func TestManifestsFitTheController(t *testing.T) {
 	if start.HTTPGet.Path != "/healthz" || start.HTTPGet.Port.String() != "probes" {
 		t.Errorf("the startup probe asks %v", start.HTTPGet)
 	}
-	if patience := time.Duration(start.PeriodSeconds*start.FailureThreshold) * time.Second; patience < 2*(2*servedTimeout+permissionTimeout) {
+	if patience := time.Duration(start.PeriodSeconds*start.FailureThreshold) * time.Second; patience < 2*(2*serverInfoTimeout+permissionTimeout) {
 		t.Errorf("it is killed %v after its start, when it may still ask the API server", patience)
 	}
 	calls := max(eventTimeout, o.config.WithDefaults().CallTimeout)

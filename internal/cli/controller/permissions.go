@@ -43,7 +43,7 @@ var controllerPermissions = []permission{
 	{"", "events", "", []string{"create", "patch"}},
 }
 
-// permissionTimeout is how long the API server has to tell what the controller may do in one namespace, or in all.
+// permissionTimeout is how long the API server may take to answer what the controller may do in one namespace, or in all.
 // Nothing is served meanwhile, so the probes of the Deployment have to wait for longer.
 const permissionTimeout = 30 * time.Second
 

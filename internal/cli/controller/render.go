@@ -39,7 +39,7 @@ type manifests struct {
 	namespaces []string // none for all
 }
 
-// givesJobs says that the parts have the policy that gives Jobs to the controller.
+// givesJobs reports whether the parts include the policy that assigns Jobs to the controller.
 func givesJobs(parts []string) bool {
 	return slices.Contains(parts, "admission") || slices.Contains(parts, "admission/managed-by")
 }

@@ -19,7 +19,7 @@ func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces 
 	if len(namespaces) > 0 {
 		namespace = namespaces[0]
 	}
-	ctx, cancel := context.WithTimeout(ctx, servedTimeout)
+	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
 	defer cancel()
 	list, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // Run runs the controller until ctx is done.
 func (o *Options) Run(ctx context.Context) error {
-	advice, err := o.checkServed(ctx)
+	advice, err := o.checkServer(ctx)
 	if err != nil {
 		return err
 	}

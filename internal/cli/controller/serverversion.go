@@ -23,7 +23,7 @@ import (
 const kindUnsupported cmdutil.ErrorKind = "Unsupported"
 
 const (
-	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy without being told to
+	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default
 	// (KEP-4368: alpha in 1.30, beta and on in 1.32). Before, the API server drops it from new Jobs without a word.
 	managedBySince = 32
 	// promisedSince is the first where all is there that we count on: managedBy cannot be switched off any more, and
@@ -32,27 +32,27 @@ const (
 	promisedSince = 35
 )
 
-// servedTimeout is how long the API server has to tell about itself, before the controller starts without knowing.
-const servedTimeout = 5 * time.Second
+// serverInfoTimeout is how long the API server may take to answer before the controller starts without knowing.
+const serverInfoTimeout = 5 * time.Second
 
-// served is what an API server tells about itself.
-type served struct {
-	// release is the version in the server's words, "" if it does not tell.
+// serverInfo is what an API server reports about itself.
+type serverInfo struct {
+	// release is the version as the server reports it, "" if it does not.
 	release string
 	// minor is n of Kubernetes 1.n, or -1 if that cannot be read from release.
 	minor int
-	// managedBy says whether the schema of Jobs has the field; nil if the schema cannot be read.
+	// managedBy reports whether the schema of Jobs has the field; nil if the schema cannot be read.
 	managedBy *bool
 	// problem is why something is not known.
 	problem error
 }
 
-// askServed asks the API server for its version and for the schema of Jobs. Whoever is authenticated may do that; that
+// readServerInfo asks the API server for its version and for the schema of Jobs. Whoever is authenticated may do that; that
 // it was not possible is no error here.
-func askServed(ctx context.Context, client kubernetes.Interface) served {
-	ctx, cancel := context.WithTimeout(ctx, servedTimeout)
+func readServerInfo(ctx context.Context, client kubernetes.Interface) serverInfo {
+	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
 	defer cancel()
-	s := served{minor: -1}
+	s := serverInfo{minor: -1}
 	server := client.Discovery().RESTClient()
 	// The schema is the larger one by far: it is on its way while the version is read.
 	schema := make(chan error, 1)
@@ -143,12 +143,12 @@ func schemaHasManagedBy(ctx context.Context, server rest.Interface) (bool, error
 	return has, nil
 }
 
-// before says that the server is known to be older than Kubernetes 1.minor.
-func (s served) before(minor int) bool { return s.minor >= 0 && s.minor < minor }
+// before reports whether the server is known to be older than Kubernetes 1.minor.
+func (s serverInfo) before(minor int) bool { return s.minor >= 0 && s.minor < minor }
 
-// judge says whether the controller can do its work here: err if not, advice if nobody promises it. By name means by
+// check returns an error if the controller cannot work here, and advice if that is not certain. By name means by
 // spec.managedBy, which --replace-builtin does not need.
-func (s served) judge(byName bool) (advice string, err error) {
+func (s serverInfo) check(byName bool) (advice string, err error) {
 	switch {
 	case byName && s.managedBy != nil && !*s.managedBy:
 		return "", s.refuse("does not support spec.managedBy")
@@ -166,7 +166,7 @@ func (s served) judge(byName bool) (advice string, err error) {
 	return "", nil
 }
 
-func (s served) refuse(what string) error {
+func (s serverInfo) refuse(what string) error {
 	release := "of unknown version"
 	if s.release != "" {
 		release = "Kubernetes " + s.release
@@ -175,13 +175,13 @@ func (s served) refuse(what string) error {
 		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
 }
 
-// checkServed refuses an API server that cannot give Jobs to this controller. One that does not answer is left to the
+// checkServer refuses an API server that cannot give Jobs to this controller. One that does not answer is left to the
 // check of permissions, which comes next and says so: the advice is for after it.
-func (o *Options) checkServed(ctx context.Context) (advice string, err error) {
-	return askServed(ctx, o.config.Client).judge(!o.config.ReplaceBuiltin)
+func (o *Options) checkServer(ctx context.Context) (advice string, err error) {
+	return readServerInfo(ctx, o.config.Client).check(!o.config.ReplaceBuiltin)
 }
 
-// advise writes what checkServed has to say.
+// advise writes the advice of checkServer.
 func (o *Options) advise(ctx context.Context, advice string) {
 	switch {
 	case advice == "":

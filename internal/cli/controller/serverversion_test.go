@@ -76,7 +76,7 @@ func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice str
 		t.Fatal(err)
 	}
 	o.config.Client = controllerClient(t, controllerConfig(t, "server: "+s.URL, ""))
-	return o.checkServed(t.Context())
+	return o.checkServer(t.Context())
 }
 
 // Issue 7, point 7; MGB-01: where managedBy is not served the controller does not start, and
@@ -254,11 +254,11 @@ func TestControllerDoesNotWaitForTheSchema(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	got := askServed(ctx, controllerClient(t, controllerConfig(t, "server: "+s.URL, "")))
+	got := readServerInfo(ctx, controllerClient(t, controllerConfig(t, "server: "+s.URL, "")))
 	if got.managedBy != nil || got.problem == nil {
 		t.Errorf("got %+v", got)
 	}
-	if advice, err := got.judge(true); got.minor == 36 && (advice != "" || err != nil) {
+	if advice, err := got.check(true); got.minor == 36 && (advice != "" || err != nil) {
 		t.Errorf("%q, %v", advice, err)
 	}
 }

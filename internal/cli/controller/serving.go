@@ -85,7 +85,7 @@ func (o *servingOptions) listen(c *Options) ([]namedServer, error) {
 }
 
 func (o *servingOptions) listenMetrics(c *Options) (*serving.Server, error) {
-	handler := serving.Metrics(o.gatherer, c.effective())
+	handler := serving.Metrics(o.gatherer, c.runningConfig())
 	if !o.metricsSecure {
 		server, err := serving.Listen("metrics", o.metricsAddress, handler, nil)
 		return server, listenError("--metrics-bind-address", err)
@@ -105,7 +105,7 @@ func listenError(flag string, err error) error {
 	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or turn it off with "+flag+" 0")
 }
 
-// healthChecks say that the process works: a leader that cannot give up would not.
+// healthChecks fail if the process cannot recover by itself, as a leader that cannot step down.
 func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
 	if c.watchdog != nil {
@@ -114,7 +114,7 @@ func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	return checks
 }
 
-// readyChecks say that Jobs are worked on, or would be if the leader ended.
+// readyChecks succeed if Jobs are being reconciled, or would be if the leader stopped.
 func (o *servingOptions) readyChecks(c *Options) map[string]serving.Check {
 	return map[string]serving.Check{"watches": func() error {
 		working := o.working.Load()

@@ -104,7 +104,7 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	serving.Metrics(o.gatherer, o.effective()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
+	serving.Metrics(o.gatherer, o.runningConfig()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
 	var got struct {
 		ManagedBy      string
 		KubeAPIQPS     float64
@@ -125,8 +125,8 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 	if strings.Contains(answer.Body.String(), "secret") {
 		t.Errorf("it shows the token: %s", answer.Body)
 	}
-	if o := completed(t); o.effective().LeaderElection != nil {
-		t.Errorf("an election without being asked for: %+v", o.effective().LeaderElection)
+	if o := completed(t); o.runningConfig().LeaderElection != nil {
+		t.Errorf("an election without being asked for: %+v", o.runningConfig().LeaderElection)
 	}
 }
 

@@ -74,6 +74,7 @@ type Options struct {
 	creator          *objectCreator           // nil with --dry-run=client
 }
 
+// NewCommand returns the command create, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{

@@ -88,7 +88,7 @@ func notForCreate(object *manifest.Object) error {
 	return object.Errorf("kind", "this command creates only Jobs and CronJobs, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
-// wouldBeRejected says, without an API server, what it would: nobody may commit as good what none will take.
+// wouldBeRejected returns the errors that an API server would, so that nobody commits a manifest that none accepts.
 func (o *Options) wouldBeRejected(object *manifest.Object) []error {
 	var problems []error
 	for _, f := range lint.Check(lint.Input{Object: object.Content}) {
@@ -141,13 +141,13 @@ func (o *Options) show(object *unstructured.Unstructured) error {
 	return err
 }
 
-// concernsObject says that an error is about the object that was sent, so that others may do better.
+// concernsObject reports whether an error is about the object that was sent, so that others may succeed.
 func concernsObject(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err)
 }
 
-// An API server has told the field in one of these ways; the first is of Go's decoder, of a value of the wrong type.
+// An API server names the field in one of these ways; the first is Go's decoder, for a value of the wrong type.
 var (
 	wrongType    = regexp.MustCompile(`Go struct field \w+\.(\S+) of type`)
 	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
@@ -163,7 +163,7 @@ func fieldIn(message string) string {
 	return ""
 }
 
-// locate says where in the manifest the API server found something wrong.
+// locate adds to an error of the API server the position in the manifest.
 func (o *Options) locate(object *manifest.Object, err error) []error {
 	var answer apierrors.APIStatus
 	if !concernsObject(err) || !errors.As(err, &answer) {

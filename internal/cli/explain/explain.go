@@ -17,7 +17,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
 const explainLong = `Explain why a Job failed or what it is waiting for, what happens next, and what
@@ -76,6 +75,7 @@ type Options struct {
 	explainer *cmdutil.Explainer
 }
 
+// NewCommand returns the command explain-failure, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
@@ -147,13 +147,13 @@ func (o *Options) validateFlags() error {
 	return errors.Join(o.output.Validate(), o.color.Validate())
 }
 
-// explainsLive says that the answer is the interactive view: about one whole Job, and
-// nothing was said about the form.
+// explainsLive reports whether to open the interactive view: for one whole Job, unless a flag
+// asks for another form.
 func (o *Options) explainsLive() bool {
 	return o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
 }
 
-// single says that one Job was asked for by name, so that the answer is about it alone.
+// single reports whether the explanation is about one named Job.
 func (o *Options) single() bool { return len(o.Names) == 1 && len(o.owners) == 0 }
 
 // Complete makes the clients.
@@ -185,11 +185,12 @@ func (o *Options) parseIndex() (int32, error) {
 	return int32(index), nil
 }
 
-// Run reads and explains the Jobs. Names that do not exist are told after the answer on
+// Run reads and explains the Jobs. Errors for names that do not exist come after the explanation of
 // the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		return view.ShowJob(ctx, o.Names[0], tui.StartExplain, o.logLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
+		viewer := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
+		return viewer.ShowExplanation(ctx, o.kube, o.Names[0], o.logLines)
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
@@ -286,7 +287,7 @@ func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, 
 	return jobs, failed
 }
 
-// progress says on a terminal how far the reading of many Jobs is.
+// progress returns a function that shows on a terminal how many Jobs have been read.
 func (o *Options) progress(total int) func(int) {
 	if total <= cmdutil.ExplainAtOnce || o.TerminalWidth(o.ErrOut) == 0 {
 		return func(int) {}

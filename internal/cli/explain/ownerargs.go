@@ -51,7 +51,7 @@ func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error)
 	return owners, rest, nil
 }
 
-// owns says that the Job is one of the owner's: by its controller, or as a Job of a JobSet
+// owns reports whether the Job belongs to the owner: by its controller, or as a Job of a JobSet
 // by its label.
 func (o jobOwner) owns(job *unstructured.Unstructured) bool {
 	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.kind && c.Name == o.name {

@@ -2,6 +2,7 @@ package help
 
 import "github.com/spf13/cobra"
 
+// CompletionLong is the description of the command completion. It has the script that a test runs.
 const CompletionLong = `Print a script that completes kubectl-batchjob in a shell.
 
 You need it only if you run kubectl-batchjob directly. For "kubectl batchjob",
@@ -45,7 +46,7 @@ func shellHelps() map[string]shellHelp {
 	}
 }
 
-// describeCompletion says of cobra's completion command what users of kubectl should do.
+// describeCompletion explains on cobra's completion command what users of kubectl should do instead.
 func describeCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})

@@ -17,7 +17,7 @@ import (
 // Width is that of the terminals that help has to fit into.
 const Width = 80
 
-// FlagGroup says where help and reference show a flag.
+// FlagGroup is the heading under which help and reference show a flag.
 type FlagGroup string
 
 // The groups of flags, in order.
@@ -79,6 +79,7 @@ func Finish(root *cobra.Command) {
 	})
 }
 
+// EachCommand calls do for cmd and for every command below it.
 func EachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
 	do(cmd)
 	for _, child := range cmd.Commands() {

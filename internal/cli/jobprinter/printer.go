@@ -16,11 +16,11 @@ import (
 
 // Printer writes Jobs in one output format.
 type Printer interface {
-	// snapshot writes what a get or a list returned: the object when single, else all together.
+	// Snapshot writes what a get or a list returned: the object itself if single, otherwise a list.
 	Snapshot(jobs []*unstructured.Unstructured, single bool) error
-	// rows writes each of these Jobs, in order; deleted says that they are gone.
+	// Rows writes each of these Jobs, in order. If deleted, they show their last state.
 	Rows(jobs []*unstructured.Unstructured, deleted bool) error
-	// signature is equal for two states of a Job of which the second is not worth another row.
+	// Signature is equal for two states of a Job if the second needs no row of its own.
 	Signature(job *unstructured.Unstructured) (string, error)
 }
 
@@ -30,7 +30,7 @@ type TablePrinter struct {
 	now         func() time.Time
 	fullIndexes bool
 	headers     bool // still to be written
-	Follow      bool // rows will come that are not known yet
+	Follow      bool // more rows will follow
 	w           tabWriter
 }
 
@@ -40,14 +40,17 @@ type tabWriter interface {
 	Flush() error
 }
 
+// NewTablePrinter returns a printer for a table with these columns.
 func NewTablePrinter(out io.Writer, table Table, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
 	return &TablePrinter{table: table, now: now, fullIndexes: fullIndexes, headers: headers, w: printers.GetNewTabWriter(out)}
 }
 
+// Snapshot implements Printer.
 func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
 	return p.Rows(jobs, false)
 }
 
+// Rows implements Printer.
 func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
 	if len(jobs) == 0 {
 		return nil
@@ -83,6 +86,7 @@ func writeCells(w io.Writer, cells []string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }
 
+// Signature implements Printer.
 func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
 	job, err := cmdutil.ToJob(object)
 	if err != nil {
@@ -97,6 +101,7 @@ type ObjectPrinter struct {
 	Printer printers.ResourcePrinter
 }
 
+// Snapshot implements Printer.
 func (p *ObjectPrinter) Snapshot(jobs []*unstructured.Unstructured, single bool) error {
 	if single {
 		return p.Rows(jobs, false)
@@ -110,6 +115,7 @@ func (p *ObjectPrinter) Snapshot(jobs []*unstructured.Unstructured, single bool)
 	return p.Printer.PrintObj(list, p.Out)
 }
 
+// Rows implements Printer.
 func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 	for _, job := range jobs {
 		if err := p.Printer.PrintObj(job, p.Out); err != nil {
@@ -119,6 +125,7 @@ func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 	return nil
 }
 
+// Signature implements Printer.
 func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	return job.GetResourceVersion(), nil
 }
@@ -126,10 +133,12 @@ func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error
 // NamePrinter writes job.batch/NAME.
 type NamePrinter struct{ Out io.Writer }
 
+// Snapshot implements Printer.
 func (p *NamePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
 	return p.Rows(jobs, false)
 }
 
+// Rows implements Printer.
 func (p *NamePrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 	for _, job := range jobs {
 		if _, err := fmt.Fprintf(p.Out, "job.batch/%s\n", sanitize.Line(job.GetName())); err != nil {
@@ -139,6 +148,7 @@ func (p *NamePrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 	return nil
 }
 
+// Signature implements Printer.
 func (p *NamePrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	return job.GetResourceVersion(), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
+// Words in cells, and how long a list of indexes may be.
 const (
 	None          = "-"    // the API server has no value
 	cellEmpty     = "none" // it has one, and it is an empty list of indexes
@@ -26,7 +27,7 @@ const (
 	IndexesLimit  = 20          // soft limit of an index list in a cell, see explain.Crop
 )
 
-// Row is what the cells of one row are made from. Nothing else is read, so a row is a function of it.
+// Row is the input of the cells of one row.
 type Row struct {
 	Job         *batchv1.Job
 	Now         time.Time
@@ -137,7 +138,7 @@ func reasonCell(v Row) string {
 	return None
 }
 
-// CompletionsCell is n/m, or n/1 and how many pods compete for it when completions is not set.
+// Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
 
 func activeCell(v Row) string { return section.Active(v.outline()) }
@@ -166,8 +167,8 @@ func (v Row) indexes(list string) string {
 	return explain.Crop(list, IndexesLimit)
 }
 
-// ManagedBy also says that whoever should has not worked on the Job, as with a
-// mistyped name (MGB-12).
+// ManagedBy also reports that no controller of this name has worked on the Job, as with
+// a mistyped name (MGB-12).
 func (v Row) ManagedBy() string {
 	by := cellBuiltIn
 	if v.Job.Spec.ManagedBy != nil {
@@ -192,7 +193,7 @@ func uncountedCell(v Row) string {
 	return fmt.Sprintf("%d+%d", len(uncounted.Succeeded), len(uncounted.Failed))
 }
 
-// Duration ends with the Job. A failed Job has no completionTime; its end is the transition of Failed.
+// Duration stops when the Job finishes. A failed Job has no completionTime: the time of its condition counts.
 func (v Row) Duration() string {
 	ran := section.Ran(v.outline(), v.Now)
 	if ran < 0 {
@@ -231,6 +232,7 @@ func countOrNone(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
+// OrNone returns s, or None if it is empty.
 func OrNone(s string) string {
 	if s == "" {
 		return None

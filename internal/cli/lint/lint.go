@@ -48,6 +48,7 @@ type Options struct {
 	strict    bool
 }
 
+// NewCommand returns the command lint, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{
@@ -77,7 +78,7 @@ func (o *Options) Validate(args []string) error {
 	return o.manifests.Validate(args)
 }
 
-// Run writes the findings. Its error says that there are some that count, or that something could not be read.
+// Run writes the findings. It returns an error if some of them count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
 	objects, problems := o.manifests.Read(ctx, o.In)
 	result, unread := lintAll(ctx, objects, problems)

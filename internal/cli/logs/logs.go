@@ -76,6 +76,7 @@ type Options struct {
 	pods    feed.PodSet
 }
 
+// NewCommand returns the command logs, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	o.ErrOut = &lockedWriter{w: env.ErrOut}
@@ -218,7 +219,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return errors.Join(err, out.flush())
 }
 
-// readLogs prints what there is.
+// readLogs prints the logs as they are now.
 func (o *Options) readLogs(ctx context.Context, out *logsOutput) error {
 	pods, _, err := listPods(ctx, o.pods)
 	if err != nil {

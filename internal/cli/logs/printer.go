@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// palette is the foreground colours of prefixes: those that can be read on black and on white.
+// palette is the foreground colors of prefixes: those that can be read on black and on white.
 var palette = [...]string{"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m", "\x1b[33m", "\x1b[96m", "\x1b[92m", "\x1b[95m", "\x1b[94m"}
 
 const colorOff = "\x1b[0m"
@@ -56,7 +56,7 @@ func (p *logPrinter) arrange(sources []logs.Source) {
 	}
 }
 
-// label is the prefix without padding and colour.
+// label is the prefix without padding and color.
 func (p *logPrinter) label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')

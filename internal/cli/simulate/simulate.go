@@ -66,6 +66,7 @@ type Options struct {
 	script sim.Script
 }
 
+// NewCommand returns the command simulate, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env}
 	cmd := &cobra.Command{
@@ -116,7 +117,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	facts, err := o.play(ctx, job)
+	input, err := o.play(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -124,12 +125,12 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.full || o.output.IsSet() {
 		options.MaxPods = -1
 	}
-	report := analysis.Explain(facts, options)
+	report := analysis.Explain(input, options)
 	report.Advice = nil // It is about pods that are nowhere.
 	if o.output.IsSet() {
 		return o.output.Write(o.Out, report)
 	}
-	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", facts.Job.CreationTimestamp.UTC().Format(time.RFC3339))
+	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", input.Job.CreationTimestamp.UTC().Format(time.RFC3339))
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
@@ -187,12 +188,12 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, er
 		return explain.Input{}, ctx.Err()
 	}
 	stored := world.Store.Job(job.Name)
-	facts := explain.Input{
+	input := explain.Input{
 		Now: world.Now(), OurName: controller.DefaultManagedBy, Job: stored, PodsRead: true, EventsRead: true,
 		Lease: &explain.Lease{Holder: "the simulation", Renewed: world.Now(), Duration: time.Minute},
 	}
 	for _, pod := range world.Store.PodsOf(stored.UID) {
-		facts.Pods = append(facts.Pods, explain.PodOf(pod))
+		input.Pods = append(input.Pods, explain.PodOf(pod))
 	}
-	return facts, nil
+	return input, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 )
 
 const statusLong = `Show the state of Jobs, no matter which controller runs them: one line for each,
@@ -68,6 +67,7 @@ type Options struct {
 	printer   jobprinter.Printer
 }
 
+// NewCommand returns the command status, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
 	cmd := &cobra.Command{
@@ -125,8 +125,8 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// summarizes says that the answer is the summary of one Job instead of a table: it was
-// named, and nothing was said about the form.
+// summarizes reports whether to print a summary instead of a table: for one named Job, unless
+// a flag asks for another form.
 func (o *Options) summarizes() bool {
 	return len(o.Names) == 1 && !o.watch && !o.noHeaders && o.print.Format() == ""
 }
@@ -151,7 +151,8 @@ func (o *Options) Run(ctx context.Context) error {
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
-		return view.ShowJob(ctx, o.Names[0], tui.StartJob, view.DefaultLogLines, o.kube, view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)})
+		viewer := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
+		return viewer.ShowJob(ctx, o.kube, o.Names[0])
 	case o.summarizes():
 		return o.printSummary(ctx)
 	case len(o.Names) > 0:
@@ -188,7 +189,7 @@ func (o *Options) printNamed(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// ReportNone says that there are no Jobs, unless the output says so itself (an empty List).
+// reportNone prints that there are no Jobs, unless the output is an empty List.
 func (o *Options) reportNone() {
 	if _, objects := o.printer.(*jobprinter.ObjectPrinter); objects {
 		return

@@ -24,7 +24,7 @@ type shownJob struct {
 	signature string
 }
 
-// follow ends with the context's error, or with an error that no retry mends. An error of the first list ends it, and so do
+// follow ends with the context's error, or with an error that is not retried. An error of the first list ends it, and so do
 // names of which none exists.
 func (o *Options) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}

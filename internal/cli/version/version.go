@@ -15,6 +15,7 @@ type Options struct {
 	output cmdutil.DocumentFlag
 }
 
+// NewCommand returns the command version, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{

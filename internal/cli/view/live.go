@@ -15,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -55,7 +54,7 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	return live.NewSource(live.Config{
 		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
 		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
-		Explain: cmdutil.ErrorLine, Guard: guarded,
+		Explain: cmdutil.ErrorLine, Guard: recovered,
 	}), nil
 }
 
@@ -101,23 +100,6 @@ func (v *Live) Label(key snapshot.JobKey) string {
 		return "job.batch/" + key.Name + " in namespace " + key.Namespace
 	}
 	return "job.batch/" + key.Name
-}
-
-// ShowJob is the interactive view of one Job, in place of printing it. logLines is how many last lines of logs belong to
-// the evidence, 0 for none.
-func ShowJob(ctx context.Context, name string, start tui.Start, logLines int64, kube *genericclioptions.ConfigFlags, v Viewer) error {
-	held := &HeldLines{}
-	defer held.Release(v.ErrOut)
-	live, err := OpenLive(logLines, kube, cmdutil.JobChoice{Names: []string{name}}, held, v.Env)
-	if err != nil {
-		return err
-	}
-	if err := live.Check(ctx); err != nil {
-		return err
-	}
-	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Start: start, Job: live.Single(), What: live.What()})
-	})
 }
 
 // Run keeps the source going for as long as use works with it.

@@ -107,13 +107,13 @@ func (l *liveLog) choose() (logs.Source, bool) {
 	defer l.mu.Unlock()
 	if !l.pod.Read {
 		if l.pod.Gap != "" {
-			l.tell(l.pod.Gap, false)
+			l.report(l.pod.Gap, false)
 		}
 		return logs.Source{}, false
 	}
 	pod := l.book
 	if pod == nil {
-		l.tell("the pod is gone, along with its log", true)
+		l.report("the pod is gone, along with its log", true)
 		return logs.Source{}, false
 	}
 	if name := cmp.Or(l.target.Container, pod.DefaultContainer); name != l.container {
@@ -122,15 +122,15 @@ func (l *liveLog) choose() (logs.Source, bool) {
 	container := pod.Container(l.container)
 	switch {
 	case container == nil:
-		l.tell(fmt.Sprintf("the pod has no container %q", l.container), true)
+		l.report(fmt.Sprintf("the pod has no container %q", l.container), true)
 	case !container.HasLog && container.Waiting != logs.Reason{}:
-		l.tell("the container has not started: "+container.Waiting.String(), container.Ended)
+		l.report("the container has not started: "+container.Waiting.String(), container.Ended)
 	case !container.HasLog:
-		l.tell("the container has not started", container.Ended)
+		l.report("the container has not started", container.Ended)
 	case l.target.Previous && !container.Restarted:
-		l.tell("the container was not restarted, so it has no previous log", container.Ended)
+		l.report("the container was not restarted, so it has no previous log", container.Ended)
 	default:
-		l.tell("", false)
+		l.report("", false)
 		l.again = true
 		return logs.Source{Pod: pod, Container: l.container, Previous: l.target.Previous}, true
 	}
@@ -169,19 +169,19 @@ func (l *liveLog) finish(source logs.Source, err error) bool {
 	switch {
 	case err == nil:
 		l.forget()
-		l.tell("", true)
+		l.report("", true)
 		return true
 	case apierrors.IsForbidden(err):
-		l.tell(gather.GapOf(l.namespace, "get", "pods/log", err).Text, false)
+		l.report(gather.GapOf(l.namespace, "get", "pods/log", err).Text, false)
 		return false
 	}
 	isGone := apierrors.IsNotFound(err)
-	l.tell(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.Node, err)), isGone)
+	l.report(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.Node, err)), isGone)
 	return isGone
 }
 
-// tell notes what there is to say beside the lines. l.mu is held.
-func (l *liveLog) tell(why string, ended bool) {
+// report notes what to show besides the lines. l.mu is held.
+func (l *liveLog) report(why string, ended bool) {
 	if l.answered && l.why == why && l.ended == ended {
 		return
 	}
@@ -194,14 +194,14 @@ func (l *liveLog) connection(failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if failure == nil {
-		l.tell("", false)
+		l.report("", false)
 		return
 	}
 	what := "lost connection"
 	if len(l.lines) == 0 {
 		what = "cannot read the log"
 	}
-	l.tell(what+", retrying: "+cmdutil.LogErrorLine(failure), false)
+	l.report(what+", retrying: "+cmdutil.LogErrorLine(failure), false)
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.

@@ -116,7 +116,7 @@ func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
 // Issue 6: what is kept of a log is bounded, in lines and in bytes; what was handed out stays.
 func TestLiveLogIsBounded(t *testing.T) {
 	l := &liveLog{touched: func() {}}
-	l.tell("", false)
+	l.report("", false)
 	for i := range maxLiveLines {
 		l.add(clitest.Now(), fmt.Sprint(i))
 	}

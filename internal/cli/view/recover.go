@@ -8,9 +8,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// guarded is f with a panic as an error: one in a goroutine would end the process with the
+// recovered is f with a panic as an error: one in a goroutine would end the process with the
 // terminal as the interactive view left it.
-func guarded(f func() error) func() error {
+func recovered(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if r := recover(); r != nil {

@@ -8,14 +8,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
@@ -25,25 +22,6 @@ import (
 // framesPerSecond is how often the terminal is written to at most. Bubble Tea's 60 cost a
 // percent of a core with nothing to do.
 const framesPerSecond = 20
-
-// InteractiveFlag is --interactive.
-type InteractiveFlag struct {
-	wanted bool
-}
-
-func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false prints instead.")
-}
-
-// Possible says that there is a terminal to be interactive on.
-func (f *InteractiveFlag) Possible(streams genericiooptions.IOStreams) bool {
-	return f.wanted && onTerminal(streams.In) && onTerminal(streams.Out) && os.Getenv("TERM") != "dumb"
-}
-
-func onTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
 
 // A terminal keeps its title on a stack (xterm's window operations); those that cannot
 // ignore both.
@@ -91,7 +69,33 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	return model.Err()
 }
 
-// leave writes the last picture where the shell goes on.
+// ShowJob opens the interactive view of one Job.
+func (v *Viewer) ShowJob(ctx context.Context, kube *genericclioptions.ConfigFlags, name string) error {
+	return v.showOne(ctx, kube, name, tui.StartJob, DefaultLogLines)
+}
+
+// ShowExplanation opens the interactive view of one Job with its explanation. logLines is how many last lines of logs
+// belong to the evidence, 0 for none.
+func (v *Viewer) ShowExplanation(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, logLines int64) error {
+	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
+}
+
+func (v *Viewer) showOne(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, start tui.Start, logLines int64) error {
+	held := &HeldLines{}
+	defer held.Release(v.ErrOut)
+	live, err := OpenLive(logLines, kube, cmdutil.JobChoice{Names: []string{name}}, held, v.Env)
+	if err != nil {
+		return err
+	}
+	if err := live.Check(ctx); err != nil {
+		return err
+	}
+	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		return v.Show(ctx, tui.Options{Source: source, Start: start, Job: live.Single(), What: live.What()})
+	})
+}
+
+// leave writes the last picture above the prompt of the shell.
 func (v *Viewer) leave(picture string, environ []string) {
 	if picture != "" {
 		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), picture)
@@ -150,40 +154,13 @@ func CreateFile(name string) (*os.File, error) {
 	return file, err
 }
 
-// HeldLines keeps what libraries write while the view has the terminal, and prints it when
-// it is gone.
-type HeldLines struct {
-	mu   sync.Mutex
-	text []byte
-	out  io.Writer // once the view is gone
-}
-
-// maxHeld is how much is kept.
-const maxHeld = 16 << 10
-
-func (h *HeldLines) Write(data []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.out != nil {
-		return h.out.Write(data)
-	}
-	h.text = append(h.text, data[:min(len(data), maxHeld-len(h.text))]...)
-	return len(data), nil
-}
-
-func (h *HeldLines) Release(out io.Writer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.out = out
-	_, _ = out.Write(h.text) // A terminal that is gone is noticed elsewhere.
-	h.text = nil
-}
-
 // Clock is that of a recording that is played.
 type Clock struct{ Env cmdutil.Env }
 
+// Now returns the time of the environment.
 func (c Clock) Now() time.Time { return c.Env.Now() }
 
+// Wait returns after d, or with the error of ctx.
 func (c Clock) Wait(ctx context.Context, d time.Duration) error {
 	return c.Env.Timing().Pause(ctx, d, nil)
 }

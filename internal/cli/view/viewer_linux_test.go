@@ -183,11 +183,11 @@ func afterScreen(out string) string {
 
 // Issue 6: a panic in the goroutines of the live source is an error with the place.
 func TestGuarded(t *testing.T) {
-	err := guarded(func() error { panic("boom\x1b[2J") })()
+	err := recovered(func() error { panic("boom\x1b[2J") })()
 	if err == nil || !strings.Contains(err.Error(), `crashed: boom\x1b[2J (viewer_linux_test.go:`) || cmdutil.ExitCode(err) != cmdutil.ExitError {
 		t.Errorf("error %v", err)
 	}
-	if err := guarded(func() error { return io.EOF })(); !errors.Is(err, io.EOF) {
+	if err := recovered(func() error { return io.EOF })(); !errors.Is(err, io.EOF) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -151,7 +151,7 @@ func (p *waitProgress) state(job *batchv1.Job) string {
 	return sanitize.Line(name) + "  " + analysis.Status(job) + "  " + sanitize.Line(progressCell(view))
 }
 
-// progressCell says how far a Job is that has not ended, from the counts of status.
+// progressCell describes the progress of an unfinished Job from the counts of its status.
 func progressCell(v jobprinter.Row) string {
 	status := v.Job.Status
 	parts := []string{v.Completions() + " done"}

@@ -87,10 +87,11 @@ type Options struct {
 	quiet   bool
 
 	set feed.JobSet
-	// explainer says why a Job has failed. Without one it is the reason and message of the Failed condition.
+	// explainer explains why a Job has failed. Without one, the reason is the reason and message of the Failed condition.
 	explainer *cmdutil.Explainer
 }
 
+// NewCommand returns the command wait, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{

@@ -196,7 +196,7 @@ func (w *waiter) settle(t tally) error {
 	return errOver
 }
 
-// giveUp says that the end of other Jobs is not awaited.
+// giveUp reports that the other Jobs are not waited for.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
 		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can complete.\n", n, sanitize.Line(t.failed[0]))

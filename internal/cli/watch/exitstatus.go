@@ -14,20 +14,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// watchedEnd is what --exit-status waits for: the end of all Jobs that were seen.
-type watchedEnd struct {
+// exitStatus decides when --exit-status ends the command, and with which result.
+type exitStatus struct {
 	names []string
 	label func(snapshot.JobKey) string
 
 	jobs map[snapshot.JobKey]*explain.Outline // as they were seen last
-	// failed only grows: that another Job of the name is complete later mends nothing.
+	// failed only grows: a Job that fails is not made good by another of the same name.
 	failed sets.Set[string]
 	lost   []string
 	list   *snapshot.Jobs
 }
 
-// observe takes what is shown, and reports that nothing more is waited for.
-func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
+// observe takes what is shown, and reports whether there is nothing more to wait for.
+func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 	if s.Jobs == nil || s.Jobs == e.list {
 		return e.done()
 	}
@@ -54,11 +54,11 @@ func (e *watchedEnd) observe(s *snapshot.Snapshot) bool {
 	return e.done()
 }
 
-// hasFinished reports that the Job had finished when it was seen last, which may be in the change that deleted it.
+// hasFinished reports whether the Job had finished when it was seen last, which may be in the change that deleted it.
 func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
 
 // take notes the state of a Job.
-func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
+func (e *exitStatus) take(key snapshot.JobKey, job *explain.Outline) {
 	e.jobs[key] = job
 	if feed.EndOfFate(job.Fate) == feed.Failed {
 		e.failed.Insert(e.label(key))
@@ -66,7 +66,7 @@ func (e *watchedEnd) take(key snapshot.JobKey, job *explain.Outline) {
 }
 
 // leave notes that a Job is gone, and how.
-func (e *watchedEnd) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
+func (e *exitStatus) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
 	if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && hasFinished(&e.list.Gone[i]) {
 		e.take(key, &e.list.Gone[i])
 		return
@@ -76,7 +76,7 @@ func (e *watchedEnd) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
 }
 
 // missing looks for Jobs that were named, and went before the first list.
-func (e *watchedEnd) missing() {
+func (e *exitStatus) missing() {
 	for _, name := range e.names {
 		is := func(o explain.Outline) bool { return o.Name == name }
 		if !slices.ContainsFunc(e.list.Items, is) {
@@ -85,7 +85,7 @@ func (e *watchedEnd) missing() {
 	}
 }
 
-func (e *watchedEnd) done() bool {
+func (e *exitStatus) done() bool {
 	if len(e.lost) > 0 {
 		return true
 	}
@@ -98,7 +98,7 @@ func (e *watchedEnd) done() bool {
 }
 
 // result is nil if all are complete.
-func (e *watchedEnd) result() error {
+func (e *exitStatus) result() error {
 	switch {
 	case len(e.lost) > 0:
 		slices.Sort(e.lost)

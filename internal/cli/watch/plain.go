@@ -22,26 +22,26 @@ import (
 // plainPause is how long a Job whose numbers change has no other line.
 const plainPause = time.Second
 
-// plainView prints a line for each change of what a Source tells: words only, for logs and
+// plainView prints a line for each change of what a Source shows: words only, for logs and
 // screen readers.
 type plainView struct {
 	out, errOut io.Writer
 	now         func() time.Time
 	namespaces  bool
-	// job is told more of than its numbers; zero for none.
+	// job is the one whose problems and causes are printed, too; zero for none.
 	job snapshot.JobKey
 
-	jobs   map[snapshot.JobKey]*toldJob
-	told   map[string]bool // of the one Job
-	of     string          // which that is
-	stale  bool
-	listed *snapshot.Jobs
-	report *explain.Report
-	none   bool
+	jobs    map[snapshot.JobKey]*printedJob
+	printed map[string]bool // of the one Job
+	of      string          // the key and UID of that Job
+	stale   bool
+	listed  *snapshot.Jobs
+	report  *explain.Report
+	none    bool
 }
 
-// toldJob is what was printed of a Job.
-type toldJob struct {
+// printedJob is what was printed of a Job.
+type printedJob struct {
 	uid          string
 	line, status string
 	at           time.Time
@@ -49,7 +49,7 @@ type toldJob struct {
 
 // follow prints until the Source or done ends it.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
-	v.jobs, v.told = map[snapshot.JobKey]*toldJob{}, map[string]bool{}
+	v.jobs, v.printed = map[snapshot.JobKey]*printedJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
 	var last *snapshot.Snapshot
 	for seen := uint64(0); ; {
@@ -81,7 +81,7 @@ func (v *plainView) show(s *snapshot.Snapshot) {
 	}
 }
 
-// link tells on stderr that the connection is lost, and that it is back.
+// link reports on stderr when the connection is lost and when it is back.
 func (v *plainView) link(s *snapshot.Snapshot) {
 	stale := s.Link.StaleSince != nil
 	if stale == v.stale {
@@ -95,7 +95,7 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 	fmt.Fprintf(v.errOut, "%s  Reconnected to the API server.\n", v.clock(s.Time))
 }
 
-// list tells of each Job that has changed, and of those that are gone.
+// list prints each Job that has changed or is gone.
 func (v *plainView) list(s *snapshot.Snapshot) {
 	if len(s.Jobs.Items) == 0 && len(v.jobs) == 0 && !v.none {
 		v.none = true
@@ -139,14 +139,14 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 		job = nil
 	}
 	if job == nil {
-		job = &toldJob{}
+		job = &printedJob{}
 		v.jobs[key] = job
 	}
 	line := plainLine(o)
 	if line == job.line || !now && o.Status == job.status && at.Sub(job.at) < plainPause {
 		return
 	}
-	*job = toldJob{uid: o.UID, line: line, status: o.Status, at: at}
+	*job = printedJob{uid: o.UID, line: line, status: o.Status, at: at}
 	v.print(at, key, line)
 }
 
@@ -210,12 +210,12 @@ func orBuiltIn(managedBy string) string {
 	return managedBy
 }
 
-// details tell of the one Job what its numbers do not: problems, causes, conditions, each
+// details prints what the numbers of the one Job do not show: problems, causes, conditions, each
 // once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
-		v.of, v.told = of, map[string]bool{}
+		v.of, v.printed = of, map[string]bool{}
 	}
 	for _, p := range r.Problems {
 		v.once(at, key, string(p.Kind), "problem: "+p.Text)
@@ -234,11 +234,11 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 	}
 }
 
-// once prints what was not told before. Texts may hold numbers that change, so what names
+// once prints what was not printed before. Texts may hold numbers that change, so what names
 // them.
 func (v *plainView) once(at time.Time, key snapshot.JobKey, what, line string) {
-	if !v.told[what] {
-		v.told[what] = true
+	if !v.printed[what] {
+		v.printed[what] = true
 		v.print(at, key, line)
 	}
 }

@@ -75,6 +75,7 @@ type Options struct {
 	held *view.HeldLines
 }
 
+// NewCommand returns the command watch, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
@@ -148,7 +149,7 @@ func (o *Options) validateNoReplay() error {
 	return nil
 }
 
-// isPlain says that lines are printed.
+// isPlain reports whether to print lines.
 func (o *Options) isPlain() bool { return o.plain || !o.interactive.Possible(o.IOStreams) }
 
 // Run shows Jobs until the user or --exit-status ends it.
@@ -187,7 +188,7 @@ func (o *Options) Run(ctx context.Context) error {
 
 // show draws or prints what comes.
 func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
-	end := &watchedEnd{names: o.Names, label: live.Label}
+	end := &exitStatus{names: o.Names, label: live.Label}
 	var err error
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}

@@ -264,7 +264,7 @@ func TestWatchedEnd(t *testing.T) {
 		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, cmdutil.ExitError},
 		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
 	} {
-		end := &watchedEnd{names: tc.names, label: func(k snapshot.JobKey) string { return k.Name }}
+		end := &exitStatus{names: tc.names, label: func(k snapshot.JobKey) string { return k.Name }}
 		done := false
 		for _, s := range tc.seen {
 			done = end.observe(s)
@@ -273,7 +273,7 @@ func TestWatchedEnd(t *testing.T) {
 			t.Errorf("%s: done %v, exit code %d, want %v, %d", tc.name, done, code, tc.done, tc.code)
 		}
 	}
-	if !errors.Is((&watchedEnd{}).result(), context.Canceled) {
+	if !errors.Is((&exitStatus{}).result(), context.Canceled) {
 		t.Error("leaving before the end is an interruption")
 	}
 }

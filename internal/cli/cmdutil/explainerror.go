@@ -1,0 +1,171 @@
+package cmdutil
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+)
+
+// ExplainError turns any error into one that a user can act on: a *UserError, or several joined. It is idempotent,
+// nil stays nil, and the original stays reachable by errors.Is and errors.As.
+func ExplainError(err error) error {
+	parts := Flatten(err)
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return explainOne(parts[0])
+	}
+	explained := make([]error, len(parts))
+	for i := range parts {
+		explained[i] = explainOne(parts[i])
+	}
+	return errors.Join(explained...)
+}
+
+func explainOne(err error) error {
+	var known *UserError
+	if errors.As(err, &known) {
+		return known
+	}
+	if errors.Is(err, context.Canceled) {
+		return NewUserError(kindInterrupted, err, "interrupted", "")
+	}
+	for _, explain := range []func(error) *UserError{explainKubeconfig, explainStatus, explainTransport} {
+		if e := explain(err); e != nil {
+			return e
+		}
+	}
+	return NewUserError(KindOther, err, err.Error(), "")
+}
+
+func explainKubeconfig(err error) *UserError {
+	switch {
+	case clientcmd.IsContextNotFound(err):
+		return NewUserError(KindContext, err, err.Error(), "see: kubectl config get-contexts")
+	case clientcmd.IsEmptyConfig(err):
+		return NewUserError(KindKubeconfig, err, "no kubeconfig found", kubeconfigHint)
+	case clientcmd.IsConfigurationInvalid(err):
+		return NewUserError(KindKubeconfig, err, err.Error(), "fix it, or choose another with --kubeconfig or --context")
+	}
+	return nil
+}
+
+// explainStatus explains an answer of the API server.
+func explainStatus(err error) *UserError {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return nil
+	}
+	status, call := answer.Status(), apicall.Of(err)
+	switch status.Reason {
+	case metav1.StatusReasonUnauthorized:
+		return NewUserError(KindCredentials, err, "the API server rejected your credentials ("+status.Message+")",
+			"log in again, or check the user of this context (kubectl config view --minify)")
+	case metav1.StatusReasonForbidden:
+		return explainForbidden(err, status, call)
+	case metav1.StatusReasonNotFound:
+		return explainNotFound(err, status, call)
+	}
+	what := "the API server answered: " + status.Message
+	if status.Reason != "" && status.Reason != metav1.StatusReasonUnknown {
+		what += fmt.Sprintf(" (%s)", status.Reason)
+	}
+	hint := ""
+	if apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) {
+		hint = "try again in a moment"
+	}
+	return NewUserError(KindServerFailed, err, what, hint)
+}
+
+func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserError {
+	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
+	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
+		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
+			"ask for this permission, or use another user (--context, --as)")
+	}
+	return NewUserError(KindForbidden, err,
+		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message),
+		fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.Verb, call.GroupResource(), call.Where(), call.CanI()))
+}
+
+func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {
+	named := call.Name != "" && status.Details != nil && status.Details.Name == call.Name
+	switch {
+	case named && call.Namespace != "":
+		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()),
+			"list what exists with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
+	case status.Details != nil && status.Details.Name != "":
+		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
+	default:
+		return NewUserError(KindNotFound, err, "the server has no such API ("+status.Message+")",
+			"check that it is a Kubernetes API server: kubectl config view --minify")
+	}
+}
+
+// explainTransport explains a request that got no answer.
+func explainTransport(err error) *UserError {
+	var failed *url.Error
+	var network net.Error
+	var file *fs.PathError // It looks like a network's.
+	switch {
+	case errors.Is(err, feed.ErrClosed):
+		return NewUserError(KindUnreachable, err, "cannot reach the API server: it keeps closing the connection", "")
+	case errors.As(err, &file):
+		return nil
+	case errors.As(err, &failed):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
+		failed = &url.Error{Err: err}
+	default:
+		return nil
+	}
+	server := "the API server"
+	if u, parseErr := url.Parse(failed.URL); parseErr == nil && u.Host != "" {
+		server += fmt.Sprintf(" at %s://%s", u.Scheme, u.Host)
+	}
+	if certificateProblem(failed.Err) {
+		return NewUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", server, failed.Err),
+			"check the server address and certificate authority of this context (kubectl config view --minify)")
+	}
+	if strings.Contains(failed.Err.Error(), "getting credentials") {
+		return NewUserError(KindCredentials, err, fmt.Sprintf("cannot get credentials for %s: %s", server, failed.Err),
+			"check the user of this context (kubectl config view --minify)")
+	}
+	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, transportCause(failed)),
+		"check that it is running and that the context is correct (kubectl config view --minify)")
+}
+
+func certificateProblem(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+func transportCause(failed *url.Error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(failed.Err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.As(failed.Err, &dns):
+		return fmt.Sprintf("cannot resolve the host name %q", dns.Name)
+	case failed.Timeout():
+		return "no answer in time"
+	}
+	return failed.Err.Error()
+}
