@@ -83,7 +83,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		text, out, errOut string
 	}{
 		{"", "", "error: no Jobs or CronJobs in PATH; check the files given with -f\n"},
-		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: the field \"a\" is there already, in line 1 [not-readable]", "error: 1 error\n"},
+		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
 		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n    fix: fix the manifest\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n    fix: fix the manifest\n", "error: 1 error\n"},
 		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
@@ -94,7 +94,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: rule 1 \"a-b\"", "error: "},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; put 2 into quotes [rule-name-invalid]\n", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
 	} {
 		path := filepath.Join(t.TempDir(), "job.yaml")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -140,7 +140,7 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 		{"-f gone.yaml -o json", cmdutil.ExitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
 		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
 		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
-		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not read; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
+		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not supported; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
 	} {
 		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)
 		out := ""

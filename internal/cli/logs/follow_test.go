@@ -34,7 +34,7 @@ func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
 	pods.Put(clitest.FailedPod("a", 1, 1))
 	pods.End("train-a/main")
 	pods.Put(clitest.TrainPod("b", 1, 2, corev1.PodPending, clitest.Waits("ImagePullBackOff", "no such image")))
-	s.WaitErr("No log of pod train-b, container main, which has not started: ImagePullBackOff: no such image\n")
+	s.WaitErr("No log from pod train-b, container main, which has not started: ImagePullBackOff: no such image\n")
 	pods.Write("train-b/main", "retry")
 	pods.Put(clitest.RunningPod("b", 1, 2))
 	s.WaitOut("[index 1 attempt 2] retry\n")
@@ -130,7 +130,7 @@ func TestLogsFollowCap(t *testing.T) {
 		pods.Write("train-"+name+"/main", "from "+name)
 	}
 	s := following(t, api, "--max-log-requests=2")
-	s.WaitErr("2 logs are followed at a time (--max-log-requests); 2 more wait until one ends.\n")
+	s.WaitErr("Following 2 logs at a time (--max-log-requests); 2 more waiting for one to end.\n")
 	s.WaitOut("from a")
 	s.WaitOut("from b")
 	if strings.Contains(s.Out.String(), "from c") {

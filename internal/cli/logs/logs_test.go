@@ -94,10 +94,10 @@ func TestLogsNonIndexedAndContainers(t *testing.T) {
 		t.Errorf("kubectl's other form: %q, %q", got.Out, got.ErrOut)
 	}
 	got := program.Run(t, api, "logs", "train", "-c", "nope")
-	if got.Out != "" || got.Code != cmdutil.ExitError || got.ErrOut != "error: no pod of job.batch/train has a container nope; its template has: init, main\n" {
+	if got.Out != "" || got.Code != cmdutil.ExitError || got.ErrOut != "error: no pod of job.batch/train has a container nope; its pod template has: init, main\n" {
 		t.Errorf("stdout %q, stderr %q", got.Out, got.ErrOut)
 	}
-	if got := program.Run(t, api, "logs", "train", "--index", "1"); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "--index is for Indexed Jobs") {
+	if got := program.Run(t, api, "logs", "train", "--index", "1"); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "--index requires an Indexed Job") {
 		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
@@ -140,11 +140,11 @@ func TestLogsNoteWhatIsMissing_CLI_06(t *testing.T) {
 	unscheduled.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
 	pods.Put(unscheduled)
 	for args, want := range map[string]string{
-		"": "No log of pod train-p1, container main, which has not started: ImagePullBackOff: Back-off pulling \\x1b[31mimage (and 1 more: ImagePullBackOff)\n" +
-			"No log of pod train-u, container main, which has not started: Unschedulable: 0/3 nodes\n" +
+		"": "No log from pod train-p1, container main, which has not started: ImagePullBackOff: Back-off pulling \\x1b[31mimage (and 1 more: ImagePullBackOff)\n" +
+			"No log from pod train-u, container main, which has not started: Unschedulable: 0/3 nodes\n" +
 			"2 failed pods of job.batch/train are gone, along with their logs.\n",
 		"--index 0-3,5": "The pods of indexes 0,1,5 of job.batch/train are gone, along with their logs.\n" +
-			"The pod of index 2 of job.batch/train is not there now.\n",
+			"The pod of index 2 of job.batch/train does not exist at the moment.\n",
 		"--previous": "No container of job.batch/train has been restarted.\n",
 	} {
 		got := program.Run(t, api, append([]string{"logs", "train"}, strings.Fields(args)...)...)
@@ -238,8 +238,8 @@ func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
 func TestLogsUsage(t *testing.T) {
 	api, _ := clitest.NewPods(t, clitest.LogsJob())
 	for args, part := range map[string]string{
-		"":                           "name one Job",
-		"a b":                        "name one Job",
+		"":                           "name exactly one Job",
+		"a b":                        "name exactly one Job",
 		"pod/x":                      "pod",
 		"train --index 3,x-7":        "x-7",
 		"train --index 7-3":          "7-3",
@@ -250,9 +250,9 @@ func TestLogsUsage(t *testing.T) {
 		"train --since=-1s":          "--since",
 		"train --since=x":            "--since",
 		"train --since-time=now":     "--since-time",
-		"train --since=1s --since-time=2026-03-01T12:00:00Z": "exclude",
-		"train -c main --all-containers":                     "exclude",
-		"train -f --previous":                                "exclude",
+		"train --since=1s --since-time=2026-03-01T12:00:00Z": "cannot be used together",
+		"train -c main --all-containers":                     "cannot be used together",
+		"train -f --previous":                                "cannot be used together",
 		"train --color=red":                                  "--color",
 	} {
 		got := program.Run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)

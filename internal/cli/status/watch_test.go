@@ -65,7 +65,7 @@ func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
 		return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
 	})
 	api.DropWatches()
-	s.WaitErr("lost")
+	s.WaitErr("Lost")
 	api.Put(clitest.SimpleJob("ns1", "a", 2))
 	api.Remove(clitest.SimpleJob("ns1", "b", 1))
 	api.Put(clitest.SimpleJob("ns1", "c", 0))
@@ -129,12 +129,12 @@ func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
 	s := watching(t, api, clitest.NewEnv(), "a", "--no-headers")
 	s.WaitLines(1)
 	api.Stop()
-	s.WaitErr("lost")
+	s.WaitErr("Lost")
 	hangUp(t, api.Address, 3)
 	api.Put(clitest.SimpleJob("ns1", "a", 2))
 	api.Put(clitest.SimpleJob("ns1", "other", 2))
 	api.Start(api.Address)
-	s.WaitErr("back")
+	s.WaitErr("Reconnected")
 	s.WaitOut("2/10")
 	api.Put(clitest.SimpleJob("ns1", "a", 3))
 	s.WaitOut("3/10")
@@ -143,7 +143,7 @@ func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	notes := s.ErrOut.String()
-	if strings.Count(notes, "\n") != 2 || strings.Count(notes, "lost") != 1 || strings.Count(notes, "back") != 1 {
+	if strings.Count(notes, "\n") != 2 || strings.Count(notes, "Lost") != 1 || strings.Count(notes, "Reconnected") != 1 {
 		t.Errorf("stderr %q", notes)
 	}
 	if got := strings.Count(s.Out.String(), "\n"); got != 3 {
@@ -156,7 +156,7 @@ func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := watching(t, api, clitest.NewEnv())
 	api.Stop()
-	s.WaitErr("lost")
+	s.WaitErr("Lost")
 	s.Interrupt()
 	if code := s.End(); code != cmdutil.ExitInterrupted || strings.Contains(s.ErrOut.String(), "back") {
 		t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
@@ -187,9 +187,9 @@ func TestFollowRefusalOfStartingServerPasses(t *testing.T) {
 		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "RBAC is not ready"}
 	})
 	api.DropWatches()
-	s.WaitErr("lost")
+	s.WaitErr("Lost")
 	api.SetRefuse(nil)
-	s.WaitErr("back")
+	s.WaitErr("Reconnected")
 	s.Interrupt()
 	s.End()
 }

@@ -89,7 +89,7 @@ func TestMissingLogHasItsReason(t *testing.T) {
 	why("train-gone", snapshot.LogTarget{}, "the pod is gone, along with its log", true)
 	why("train-lost", snapshot.LogTarget{}, "the log of pod train-lost could not be read: it is gone", true)
 	why("train-lost", snapshot.LogTarget{Previous: true}, "the container was not restarted, so it has no previous log", true)
-	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not answer", false)
+	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not respond", false)
 	why("train-a", snapshot.LogTarget{}, "the container has not started: ImagePullBackOff: no such image", false)
 	api.pods.Write("train-a/main", "at last")
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
