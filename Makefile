@@ -7,6 +7,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil
 LDFLAGS := -s -w -X $(CLI).Version=$(VERSION) -X $(CLI).GitCommit=$(COMMIT)
+# kustomize's Go plugins would have the linker keep every method of every type (ADR 0015).
+TAGS := kustomize_disable_go_plugin_support
 CONTROLPLANE := $(GO) -C hack/controlplane run .
 # What make krew writes a manifest for, and make image the name of.
 RELEASE ?= v0.1.0
@@ -24,7 +26,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubectl-batchjob
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
+	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
 
 .PHONY: install
 install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
@@ -193,7 +195,7 @@ krew: ## Write krew/batchjob.yaml from archives built as version RELEASE
 
 .PHONY: image
 image: ## Build the image with docker or buildah, for both architectures
-	@IMAGE='$(IMAGE)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' LDFLAGS='$(LDFLAGS)' hack/release/image.sh
+	@IMAGE='$(IMAGE)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' TAGS='$(TAGS)' LDFLAGS='$(LDFLAGS)' hack/release/image.sh
 
 .PHONY: clean
 clean: down ## Remove what was built, but for the control plane in the user's cache

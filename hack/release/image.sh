@@ -23,7 +23,7 @@ build() {
 	sh hack/release/prepare.sh
 	cp bin/release/THIRD_PARTY_NOTICES $context/bin/release/
 	for arch in amd64 arm64; do
-		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -ldflags "$LDFLAGS" \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -tags "$TAGS" -ldflags "$LDFLAGS" \
 			-o $context/linux/$arch/ ./cmd/kubectl-batchjob
 	done
 }

@@ -178,9 +178,15 @@ func checkBuild(t *testing.T, p platform, files map[string]file) {
 	if err != nil {
 		t.Fatalf("%s: %v", p, err)
 	}
+	built := map[string]string{}
 	for _, s := range info.Settings {
-		if want, ok := map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "GOOS": p.os, "GOARCH": p.arch}[s.Key]; ok && s.Value != want {
-			t.Errorf("%s: built with %s=%s, want %s", p, s.Key, s.Value, want)
+		built[s.Key] = s.Value
+	}
+	for key, want := range map[string]string{
+		"CGO_ENABLED": "0", "-trimpath": "true", "-tags": "kustomize_disable_go_plugin_support", "GOOS": p.os, "GOARCH": p.arch,
+	} {
+		if built[key] != want {
+			t.Errorf("%s: built with %s=%s, want %s", p, key, built[key], want)
 		}
 	}
 	for _, stamp := range []string{"v" + made.Version, made.Commit} {
