@@ -1,7 +1,7 @@
 package section
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -54,23 +54,33 @@ func JobName(job *explain.Job) string {
 }
 
 // Completions is n/m; or n/1, and how many pods compete for it when completions is not set.
-func Completions(o *explain.Outline) string {
+func Completions(o *explain.Outline) string { return string(AppendCompletions(nil, o)) }
+
+// AppendCompletions appends them to a text: a list measures those of thousands of Jobs.
+func AppendCompletions(text []byte, o *explain.Outline) []byte {
+	text = appendNumber(text, o.Succeeded)
 	switch {
 	case o.Completions != nil:
-		return fmt.Sprintf("%d/%d", o.Succeeded, *o.Completions)
+		return appendNumber(append(text, '/'), *o.Completions)
 	case o.Parallelism != nil && *o.Parallelism > 1:
-		return fmt.Sprintf("%d/1 of %d", o.Succeeded, *o.Parallelism)
+		return appendNumber(append(text, "/1 of "...), *o.Parallelism)
 	}
-	return fmt.Sprintf("%d/1", o.Succeeded)
+	return append(text, "/1"...)
 }
 
 // Active is how many pods are active, and how many of them are ready: 3(2).
-func Active(o *explain.Outline) string {
+func Active(o *explain.Outline) string { return string(AppendActive(nil, o)) }
+
+// AppendActive appends that to a text.
+func AppendActive(text []byte, o *explain.Outline) []byte {
+	text = appendNumber(text, o.Active)
 	if o.Ready == nil || o.Active == 0 {
-		return fmt.Sprint(o.Active)
+		return text
 	}
-	return fmt.Sprintf("%d(%d)", o.Active, *o.Ready)
+	return append(appendNumber(append(text, '('), *o.Ready), ')')
 }
+
+func appendNumber(text []byte, n int32) []byte { return strconv.AppendInt(text, int64(n), 10) }
 
 // Ran is how long a Job has run, -1 for one that was not started.
 func Ran(o *explain.Outline, now time.Time) time.Duration {

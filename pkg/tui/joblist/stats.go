@@ -38,13 +38,14 @@ func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint) {
 }
 
 func (f *stats) add(p *widget.Paint, o *explain.Outline) {
+	var text [len("2147483647/1 of 2147483647")]byte
 	f.counts[kindOf(o)]++
 	f.managed = f.managed || o.ManagedBy != ""
 	f.namespace = max(f.namespace, widget.Width(o.Namespace))
 	f.name = max(f.name, widget.Width(o.Name))
 	f.status = max(f.status, widget.Width(o.Status)+len("x "))
-	f.completions = max(f.completions, len(section.Completions(o)))
-	f.active = max(f.active, len(section.Active(o)))
+	f.completions = max(f.completions, len(section.AppendCompletions(text[:0], o)))
+	f.active = max(f.active, len(section.AppendActive(text[:0], o)))
 	f.managedBy = max(f.managedBy, widget.Width(o.ManagedBy))
 	if o.Neglected {
 		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
