@@ -35,7 +35,10 @@ func BenchmarkView(b *testing.B) {
 		b.Run(tc.name, func(b *testing.B) {
 			for b.Loop() {
 				storm := newStorm(10_000)
-				storm.source.Now = time.Now
+				storm.source.Now, storm.source.Ticks = time.Now, func(d time.Duration) (<-chan time.Time, func()) {
+					ticker := time.NewTicker(d)
+					return ticker.C, ticker.Stop
+				}
 				storm.now = time.Now()
 				ctx, cancel := context.WithCancel(b.Context())
 				model := tui.New(tui.Options{Context: ctx, Source: storm.source, Now: time.Now, Start: tui.StartJob, Job: storm.source.focus.Job, Colour: true})
