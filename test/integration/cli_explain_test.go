@@ -230,7 +230,7 @@ func TestUnknownManagerIsExplained_MGB_12(t *testing.T) {
 	if len(r.Advice) == 0 || !strings.Contains(r.Advice[0].Text, "misspelling of batchjob.dev/controller") {
 		t.Errorf("%+v", r.Advice)
 	}
-	f.startPlugin("status", "a").wantEnd(0, "nothing has worked on the Job", "")
+	f.startPlugin("status", "a").wantEnd(0, "no controller has worked on the Job", "")
 }
 
 // PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no

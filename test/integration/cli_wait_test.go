@@ -111,7 +111,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	}
 	f.startPlugin("wait", "a", "--for=complete", "--timeout=0").wantEnd(0, "job.batch/a Complete in ", "")
 	f.startPlugin("wait", "b", "--for=failed").wantEnd(0, "job.batch/b Failed: ", "")
-	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is complete")
+	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is already complete")
 }
 
 func TestWaitEndsWithoutAResult_CLI_07(t *testing.T) {
