@@ -191,6 +191,7 @@ func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
 		})
 		f.api.DropWatches()
 		f.until("the API server rejected your credentials (Unauthorized)")
+		f.pods.WithLog(clitest.FailedPod("b", 2, 1), "from a pod that begins meanwhile")
 		f.api.SetRefuse(nil)
 		f.until("Reconnected to the API server.")
 		f.finish()
@@ -220,5 +221,22 @@ func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
 			strings.Count(notes, "No answer") != 1 || strings.Count(notes, "answers again") != 1 {
 			t.Errorf("%s: exit %d, stderr %q", verb.args, code, notes)
 		}
+	}
+}
+
+// A log that is opened while the token has expired is read once it is renewed (issue 17.1).
+func TestLogOpenedWithAnExpiredTokenIsTriedAgain_CLI_07(t *testing.T) {
+	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
+		}
+		return nil
+	}, nil)
+	f.until("Lost connection to the API server, retrying: the API server rejected your credentials (Unauthorized)")
+	f.api.SetRefuse(nil)
+	f.until("one")
+	f.finish()
+	if code := f.end(""); code != cmdutil.ExitDone || strings.Count(f.ErrOut.String(), "\n") != 2 {
+		t.Errorf("exit %d, stderr %q", code, f.ErrOut.String())
 	}
 }
