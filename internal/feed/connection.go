@@ -15,10 +15,11 @@ type Timing struct {
 	Retry Retry
 }
 
-// Retry is how a lost connection is tried again.
+// Retry is how a lost connection is noticed and tried again.
 type Retry struct {
 	First, Max   time.Duration // the first pause, of which each further one is twice as long, and the longest
 	RefusalGrace time.Duration // how long a 403 is retried: a starting API server has not loaded its RBAC rules yet
+	Patience     time.Duration // how long an answer may take: a busy API server needs a second now and then
 }
 
 // Pause waits for d, or for news. The error is the context's.

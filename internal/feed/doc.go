@@ -4,7 +4,8 @@
 // There is one loop, Watch.Run: it lists, watches from there, continues a watch that ended, lists again when its version
 // has expired (410), and tries a lost connection again. What a caller has to do:
 //
-//   - open a Connection of a Link, whose State is whether what was handed over is still kept up to date;
+//   - open a Connection of a Link, whose State is whether what was handed over is still kept up to date, and run a Pulse
+//     beside it, which notices an API server that is silent;
 //   - decide with Watch.Retry whether a refusal (403) is an end or a reason to ask again later, and take note of the
 //     Refusal.
 //

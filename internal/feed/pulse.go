@@ -7,17 +7,14 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
 )
 
 // ErrNoAnswer is the failure of a connection that is open, and silent.
 var ErrNoAnswer = errors.New("no answer from the API server")
 
-const (
-	// pulsePeriod is how long a Link may be silent before a Pulse asks the API server.
-	pulsePeriod = 2 * time.Second
-	// patience is how long an answer may take. A busy API server needs a second now and then.
-	patience = 3 * time.Second
-)
+// pulsePeriod is how long a Link may be silent before a Pulse asks the API server.
+const pulsePeriod = 2 * time.Second
 
 // Pulse notices that the API server does not answer, although no connection has failed. A watch is silent when nothing
 // happens as well as when the server hangs or a network drops all packets; bookmarks come once a minute, and client-go's
@@ -26,6 +23,13 @@ type Pulse struct {
 	Link *Link
 	// Probe is a cheap request. Any answer of the API server will do, a refusal too.
 	Probe func(context.Context) error
+}
+
+// Livez is a probe, and tried once: a Pulse repeats it.
+func Livez(client kubernetes.Interface) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return client.Discovery().RESTClient().Get().AbsPath("/livez").MaxRetries(0).Do(ctx).Error()
+	}
 }
 
 // Run probes whenever the Link has been silent for a while, until the context ends.
@@ -41,31 +45,42 @@ func (p *Pulse) Run(ctx context.Context) error {
 			connection.Connected()
 			continue
 		}
+		err := p.ask(ctx)
 		switch {
-		case p.answers(ctx):
+		case err == nil:
 			p.Link.hear()
 			connection.Connected()
 		case ctx.Err() == nil:
-			connection.lose(ErrNoAnswer)
+			connection.lose(err)
 		}
 	}
 }
 
-// answers probes once, and gives the API server a while.
-func (p *Pulse) answers(ctx context.Context) bool {
+// ask probes once. It returns nil for any answer, and ErrNoAnswer if there was neither an answer nor a failure.
+func (p *Pulse) ask(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beats, stop := p.Link.timing.Ticks(patience)
+	beats, stop := p.Link.timing.Ticks(p.Link.timing.Retry.Patience)
 	defer stop()
 	result := make(chan error, 1)
 	go func() { result <- p.Probe(ctx) }()
 	select {
 	case err := <-result:
-		return isAnswer(err)
+		return unlessAnswer(err)
 	case <-beats:
 		cancel()
-		return isAnswer(<-result)
+		if isAnswer(<-result) {
+			return nil
+		}
+		return ErrNoAnswer
 	}
+}
+
+func unlessAnswer(err error) error {
+	if isAnswer(err) {
+		return nil
+	}
+	return err
 }
 
 // isAnswer reports whether the API server answered, and not a proxy in front of it that cannot reach it.

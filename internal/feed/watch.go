@@ -19,6 +19,9 @@ import (
 // watchSeconds is when the server ends a watch, which is then continued.
 const watchSeconds = 300
 
+// UnwatchedRetry is how often a verb reads what it lives on and may not watch.
+const UnwatchedRetry = 5 * time.Second
+
 // Collection is the objects that a Watch follows.
 type Collection struct {
 	// Call names the requests in errors, whatever its verb.

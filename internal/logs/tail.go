@@ -82,7 +82,7 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
 		return t.connection.Retry(ctx, nil, t.News)
-	case isRefused(err) && t.began.IsZero():
+	case apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
 		return err
 	case ended && t.refusedTooOften(err):
 		return &UnreadableError{Source: t.Source, Err: err}

@@ -477,6 +477,31 @@ func TestLostConnectionIsShown(t *testing.T) {
 	}
 }
 
+// While nothing answers, the screen is as of the last answer: clocks stop, nothing is estimated, and the controller is
+// not said to be alive; only how long this lasts counts up (issue 17.2).
+func TestSilentServerStopsTheClocks_CLI_07(t *testing.T) {
+	s := load(t, "running-success-policy")
+	b := open(t, s, size{100, 24}, nil)
+	shows(b, "ETA", "batchjob.dev/controller ✓", "runs for 2s")
+	silent := *s
+	silent.Seq, silent.Time = 2, s.Time.Add(5*time.Second)
+	silent.Link = snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
+	b.now = silent.Time
+	b.send(snapshotMsg{snap: &silent})
+	shows(b, "! no answer for 5s", "runs for 2s", "run by batchjob.dev/controller", "? help")
+	hides(b, "ETA", "batchjob.dev/controller ✓", "Retrying")
+	b.now = b.now.Add(15 * time.Second)
+	b.send(tickMsg(b.now))
+	shows(b, "! no answer for 20s", "runs for 2s")
+	golden(t, "silent.100x24", b.picture())
+	b.press("esc")
+	shows(b, "! no answer for 20s")
+	back := *s
+	back.Seq, back.Time = 3, b.now
+	b.send(snapshotMsg{snap: &back})
+	hides(b, "no answer")
+}
+
 // The view ends by itself when it is told to, with the last state shown, paused or not.
 func TestViewEndsWithTheLastState(t *testing.T) {
 	for _, keys := range [][]string{nil, {"space"}} {

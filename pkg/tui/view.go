@@ -63,6 +63,9 @@ func (m *Model) lines() []layout.Line {
 	if m.paused {
 		body.Now = m.pausedAt
 	}
+	if since := m.data.Snap.Link.StaleSince; since != nil {
+		body.Now, body.Stale = *since, true
+	}
 	if m.isGone() {
 		body.Now = m.data.Job.ObservedAt.Time // Its clocks stop.
 	}
@@ -137,6 +140,8 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 	case m.Err() != nil:
 		ended := layout.Of(layout.Text(layout.Bad|layout.Bold, "ended: "+m.over.Error()))
 		l = append(append(l, p.Cut(ended, p.Width/2)...), layout.Blank(2))
+	case link.Silent:
+		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" no answer for "+wording.Duration(max(0, p.Now.Sub(*link.StaleSince))))
 	case link.StaleSince != nil:
 		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
@@ -163,7 +168,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 		return m.prompt.Line(p.Width, p.Glyphs.Ellipsis)
 	case m.notice.text != "" && m.now.Before(m.notice.until):
 		return layout.Of(layout.Text(layout.Accent, m.notice.text))
-	case m.over == nil && link.StaleSince != nil && link.Why != "":
+	case m.over == nil && link.StaleSince != nil && !link.Silent && link.Why != "":
 		why := layout.Of(layout.Text(layout.Bad, "Retrying: "+link.Why+" "))
 		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
 	}

@@ -36,7 +36,8 @@ type API struct {
 	expired int           // watches from versions before this get a 410
 	Lists   []string      // raw queries of the lists
 	Refuse  func(r *http.Request) *Status
-	pods    *Pods // nil for none
+	hung    chan struct{} // closed when it answers again, nil while it does
+	pods    *Pods         // nil for none
 }
 
 type fakeEvent struct {
@@ -154,6 +155,34 @@ func (f *API) SetRefuse(refuse func(r *http.Request) *Status) {
 	f.Refuse = refuse
 }
 
+// Hang has the API accept requests and answer none of them, nor in watches, until resume is called.
+func (f *API) Hang() (resume func()) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	hung := make(chan struct{})
+	f.hung = hung
+	return func() {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		f.hung = nil
+		close(hung)
+	}
+}
+
+// Await returns once the API answers requests.
+func (f *API) Await(r *http.Request) {
+	f.Mu.Lock()
+	hung := f.hung
+	f.Mu.Unlock()
+	if hung == nil {
+		return
+	}
+	select {
+	case <-hung:
+	case <-r.Context().Done():
+	}
+}
+
 // Opened is how many watches there were.
 func (f *API) Opened() int {
 	f.Mu.Lock()
@@ -163,6 +192,7 @@ func (f *API) Opened() int {
 
 // Serve answers one request, for fakes that serve more than this one does.
 func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
+	f.Await(r)
 	f.Mu.Lock()
 	refuse := f.Refuse
 	f.Mu.Unlock()
@@ -284,6 +314,7 @@ func (f *API) serveWatch(w http.ResponseWriter, r *http.Request, namespace strin
 		}
 		select {
 		case <-changed:
+			f.Await(r)
 		case <-r.Context().Done():
 			return
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // Objects stands before the fake API, and serves what an explanation reads beside Jobs,
-// pods and logs: events of ns1. There are no leases and no nodes.
+// pods and logs: events of ns1, whose watches deliver nothing. There are no leases and no nodes.
 type Objects struct {
 	API  *API
 	Pods *Pods
@@ -43,6 +43,7 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.Mu.Lock()
 	o.asked = append(o.asked, r.Method+" "+r.URL.Path)
 	o.Mu.Unlock()
+	o.API.Await(r)
 	o.API.Mu.Lock()
 	refuse := o.API.Refuse
 	o.API.Mu.Unlock()
@@ -56,6 +57,13 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			WriteStatus(w, status, "")
 			return
 		}
+	}
+	if r.URL.Query().Get("watch") == "true" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		return
 	}
 	if kind == "LeaseList" {
 		WriteJSON(w, http.StatusOK, map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": kind, "metadata": map[string]any{}, "items": []any{}})

@@ -28,9 +28,11 @@ func Now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // Patience is how long a test waits for anything before it fails: a minute is far from what a busy machine takes.
 const Patience = time.Minute
 
-// NewEnv returns an environment at the time Now, which retries lost connections at once.
+// NewEnv returns an environment at the time Now, which retries lost connections at once, and is not worried by a slow
+// machine.
 func NewEnv() cmdutil.Env {
-	return cmdutil.Env{Now: Now, Retry: feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute}}
+	retry := feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute, Patience: time.Hour}
+	return cmdutil.Env{Now: Now, Retry: retry}
 }
 
 // WriteKubeconfig writes a kubeconfig with the context "test" in namespace ns1, and returns its path.

@@ -26,6 +26,6 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 	return Env{
 		IOStreams: streams,
 		Now:       time.Now,
-		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second},
+		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 	}
 }

@@ -12,7 +12,8 @@ import (
 // followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
 // with whether there will be more of them.
 func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
-	link := o.NewLink(o.ErrOut)
+	link, stop := o.Connect(ctx, o.pods.Client, o.ErrOut)
+	defer stop()
 	o.options.Connect = func() logs.Connection { return link.Open() }
 	follower := logs.NewFollower(o.options, out)
 	pods := followedPods{PodSet: o.pods, follower: follower}
@@ -29,9 +30,10 @@ func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
 	var watches sync.WaitGroup
 	defer watches.Wait()
 	defer cancel(nil)
-	podWatch := &feed.Watch{Collection: pods.Collection(pods.list, pods.take), Connection: link.Open(), Version: version}
+	podWatch := cmdutil.Watch(link, o.ErrOut)
+	podWatch.Collection, podWatch.Version = pods.Collection(pods.list, pods.take), version
 	job := &followedJob{o: o, follower: follower}
-	job.jobs = &feed.Jobs{Watch: feed.Watch{Connection: link.Open()}, Set: o.jobs, Each: job.take}
+	job.jobs = &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.jobs, Each: job.take}
 	watches.Go(func() { cancel(podWatch.Run(ctx)) })
 	watches.Go(func() { cancel(job.jobs.Run(ctx)) })
 	err = follower.Run(ctx)

@@ -28,8 +28,9 @@ type shownJob struct {
 // names of which none exists.
 func (o *Options) follow(ctx context.Context) error {
 	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
-	watch := feed.Watch{Connection: o.NewLink(o.ErrOut).Open()}
-	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: f.take}
+	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
+	defer stop()
+	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -163,9 +165,22 @@ func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
 	}
 }
 
+// impatient returns an environment in which Jobs that may not be watched are read again at once.
+func impatient() cmdutil.Env {
+	env := clitest.NewEnv()
+	env.Ticker = func(d time.Duration) (<-chan time.Time, func()) {
+		beats := make(chan time.Time, 1)
+		if d == feed.UnwatchedRetry {
+			beats <- env.Now()
+		}
+		return beats, func() {}
+	}
+	return env
+}
+
 func TestFollowRefusalEnds(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
-	env := clitest.NewEnv()
+	env := impatient()
 	env.Retry.RefusalGrace = 0
 	s := watching(t, api, env)
 	api.SetRefuse(func(*http.Request) *clitest.Status {
@@ -182,7 +197,7 @@ func TestFollowRefusalEnds(t *testing.T) {
 
 func TestFollowRefusalOfStartingServerPasses(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
-	s := watching(t, api, clitest.NewEnv())
+	s := watching(t, api, impatient())
 	api.SetRefuse(func(*http.Request) *clitest.Status {
 		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "RBAC is not ready"}
 	})

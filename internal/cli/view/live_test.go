@@ -289,12 +289,12 @@ func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	s.untilWatching("jobs 2 pods 1 events 2")
 	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
 	api.api.DropWatches()
-	began := s.clock.read()
+	began := s.clock.Now()
 	s.untilWithin(30*time.Second, "it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
 	if err := s.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden {
 		t.Errorf("%v", err)
 	}
-	if took := s.clock.read().Sub(began); took < time.Minute {
+	if took := s.clock.Now().Sub(began); took < time.Minute {
 		t.Errorf("it ended after %s", took)
 	}
 	if err := startLive(t, api).ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden {
@@ -403,17 +403,49 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	s.end()
 }
 
+// An API server that hangs is noticed; what is known stays as of its last answer, whatever the time is (issue 17.2).
+func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
+	job := clitest.SimpleJob("ns1", "a", 1)
+	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
+	api := newFakeLive(t, job)
+	api.lease = &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now())),
+		},
+	}
+	s := startLiveAs(t, api, DefaultLogLines, func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second })
+	s.open("a")
+	s.untilWatching("jobs 2 pods 1 events 2")
+	resume := api.api.Hang()
+	hung := s.clock.Now()
+	stale := s.until("it is silent", func(got *snapshot.Snapshot) bool { return got.Link.Silent })
+	if since := *stale.Link.StaleSince; since.After(hung.Add(time.Second)) || stale.Link.Why != "no answer from the API server" {
+		t.Errorf("hung at %s: %+v since %s", hung, stale.Link, since)
+	}
+	s.pass(time.Minute)
+	got := s.latest()
+	if got.Time.Sub(stale.Time) < 30*time.Second || !got.AsOf().Equal(stale.AsOf()) || got.Job.Report.ObservedAt.After(got.AsOf()) {
+		t.Errorf("made at %s as of %s with a report of %s; it hung at %s", got.Time, got.AsOf(), got.Job.Report.ObservedAt, hung)
+	}
+	resume()
+	s.until("it is back", func(got *snapshot.Snapshot) bool {
+		return got.Link == (snapshot.Link{}) && got.Job.Report.ObservedAt.After(hung.Add(30*time.Second))
+	})
+	s.end()
+}
+
 // Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is read again before it looks expired, and the nodes of
 // pods that do not end are looked at.
 func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)
-	clock := newLiveClock()
+	clock := clitest.NewClock()
 	api.lease = &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease"},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clock.read().Add(time.Hour))),
+			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clock.Now().Add(time.Hour))),
 		},
 	}
 	late := clitest.EndedPod(job, "a-late", 0, "")

@@ -30,47 +30,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// liveClock is a clock that a test moves, and the timers that wait for it.
-type liveClock struct {
-	mu      sync.Mutex
-	now     time.Time
-	waiting map[chan time.Time]time.Time
-}
-
-func newLiveClock() *liveClock {
-	return &liveClock{now: clitest.Now(), waiting: map[chan time.Time]time.Time{}}
-}
-
-func (c *liveClock) read() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *liveClock) ticker(d time.Duration) (<-chan time.Time, func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	beat := make(chan time.Time, 1)
-	c.waiting[beat] = c.now.Add(d)
-	return beat, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.waiting, beat)
-	}
-}
-
-func (c *liveClock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	for beat, at := range c.waiting {
-		if !at.After(c.now) {
-			beat <- c.now
-			delete(c.waiting, beat)
-		}
-	}
-}
-
 // fakeLive stands before the other fakes, and serves what only a live.Source asks for: single pods, and watches of
 // events. It knows which watches are open.
 type fakeLive struct {
@@ -110,6 +69,7 @@ func (l *fakeLive) start(address string) {
 func (l *fakeLive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	last := path[len(path)-1]
+	l.api.Await(r)
 	watches := r.URL.Query().Get("watch") == "true"
 	l.note(r.Method + " " + r.URL.RequestURI())
 	if watches {
@@ -232,7 +192,7 @@ func (l *fakeLive) watchEvents(w http.ResponseWriter, r *http.Request) {
 type liveSession struct {
 	t      *testing.T
 	api    *fakeLive
-	clock  *liveClock
+	clock  *clitest.Clock
 	source *live.Source
 	cancel context.CancelFunc
 	done   chan error
@@ -247,9 +207,15 @@ func startLive(t *testing.T, api *fakeLive, names ...string) *liveSession {
 // startLiveWith is startLive with so many lines of logs in the evidence.
 func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string) *liveSession {
 	t.Helper()
-	clock := newLiveClock()
-	env := clitest.NewEnv()
-	env.Now, env.Ticker = clock.read, clock.ticker
+	return startLiveAs(t, api, logLines, func(*cmdutil.Env) {}, names...)
+}
+
+// startLiveAs is startLiveWith in another environment.
+func startLiveAs(t *testing.T, api *fakeLive, logLines int64, change func(*cmdutil.Env), names ...string) *liveSession {
+	t.Helper()
+	clock := clitest.NewClock()
+	env := clock.Env()
+	change(&env)
 	config := &rest.Config{Host: api.api.URL()}
 	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
@@ -278,17 +244,17 @@ func (s *liveSession) latest() *snapshot.Snapshot {
 // until lets time pass until a Snapshot is as it should be.
 func (s *liveSession) until(what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
-	return s.untilStepping(what, ok, func() { s.clock.advance(100 * time.Millisecond) })
+	return s.untilStepping(what, ok, func() { s.clock.Advance(100 * time.Millisecond) })
 }
 
 // untilWithin is until in small steps of the clock, which stops at the limit: what is there for a
 // while only is not missed by a source that gets no processor.
 func (s *liveSession) untilWithin(limit time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
-	end := s.clock.read().Add(limit)
+	end := s.clock.Now().Add(limit)
 	return s.untilStepping(what, ok, func() {
-		if s.clock.read().Before(end) {
-			s.clock.advance(10 * time.Millisecond)
+		if s.clock.Now().Before(end) {
+			s.clock.Advance(10 * time.Millisecond)
 		}
 	})
 }
@@ -310,13 +276,13 @@ func (s *liveSession) untilStepping(what string, ok func(*snapshot.Snapshot) boo
 // pass lets so much time pass.
 func (s *liveSession) pass(d time.Duration) {
 	s.t.Helper()
-	end := s.clock.read().Add(d)
-	s.until("time passes", func(*snapshot.Snapshot) bool { return !s.clock.read().Before(end) })
+	end := s.clock.Now().Add(d)
+	s.until("time passes", func(*snapshot.Snapshot) bool { return !s.clock.Now().Before(end) })
 }
 
 func (s *liveSession) untilWatching(want string) {
 	s.t.Helper()
-	clitest.WaitFor(s.t, func() bool { s.clock.advance(100 * time.Millisecond); return s.api.watching() == want }, func() string {
+	clitest.WaitFor(s.t, func() bool { s.clock.Advance(100 * time.Millisecond); return s.api.watching() == want }, func() string {
 		return fmt.Sprintf("watches: %s, want %s", s.api.watching(), want)
 	})
 }
@@ -343,7 +309,7 @@ func (s *liveSession) end() {
 func (s *liveSession) ended() (err error) {
 	s.t.Helper()
 	clitest.WaitFor(s.t, func() bool {
-		s.clock.advance(time.Second)
+		s.clock.Advance(time.Second)
 		select {
 		case err = <-s.done:
 			return true

@@ -162,7 +162,12 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	beats := make(chan time.Time)
 	env.Now = now.get
 	env.Terminal = func(io.Writer) int { return 62 }
-	env.Ticker = func(time.Duration) (<-chan time.Time, func()) { return beats, func() {} }
+	env.Ticker = func(d time.Duration) (<-chan time.Time, func()) {
+		if d != progressPeriod {
+			return nil, func() {}
+		}
+		return beats, func() {}
+	}
 	s := program.Start(t, api, env, "wait", "a", "bee")
 	shows := func(want string) {
 		t.Helper()

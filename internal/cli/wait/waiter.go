@@ -43,8 +43,9 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	watch := feed.Watch{Connection: o.NewLink(w.progress).Open()}
-	jobs := &feed.Jobs{Watch: watch, Set: o.set, Each: w.take}
+	link, stop := o.Connect(ctx, o.explainer.Client, w.progress)
+	defer stop()
+	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, w.progress), Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

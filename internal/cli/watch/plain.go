@@ -34,7 +34,7 @@ type plainView struct {
 	jobs    map[snapshot.JobKey]*printedJob
 	printed map[string]bool // of the one Job
 	of      string          // the key and UID of that Job
-	stale   bool
+	lost    snapshot.Link   // as it was printed, zero while it is not lost
 	listed  *snapshot.Jobs
 	report  *explain.Report
 	none    bool
@@ -81,18 +81,24 @@ func (v *plainView) show(s *snapshot.Snapshot) {
 	}
 }
 
-// link reports on stderr when the connection is lost and when it is back.
+// link reports on stderr when the connection is lost or silent, and when it is back.
 func (v *plainView) link(s *snapshot.Snapshot) {
-	stale := s.Link.StaleSince != nil
-	if stale == v.stale {
+	if (s.Link.StaleSince == nil) == (v.lost.StaleSince == nil) {
 		return
 	}
-	v.stale = stale
-	if stale {
-		fmt.Fprintf(v.errOut, "%s  Lost connection to the API server, retrying: %s\n", v.clock(s.Time), sanitize.Line(s.Link.Why))
-		return
+	line := ""
+	switch link := s.Link; {
+	case link.StaleSince == nil && v.lost.Silent:
+		line = "The API server answers again."
+	case link.StaleSince == nil:
+		line = "Reconnected to the API server."
+	case link.Silent:
+		line = fmt.Sprintf("No answer from the API server for %s, still waiting.", wording.Duration(s.Time.Sub(*link.StaleSince)))
+	default:
+		line = "Lost connection to the API server, retrying: " + sanitize.Line(link.Why)
 	}
-	fmt.Fprintf(v.errOut, "%s  Reconnected to the API server.\n", v.clock(s.Time))
+	fmt.Fprintf(v.errOut, "%s  %s\n", v.clock(s.Time), line)
+	v.lost = s.Link
 }
 
 // list prints each Job that has changed or is gone.

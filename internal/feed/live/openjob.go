@@ -45,7 +45,7 @@ func (j *openJob) run(ctx context.Context) error {
 	connection := j.source.link.Open()
 	defer connection.Connected() // Nothing is stale that is not shown any more.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	watch := feed.Watch{Connection: connection, Retry: jobsRetry, Refused: j.refused}
+	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
 	j.jobs = &feed.Jobs{Watch: watch, Set: set, Each: j.take}
 	return j.jobs.Run(ctx)
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -57,7 +58,7 @@ func (s *Source) report(now time.Time) {
 		return
 	}
 	j, of, gone := s.job, s.job.related, s.job.gone
-	facts := j.facts(now, &s.draft)
+	facts := j.facts(s.asOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
@@ -85,7 +86,8 @@ func (s *Source) publish() {
 	defer s.mu.Unlock()
 	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
 	now := s.Now()
-	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState(), Jobs: s.list.snapshot(now)}
+	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState()}
+	next.Jobs = s.list.snapshot(next.AsOf())
 	if s.latest != nil {
 		next.Seq = s.latest.Seq + 1
 	}
@@ -108,5 +110,13 @@ func (s *Source) linkState() snapshot.Link {
 	if state.Err == nil {
 		return snapshot.Link{}
 	}
-	return snapshot.Link{StaleSince: &state.StaleSince, Why: s.Explain(state.Err)}
+	return snapshot.Link{StaleSince: &state.StaleSince, Silent: errors.Is(state.Err, feed.ErrNoAnswer), Why: s.Explain(state.Err)}
+}
+
+// asOf is the time up to which the cluster is known.
+func (s *Source) asOf(now time.Time) time.Time {
+	if state := s.link.State(); state.Err != nil {
+		return state.StaleSince
+	}
+	return now
 }

@@ -11,12 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-const (
-	// refusedRetry is how long what was refused is not asked for again.
-	refusedRetry = 30 * time.Second
-	// jobsRetry is how long Jobs that may not be watched are not listed again.
-	jobsRetry = 5 * time.Second
-)
+// refusedRetry is how long what was refused is not asked for again.
+const refusedRetry = 30 * time.Second
 
 // keepUp watches what the report on a Job can do without.
 func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {

@@ -70,7 +70,8 @@ func NewSource(config Config) *Source {
 func (s *Source) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
-	for _, task := range []func(context.Context) error{s.followJobs, s.attend, s.publishAll} {
+	pulse := feed.Pulse{Link: s.link, Probe: feed.Livez(s.Client)}
+	for _, task := range []func(context.Context) error{s.followJobs, s.attend, s.publishAll, pulse.Run} {
 		group.Go(s.Guard(func() error { return task(ctx) }))
 	}
 	err := group.Wait()

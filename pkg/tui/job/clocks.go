@@ -29,7 +29,7 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	if ttl := j.Wait(explain.WaitTTL); ttl != nil {
 		part("deleted", p.Countdown(ttl.Until.Time))
 	}
-	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || j.Gone {
+	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || j.Gone || p.Stale {
 		return clocks
 	}
 	for _, eta := range etaLines(p, j) {

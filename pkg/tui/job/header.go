@@ -51,10 +51,10 @@ func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
 		name = "built-in"
 	}
 	l := layout.Of(layout.Text(layout.Muted, words+name))
-	switch r.Alive {
-	case explain.Alive:
+	switch {
+	case r.Alive == explain.Alive && !p.Stale:
 		l = append(l, layout.Text(layout.Good, " "+p.Glyphs.Good))
-	case explain.NotAlive:
+	case r.Alive == explain.NotAlive:
 		l = append(l, layout.Text(layout.Bad|layout.Bold, " "+p.Glyphs.Bad+" not alive"))
 	}
 	return l

@@ -62,7 +62,7 @@ func (s *listScreen) chosen(d *screen.Data) *explain.Outline {
 	if jobs == nil {
 		return nil
 	}
-	s.arrange(jobs, d.Snap.Time)
+	s.arrange(jobs, d.Snap.AsOf())
 	if i := s.table.Chosen(); i >= 0 {
 		return &jobs.Items[i]
 	}
@@ -75,7 +75,7 @@ func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		return d.Waiting(p, "Reading the Jobs"+s.of())
 	}
 	s.stats.derive(jobs, p)
-	s.arrange(jobs, d.Snap.Time)
+	s.arrange(jobs, d.Snap.AsOf())
 	lines := s.summary(p, jobs)
 	if l := s.table.Filter.Line(p, s.table.Len(), len(jobs.Items), "Jobs"); l != nil {
 		lines = append(lines, l)

@@ -47,7 +47,7 @@ type LogTarget struct {
 type Snapshot struct {
 	// Seq counts the Snapshots of a Source, from 1.
 	Seq uint64 `json:"seq"`
-	// Time is when it was made; everything in it is relative to that.
+	// Time is when it was made. What is in it is relative to AsOf.
 	Time time.Time `json:"time"`
 	// Focus is what it is about. It follows Source.Look with a delay.
 	Focus Focus `json:"focus"`
@@ -70,8 +70,18 @@ type Snapshot struct {
 type Link struct {
 	// StaleSince is when what is shown stopped being kept up to date; nil while it is.
 	StaleSince *time.Time `json:"staleSince,omitempty"`
+	// Silent reports that nothing answers, although no connection has failed.
+	Silent bool `json:"silent,omitempty"`
 	// Why is one line.
 	Why string `json:"why,omitempty"`
+}
+
+// AsOf is the time that the Snapshot is about: that of the last answer while it is stale.
+func (s *Snapshot) AsOf() time.Time {
+	if since := s.Link.StaleSince; since != nil {
+		return *since
+	}
+	return s.Time
 }
 
 // Jobs is the list.

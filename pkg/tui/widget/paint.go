@@ -11,6 +11,8 @@ import (
 type Paint struct {
 	section.Frame
 	Height int
+	// Stale has nothing drawn that is only true of the present: Now is the time of the last answer.
+	Stale bool
 }
 
 // Sized is the same paint for a part of the screen.

@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"net/http"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// following is a verb that follows Job train, which runs one pod.
+type following struct {
+	*clitest.Session
+	t     *testing.T
+	api   *clitest.API
+	pods  *clitest.Pods
+	clock *clitest.Clock
+}
+
+// follow starts a verb as somebody to whom the API server refuses requests.
+func follow(t *testing.T, args string, refuse func(*http.Request) *clitest.Status, change func(*cmdutil.Env)) *following {
+	t.Helper()
+	objects := clitest.NewObjects(t, clitest.LogsJob())
+	objects.Pods.Put(clitest.RunningPod("a", 1, 1))
+	objects.Pods.Write("train-a/main", "one")
+	objects.API.SetRefuse(refuse)
+	clock := clitest.NewClock()
+	env := clock.Env()
+	if change != nil {
+		change(&env)
+	}
+	session := program.Start(t, objects.API, env, strings.Fields(args)...)
+	return &following{Session: session, t: t, api: objects.API, pods: objects.Pods, clock: clock}
+}
+
+// until lets time pass until stdout or stderr has the text.
+func (f *following) until(text string) {
+	f.t.Helper()
+	clitest.WaitFor(f.t, func() bool {
+		f.clock.Advance(50 * time.Millisecond)
+		return strings.Contains(f.Out.String()+f.ErrOut.String(), text)
+	}, func() string {
+		return "waiting for " + text + "\nout:\n" + f.Out.String() + "\nerr:\n" + f.ErrOut.String()
+	})
+}
+
+// untilFollowing waits until Jobs are watched, and something was printed.
+func (f *following) untilFollowing() {
+	f.t.Helper()
+	clitest.WaitFor(f.t, func() bool {
+		f.clock.Advance(50 * time.Millisecond)
+		return f.api.Opened() > 0 && f.Out.String()+f.ErrOut.String() != ""
+	}, f.ErrOut.String)
+}
+
+// finish lets the Job complete.
+func (f *following) finish() {
+	f.pods.Put(clitest.TrainPod("a", 1, 1, "Succeeded", clitest.Exited(0)))
+	f.pods.End("train-a/main")
+	f.api.Put(clitest.WithCondition(clitest.LogsJob(), "Complete", "", ""))
+}
+
+// end lets time pass, and returns the exit code of a verb that ends by itself; it interrupts one that shows the text.
+func (f *following) end(shown string) int {
+	f.t.Helper()
+	if shown != "" {
+		f.until(shown)
+		f.Interrupt()
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(time.Millisecond):
+				f.clock.Advance(50 * time.Millisecond)
+			}
+		}
+	}()
+	return f.End()
+}
+
+func forbidden(what string) *clitest.Status {
+	return &clitest.Status{Code: 403, Reason: "Forbidden", Message: what}
+}
+
+// onlyJobs lets Jobs be got and listed, and nothing else.
+func onlyJobs(r *http.Request) *clitest.Status {
+	if strings.Contains(r.URL.Path, "/jobs") && r.URL.Query().Get("watch") == "" {
+		return nil
+	}
+	return forbidden("no RBAC rule for " + path.Base(r.URL.Path))
+}
+
+func refusePath(suffix string) func(*http.Request) *clitest.Status {
+	return func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			return forbidden("no RBAC rule")
+		}
+		return nil
+	}
+}
+
+// followingVerbs are the verbs that follow a Job, with what shows that it has completed; "" for those that end then.
+var followingVerbs = []struct{ args, shown string }{
+	{"wait train", ""},
+	{"status train -w", "Complete"},
+	{"watch train --plain --exit-status", ""},
+	{"logs train -f", ""},
+}
+
+const unwatchedJobs = "No permission to watch jobs in namespace \"ns1\": they are read every 5s instead. " +
+	"Check it with: kubectl auth can-i watch jobs.batch -n ns1\n"
+
+// Who may get and list Jobs, and nothing else, sees them change (issue 17.1).
+func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
+	for _, verb := range followingVerbs {
+		f := follow(t, verb.args, onlyJobs, nil)
+		if strings.HasPrefix(verb.args, "logs") {
+			if code := f.End(); code != cmdutil.ExitError || !strings.Contains(f.ErrOut.String(), "no RBAC rule for pods") {
+				t.Errorf("%s: exit %d, stderr %q", verb.args, code, f.ErrOut.String())
+			}
+			continue
+		}
+		if verb.args != "watch train --plain --exit-status" {
+			f.until(unwatchedJobs)
+		}
+		f.finish()
+		f.end("Complete")
+		if notes := f.ErrOut.String(); strings.Contains(notes, "onnect") || strings.Count(notes, "No permission") > 1 {
+			t.Errorf("%s: stderr %q", verb.args, notes)
+		}
+	}
+}
+
+// Logs of pods that may not be watched are read as well.
+func TestPodsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
+	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
+		if r.URL.Query().Get("watch") == "true" {
+			return forbidden("no RBAC rule")
+		}
+		return nil
+	}, nil)
+	f.until(unwatchedJobs)
+	f.until(strings.NewReplacer("jobs.batch", "pods", "jobs", "pods").Replace(unwatchedJobs))
+	f.pods.WithLog(clitest.FailedPod("late", 2, 1), "from a later pod")
+	f.until("from a later pod")
+	f.finish()
+	if code := f.end(""); code != cmdutil.ExitDone || strings.Contains(f.ErrOut.String(), "onnect") {
+		t.Errorf("exit %d, stderr %q", code, f.ErrOut.String())
+	}
+}
+
+// Neither events nor logs are needed to follow a Job.
+func TestFollowingNeedsNoEventsAndNoLogs_CLI_08(t *testing.T) {
+	for _, refused := range []string{"/events", "/log"} {
+		for _, verb := range followingVerbs {
+			f := follow(t, verb.args, refusePath(refused), nil)
+			want := cmdutil.ExitDone
+			switch {
+			case verb.shown != "":
+				want = cmdutil.ExitInterrupted
+			case refused == "/log" && strings.HasPrefix(verb.args, "logs"):
+				want = cmdutil.ExitError
+				f.until("no RBAC rule")
+			case strings.HasPrefix(verb.args, "logs"):
+				f.until("one")
+			default:
+				f.until("Running")
+			}
+			f.finish()
+			if code := f.end(verb.shown); code != want || strings.Contains(f.ErrOut.String(), "onnect") {
+				t.Errorf("%s without %s: exit %d, stderr %q", verb.args, refused, code, f.ErrOut.String())
+			}
+		}
+	}
+}
+
+// A token that expires and is renewed interrupts nothing.
+func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
+	for _, verb := range followingVerbs {
+		f := follow(t, verb.args, nil, nil)
+		f.untilFollowing()
+		f.api.SetRefuse(func(*http.Request) *clitest.Status {
+			return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
+		})
+		f.api.DropWatches()
+		f.until("the API server rejected your credentials (Unauthorized)")
+		f.pods.WithLog(clitest.FailedPod("b", 2, 1), "from a pod that begins meanwhile")
+		f.api.SetRefuse(nil)
+		f.until("Reconnected to the API server.")
+		f.finish()
+		if code := f.end(verb.shown); code != cmdutil.ExitDone && verb.shown == "" || strings.Count(f.ErrOut.String(), "Reconnected") != 1 {
+			t.Errorf("%s: exit %d, stderr %q", verb.args, code, f.ErrOut.String())
+		}
+	}
+}
+
+// An API server that accepts requests and never answers is noticed, also where no connection fails (issue 17.2).
+func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
+	impatient := func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second }
+	for _, verb := range followingVerbs {
+		f := follow(t, verb.args, nil, impatient)
+		f.untilFollowing()
+		resume := f.api.Hang()
+		f.until("No answer from the API server for 5s")
+		for range 20 {
+			f.clock.Advance(time.Second)
+		}
+		resume()
+		f.until("The API server answers again.\n")
+		f.finish()
+		code := f.end(verb.shown)
+		notes := f.ErrOut.String()
+		if code != cmdutil.ExitDone && verb.shown == "" || strings.Contains(notes, "onnect") ||
+			strings.Count(notes, "No answer") != 1 || strings.Count(notes, "answers again") != 1 {
+			t.Errorf("%s: exit %d, stderr %q", verb.args, code, notes)
+		}
+	}
+}
+
+// A log that is opened while the token has expired is read once it is renewed (issue 17.1).
+func TestLogOpenedWithAnExpiredTokenIsTriedAgain_CLI_07(t *testing.T) {
+	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
+		}
+		return nil
+	}, nil)
+	f.until("Lost connection to the API server, retrying: the API server rejected your credentials (Unauthorized)")
+	f.api.SetRefuse(nil)
+	f.until("one")
+	f.finish()
+	if code := f.end(""); code != cmdutil.ExitDone || strings.Count(f.ErrOut.String(), "\n") != 2 {
+		t.Errorf("exit %d, stderr %q", code, f.ErrOut.String())
+	}
+}

@@ -1,0 +1,60 @@
+package clitest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// Clock is a clock that a test moves, and the timers that wait for it. It begins at Now.
+type Clock struct {
+	mu      sync.Mutex
+	now     time.Time
+	waiting map[chan time.Time]time.Time
+}
+
+// NewClock returns one that stands still.
+func NewClock() *Clock {
+	return &Clock{now: Now(), waiting: map[chan time.Time]time.Time{}}
+}
+
+// Env returns NewEnv with this clock.
+func (c *Clock) Env() cmdutil.Env {
+	env := NewEnv()
+	env.Now, env.Ticker = c.Now, c.ticker
+	return env
+}
+
+// Now reads it.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// ticker is for one beat: who waits longer asks again.
+func (c *Clock) ticker(d time.Duration) (beats <-chan time.Time, stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	beat := make(chan time.Time, 1)
+	c.waiting[beat] = c.now.Add(d)
+	return beat, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.waiting, beat)
+	}
+}
+
+// Advance moves it.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for beat, at := range c.waiting {
+		if !at.After(c.now) {
+			beat <- c.now
+			delete(c.waiting, beat)
+		}
+	}
+}
