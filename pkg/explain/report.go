@@ -35,6 +35,8 @@ type Report struct {
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
 	Indexes       *Indexes       `json:"indexes,omitempty"`
+	// BackoffLimit is nil if the Job has none.
+	BackoffLimit *BackoffLimit `json:"backoffLimit,omitempty"`
 	// Causes are the failures by cause, the most frequent first.
 	Causes []Cause `json:"causes,omitempty"`
 	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
