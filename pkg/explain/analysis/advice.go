@@ -274,7 +274,7 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 		return a.adviceOnRestarts()
 	}
 	for i := range a.causes {
-		if c := &a.causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
+		if isForeignDeletion(&a.causes[i]) {
 			return []explain.Advice{advise("find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it", "")}
 		}
 	}
@@ -285,6 +285,11 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 		return []explain.Advice{keepFailedPods}
 	}
 	return []explain.Advice{advise("to see more next time, keep failed pods until their Job is deleted, or collect their logs elsewhere", "")}
+}
+
+// isForeignDeletion reports whether somebody other than the Job's controller deleted the pods.
+func isForeignDeletion(c *explain.Cause) bool {
+	return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
 }
 
 // adviceOnLimit is about the limit that ended the Job.

@@ -113,7 +113,8 @@ func (a *analysis) causesOfFailures() (causes []explain.Cause, untold int32) {
 		}
 	}
 	causes, untold = a.addEvents(causes, places, untold)
-	if len(causes) == 0 && a.outcome.culprit.pod != "" {
+	causes, untold = a.addStopped(causes, untold)
+	if a.outcome.culprit.pod != "" && !slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Stopped == "" }) {
 		causes = append(causes, a.culpritCause())
 		untold--
 	}
@@ -306,12 +307,13 @@ func List(reports []explain.Report) explain.ReportList {
 		text, action, rule string
 		index              int32
 		consequence        bool
+		stopped            explain.StopReason
 	}
 	at := map[key]int{}
 	names := jobNames(reports)
 	for i := range reports {
 		for _, c := range reports[i].Causes {
-			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence}
+			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence, c.Stopped}
 			if c.RuleName != "" {
 				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
 			}

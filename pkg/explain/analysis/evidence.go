@@ -262,18 +262,14 @@ func lines(message string) []string {
 
 // missingEvidence says why the chain ends: pods are gone, or could not be read; and what
 // events tell instead.
-func (a *analysis) missingEvidence() []explain.Evidence {
+func (a *numbers) missingEvidence() []explain.Evidence {
 	var chain []explain.Evidence
 	switch {
 	case a.focused():
 	case a.outcome.culprit.pod != "":
 		chain = a.goneCulprit()
 	case a.job.Status.Failed > 0 && a.PodsRead && len(a.failures) == 0:
-		text := "the failed pod is gone, and so is its log"
-		if n := a.job.Status.Failed; n > 1 {
-			text = fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
-		}
-		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: text}}
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: a.goneText()}}
 	}
 	told := 0
 	for i := range a.Events {
@@ -283,6 +279,21 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 		}
 	}
 	return chain
+}
+
+// goneText is about failed pods of which none is left.
+func (a *numbers) goneText() string {
+	n := a.job.Status.Failed
+	deletedAll := a.untold == 0 && !slices.ContainsFunc(a.causes, func(c explain.Cause) bool { return c.Stopped == "" })
+	switch {
+	case deletedAll && n == 1:
+		return "the Job's controller deleted the pod that ran, and its log is gone"
+	case deletedAll:
+		return fmt.Sprintf("the Job's controller deleted the %d pods that ran, and their logs are gone", n)
+	case n == 1:
+		return "the failed pod is gone, and so is its log"
+	}
+	return fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
 }
 
 // goneCulprit is what the condition's message says about a pod that is gone.
