@@ -197,3 +197,21 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 		t.Errorf("%+v, %+v", p, r.FailurePolicy)
 	}
 }
+
+// The built-in controller writes an event for each pod that is refused: the problem began with
+// the first since a pod was created.
+func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
+	event := func(reason, pod string, d time.Duration) explain.Event {
+		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)
+		e.First = e.Last
+		return e
+	}
+	f := factsOf(jobWith(nil))
+	f.Events = []explain.Event{
+		event("FailedCreate", "train-a", 14*time.Minute), event("SuccessfulCreate", "train-b", 10*time.Minute),
+		event("FailedCreate", "train-c", 3*time.Minute), event("FailedCreate", "train-d", time.Minute), event("FailedCreate", "train-e", 8*time.Second),
+	}
+	if p := problem(t, report(f), explain.ProblemCreationRefused); !p.Since.Equal(ptr.To(ago(3*time.Minute))) {
+		t.Errorf("since %v", p.Since)
+	}
+}
