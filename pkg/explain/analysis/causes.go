@@ -193,7 +193,7 @@ func podMeaning(reason string) string {
 	switch reason {
 	case "EvictionByEvictionAPI":
 		return "the pod was evicted, as by kubectl drain"
-	case "PreemptionByScheduler":
+	case preempted:
 		return "the scheduler preempted it for a pod with a higher priority"
 	case "DeletionByTaintManager":
 		return "its node has a taint that the pod does not tolerate"

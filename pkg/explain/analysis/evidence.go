@@ -195,7 +195,8 @@ func (a *analysis) podEvidence(f *failure) []explain.Evidence {
 		}
 		return chain
 	}
-	chain = append(chain, containerEvidence(p.Name, c))
+	// The reason of a disruption says why a signal ended the container.
+	chain = append(chain, containerEvidence(p.Name, c, p.Disruption == "" || !isStopped(c)))
 	for _, tail := range a.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, explain.Evidence{
@@ -229,7 +230,8 @@ func (a *analysis) podText(p *explain.Pod) string {
 	return text
 }
 
-func containerEvidence(pod string, c *explain.Container) explain.Evidence {
+// containerEvidence is how a container ended; guess adds what its exit code usually means.
+func containerEvidence(pod string, c *explain.Container, guess bool) explain.Evidence {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -241,7 +243,7 @@ func containerEvidence(pod string, c *explain.Container) explain.Evidence {
 	if c.Before {
 		text += ", before it was restarted"
 	}
-	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" {
+	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" && guess {
 		text += ": " + m
 	}
 	return explain.Evidence{
@@ -305,7 +307,7 @@ func (a *analysis) goneCulprit() []explain.Evidence {
 	}
 	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: k.pod, Text: text}}
 	if k.container != "" {
-		chain = append(chain, containerEvidence(k.pod, &explain.Container{Name: k.container, ExitCode: k.exitCode}))
+		chain = append(chain, containerEvidence(k.pod, &explain.Container{Name: k.container, ExitCode: k.exitCode}, true))
 	}
 	return chain
 }

@@ -211,7 +211,7 @@ func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
 		event("FailedCreate", "train-a", 14*time.Minute), event("SuccessfulCreate", "train-b", 10*time.Minute),
 		event("FailedCreate", "train-c", 3*time.Minute), event("FailedCreate", "train-d", time.Minute), event("FailedCreate", "train-e", 8*time.Second),
 	}
-	if p := problem(t, report(f), explain.ProblemCreationRefused); !p.Since.Equal(ptr.To(ago(3*time.Minute))) {
+	if p := problem(t, report(f), explain.ProblemCreationRefused); !p.Since.Equal(ptr.To(ago(3 * time.Minute))) {
 		t.Errorf("since %v", p.Since)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +34,11 @@ func (a *analysis) addStopped(causes []explain.Cause, untold int32) ([]explain.C
 			untold -= c.Count
 			causes = append(causes, c)
 		}
+	}
+	if gone := a.deletedRunning(); len(gone) > 0 && untold > 0 {
+		c := stoppedCause("")
+		c.Source, c.Count, c.Pods = explain.SourceEvents, min(int32(len(gone)), untold), gone[:min(len(gone), maxExamples)]
+		causes, untold = append(causes, c), untold-c.Count
 	}
 	if untold > 0 && untold <= jobspec.Parallelism(a.spec) && a.outcome.reason == batchv1.JobReasonDeadlineExceeded {
 		c := stoppedCause(explain.StoppedAtDeadline)
@@ -91,6 +97,31 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	if len(c.Pods) < maxExamples {
 		c.Pods = append(c.Pods, pod)
 	}
+}
+
+// deletedRunning are pods that are gone, whose containers a kubelet stopped because somebody
+// deleted the pod: it says so in other words if a probe has failed.
+func (a *analysis) deletedRunning() []string {
+	seen := map[string]bool{}
+	for _, p := range a.pods {
+		seen[p.Name] = true
+	}
+	for i := range a.Events {
+		if m := deletionMessage.FindStringSubmatch(a.Events[i].Message); m != nil && a.Events[i].Pod == "" {
+			seen[m[1]] = true
+		}
+	}
+	var gone []string
+	for i := range a.Events {
+		e := &a.Events[i]
+		late := a.outcome.decided() && !e.First.Before(a.outcome.since)
+		if e.Pod == "" || e.Reason != "Killing" || seen[e.Pod] || late || !strings.HasPrefix(e.Message, "Stopping container ") {
+			continue
+		}
+		seen[e.Pod] = true
+		gone = append(gone, e.Pod)
+	}
+	return gone
 }
 
 // stopReason is why the controller deleted a pod at that time. Times of the API server are in
