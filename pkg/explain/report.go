@@ -115,6 +115,8 @@ type Condition struct {
 
 // Counts are the numbers of the status, and of the pods that are still there.
 type Counts struct {
+	// Active, Ready and Terminating are what the status says, which lags behind the pods:
+	// ActivePods, ReadyPods and TerminatingPods.
 	Active      int32  `json:"active"`
 	Ready       *int32 `json:"ready,omitempty"`
 	Terminating *int32 `json:"terminating,omitempty"`
@@ -128,6 +130,11 @@ type Counts struct {
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
 	Finalizers *int32 `json:"finalizers,omitempty"`
+	// ActivePods neither ended nor are being deleted, ReadyPods are those of them that are
+	// ready, and TerminatingPods are being deleted; nil if pods could not be read.
+	ActivePods      *int32 `json:"activePods,omitempty"`
+	ReadyPods       *int32 `json:"readyPods,omitempty"`
+	TerminatingPods *int32 `json:"terminatingPods,omitempty"`
 	// IgnoredFailures are failed pods that a rule of the podFailurePolicy ignores.
 	IgnoredFailures int32 `json:"ignoredFailures,omitempty"`
 	// AwaitReplacement are failed pods that are counted only when the next pod of their
