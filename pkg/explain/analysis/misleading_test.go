@@ -330,3 +330,29 @@ func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
 	wantSaid(t, r, "give its pods a higher priority (priorityClassName)")
 	wantUnsaid(t, r, "liveness probe", "low on memory")
 }
+
+// Half of the failures are not most of them.
+func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
+	pods := func(codes ...int32) []explain.Pod {
+		var all []explain.Pod
+		for i, code := range codes {
+			all = append(all, podOf(string(rune('a'+i)), exits(code, "Error", time.Minute)))
+		}
+		return all
+	}
+	for want, codes := range map[string][]int32{"1 of 2: ": {1, 2}, "mostly (2 of 3) ": {1, 1, 2}, "2 of 4: ": {1, 1, 2, 3}} {
+		job := jobWith(func(j *batchv1.Job) { j.Status.Failed = int32(len(codes)) })
+		wantSaid(t, report(factsOf(job, pods(codes...)...)), want)
+	}
+}
+
+// What succeeded before a Job failed is not left out.
+func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
+	r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
+		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2
+		ended(j, batchv1.JobReasonFailedIndexes, "")
+	})))
+	if want := "2 of its 6 indexes failed (4,5); 4 of 6 indexes succeeded."; !strings.HasSuffix(r.Verdict.Sentence, want) || strings.Contains(r.Verdict.Why, "succeeded") {
+		t.Errorf("%s, why %s", r.Verdict.Sentence, r.Verdict.Why)
+	}
+}
