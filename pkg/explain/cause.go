@@ -17,6 +17,17 @@ const (
 	SourceCondition CauseSource = "Condition"
 )
 
+// StopReason is why the Job's own controller deletes pods that still run.
+type StopReason string
+
+// Why it does.
+const (
+	StoppedAtDeadline StopReason = "Deadline"  // activeDeadlineSeconds was over
+	StoppedAtEnd      StopReason = "End"       // the Job was ending for another reason
+	StoppedSuspended  StopReason = "Suspended" // spec.suspend
+	StoppedExcess     StopReason = "Excess"    // more ran than are wanted
+)
+
 // Cause is one way in which pods failed.
 type Cause struct {
 	// Failure is how the pods failed; nil if only the words of others tell of it.
@@ -44,6 +55,8 @@ type Cause struct {
 	Jobs []string `json:"jobs,omitempty"`
 	// Consequence reports whether these pods were stopped because the Job was ending already.
 	Consequence bool `json:"consequence,omitempty"`
+	// Stopped is why the Job's controller deleted the pods, "" if nothing shows that it did.
+	Stopped StopReason `json:"stopped,omitempty"`
 	// Message is a termination message of one of them.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`

@@ -50,7 +50,7 @@ const (
 	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, at an unknown time
 	StepCreate           StepKind = "Create"               // Count pods
 	StepNextIndexes      StepKind = "NextIndexes"          // Count of them, as others end
-	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures are more than Limit
+	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures or restarts (Unit) fail the Job
 	StepFailedIndexes    StepKind = "FailedIndexes"        // the Job fails when its indexes have ended
 	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes are more than Limit
 	StepDeadline         StepKind = "Deadline"             // a Wait
@@ -67,6 +67,8 @@ type Step struct {
 	// Count and Limit are of pods, indexes, failures, or successes, as the Kind says.
 	Count int32 `json:"count,omitempty"`
 	Limit int32 `json:"limit,omitempty"`
+	// Unit is whether a BackoffLimit step counts failures or restarts.
+	Unit LimitUnit `json:"unit,omitempty"`
 	// Rule is the index of a rule of the successPolicy, and Progress the Text of its SuccessRule.
 	Rule     *int32 `json:"rule,omitempty"`
 	Progress string `json:"progress,omitempty"`

@@ -35,6 +35,8 @@ type Report struct {
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
 	Indexes       *Indexes       `json:"indexes,omitempty"`
+	// BackoffLimit is nil if the Job has none.
+	BackoffLimit *BackoffLimit `json:"backoffLimit,omitempty"`
 	// Causes are the failures by cause, the most frequent first.
 	Causes []Cause `json:"causes,omitempty"`
 	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
@@ -113,6 +115,8 @@ type Condition struct {
 
 // Counts are the numbers of the status, and of the pods that are still there.
 type Counts struct {
+	// Active, Ready and Terminating are what the status says, which lags behind the pods:
+	// ActivePods, ReadyPods and TerminatingPods.
 	Active      int32  `json:"active"`
 	Ready       *int32 `json:"ready,omitempty"`
 	Terminating *int32 `json:"terminating,omitempty"`
@@ -126,6 +130,11 @@ type Counts struct {
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
 	Finalizers *int32 `json:"finalizers,omitempty"`
+	// ActivePods neither ended nor are being deleted, ReadyPods are those of them that are
+	// ready, and TerminatingPods are being deleted; nil if pods could not be read.
+	ActivePods      *int32 `json:"activePods,omitempty"`
+	ReadyPods       *int32 `json:"readyPods,omitempty"`
+	TerminatingPods *int32 `json:"terminatingPods,omitempty"`
 	// IgnoredFailures are failed pods that a rule of the podFailurePolicy ignores.
 	IgnoredFailures int32 `json:"ignoredFailures,omitempty"`
 	// AwaitReplacement are failed pods that are counted only when the next pod of their

@@ -122,9 +122,21 @@ type Backoff struct {
 	Until    time.Time
 }
 
-// BackoffLimit compares the failures (with restartPolicy OnFailure also the container restarts)
-// with spec.backoffLimit.
-type BackoffLimit struct{ Failures, Limit int32 }
+// BackoffLimit compares the failures, and with restartPolicy OnFailure the restarts of containers,
+// with spec.backoffLimit. The two are not added up: the Job fails when there are more failures
+// than the limit, or when the restarts reach it.
+type BackoffLimit struct {
+	Failures, Limit int32
+	// OnFailure reports whether Restarts count.
+	OnFailure bool
+	Restarts  int32
+}
+
+// FailuresLeft is which further failure fails the Job: 1 for the next one.
+func (b *BackoffLimit) FailuresLeft() int32 { return saturatingAdd(b.Limit-b.Failures, 1) }
+
+// RestartsLeft is which further restart fails the Job, if restarts count: 1 for the next one.
+func (b *BackoffLimit) RestartsLeft() int32 { return max(b.Limit, 1) - b.Restarts }
 
 // MaxFailedIndexes compares the failed indexes with spec.maxFailedIndexes.
 type MaxFailedIndexes struct{ Failed, Limit int32 }

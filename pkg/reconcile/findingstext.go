@@ -72,7 +72,11 @@ func (t *findingsText) addPods(f *Findings) {
 // addEnd adds how far the Job is from its end.
 func (t *findingsText) addEnd(f *Findings) {
 	if b := f.BackoffLimit; b != nil {
-		t.add("BackoffLimit failures=%d limit=%d", b.Failures, b.Limit)
+		restarts := ""
+		if b.OnFailure {
+			restarts = fmt.Sprintf(" restarts=%d", b.Restarts)
+		}
+		t.add("BackoffLimit failures=%d%s limit=%d", b.Failures, restarts, b.Limit)
 	}
 	if !f.Deadline.IsZero() {
 		t.add("Deadline until=%s", t.until(f.Deadline))

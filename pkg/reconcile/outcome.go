@@ -81,13 +81,12 @@ func (s *state) failures() int32 {
 // pastBackoffLimit fails the Job by spec.backoffLimit (JOB-15; JOB-16 for restartPolicy OnFailure).
 func (s *state) pastBackoffLimit() bool {
 	limit := jobspec.BackoffLimit(&s.job.Spec)
-	f := &BackoffLimit{s.failures(), limit}
+	f := &BackoffLimit{Failures: s.failures(), Limit: limit}
 	s.plan.Findings.BackoffLimit = f
-	past := f.Failures > limit
-	if !past && s.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		restarts := s.restarts()
-		past = restarts > 0 && restarts >= limit
-		f.Failures += restarts
+	past := f.FailuresLeft() <= 0
+	if s.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		f.OnFailure, f.Restarts = true, s.restarts()
+		past = past || f.RestartsLeft() <= 0
 	}
 	if past {
 		s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})

@@ -55,7 +55,9 @@ func TestRestartsReachTheLimit_JOB_16_JOB_15(t *testing.T) {
 	}
 	// The finding has them too.
 	plan := observeJob(onFailure, sized(2, 2), counters(0, 2), backoffLimit(5)).with("p", restarted(3)).compute()
-	equal(t, "OnFailure", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 5, Limit: 5})
+	equal(t, "OnFailure", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 5, OnFailure: true, Restarts: 3})
+	equal(t, "failures left", plan.Findings.BackoffLimit.FailuresLeft(), 4)
+	equal(t, "restarts left", plan.Findings.BackoffLimit.RestartsLeft(), 2)
 	// Never restarts its containers, and says nothing of them.
 	plan = observeJob(backoffLimit(5)).with("p", restarted(3)).compute()
 	equal(t, "Never", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 0, Limit: 5})

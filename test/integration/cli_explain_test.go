@@ -212,7 +212,7 @@ func TestQuotaIsExplained_CLI_06(t *testing.T) {
 	f.create(job)
 	f.untilEvent("a", "FailedCreate")
 	r, p := f.untilExplained("a", explain.ProblemCreationRefused)
-	if !strings.Contains(p.Text, "ResourceQuota of the namespace is exhausted") || !r.Verdict.Stalled || len(p.Details) != 1 || !strings.Contains(p.Details[0], "exceeded quota: pods") {
+	if !strings.Contains(p.Text, "ResourceQuota pods is exhausted") || !r.Verdict.Stalled || len(p.Details) != 1 || !strings.Contains(p.Details[0], "exceeded quota: pods") {
 		t.Errorf("%+v %+v", r.Verdict, p)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -102,11 +103,23 @@ func (a *situation) adviceOnProblem(p *explain.Problem) []explain.Advice {
 	case explain.ProblemNodeGone:
 		return a.adviceOnNode(p)
 	case explain.ProblemDeleting:
-		return []explain.Advice{advise("check which of its pods are left", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
+		return a.adviceOnDeletion(p)
 	case explain.ProblemInvalidRuleNames:
 		return []explain.Advice{advise("fix the rule names: lint shows how, and create checks them", fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", a.jobWord(), shellWord(a.job.Namespace)))}
 	}
 	return nil
+}
+
+// adviceOnDeletion is about what holds the Job: its pods, or the finalizer of another controller.
+func (a *situation) adviceOnDeletion(p *explain.Problem) []explain.Advice {
+	others := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
+		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+	})
+	if len(others) > 0 {
+		text := fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(others, ", "))
+		return []explain.Advice{advise(text, a.kubectl("get job %s -o jsonpath='{.metadata.finalizers}'", a.jobWord()))}
+	}
+	return []explain.Advice{advise("check which of its pods are left", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
 }
 
 // adviceOnScheduling is the same whatever the Job asks for: none of it can be changed in a Job.
@@ -230,6 +243,9 @@ func (a *situation) adviceOnFailure() []explain.Advice {
 	if a.ignoredForEver(f) {
 		out = append(out, advise("set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever", ""))
 	}
+	if f.pod.Disruption == preempted {
+		out = append(out, advise("to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room", ""))
+	}
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
 		out = append(out, advise("to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget", ""))
 	}
@@ -251,7 +267,8 @@ func (a *situation) adviceOnContainer(f *failure, c *explain.Container) []explai
 		return []explain.Advice{{Text: a.startRemedy(c)}}
 	}
 	var out []explain.Advice
-	stopped := f.consequence && !c.Before
+	// The reason of a disruption says what stopped the container.
+	stopped := f.consequence && !c.Before || f.pod.Disruption != "" && isStopped(c)
 	if text := a.remedy(c); text != "" && !stopped {
 		out = append(out, explain.Advice{Text: text})
 	}
@@ -265,17 +282,25 @@ func (a *situation) adviceOnContainer(f *failure, c *explain.Container) []explai
 	return append(out, advise("read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)))
 }
 
+// preempted is the reason of the condition DisruptionTarget of a pod that gave way to another.
+const preempted = "PreemptionByScheduler"
+
+// isStopped reports whether a signal ended the container, as when its pod is deleted.
+func isStopped(c *explain.Container) bool {
+	return c.Reason != "OOMKilled" && (c.ExitCode == 137 || c.ExitCode == 143)
+}
+
 // adviceOnGonePods: nothing is left to look at.
 func (a *situation) adviceOnGonePods() []explain.Advice {
-	if a.focused() || len(a.failures) > 0 {
+	if a.focused() || len(a.failures) > 0 || a.job.DeletionTimestamp != nil {
 		return nil
 	}
 	if a.restartsFailedIt() {
 		return a.adviceOnRestarts()
 	}
 	for i := range a.causes {
-		if c := &a.causes[i]; !c.Consequence && c.Failure != nil && c.Failure.IsDeletion() {
-			return []explain.Advice{advise("find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it", "")}
+		if isForeignDeletion(&a.causes[i]) {
+			return []explain.Advice{adviceOnDeleter}
 		}
 	}
 	if a.job.Status.Failed == 0 || !a.PodsRead || a.outcome.reason == batchv1.JobReasonDeadlineExceeded {
@@ -284,7 +309,15 @@ func (a *situation) adviceOnGonePods() []explain.Advice {
 	if a.restartsCount() {
 		return []explain.Advice{keepFailedPods}
 	}
-	return []explain.Advice{advise("to see more next time, keep failed pods until their Job is deleted, or collect their logs elsewhere", "")}
+	return []explain.Advice{advise("find out what removed the Job's pods, as they ran or once they had failed (a node drain, a cleanup, a person); to see more next time, collect their logs elsewhere", "")}
+}
+
+// adviceOnDeleter is for pods that somebody deleted as they ran.
+var adviceOnDeleter = advise("find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it", "")
+
+// isForeignDeletion reports whether somebody other than the Job's controller deleted the pods.
+func isForeignDeletion(c *explain.Cause) bool {
+	return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
 }
 
 // adviceOnLimit is about the limit that ended the Job.

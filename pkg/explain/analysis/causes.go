@@ -113,7 +113,8 @@ func (a *analysis) causesOfFailures() (causes []explain.Cause, untold int32) {
 		}
 	}
 	causes, untold = a.addEvents(causes, places, untold)
-	if len(causes) == 0 && a.outcome.culprit.pod != "" {
+	causes, untold = a.addStopped(causes, untold)
+	if a.outcome.culprit.pod != "" && !slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Stopped == "" }) {
 		causes = append(causes, a.culpritCause())
 		untold--
 	}
@@ -192,7 +193,7 @@ func podMeaning(reason string) string {
 	switch reason {
 	case "EvictionByEvictionAPI":
 		return "the pod was evicted, as by kubectl drain"
-	case "PreemptionByScheduler":
+	case preempted:
 		return "the scheduler preempted it for a pod with a higher priority"
 	case "DeletionByTaintManager":
 		return "its node has a taint that the pod does not tolerate"
@@ -306,12 +307,13 @@ func List(reports []explain.Report) explain.ReportList {
 		text, action, rule string
 		index              int32
 		consequence        bool
+		stopped            explain.StopReason
 	}
 	at := map[key]int{}
 	names := jobNames(reports)
 	for i := range reports {
 		for _, c := range reports[i].Causes {
-			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence}
+			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence, c.Stopped}
 			if c.RuleName != "" {
 				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
 			}

@@ -27,6 +27,13 @@ func (a *analysis) countPods() explain.Counts {
 	}
 	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
 	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
+	ready := int32(0)
+	for _, p := range a.active {
+		if p.Ready {
+			ready++
+		}
+	}
+	c.ActivePods, c.ReadyPods, c.TerminatingPods = ptr.To(int32(len(a.active))), ptr.To(ready), ptr.To(int32(len(a.terminating)))
 	return c
 }
 
@@ -53,11 +60,8 @@ func (a *numbers) succeededNow() int32 {
 
 // activeNow is how many pods are active.
 func (a *numbers) activeNow() int32 {
-	switch {
-	case !a.PodsRead:
+	if !a.PodsRead {
 		return a.job.Status.Active
-	case a.indexed():
-		return a.indexes.ActiveCount
 	}
 	return int32(len(a.active))
 }

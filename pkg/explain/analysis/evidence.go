@@ -195,7 +195,8 @@ func (a *analysis) podEvidence(f *failure) []explain.Evidence {
 		}
 		return chain
 	}
-	chain = append(chain, containerEvidence(p.Name, c))
+	// The reason of a disruption says why a signal ended the container.
+	chain = append(chain, containerEvidence(p.Name, c, p.Disruption == "" || !isStopped(c)))
 	for _, tail := range a.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, explain.Evidence{
@@ -229,7 +230,8 @@ func (a *analysis) podText(p *explain.Pod) string {
 	return text
 }
 
-func containerEvidence(pod string, c *explain.Container) explain.Evidence {
+// containerEvidence is how a container ended; guess adds what its exit code usually means.
+func containerEvidence(pod string, c *explain.Container, guess bool) explain.Evidence {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -241,7 +243,7 @@ func containerEvidence(pod string, c *explain.Container) explain.Evidence {
 	if c.Before {
 		text += ", before it was restarted"
 	}
-	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" {
+	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" && guess {
 		text += ": " + m
 	}
 	return explain.Evidence{
@@ -262,18 +264,14 @@ func lines(message string) []string {
 
 // missingEvidence says why the chain ends: pods are gone, or could not be read; and what
 // events tell instead.
-func (a *analysis) missingEvidence() []explain.Evidence {
+func (a *numbers) missingEvidence() []explain.Evidence {
 	var chain []explain.Evidence
 	switch {
 	case a.focused():
 	case a.outcome.culprit.pod != "":
 		chain = a.goneCulprit()
 	case a.job.Status.Failed > 0 && a.PodsRead && len(a.failures) == 0:
-		text := "the failed pod is gone, and so is its log"
-		if n := a.job.Status.Failed; n > 1 {
-			text = fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
-		}
-		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: text}}
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: a.goneText()}}
 	}
 	told := 0
 	for i := range a.Events {
@@ -285,6 +283,21 @@ func (a *analysis) missingEvidence() []explain.Evidence {
 	return chain
 }
 
+// goneText is about failed pods of which none is left.
+func (a *numbers) goneText() string {
+	n := a.job.Status.Failed
+	deletedAll := a.untold == 0 && !slices.ContainsFunc(a.causes, func(c explain.Cause) bool { return c.Stopped == "" })
+	switch {
+	case deletedAll && n == 1:
+		return "the Job's controller deleted the pod that ran, and its log is gone"
+	case deletedAll:
+		return fmt.Sprintf("the Job's controller deleted the %d pods that ran, and their logs are gone", n)
+	case n == 1:
+		return "the failed pod is gone, and so is its log"
+	}
+	return fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
+}
+
 // goneCulprit is what the condition's message says about a pod that is gone.
 func (a *analysis) goneCulprit() []explain.Evidence {
 	k := a.outcome.culprit
@@ -294,7 +307,7 @@ func (a *analysis) goneCulprit() []explain.Evidence {
 	}
 	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: k.pod, Text: text}}
 	if k.container != "" {
-		chain = append(chain, containerEvidence(k.pod, &explain.Container{Name: k.container, ExitCode: k.exitCode}))
+		chain = append(chain, containerEvidence(k.pod, &explain.Container{Name: k.container, ExitCode: k.exitCode}, true))
 	}
 	return chain
 }

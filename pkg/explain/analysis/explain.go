@@ -30,7 +30,9 @@ type numbers struct {
 	failure *explain.FailurePolicy
 	success *explain.SuccessPolicy
 	indexes *explain.Indexes
-	waits   []explain.Wait
+	// backoffLimit is Report.BackoffLimit.
+	backoffLimit *explain.BackoffLimit
+	waits        []explain.Wait
 }
 
 // situation is that, and what is wrong.
@@ -42,7 +44,7 @@ type situation struct {
 func situationOf(a *analysis) *situation {
 	n := &numbers{
 		analysis: a, jobView: jobOf(a.Input), counts: a.countPods(), reconciler: a.whoReconciles(),
-		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), waits: a.clocks(),
+		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), backoffLimit: a.backoffLimitUse(), waits: a.clocks(),
 	}
 	n.causes, n.untold = a.causesOfFailures()
 	return &situation{n, n.findProblems()}
@@ -60,7 +62,7 @@ func (a *situation) report() explain.Report {
 	r := explain.Report{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
 		Job:      a.jobView, ObservedAt: metav1.NewTime(a.Now), Conditions: a.conditions(), Counts: a.counts, Reconciler: a.reconciler, Gaps: a.Gaps,
-		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, Waits: a.waits,
+		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, BackoffLimit: a.backoffLimit, Waits: a.waits,
 		Problems: a.problems, Evidence: a.evidence(), Verdict: a.verdict(), Timeline: a.timeline(), Next: a.next(), Advice: a.advice(),
 	}
 	r.Pods, r.PodsOmitted = a.podInfos()

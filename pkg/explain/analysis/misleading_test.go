@@ -283,3 +283,76 @@ func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
 		}
 	}
 }
+
+// A Job that the finalizer of another controller holds does not wait for its pods.
+func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
+	deleted := func(finalizer string) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{finalizer}
+		})
+	}
+	r := report(factsOf(deleted("example.com/audit")))
+	wantSaid(t, r, "find out who owns example.com/audit", "kubectl get job train -o jsonpath='{.metadata.finalizers}' -n ns")
+	wantUnsaid(t, r, "which of its pods are left")
+	wantSaid(t, report(factsOf(deleted("foregroundDeletion"))), "which of its pods are left")
+}
+
+// A pod that was deleted as it ran did not fail before: the kubelet's event shows it.
+func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
+	killing := func(message string) explain.Input {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
+			ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+		}))
+		e := explain.Event{Pod: "train-x", Type: "Normal", Reason: "Killing", Message: message, Count: 1, First: noon.Add(-11 * time.Minute), Last: noon.Add(-11 * time.Minute)}
+		f.Events = []explain.Event{e}
+		return f
+	}
+	r := report(killing("Stopping container main"))
+	if len(r.Causes) != 1 || r.Causes[0].Consequence || r.FailuresWithoutPod != 0 {
+		t.Errorf("%+v", r.Causes)
+	}
+	wantSaid(t, r, "find out who deletes the Job's pods")
+	wantUnsaid(t, r, "keep failed pods")
+	r = report(killing("Container main failed liveness probe, will be restarted"))
+	if len(r.Causes) != 0 {
+		t.Errorf("%+v", r.Causes)
+	}
+	wantUnsaid(t, r, "keep failed pods")
+}
+
+// The evidence names the preemption: nothing else is to be looked for.
+func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", func(p *corev1.Pod) {
+		exits(137, "Error", time.Minute)(p)
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}
+	})))
+	wantSaid(t, r, "give its pods a higher priority (priorityClassName)")
+	wantUnsaid(t, r, "liveness probe", "low on memory")
+}
+
+// Half of the failures are not most of them.
+func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
+	pods := func(codes ...int32) []explain.Pod {
+		var all []explain.Pod
+		for i, code := range codes {
+			all = append(all, podOf(string(rune('a'+i)), exits(code, "Error", time.Minute)))
+		}
+		return all
+	}
+	for want, codes := range map[string][]int32{"1 of 2: ": {1, 2}, "mostly (2 of 3) ": {1, 1, 2}, "2 of 4: ": {1, 1, 2, 3}} {
+		job := jobWith(func(j *batchv1.Job) { j.Status.Failed = int32(len(codes)) })
+		wantSaid(t, report(factsOf(job, pods(codes...)...)), want)
+	}
+}
+
+// What succeeded before a Job failed is not left out.
+func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
+	r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
+		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2
+		ended(j, batchv1.JobReasonFailedIndexes, "")
+	})))
+	if want := "2 of its 6 indexes failed (4,5); 4 of 6 indexes succeeded."; !strings.HasSuffix(r.Verdict.Sentence, want) || strings.Contains(r.Verdict.Why, "succeeded") {
+		t.Errorf("%s, why %s", r.Verdict.Sentence, r.Verdict.Why)
+	}
+}

@@ -119,8 +119,8 @@ func (a *situation) refused() bool {
 // nextLimits is how far the Job is from failing.
 func (a *situation) nextLimits() []explain.Step {
 	var steps []explain.Step
-	if f := a.plan.Findings.BackoffLimit; f != nil && a.spec.BackoffLimit != nil && !a.perIndex() && f.Failures > 0 && f.Failures <= f.Limit {
-		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: f.Limit - f.Failures + 1, Limit: f.Limit})
+	if l := a.backoffLimit; l != nil && l.Used > 0 && l.Left > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if a.doomed() {
 		steps = append(steps, explain.Step{Kind: explain.StepFailedIndexes})

@@ -140,7 +140,7 @@ func (a *analysis) creationRefused() []explain.Problem {
 		return nil
 	}
 	p := explain.Problem{
-		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(refused.First), Count: int32(len(a.plan.Create)),
+		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(a.refusedSince(created)), Count: int32(len(a.plan.Create)),
 		Reason: explain.RefusalOther, Details: []string{refused.Message},
 	}
 	for _, r := range refusals {
@@ -150,6 +150,26 @@ func (a *analysis) creationRefused() []explain.Problem {
 		}
 	}
 	return one(p)
+}
+
+// refusedSince is when the first pod was refused after one was created. The built-in controller
+// writes an event for each pod, whose name is in the message, instead of counting one.
+func (a *analysis) refusedSince(created *explain.Event) time.Time {
+	var first time.Time
+	for i := range a.Events {
+		e := &a.Events[i]
+		if e.Pod != "" || e.Reason != "FailedCreate" || created != nil && e.Last.Before(created.Last) {
+			continue
+		}
+		began := firstTime(e.First, e.Last)
+		if created != nil && began.Before(created.Last) {
+			began = created.Last // The series is older than the pod that was created in between.
+		}
+		if first.IsZero() || began.Before(first) {
+			first = began
+		}
+	}
+	return first
 }
 
 func (a *analysis) lastJobEvent(reason string) *explain.Event {

@@ -16,18 +16,19 @@ import (
 // CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.
 func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	for _, tc := range []struct{ message, says string }{
-		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota of the namespace is exhausted"},
-		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota of the namespace requires requests or limits"},
+		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute is exhausted"},
+		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota compute requires requests or limits"},
 		{`Error creating: pods "train-x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, "Pod Security level"},
 		{`Error creating: pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "LimitRange"},
 		{`Error creating: pods "train-x" is forbidden: maximum cpu usage per Pod is 1, but limit is 2`, "LimitRange"},
 		{`Error creating: pods "train-x" is forbidden: minimum memory usage per Container is 1Gi, but request is 1Mi`, "LimitRange"},
 		{`Error creating: pods "train-x" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`, "LimitRange"},
-		{`Error creating: pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "service account"},
+		{`Error creating: pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "there is no ServiceAccount robot"},
+		{`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`, "no PriorityClass with name nope was found"},
 		{`Error creating: pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: no`, "admission policy of the cluster denies"},
 		{`Error creating: admission webhook "guard.example.com" denied the request: no`, "admission webhook of the cluster denies"},
 		{`Error creating: Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard": connection refused`, "admission webhook of the cluster does not respond"},
-		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "the API server forbids them"},
+		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "unable to create new content in namespace ns because it is being terminated"},
 		{`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`, "rejects the pod template as invalid"},
 		{`Error creating: etcdserver: request timed out`, "the API server rejects them"},
 	} {
@@ -195,5 +196,23 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 	p := problem(t, r, explain.ProblemInvalidRuleNames)
 	if p.Blocks || len(p.Details) != 1 || !strings.Contains(p.Details[0], "same name") || len(r.FailurePolicy.NameViolations) != 1 {
 		t.Errorf("%+v, %+v", p, r.FailurePolicy)
+	}
+}
+
+// The built-in controller writes an event for each pod that is refused: the problem began with
+// the first since a pod was created.
+func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
+	event := func(reason, pod string, d time.Duration) explain.Event {
+		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)
+		e.First = e.Last
+		return e
+	}
+	f := factsOf(jobWith(nil))
+	f.Events = []explain.Event{
+		event("FailedCreate", "train-a", 14*time.Minute), event("SuccessfulCreate", "train-b", 10*time.Minute),
+		event("FailedCreate", "train-c", 3*time.Minute), event("FailedCreate", "train-d", time.Minute), event("FailedCreate", "train-e", 8*time.Second),
+	}
+	if p := problem(t, report(f), explain.ProblemCreationRefused); !p.Since.Equal(ptr.To(ago(3 * time.Minute))) {
+		t.Errorf("since %v", p.Since)
 	}
 }

@@ -35,6 +35,9 @@ func (a *situation) verdict() explain.Verdict {
 		v.Why, v.Clauses = words.Clauses(why), slices.Clone(why)
 		v.Clauses[0] = outcomeTexts[a.outcome.Fate] + v.Clauses[0]
 	}
+	if a.outcome.failing() && a.succeededNow() > 0 {
+		v.Clauses = append(v.Clauses, a.progress())
+	}
 	if v.WaitsFor != "" {
 		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)
 	}
@@ -212,10 +215,14 @@ func (a *numbers) mostly() string {
 	if kinds == 1 {
 		return text
 	}
+	of := fmt.Sprintf("%d of %d", first.Count, all)
 	if a.untold > 0 {
-		return fmt.Sprintf("mostly (%d of the %d with a known cause) %s", first.Count, all, text)
+		of = fmt.Sprintf("%d of the %d with a known cause", first.Count, all)
 	}
-	return fmt.Sprintf("mostly (%d of %d) %s", first.Count, all, text)
+	if 2*first.Count > all {
+		return fmt.Sprintf("mostly (%s) %s", of, text)
+	}
+	return of + ": " + text
 }
 
 // textWithSignal names the signal of an exit code that has no other reason.

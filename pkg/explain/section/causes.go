@@ -124,8 +124,8 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 	if rule := CauseRule(c); rule != "" {
 		notes = append(notes, layout.Text(layout.Accent, rule))
 	}
-	if c.Consequence {
-		notes = append(notes, layout.Text(layout.Muted, "stopped because the Job was ending"))
+	if text := stoppedText(c); text != "" {
+		notes = append(notes, layout.Text(layout.Muted, text))
 	}
 	if places := causePlaces(f, c, brief); places != "" {
 		notes = append(notes, layout.Text(layout.Plain, places))
@@ -134,6 +134,21 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 		notes = append(notes, layout.Text(layout.Muted, "message: "+c.Message))
 	}
 	return notes
+}
+
+// stoppedText is why the pods were stopped, "" if they were not.
+func stoppedText(c *explain.Cause) string {
+	switch {
+	case c.Stopped == explain.StoppedAtDeadline:
+		return "the Job's controller deleted the pods that ran when activeDeadlineSeconds was over"
+	case c.Stopped == explain.StoppedSuspended:
+		return "the Job's controller deleted the pods when the Job was suspended"
+	case c.Stopped == explain.StoppedExcess:
+		return "the Job's controller deleted the pods"
+	case c.Consequence:
+		return "stopped because the Job was ending"
+	}
+	return ""
 }
 
 // CauseRule is `rule 0 "OutOfMemory": FailJob`, or "" if no rule matched.

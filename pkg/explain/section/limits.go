@@ -2,7 +2,6 @@ package section
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -19,20 +18,14 @@ func Limits(f *Frame, r *explain.Report) Section {
 func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	var all []Meter
 	job := &r.Job
-	if n := job.BackoffLimit; n != nil && *n < math.MaxInt32 {
-		used := int64(r.Counts.Failed) + int64(r.Counts.UncountedFailed)
-		m := limitMeter(r, "backoffLimit", used, int64(*n), either(used == 1, "failure", "failures"))
-		if job.RestartPolicy == "OnFailure" {
-			m.Text = append(m.Text, layout.Text(layout.Muted, ", restarts count too"))
-		}
-		all = append(all, m)
+	if l := r.BackoffLimit; l != nil {
+		all = append(all, backoffMeter(r, l))
 	}
 	if n := job.BackoffLimitPerIndex; n != nil {
 		all = append(all, perIndexMeter(r, *n))
 	}
 	if n := job.MaxFailedIndexes; n != nil && r.Indexes != nil {
-		failed := r.Indexes.FailedCount
-		all = append(all, limitMeter(r, "maxFailedIndexes", int64(failed), int64(*n), either(failed == 1, "failed index", "failed indexes")))
+		all = append(all, limitMeter(r, "maxFailedIndexes", limitUse{int64(r.Indexes.FailedCount), int64(*n), "failed index", "failed indexes", "the Job"}))
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
 		all = append(all, deadlineMeter(f, r, *n))
@@ -40,22 +33,65 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	return all
 }
 
-// limitMeter is "2 of 6, 4 left", or "exceeded: 3 failures, 2 allowed". what is the word for
-// that which is limited.
-func limitMeter(r *explain.Report, name string, used, limit int64, what string) Meter {
-	m := Meter{Name: name, Have: used, Total: limit, Style: limitStyle(used, limit)}
-	if limit == 0 {
-		m.Total = 1 // None is allowed: the first fills the bar.
+// backoffMeter is that of the failures, or of the restarts if those come nearer.
+func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
+	const name = "backoffLimit"
+	used, limit := int64(l.Used), int64(l.Limit)
+	if l.Unit == explain.LimitRestarts {
+		return restartsMeter(r, name, l)
 	}
+	m := limitMeter(r, name, limitUse{used, limit, "failure", "failures", "the Job"})
+	if r.Job.RestartPolicy == "OnFailure" {
+		m.Text = append(m.Text, layout.Text(layout.Muted, ", restarts count too"))
+	}
+	return m
+}
+
+// restartsMeter is full when the restarts reach the limit: unlike failures, as many are too many.
+func restartsMeter(r *explain.Report, name string, l *explain.BackoffLimit) Meter {
+	if l.Left == 0 {
+		full := max(int64(l.Limit), 1)
+		return Meter{name, full, full, layout.Bad, layout.Of(layout.Text(layout.Bad|layout.Bold, "used up"), layout.Text(layout.Plain, " by restarts"))}
+	}
+	use := limitUse{int64(l.Used), int64(l.Limit), "restart", "restarts", "the Job"}
+	m := limitMeter(r, name, use)
+	if !isDecided(r) {
+		m.Text = use.line(m.Style, int64(l.Left))
+	}
+	return m
+}
+
+// limitUse is how much of a limit is used: one is the word for one of what is limited, many
+// for several of it. More of them than the limit fail something.
+type limitUse struct {
+	used, limit int64
+	one, many   string
+	fails       string
+}
+
+// line is "2 of 6 failures, 5 more fail the Job".
+func (u limitUse) line(style layout.Style, left int64) layout.Line {
+	more := fmt.Sprintf("%d more %s %s", left, either(left == 1, "fails", "fail"), u.fails)
+	return layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(style&^layout.Bold, more))
+}
+
+func (u limitUse) text() string {
+	return fmt.Sprintf("%d of %d %s", u.used, u.limit, either(u.limit == 1, u.one, u.many))
+}
+
+// limitMeter is "2 of 6 failures, 5 more fail the Job", or "exceeded: 3 failures, 2 allowed".
+func limitMeter(r *explain.Report, name string, u limitUse) Meter {
+	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Of 0 the first fills the bar.
 	switch {
-	case used > limit:
-		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Textf(layout.Plain, ": %d %s, %d allowed", used, what, limit))
+	case u.used > u.limit:
+		what := either(u.used == 1, u.one, u.many)
+		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Textf(layout.Plain, ": %d %s, %d allowed", u.used, what, u.limit))
 	case isDecided(r):
 		// What would have been left no longer matters: something else decided.
 		m.Style = layout.Info
-		m.Text = layout.Of(layout.Textf(layout.Plain, "%d of %d, ", used, limit), layout.Text(layout.Muted, notAbove(used, limit)))
+		m.Text = layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(layout.Muted, notAbove(u.used, u.limit)))
 	default:
-		m.Text = layout.Of(layout.Textf(layout.Plain, "%d of %d, ", used, limit), layout.Textf(m.Style&^layout.Bold, "%d left", limit-used))
+		m.Text = u.line(m.Style, u.limit-u.used+1)
 	}
 	return m
 }
@@ -96,22 +132,23 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 		}
 	}
 	if most == 0 {
-		m := limitMeter(r, "backoffLimitPerIndex", 0, int64(limit), "")
-		m.Text = append(m.Text, layout.Text(layout.Muted, " for each index"))
-		return m
+		return limitMeter(r, "backoffLimitPerIndex", limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
 	if n > 1 {
 		whose = fmt.Sprintf(" (%d indexes)", n)
 	}
-	m := limitMeter(r, "backoffLimitPerIndex", int64(most), int64(limit), either(most == 1, "failure", "failures"))
+	m := limitMeter(r, "backoffLimitPerIndex", limitUse{int64(most), int64(limit), "failure", "failures", "the index"})
 	m.Text = append(m.Text, layout.Text(layout.Muted, whose))
 	return m
 }
 
+// DeadlineMeter is the name of that of activeDeadlineSeconds.
+const DeadlineMeter = "deadline"
+
 // deadlineMeter is how much of activeDeadlineSeconds has passed.
 func deadlineMeter(f *Frame, r *explain.Report, limit int64) Meter {
-	const name = "deadline"
+	const name = DeadlineMeter
 	end := f.Now
 	if !r.Job.Finished.IsZero() {
 		end = r.Job.Finished.Time

@@ -15,6 +15,12 @@ import (
 // that matters.
 func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 	limit := func(n int32) *int32 { return &n }
+	failures := func(used, limit int32) *explain.BackoffLimit {
+		return &explain.BackoffLimit{Unit: explain.LimitFailures, Used: used, Limit: limit, Left: max(limit-used+1, 0)}
+	}
+	restarts := func(used, limit, left int32) *explain.BackoffLimit {
+		return &explain.BackoffLimit{Unit: explain.LimitRestarts, Used: used, Limit: limit, Left: left}
+	}
 	ended := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	began := metav1.NewTime(ended.Add(-time.Minute))
 	deadline := int64(60)
@@ -23,17 +29,26 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		name, want string
 		report     explain.Report
 	}{
-		{"left", "2 of 6, 4 left", explain.Report{Job: explain.Job{BackoffLimit: limit(6)}, Counts: explain.Counts{Failed: 1, UncountedFailed: 1}}},
-		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{BackoffLimit: limit(2), Finished: &ended}, Counts: explain.Counts{Failed: 3}}},
-		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{Job: explain.Job{BackoffLimit: limit(0)}, Counts: explain.Counts{Failed: 1}}},
-		{"another reason", "2 of 6, not reached", explain.Report{Job: explain.Job{BackoffLimit: limit(6), Finished: &ended}, Counts: explain.Counts{Failed: 2}}},
-		{"decided", "2 of 6, not reached", explain.Report{Job: explain.Job{BackoffLimit: limit(6)}, Counts: explain.Counts{Failed: 2}, Verdict: explain.Verdict{Fate: explain.FateFailing}}},
-		{"just so", "6 of 6, not exceeded", explain.Report{Job: explain.Job{BackoffLimit: limit(6), Finished: &ended}, Counts: explain.Counts{Failed: 6}}},
+		{"left", "2 of 6 failures, 5 more fail the Job", explain.Report{BackoffLimit: failures(2, 6)}},
+		{"the last", "6 of 6 failures, 1 more fails the Job", explain.Report{BackoffLimit: failures(6, 6)}},
+		{"restarts", "1 of 2 restarts, 1 more fails the Job", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
+		{"used up", "used up by restarts", explain.Report{BackoffLimit: restarts(2, 2, 0), Verdict: explain.Verdict{Fate: explain.FateFailed}}},
+		{"failures nearer", "2 of 6 failures, 5 more fail the Job, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
+		{"an index left", "1 of 2 failed indexes, 2 more fail the Job", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
+		{"one index", "1 of 2 failures, 2 more fail the index (index 4)", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}}},
+		}},
+		{"any index", "0 of 3 failures, 4 more fail an index", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
+		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
+		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{BackoffLimit: failures(1, 0)}},
+		{"another reason", "2 of 6 failures, not reached", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(2, 6)}},
+		{"decided", "2 of 6 failures, not reached", explain.Report{BackoffLimit: failures(2, 6), Verdict: explain.Verdict{Fate: explain.FateFailing}}},
+		{"just so", "6 of 6 failures, not exceeded", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(6, 6)}},
 		{"indexes", "exceeded: 3 failed indexes, 2 allowed", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 3}}},
 		{"per index", "exceeded: 1 failure, 0 allowed (2 indexes)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(0)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 1, Failures: 1}, {Index: 7, Failures: 1}}},
 		}},
-		{"each index", "0 of 3, not reached for each index", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3), Finished: &ended}}},
+		{"each index", "0 of 3 failures, not reached", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3), Finished: &ended}}},
 		{"in time", "1m of 10m, not reached", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began, Finished: &ended}}},
 		{"too late", "1m of 1m, exceeded", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &deadline, Started: &began, Finished: &ended}}},
 		{"clock", "1m of 10m, 9m left", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began}}},

@@ -2,10 +2,12 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -20,13 +22,9 @@ func (v *view) counts() {
 // countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed".
 func (v *view) countsLine() string {
 	c := &v.report.Counts
-	active := fmt.Sprintf("%d active", c.Active)
-	if c.Ready != nil && c.Active > 0 {
-		active = fmt.Sprintf("%d active (%d ready)", c.Active, *c.Ready)
-	}
-	terminating := ""
-	if c.Terminating != nil && *c.Terminating > 0 {
-		terminating = fmt.Sprintf("%d terminating", *c.Terminating)
+	active, terminating := v.activePods(), ""
+	if n := podsOr(c.TerminatingPods, c.Terminating); n != nil && *n > 0 {
+		terminating = fmt.Sprintf("%d terminating", *n)
 	}
 	succeeded := fmt.Sprintf("%d succeeded", c.Succeeded)
 	if n := v.report.Job.Completions; n != nil {
@@ -35,7 +33,45 @@ func (v *view) countsLine() string {
 	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return wording.Join(", ", active, terminating, succeeded, fmt.Sprintf("%d failed", c.Failed))
+	return wording.Join(", ", active, terminating, succeeded, v.failedPods())
+}
+
+// activePods is "3 active (2 ready)"; what the status says is named if pods have ended since.
+func (v *view) activePods() string {
+	c := &v.report.Counts
+	active, ready := *podsOr(c.ActivePods, &c.Active), podsOr(c.ReadyPods, c.Ready)
+	switch {
+	case active < c.Active:
+		return fmt.Sprintf("status says %d active, %d of them still %s", c.Active, active, runs(active))
+	case ready != nil && active > 0:
+		return fmt.Sprintf("%d active (%d ready)", active, *ready)
+	}
+	return fmt.Sprintf("%d active", active)
+}
+
+// podsOr is the number of pods, or that of the status if they could not be read.
+func podsOr(pods, status *int32) *int32 {
+	if pods != nil {
+		return pods
+	}
+	return status
+}
+
+// runs is the verb for so many pods.
+func runs(pods int32) string {
+	if pods == 1 {
+		return "runs"
+	}
+	return "run"
+}
+
+// failedPods is "3 failed", or "5 failed (3 counted)" as in the verdict.
+func (v *view) failedPods() string {
+	t := section.FailureTotals(v.report)
+	if t.All == t.Counted || !v.report.Job.Finished.IsZero() {
+		return fmt.Sprintf("%d failed", t.Counted)
+	}
+	return fmt.Sprintf("%d failed (%d counted)", t.All, t.Counted)
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
@@ -64,13 +100,21 @@ func (v *view) accounting() []string {
 		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only once the index has its next pod")
 	}
 	if c.Pods != nil && !v.brief {
-		notes = append(notes, podsThere(c))
+		notes = append(notes, podsThere(c, v.finalizersStuck()))
 	}
 	return notes
 }
 
-// podsThere is "4 pods exist: 3 failed, 2 held by the tracking finalizer".
-func podsThere(c *explain.Counts) string {
+// finalizersStuck reports whether a controller should have removed the tracking finalizer of
+// pods by now; that running pods have it is normal.
+func (v *view) finalizersStuck() bool {
+	return slices.ContainsFunc(v.report.Problems, func(p explain.Problem) bool {
+		return p.Kind == explain.ProblemFinalizerStuck || p.Kind == explain.ProblemControllerGone && p.Count > 0
+	})
+}
+
+// podsThere is "4 pods exist: 3 failed"; stuck adds "2 held by the tracking finalizer".
+func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
 	}
@@ -78,7 +122,7 @@ func podsThere(c *explain.Counts) string {
 	if c.FailedPods != nil && *c.FailedPods > 0 {
 		failed = fmt.Sprintf("%d failed", *c.FailedPods)
 	}
-	if c.Finalizers != nil && *c.Finalizers > 0 {
+	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
 	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", failed, held))

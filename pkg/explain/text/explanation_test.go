@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -30,6 +31,33 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 		}
 		if strings.ContainsAny(drawn.String(), "\x1b\r\u202e") {
 			t.Errorf("not safe: %q", drawn.String())
+		}
+	}
+}
+
+// Where the status lags behind the pods, both are named; failures are those of the verdict.
+func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
+	n := func(n int32) *int32 { return &n }
+	for want, change := range map[string]func(*explain.Report){
+		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 counted)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {
+			r.Counts.Active, r.Counts.Ready, r.Counts.ActivePods, r.Counts.ReadyPods = 5, n(5), n(0), n(0)
+			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(5), n(5), n(5)
+			r.Causes = []explain.Cause{{Count: 5, Text: "Container main exited with code 1"}}
+		},
+		"Counts: 2 active (1 ready), 1 terminating, 0 of 10 succeeded, 0 failed\n  3 pods exist\n": func(r *explain.Report) {
+			r.Counts.Active, r.Counts.ActivePods, r.Counts.ReadyPods, r.Counts.TerminatingPods = 1, n(2), n(1), n(1)
+			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(3), n(0), n(3)
+		},
+		"  3 pods exist: 3 held by the tracking finalizer\n": func(r *explain.Report) {
+			r.Counts.Pods, r.Counts.Finalizers = n(3), n(3)
+			r.Problems = []explain.Problem{{Kind: explain.ProblemFinalizerStuck, Count: 3, Text: "stuck"}}
+		},
+	} {
+		r := baseReport("train", 60)
+		change(&r)
+		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{}) })
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nin\n%s", want, got)
 		}
 	}
 }

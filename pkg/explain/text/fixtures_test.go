@@ -59,7 +59,7 @@ func ours(r *explain.Report) {
 
 // fixtures are Reports as explain makes them, one per kind of story.
 func fixtures() map[string]explain.Report {
-	return map[string]explain.Report{
+	all := map[string]explain.Report{
 		"failed-by-rule":      failedByRule(),
 		"backoff-limit":       backoffLimit(),
 		"max-failed-indexes":  maxFailedIndexes(),
@@ -72,6 +72,19 @@ func fixtures() map[string]explain.Report {
 		"running-with-policy": runningWithPolicy(),
 		"nothing-readable":    nothingReadable(),
 		"wide-runes":          wideRunes(),
+	}
+	for name, r := range all {
+		limitFailures(&r)
+		all[name] = r
+	}
+	return all
+}
+
+// limitFailures compares the failures of the status with the backoffLimit, as explain does.
+func limitFailures(r *explain.Report) {
+	if limit := *r.Job.BackoffLimit; limit != math.MaxInt32 {
+		used := r.Counts.Failed + r.Counts.UncountedFailed
+		r.BackoffLimit = &explain.BackoffLimit{Unit: explain.LimitFailures, Used: used, Limit: limit, Left: max(limit-used+1, 0)}
 	}
 }
 

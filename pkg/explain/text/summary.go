@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -96,13 +97,21 @@ func (v *view) mode() string {
 // summaryLimits are the limits without their bars.
 func (v *view) summaryLimits() {
 	var spans layout.Line
-	for i, m := range section.LimitMeters(v.frame, v.report) {
-		if i > 0 {
+	for _, m := range section.LimitMeters(v.frame, v.report) {
+		if m.Name == section.DeadlineMeter && v.countsDownToDeadline() {
+			continue
+		}
+		if len(spans) > 0 {
 			spans = append(spans, plain("; "))
 		}
 		spans = append(append(spans, plain(m.Name+" ")), m.Text...)
 	}
 	v.page.Field("Limits", spans...)
+}
+
+// countsDownToDeadline reports whether the next steps show when the deadline is over.
+func (v *view) countsDownToDeadline() bool {
+	return slices.ContainsFunc(first(v.report.Waits, summarySteps), func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline })
 }
 
 func (v *view) runBy() layout.Line {

@@ -78,7 +78,11 @@ func limitText(s *explain.Step) string {
 	case explain.StepSuccessRule:
 		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy; so far %s", Times(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
 	case explain.StepBackoffLimit:
-		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", Times(s.Count, "more failure", "more failures"), s.Limit)
+		more := Times(s.Count, "more failure", "more failures")
+		if s.Unit == explain.LimitRestarts {
+			more = Times(s.Count, "more restart", "more restarts")
+		}
+		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", more, s.Limit)
 	case explain.StepFailedIndexes:
 		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
 	}

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func containerFailedText(p *explain.Problem, now time.Time) string {
 func pendingText(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemCreationRefused:
-		return "the Job's pods cannot be created: " + refusalTexts[p.Reason]
+		return "the Job's pods cannot be created: " + refusalText(p)
 	case explain.ProblemUnknownMode:
 		return fmt.Sprintf("this version does not know completionMode %s", p.Asked)
 	case explain.ProblemSchedulingGated:
@@ -180,6 +181,44 @@ func pendingText(p *explain.Problem) string {
 	}
 	return text
 }
+
+// Names that the API server gives for a refusal.
+var (
+	quotaName          = regexp.MustCompile(`(?:exceeded|failed) quota: ([^\s:,]+)`)
+	serviceAccountName = regexp.MustCompile(`serviceaccounts? "([^"]+)" not found`)
+	// forbiddenWhy is what follows the name of the pod.
+	forbiddenWhy = regexp.MustCompile(`is forbidden: (.+)$`)
+)
+
+// refusalText is who refuses pods, by name, and why: the API server's own words if it is not
+// one of the refusals that we know.
+func refusalText(p *explain.Problem) string {
+	text, details := refusalTexts[p.Reason], strings.Join(p.Details, " ")
+	name := func(pattern *regexp.Regexp) string {
+		if m := pattern.FindStringSubmatch(details); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	switch p.Reason {
+	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+		if quota := name(quotaName); quota != "" {
+			return strings.Replace(text, "a ResourceQuota of the namespace", "ResourceQuota "+quota, 1)
+		}
+	case explain.RefusalServiceAccount:
+		if account := name(serviceAccountName); account != "" {
+			return "there is no ServiceAccount " + account
+		}
+	case explain.RefusalForbidden:
+		if why := name(forbiddenWhy); why != "" && len(why) <= maxRefusal {
+			return why
+		}
+	}
+	return text
+}
+
+// maxRefusal is how much of the API server's words goes into a sentence, in bytes.
+const maxRefusal = 160
 
 // refusalTexts say who refuses pods, and why.
 var refusalTexts = map[string]string{

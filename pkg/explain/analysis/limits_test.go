@@ -1,0 +1,73 @@
+package analysis_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// JOB-15, JOB-16: what fails the Job next is counted down in restarts if those come nearer, and
+// the limit shows the same numbers as the step.
+func TestCountdownToTheBackoffLimit_JOB_15_JOB_16(t *testing.T) {
+	const onFailure, never = corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever
+	for name, c := range map[string]struct {
+		policy                  corev1.RestartPolicy
+		limit, failed, restarts int32
+		want                    explain.BackoffLimit
+		step                    string
+	}{
+		"one restart of two": {onFailure, 2, 0, 1, explain.BackoffLimit{Unit: explain.LimitRestarts, Used: 1, Limit: 2, Left: 1}, "the Job fails after 1 more restart (backoffLimit 2)"},
+		"one of three":       {onFailure, 3, 0, 1, explain.BackoffLimit{Unit: explain.LimitRestarts, Used: 1, Limit: 3, Left: 2}, "the Job fails after 2 more restarts (backoffLimit 3)"},
+		"failures nearer":    {onFailure, 3, 3, 1, explain.BackoffLimit{Unit: explain.LimitFailures, Used: 3, Limit: 3, Left: 1}, "the Job fails after 1 more failure (backoffLimit 3)"},
+		"nothing yet":        {onFailure, 3, 0, 0, explain.BackoffLimit{Unit: explain.LimitRestarts, Limit: 3, Left: 3}, ""},
+		"Never":              {never, 3, 1, 2, explain.BackoffLimit{Unit: explain.LimitFailures, Used: 1, Limit: 3, Left: 3}, "the Job fails after 3 more failures (backoffLimit 3)"},
+	} {
+		r := report(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = c.policy, &c.limit
+			j.Status.Failed, j.Status.Active = c.failed, 1
+		}), podOf("a", restartedPod(c.restarts, 1, 0))))
+		if r.BackoffLimit == nil || *r.BackoffLimit != c.want {
+			t.Errorf("%s: %+v", name, r.BackoffLimit)
+		}
+		step := ""
+		for _, s := range r.Next {
+			if s.Kind != explain.StepBackoffLimit {
+				continue
+			}
+			if step = s.Text; s.Unit != c.want.Unit || s.Count != c.want.Left {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+		if step != c.step {
+			t.Errorf("%s: step %q", name, step)
+		}
+	}
+}
+
+// A Job that has ended shows what its status and its pods still have.
+func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
+	never := jobWith(func(j *batchv1.Job) {
+		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 3
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+	})
+	for name, c := range map[string]struct {
+		facts explain.Input
+		want  explain.BackoffLimit
+	}{
+		"failures":          {factsOf(never), explain.BackoffLimit{Unit: explain.LimitFailures, Used: 3, Limit: 2}},
+		"restarts":          {factsOf(restarting(3, 1), podOf("a", restartedPod(3, 7, 10*time.Minute))), explain.BackoffLimit{Unit: explain.LimitRestarts, Used: 3, Limit: 3}},
+		"the pods are gone": {factsOf(restarting(3, 1)), explain.BackoffLimit{Unit: explain.LimitRestarts, Used: 3, Limit: 3}},
+	} {
+		if got := report(c.facts).BackoffLimit; got == nil || *got != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := report(factsOf(indexedJob(3, func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To[int32](1<<31 - 1) }))).BackoffLimit; got != nil {
+		t.Errorf("a limit for the whole Job: %+v", got)
+	}
+}

@@ -1,0 +1,76 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// deletionEvent is the event of a controller that deletes a pod.
+func deletionEvent(message string, d time.Duration) explain.Event {
+	e := jobEvent("SuccessfulDelete", message, 1, d)
+	e.Type, e.First = corev1.EventTypeNormal, e.Last
+	return e
+}
+
+// Pods that the Job's own controller deleted are no riddle: the cause says so, and the advice
+// does not look for somebody who deletes pods.
+func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
+	failed := func(reason string, n int32) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.Spec.Parallelism, j.Status.Failed = ptr.To[int32](2), n
+			ended(j, reason, "")
+		})
+	}
+	suspended := jobWith(func(j *batchv1.Job) {
+		j.Spec.Suspend, j.Status.Failed = ptr.To(true), 1
+		condition(j, batchv1.JobSuspended, "JobSuspended", "", 10*time.Minute)
+	})
+	deadline := batchv1.JobReasonDeadlineExceeded
+	end := 10 * time.Minute
+	for name, c := range map[string]struct {
+		job    *batchv1.Job
+		events []explain.Event
+		pods   []explain.Pod
+		want   explain.StopReason
+		count  int32
+		untold int32
+	}{
+		"deadline, built-in":     {failed(deadline, 2), []explain.Event{deletionEvent("Deleted pod: a", end), deletionEvent("Deleted pod: b", end)}, nil, explain.StoppedAtDeadline, 2, 0},
+		"deadline, no events":    {failed(deadline, 2), nil, nil, explain.StoppedAtDeadline, 2, 0},
+		"more than ran":          {failed(deadline, 3), nil, nil, "", 0, 3},
+		"failure":                {failed(batchv1.JobReasonMaxFailedIndexesExceeded, 3), []explain.Event{deletionEvent("Deleted 2 pods: a, b", end)}, nil, explain.StoppedAtEnd, 2, 1},
+		"suspension":             {suspended, []explain.Event{deletionEvent("Deleted pod: a", end)}, nil, explain.StoppedSuspended, 1, 0},
+		"before the suspension":  {suspended, []explain.Event{deletionEvent("Deleted pod: a", 2*end)}, nil, explain.StoppedExcess, 1, 0},
+		"counted, and still end": {failed(batchv1.JobReasonPodFailurePolicy, 1), nil, []explain.Pod{podOf("a", counted(terminating(end)))}, explain.StoppedAtEnd, 1, 0},
+		"nobody knows":           {failed(batchv1.JobReasonBackoffLimitExceeded, 2), nil, nil, "", 0, 2},
+	} {
+		f := factsOf(c.job, c.pods...)
+		f.Events = c.events
+		r := report(f)
+		var got explain.StopReason
+		count := int32(0)
+		for _, x := range r.Causes {
+			got, count = x.Stopped, count+x.Count
+		}
+		if got != c.want || count != c.count || r.FailuresWithoutPod != c.untold {
+			t.Errorf("%s: %d without a pod, %+v", name, r.FailuresWithoutPod, r.Causes)
+		}
+		for _, x := range r.Advice {
+			if strings.Contains(x.Text, nobodyElse) {
+				t.Errorf("%s: %s", name, x.Text)
+			}
+		}
+		for _, e := range r.Evidence {
+			if c.want == explain.StoppedAtDeadline && strings.Contains(e.Text, "failed pod") {
+				t.Errorf("%s: %s", name, e.Text)
+			}
+		}
+	}
+}
