@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -14,12 +15,23 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, cancel := context.WithCancel(context.Background())
+	var terminated atomic.Bool
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		terminated.Store(<-signals == syscall.SIGTERM)
+		signal.Stop(signals) // a second signal ends the process at once
+		cancel()
+	}()
 
 	cli.SilenceLibraries()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	err := cli.Execute(ctx, os.Args[1:], streams)
 	cmdutil.PrintError(streams.ErrOut, err)
-	os.Exit(cmdutil.ExitCode(err))
+	code := cmdutil.ExitCode(err)
+	if code == cmdutil.ExitInterrupted && terminated.Load() {
+		code = cmdutil.ExitTerminated
+	}
+	os.Exit(code)
 }

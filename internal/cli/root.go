@@ -37,7 +37,8 @@ Exit codes:
   2    wrong usage
   3    a Job that was waited for has failed
   124  timeout
-  130  interrupted (Ctrl-C)`
+  130  interrupted (Ctrl-C)
+  143  terminated (SIGTERM)`
 
 const rootExample = `  # All Jobs in the current namespace
   kubectl batchjob status

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -103,6 +105,9 @@ func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
 func (d *document) yamlError(err error) error {
+	if problem := d.jsonError(); problem != nil {
+		return problem
+	}
 	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
 	position := d.place(nil)
 	if found := yamlProblem.FindStringSubmatch(text); found != nil {
@@ -112,6 +117,22 @@ func (d *document) yamlError(err error) error {
 		}
 	}
 	return &Error{position, "not readable as YAML: " + text}
+}
+
+// jsonStart is how JSON starts that nobody writes in YAML.
+var jsonStart = regexp.MustCompile(`^\s*[{\[]\s*["{]`)
+
+// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not.
+func (d *document) jsonError() error {
+	var value any
+	var wrong *json.SyntaxError
+	if !jsonStart.Match(d.text) || !errors.As(json.Unmarshal(d.text, &value), &wrong) {
+		return nil
+	}
+	position, before := d.place(nil), d.text[:max(wrong.Offset-1, 0)]
+	position.Line = d.line + bytes.Count(before, []byte("\n"))
+	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
+	return &Error{position, "not readable as JSON: " + wrong.Error()}
 }
 
 // checkSize bounds the size of the document with all its aliases expanded, before that is done.

@@ -153,7 +153,7 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
 		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2`},
 		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1`},
-		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1: not readable as YAML: did not find expected ',' or '}'"},
+		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1:35: not readable as JSON: invalid character '\"' after object key"},
 	} {
 		_, problems := Parse("f", []byte(c.text))
 		if len(problems) != 1 || problems[0].Error() != c.want {

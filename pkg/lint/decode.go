@@ -20,7 +20,7 @@ import (
 func (r *review) decode(content map[string]any) bool {
 	data, err := json.Marshal(content)
 	if err != nil {
-		r.reject("not-readable", nil, "correct it", "not a Kubernetes object: %v"+restSkipped, err)
+		r.reject("not-readable", nil, "", "not a Kubernetes object: %v"+restSkipped, err)
 		return false
 	}
 	scheme := runtime.NewScheme()
@@ -31,7 +31,7 @@ func (r *review) decode(content map[string]any) bool {
 	object, _, err := decoder.Decode(data, nil, nil)
 	if strict, isStrict := runtime.AsStrictDecodingError(err); isStrict {
 		for _, problem := range strict.Errors() {
-			r.unknownField(problem.Error())
+			r.unknownField(reflect.TypeOf(object), problem.Error())
 		}
 	} else if err != nil {
 		r.notDecoded(content, err)
@@ -55,15 +55,19 @@ func (r *review) take(object runtime.Object) bool {
 }
 
 // unknownField reports an error of the strict decoder, which quotes the path of an unknown field.
-func (r *review) unknownField(problem string) {
+func (r *review) unknownField(object reflect.Type, problem string) {
 	if quoted, found := strings.CutPrefix(problem, "unknown field "); found {
 		if name, err := strconv.Unquote(quoted); err == nil {
 			path := field.NewPath(name)
+			if similar := similarField(object.Elem(), name); similar != "" {
+				r.reject("unknown-field", path, "write "+similar+", or remove it", "batch/v1 has no field %s, did you mean %s", path, similar)
+				return
+			}
 			r.reject("unknown-field", path, "correct the name, or remove it", "batch/v1 has no field %s", path)
 			return
 		}
 	}
-	r.reject("not-readable", nil, "correct it", "%s", problem)
+	r.reject("not-readable", nil, "", "%s", problem)
 }
 
 // lastOf returns the last name in a path.
@@ -78,8 +82,12 @@ const restSkipped = "; the rest of the object was not checked"
 // notDecoded reports a value of the wrong type, with its field if the decoder names it.
 func (r *review) notDecoded(content map[string]any, err error) {
 	var wrong *json.UnmarshalTypeError
+	if runtime.IsNotRegisteredError(err) {
+		r.reject("not-readable", nil, "provide a Job or CronJob", "not a batch/v1 object: %v"+restSkipped, err)
+		return
+	}
 	if !errors.As(err, &wrong) || wrong.Field == "" {
-		r.reject("not-readable", nil, "correct it", "not a batch/v1 object: %v"+restSkipped, err)
+		r.reject("not-readable", nil, "", "not a batch/v1 object: %v"+restSkipped, err)
 		return
 	}
 	path, wanted, value := field.NewPath(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)

@@ -38,7 +38,7 @@ type Finding struct {
 	Field string `json:"field"`
 	// Message is what is wrong, on one line.
 	Message string `json:"message"`
-	// Fix is what to do about it, on one line.
+	// Fix is what to do about it, on one line; "" if the message is all that there is to say.
 	Fix string `json:"fix"`
 }
 

@@ -55,6 +55,20 @@ func look(t *testing.T, object string, names rulename.Names) []string {
 	return got
 }
 
+func TestUnknownFieldsNameTheSimilarOne_CLI_05(t *testing.T) {
+	for _, tc := range []struct{ object, message, fix string }{
+		{strings.Replace(base, "spec:\n", "spec:\n  backofLimit: 3\n", 1), "batch/v1 has no field spec.backofLimit, did you mean backoffLimit", "write backoffLimit, or remove it"},
+		{strings.Replace(base, "restartPolicy: Never", "restartpolicy: Never", 1), "batch/v1 has no field spec.template.spec.restartpolicy, did you mean restartPolicy", "write restartPolicy, or remove it"},
+		{strings.Replace(base, "image: ", "comand: [x], image: ", 1), "batch/v1 has no field spec.template.spec.containers[0].comand, did you mean command", "write command, or remove it"},
+		{strings.Replace(base, "spec:\n", "spec:\n  flavor: sweet\n", 1), "batch/v1 has no field spec.flavor", "correct the name, or remove it"},
+	} {
+		found := Check(Input{Object: read(t, tc.object)})
+		if len(found) == 0 || found[0].Message != tc.message || found[0].Fix != tc.fix {
+			t.Errorf("%s\n%+v", tc.object, found)
+		}
+	}
+}
+
 type specCase struct {
 	spec string // lines, two spaces deep
 	want []string

@@ -14,7 +14,7 @@ func checkRestartPolicy(r *review) {
 	const fix = "use restartPolicy: Never, or OnFailure to restart containers in their pod"
 	switch {
 	case policy == "":
-		r.reject("restart-policy-missing", path, fix, "a Job needs a restartPolicy: the pod default, Always, is not allowed")
+		r.reject("restart-policy-missing", path, fix, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")
 	case policy == corev1.RestartPolicyAlways:
 		r.reject("restart-policy-always", path, fix, "the pods of a Job must end, so restartPolicy Always is not allowed")
 	case policy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy != nil:

@@ -30,6 +30,12 @@ func (w *World) createJob(job *batchv1.Job) error {
 	return err
 }
 
+// Matched reports whether scene i of the Job's script has matched a pod, even if a later scene
+// applied.
+func (w *World) Matched(name string, i int) bool {
+	return w.kubelet.matched[&w.kubelet.scripts[name][i]]
+}
+
 // Finished reports whether the Job of that name is finished.
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]

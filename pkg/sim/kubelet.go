@@ -62,11 +62,15 @@ func (s Script) act(index int32, attempt, nth int) *Act {
 	act := &Act{TerminateExit: 143}
 	for i := range s {
 		scene := &s[i]
-		if (scene.Index < 0 || scene.Index == index) && (scene.Attempt == 0 || scene.Attempt == attempt) && (scene.Nth == 0 || scene.Nth == nth) {
+		if scene.matches(index, attempt, nth) {
 			act = &scene.Act
 		}
 	}
 	return act
+}
+
+func (s *Scene) matches(index int32, attempt, nth int) bool {
+	return (s.Index < 0 || s.Index == index) && (s.Attempt == 0 || s.Attempt == attempt) && (s.Nth == 0 || s.Nth == nth)
 }
 
 // kubelet simulates all nodes and the scheduler.
@@ -79,6 +83,8 @@ type kubelet struct {
 	jobs    map[types.UID]string
 	places  map[types.UID]int
 	made    map[madeFor]int
+	// matched has the scenes that matched a pod.
+	matched map[*Scene]bool
 }
 
 // madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
@@ -109,6 +115,7 @@ func (k *kubelet) committed(c Commit) {
 		created := madeFor{k.jobs[uid], indexOf(c.NewPod)}
 		k.made[created]++
 		k.places[uid] = k.made[created]
+		k.recordMatches(c.NewPod)
 		if !k.act(c.NewPod).Unscheduled {
 			k.world.after(startLatency, func() { k.start(name, uid) })
 		}
@@ -118,8 +125,21 @@ func (k *kubelet) committed(c Commit) {
 }
 
 func (k *kubelet) act(pod *corev1.Pod) *Act {
+	return k.scripts[k.jobs[pod.UID]].act(indexOf(pod), attemptOf(pod), k.places[pod.UID])
+}
+
+func (k *kubelet) recordMatches(pod *corev1.Pod) {
+	script := k.scripts[k.jobs[pod.UID]]
+	for i := range script {
+		if script[i].matches(indexOf(pod), attemptOf(pod), k.places[pod.UID]) {
+			k.matched[&script[i]] = true
+		}
+	}
+}
+
+func attemptOf(pod *corev1.Pod) int {
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
-	return k.scripts[k.jobs[pod.UID]].act(indexOf(pod), cmp.Or(attempt, 1), k.places[pod.UID])
+	return cmp.Or(attempt, 1)
 }
 
 func (k *kubelet) start(name string, uid types.UID) {

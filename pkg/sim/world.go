@@ -98,7 +98,7 @@ func NewWorld(o Options) *World {
 	}
 	w.kubelet = kubelet{
 		world: w, scripts: map[string]Script{}, jobs: map[types.UID]string{},
-		places: map[types.UID]int{}, made: map[madeFor]int{},
+		places: map[types.UID]int{}, made: map[madeFor]int{}, matched: map[*Scene]bool{},
 	}
 	w.collector = collector{w}
 	w.Store = NewStore(w.clock.Now, w.committed)

@@ -38,6 +38,9 @@ type API struct {
 	Refuse  func(r *http.Request) *Status
 	hung    chan struct{} // closed when it answers again, nil while it does
 	pods    *Pods         // nil for none
+	pods    *Pods // nil for none
+
+	CronJobs []string // names of those that can be read
 }
 
 type fakeEvent struct {
@@ -212,6 +215,9 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 		}})
 		return
 	}
+	if f.serveCronJob(w, path) {
+		return
+	}
 	namespace, name, ok := jobPath(path)
 	switch {
 	case !ok:
@@ -223,6 +229,19 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.serveList(w, r, namespace)
 	}
+}
+
+func (f *API) serveCronJob(w http.ResponseWriter, path string) bool {
+	_, name, found := strings.Cut(path, "/cronjobs/")
+	switch {
+	case !found:
+		return false
+	case slices.Contains(f.CronJobs, name):
+		WriteJSON(w, http.StatusOK, map[string]any{"kind": "CronJob", "apiVersion": "batch/v1", "metadata": map[string]any{"name": name}})
+	default:
+		WriteStatus(w, &Status{404, "NotFound", fmt.Sprintf("cronjobs.batch %q not found", name)}, name)
+	}
+	return true
 }
 
 func jobPath(path string) (namespace, name string, ok bool) {

@@ -20,6 +20,7 @@ const (
 	ExitJobFailed   = 3
 	ExitTimeout     = 124
 	ExitInterrupted = 130
+	ExitTerminated  = 143 // instead of ExitInterrupted, by a signal that is not the user's Ctrl-C
 )
 
 // ErrorKind is what went wrong, from the user's side.

@@ -1,7 +1,6 @@
 package cmdutil
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
-	"sigs.k8s.io/yaml"
 )
 
 // OutputAPIVersion is the API group and version of our own JSON and YAML output.
@@ -39,14 +37,11 @@ func (f *DocumentFlag) IsSet() bool { return f.format != "" }
 
 // Write writes an object of ours in the format of the flag.
 func (f *DocumentFlag) Write(w io.Writer, object any) error {
-	var data []byte
-	var err error
+	encode := encodeJSON
 	if f.format == "yaml" {
-		data, err = yaml.Marshal(object)
-	} else {
-		data, err = json.MarshalIndent(object, "", "    ")
-		data = append(data, '\n')
+		encode = encodeYAML
 	}
+	data, err := encode(object)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", f.format, err)
 	}
@@ -85,8 +80,13 @@ func (f *PrintFlags) Format() string {
 	return *f.kubectl.OutputFormat
 }
 
-// Printer returns kubectl's printer for the format. Its errors are usage errors.
+// Printer returns a printer for the format, which prints as kubectl does. Its errors are usage errors.
 func (f *PrintFlags) Printer() (printers.ResourcePrinter, error) {
+	documents := f.kubectl.JSONYamlPrintFlags
+	if format := strings.ToLower(f.Format()); slices.Contains(documents.AllowedFormats(), format) {
+		json, err := documents.ToPrinter("json")
+		return &encodingPrinter{json: json, format: format}, err
+	}
 	printer, err := f.kubectl.ToPrinter()
 	switch {
 	case genericclioptions.IsNoCompatiblePrinterError(err):

@@ -19,8 +19,8 @@ func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
 		{clitest.PlainJob + "  backoffLimit: -1\n", "", "", "error: PATH:6:17: the API server would reject this: backoffLimit is -1; use 0 or more\n", cmdutil.ExitError},
 		{clitest.PlainJob + "  backoffLimit: -1\n", "-o yaml --validate=ignore", "", "error: PATH:6:17: the API server would reject this: backoffLimit is -1; use 0 or more\n", cmdutil.ExitError},
 		{clitest.PlainJob + "  ttlSecondsAfterFinished: 0\n", "", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
-		{clitest.PlainJob + typo, "", "", "error: PATH:6:16: the API server would reject this: batch/v1 has no field spec.backofLimit; correct the name, or remove it, or use --validate=ignore if your API server knows it\n", cmdutil.ExitError},
-		{clitest.PlainJob + typo, "--validate=warn", "job.batch/a created (dry run)\n", "warning: PATH:6:16: batch/v1 has no field spec.backofLimit\n", cmdutil.ExitDone},
+		{clitest.PlainJob + typo, "", "", "error: PATH:6:16: the API server would reject this: batch/v1 has no field spec.backofLimit, did you mean backoffLimit; write backoffLimit, or remove it, or use --validate=ignore if your API server knows it\n", cmdutil.ExitError},
+		{clitest.PlainJob + typo, "--validate=warn", "job.batch/a created (dry run)\n", "warning: PATH:6:16: batch/v1 has no field spec.backofLimit, did you mean backoffLimit\n", cmdutil.ExitDone},
 		{clitest.PlainJob + typo, "--validate=ignore", "job.batch/a created (dry run)\n", "", cmdutil.ExitDone},
 	} {
 		path := clitest.WriteManifest(t, c.text)

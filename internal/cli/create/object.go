@@ -92,13 +92,17 @@ func notForCreate(object *manifest.Object) error {
 func (o *Options) wouldBeRejected(object *manifest.Object) []error {
 	var problems []error
 	for _, f := range lint.Check(lint.Input{Object: object.Content}) {
+		problem := f.Message
+		if f.Fix != "" {
+			problem += "; " + f.Fix
+		}
 		if f.ID == "unknown-field" {
-			f.Fix += ", or use --validate=ignore if your API server knows it"
+			problem += ", or use --validate=ignore if your API server knows it"
 		}
 		switch {
 		case !f.Rejected:
 		case f.ID != "unknown-field" || o.fieldValidation == metav1.FieldValidationStrict:
-			problems = append(problems, object.Errorf(f.Field, "the API server would reject this: %s; %s", f.Message, f.Fix))
+			problems = append(problems, object.Errorf(f.Field, "the API server would reject this: %s", problem))
 		case o.fieldValidation == metav1.FieldValidationWarn:
 			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(object.Errorf(f.Field, "%s", f.Message).Error()))
 		}

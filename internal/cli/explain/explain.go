@@ -280,8 +280,7 @@ func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, 
 			}
 		}
 		if !found {
-			failed = append(failed, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
-				"they may have been cleaned up; see: kubectl get jobs -n "+o.set.Namespace))
+			failed = append(failed, o.whyNoJobs(ctx, owner))
 		}
 	}
 	return jobs, failed

@@ -68,12 +68,26 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 	}
 }
 
+// Whether a CronJob without Jobs exists is known only with permission to read it.
+func TestCronJobWithoutJobs_CLI_06(t *testing.T) {
+	o := clitest.NewExplained(t)
+	o.API.CronJobs = []string{"nightly"}
+	const noJobs = `CronJob "nightly" has no Jobs in namespace "ns1"; they may have been cleaned up`
+	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, noJobs) {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+	o.RefusePath("/cronjobs/", 403, "Forbidden")
+	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, noJobs) {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+}
+
 // Jobs that do not exist are told after the answer on the others; none at all is no error.
 func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	got := program.Run(t, o.API, "explain-failure", "absent", "train", "second", "cronjob/absent")
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
-		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `CronJob "absent" has no Jobs in namespace "ns1"`) {
+		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `cronjob "absent" not found in namespace "ns1"; list what exists with: kubectl get cronjobs.batch -n ns1`) {
 		t.Errorf("exit %d, stderr %q, stdout %q", got.Code, got.ErrOut, got.Out)
 	}
 	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {

@@ -22,7 +22,7 @@ cluster. Objects of other kinds are skipped.
   warning  it works, but probably not as intended
   info     good to know
 
-Every finding has a location and a fix; [its-id] is stable. The exit code is 1
+Every finding has a location; [its-id] is stable. The exit code is 1
 if there are errors or something cannot be read; with --strict, also if there
 are warnings. -o json and -o yaml print a LintResult of
 batchjob.dev/v1alpha1, whatever the input is.`
@@ -107,7 +107,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 			unread = append(unread, problem)
 			continue
 		}
-		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: "fix the manifest"})
+		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem})
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
@@ -187,8 +187,11 @@ func (o *Options) write(result *lintResult) error {
 // writeFinding writes it as compilers do.
 func writeFinding(out io.Writer, f *lintFinding) error {
 	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
-	_, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n    fix: %s\n",
-		sanitize.Line(position.String()), f.Severity, sanitize.Line(f.Message), f.ID, sanitize.Line(f.Fix))
+	fix := ""
+	if f.Fix != "" {
+		fix = "    fix: " + sanitize.Line(f.Fix) + "\n"
+	}
+	_, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n%s", sanitize.Line(position.String()), f.Severity, sanitize.Line(f.Message), f.ID, fix)
 	return err
 }
 

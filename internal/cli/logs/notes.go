@@ -69,6 +69,8 @@ func (p *logsOutput) missing(found logs.Found) {
 	switch {
 	case len(found.Pods) == 0:
 		p.noPods()
+	case len(found.Sources) == 0 && p.o.options.Failed && p.o.options.Previous && present[corev1.PodFailed] > 0:
+		fmt.Fprintf(p.o.ErrOut, "No container of a failed pod of %s has been restarted, so there is no previous log; omit --previous.\n", p.o.jobLabel())
 	case len(found.Sources) == 0 && p.o.options.Failed:
 		fmt.Fprintf(p.o.ErrOut, "No pod of %s that is there has failed.\n", p.o.jobLabel())
 	case len(found.Sources) == 0 && p.o.options.Previous:

@@ -18,19 +18,36 @@ const maxScenes = 1000
 // defaultAct is that of pods that no --pods flag is about.
 func defaultAct() sim.Act { return sim.Act{Run: time.Second, TerminateExit: 143} }
 
-// parseScenes reads the --pods flags; the last one that fits a pod counts.
-func parseScenes(flags []string) (sim.Script, error) {
-	script := sim.Script{{Index: -1, Act: defaultAct()}}
-	for _, text := range flags {
+// podsFlag is a --pods flag, with a scene for each index that it names.
+type podsFlag struct {
+	text   string
+	scenes sim.Script
+}
+
+// parsePodsFlags reads the --pods flags.
+func parsePodsFlags(texts []string) ([]podsFlag, error) {
+	var flags []podsFlag
+	total := 0
+	for _, text := range texts {
 		scenes, err := parseScene(text)
 		if err != nil {
 			return nil, err
 		}
-		if script = append(script, scenes...); len(script) > maxScenes {
+		if total += len(scenes); total >= maxScenes {
 			return nil, cmdutil.UsageErrorf("--pods: more than %d indexes; omit index to match all of them", maxScenes-1)
 		}
+		flags = append(flags, podsFlag{text, scenes})
 	}
-	return script, nil
+	return flags, nil
+}
+
+// scriptOf returns the script of the flags; the last one that fits a pod counts.
+func scriptOf(flags []podsFlag) sim.Script {
+	script := sim.Script{{Index: -1, Act: defaultAct()}}
+	for _, f := range flags {
+		script = append(script, f.scenes...)
+	}
+	return script
 }
 
 // parseScene reads one flag, such as index=0-4,attempt=1,exit=42.

@@ -37,7 +37,10 @@ Pods run for a second and succeed, unless --pods says otherwise:
   terminate=30s   how long the pod keeps running after it is deleted
   disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
                   code 143 unless you set another)
-If several --pods flags match a pod, the last one applies.`
+If several --pods flags match a pod, the last one applies.
+
+However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
+pod, and 124 if the Job had not finished when --limit was reached.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -63,7 +66,7 @@ type Options struct {
 	output    cmdutil.DocumentFlag
 	full      bool
 
-	script sim.Script
+	podsFlags []podsFlag
 }
 
 // NewCommand returns the command simulate, with its flags.
@@ -102,7 +105,7 @@ func (o *Options) Validate(args []string) error {
 		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
 	}
 	var err error
-	if o.script, err = parseScenes(o.pods); err != nil {
+	if o.podsFlags, err = parsePodsFlags(o.pods); err != nil {
 		return err
 	}
 	if err := o.manifests.Validate(args); err != nil {
@@ -117,7 +120,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	input, err := o.play(ctx, job)
+	world, input, err := o.play(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -128,9 +131,15 @@ func (o *Options) Run(ctx context.Context) error {
 	report := analysis.Explain(input, options)
 	report.Advice = nil // It is about pods that are nowhere.
 	if o.output.IsSet() {
-		return o.output.Write(o.Out, report)
+		err = o.output.Write(o.Out, report)
+	} else {
+		err = o.writeText(report, input.Job.CreationTimestamp.Time)
 	}
-	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", input.Job.CreationTimestamp.UTC().Format(time.RFC3339))
+	return errors.Join(err, o.checkOutcome(world, input.Job))
+}
+
+func (o *Options) writeText(report explain.Report, begun time.Time) error {
+	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", begun.UTC().Format(time.RFC3339))
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
@@ -175,17 +184,17 @@ func decodeJob(object *manifest.Object) (*batchv1.Job, error) {
 }
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
-func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, error) {
+func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
 	if job.Name == "" {
 		job.Name = job.GenerateName + "simulated"
 	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
-	if err := world.Play(job, o.script); err != nil {
-		return explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+	if err := world.Play(job, scriptOf(o.podsFlags)); err != nil {
+		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
 	if ctx.Err() != nil {
-		return explain.Input{}, ctx.Err()
+		return nil, explain.Input{}, ctx.Err()
 	}
 	stored := world.Store.Job(job.Name)
 	input := explain.Input{
@@ -195,5 +204,5 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (explain.Input, er
 	for _, pod := range world.Store.PodsOf(stored.UID) {
 		input.Pods = append(input.Pods, explain.PodOf(pod))
 	}
-	return input, nil
+	return world, input, nil
 }

@@ -44,7 +44,6 @@ func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pods", "index=3-5,attempt=1,exit=1"}},
 		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pods", "attempt=1,disrupted"}},
 		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pods", "run=1h", "--pods", "index=0,run=1s"}},
-		{"too long", "", explain.FateOpen, []string{named, "--pods", "run=2h", "--limit", "1h"}},
 	} {
 		r := simulated(t, tc.args...)
 		if r.Verdict.Reason != tc.reason || r.Verdict.Fate != tc.fate {
@@ -56,6 +55,39 @@ func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 		if len(r.Advice) > 0 {
 			t.Errorf("%s: commands for pods that are nowhere: %v", tc.name, r.Advice)
 		}
+	}
+}
+
+// What the flags asked for and did not get is an error, below the report.
+func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
+	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
+	for _, tc := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{named + " --pods container=nope,exit=1", cmdutil.ExitUsage, `--pods=container=nope,exit=1 matched no pod: there is no container "nope", only main`},
+		{named + " --pods index=3,exit=1", cmdutil.ExitUsage, "matched no pod: the Job is not Indexed"},
+		{named + " --pods attempt=2,exit=1", cmdutil.ExitUsage, "matched no pod: there was no attempt 2"},
+		{perIndex + " --pods index=900,exit=1", cmdutil.ExitUsage, "matched no pod: the indexes of the Job are 0-"},
+		{named + " --pods run=2h --limit 1h", cmdutil.ExitTimeout, "the limit of 1h was reached; let more virtual time pass with --limit"},
+		{named + " --pods run=2h --limit 1h --pods attempt=7", cmdutil.ExitTimeout, "there was no attempt 7"},
+		{named + " --pods exit=1 --pods attempt=1,exit=3", 0, ""},
+		{named + " --pods attempt=1 --pods exit=3", 0, ""}, // the first one is overridden
+	} {
+		got := program.Run(t, nil, append([]string{"simulate", "-f"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out == "" {
+			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+		if strings.Contains(got.ErrOut, "error") != (tc.says != "") {
+			t.Errorf("%s: %q", tc.args, got.ErrOut)
+		}
+	}
+	got := program.Run(t, nil, "simulate", "-o", "json", "-f", named, "--pods", "run=2h", "--limit", "1h")
+	var r explain.Report
+	if err := json.Unmarshal([]byte(got.Out), &r); err != nil || r.Verdict.Fate != explain.FateOpen || r.Verdict.Reason != "" {
+		t.Errorf("too long: %v, %s %q", err, r.Verdict.Fate, r.Verdict.Reason)
 	}
 }
 

@@ -191,3 +191,23 @@ func TestGuarded(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A terminal that cannot show the view is an expected reason to print text, but not an obvious one.
+func TestDumbTerminalGetsANote(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	_, terminal := openPTY(t)
+	var notes strings.Builder
+	streams := genericiooptions.IOStreams{In: terminal, Out: terminal, ErrOut: &notes}
+	flag := InteractiveFlag{wanted: true}
+	for range 2 {
+		if flag.Possible(streams) {
+			t.Error("a dumb terminal gets the interactive view")
+		}
+	}
+	if got := notes.String(); strings.Count(got, "TERM is dumb") != 1 || strings.Count(got, "\n") != 1 {
+		t.Errorf("note %q", got)
+	}
+	if streams.ErrOut = nil; (&InteractiveFlag{}).Possible(streams) {
+		t.Error("--interactive=false opens it")
+	}
+}

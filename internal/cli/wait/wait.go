@@ -42,7 +42,8 @@ Exit codes:
   2    wrong usage
   3    a Job has failed
   124  timeout
-  130  interrupted (Ctrl-C)`
+  130  interrupted (Ctrl-C)
+  143  terminated (SIGTERM)`
 
 const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it fails
   kubectl batchjob wait train

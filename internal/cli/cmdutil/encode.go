@@ -1,0 +1,84 @@
+package cmdutil
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/yaml/kyaml"
+)
+
+// encodeJSON returns object as indented JSON, in which every control character is an escape.
+func encodeJSON(object any) ([]byte, error) {
+	data, err := json.MarshalIndent(object, "", "    ")
+	if err != nil {
+		return nil, err
+	}
+	return append(escapeUnprintable(data), '\n'), nil
+}
+
+// encodeYAML is encodeJSON for YAML.
+func encodeYAML(object any) ([]byte, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(escapeUnprintable(data))
+}
+
+// escapeUnprintable replaces runes that are not printable in JSON text with escapes. JSON does not require that for DEL,
+// C1 controls, line separators, or U+FFFE, but terminals obey some of them, and YAML parsers, which JSONToYAML is
+// built on, refuse others. Runes beyond U+FFFF stay: YAML parsers do not know the surrogate pairs of JSON.
+func escapeUnprintable(text []byte) []byte {
+	if !bytes.ContainsFunc(text, needsEscape) {
+		return text
+	}
+	escaped := make([]byte, 0, len(text)+16)
+	for _, r := range string(text) {
+		if needsEscape(r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+			continue
+		}
+		escaped = utf8.AppendRune(escaped, r)
+	}
+	return escaped
+}
+
+func needsEscape(r rune) bool { return r != '\n' && r <= 0xffff && !unicode.IsPrint(r) }
+
+// encodingPrinter prints objects as JSON, YAML or KYAML that parses back to what it was. kubectl's printers fail for
+// characters that YAML refuses.
+type encodingPrinter struct {
+	json    printers.ResourcePrinter
+	format  string
+	printed int
+}
+
+// PrintObj writes one object; YAML documents are separated.
+func (p *encodingPrinter) PrintObj(object runtime.Object, w io.Writer) error {
+	var buffer bytes.Buffer
+	if err := p.json.PrintObj(object, &buffer); err != nil {
+		return err
+	}
+	data := escapeUnprintable(buffer.Bytes())
+	switch p.format {
+	case "kyaml":
+		return new(kyaml.Encoder).FromYAML(bytes.NewReader(data), w)
+	case "yaml":
+		var err error
+		if data, err = yaml.JSONToYAML(data); err != nil {
+			return err
+		}
+		if p.printed++; p.printed > 1 {
+			data = append([]byte("---\n"), data...)
+		}
+	}
+	_, err := w.Write(data)
+	return err
+}

@@ -1,0 +1,112 @@
+package cmdutil
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// document is an object of ours whose text comes from a cluster.
+type document struct {
+	Message string            `json:"message"`
+	Labels  map[string]string `json:"labels"`
+}
+
+// unprintable are strings that terminals obey or that YAML parsers refuse.
+var unprintable = []string{
+	"", "plain", "\x7f", "\u0080\u0085\u009b31m", "\u2028 and \u2029", "\ufeff", "\ufffe\uffff", "a\x00b", "\x1b[31mred", "\r\n",
+	" lead\n trail \n", "tab\t", "'\"\\", "\\u007f", "yes", "1e3", "null", "~", "# no", "- a\n- b\x7f", "😀\u200d\U000e0001", "\xff\xfe",
+	"\n\n", "\u2028\n", "a\u0085\n b", "\ud7ff\ue000", "line\u2029\n  indented", strings.Repeat("long word ", 40) + "\x7f", "\U0001fffe\U0010ffff",
+}
+
+func FuzzDocumentsParseBackToWhatTheyWere(f *testing.F) {
+	for _, text := range unprintable {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := string([]rune(text))                      // with U+FFFD for what is not UTF-8, as in encoding/json
+		key := []rune(text)[:min(100, len([]rune(text)))] // YAML keys have at most 1,024 characters
+		job := &batchv1.Job{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+			ObjectMeta: metav1.ObjectMeta{Name: "train", Annotations: map[string]string{"message": text}},
+		}
+		for _, format := range []string{"json", "yaml"} {
+			var out bytes.Buffer
+			flag := DocumentFlag{format: format}
+			if err := flag.Write(&out, document{Message: text, Labels: map[string]string{string(key): "v"}}); err != nil {
+				t.Fatalf("%s of %q: %v", format, text, err)
+			}
+			var got document
+			parse(t, format, out.Bytes(), &got)
+			if got.Message != want || got.Labels[string(key)] != "v" {
+				t.Errorf("%s of %.300q parses back to %.300q", format, want, got)
+			}
+		}
+		for _, format := range []string{"json", "yaml", "kyaml"} {
+			checkJob(t, format, job, want)
+		}
+	})
+}
+
+// checkJob prints a Job as status and create do, and parses the output.
+func checkJob(t *testing.T, format string, job *batchv1.Job, want string) {
+	t.Helper()
+	flags := NewPrintFlags()
+	*flags.kubectl.OutputFormat = format
+	printer, err := flags.Printer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := printer.PrintObj(job, &out); err != nil {
+		t.Fatalf("a Job as %s with %q: %v", format, want, err)
+	}
+	if format == "kyaml" { // its encoder escapes twice in strings of several lines
+		return
+	}
+	got := &batchv1.Job{}
+	parse(t, format, out.Bytes(), got)
+	if got.Annotations["message"] != want {
+		t.Errorf("%s of a Job with %q parses back to %q\n%s", format, want, got.Annotations, out.String())
+	}
+}
+
+// parse reads a document, which may have no raw control characters.
+func parse(t *testing.T, format string, data []byte, into any) {
+	t.Helper()
+	if i := bytes.IndexFunc(data, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }); i >= 0 {
+		t.Errorf("%s has a raw control character: %q", format, data[i:])
+	}
+	read := yaml.UnmarshalStrict
+	if format == "json" {
+		read = func(data []byte, into any, _ ...yaml.JSONOpt) error { return json.Unmarshal(data, into) }
+	}
+	if err := read(data, into); err != nil {
+		t.Fatalf("%v in %q", err, data)
+	}
+}
+
+func TestYAMLDocumentsAreSeparated(t *testing.T) {
+	flags := NewPrintFlags()
+	*flags.kubectl.OutputFormat = "yaml"
+	printer, err := flags.Printer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for _, name := range []string{"a", "b"} {
+		job := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := printer.PrintObj(job, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Count(out.String(), "\n---\n") != 1 || strings.HasPrefix(out.String(), "---") {
+		t.Errorf("not two documents:\n%s", out.String())
+	}
+}

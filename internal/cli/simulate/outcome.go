@@ -1,0 +1,69 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+)
+
+// checkOutcome returns an error if the report does not show what the flags asked for: a --pods flag matched no pod, or
+// the limit cut the run off.
+func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
+	var problems []error
+	scene := 1 // the first one is that of all pods
+	for _, flag := range o.podsFlags {
+		matched := false
+		for range flag.scenes {
+			matched = matched || world.Matched(job.Name, scene)
+			scene++
+		}
+		if why := flag.unmatched(&job.Spec, matched); why != "" {
+			what := fmt.Sprintf("--pods=%s matched no pod: %s", flag.text, why)
+			problems = append(problems, cmdutil.NewUserError(cmdutil.KindUsage, nil, what, "the result is that of the other pods"))
+		}
+	}
+	if !world.Finished(job.Name) {
+		what := fmt.Sprintf("the Job had not finished when the limit of %s was reached", wording.Duration(o.limit))
+		problems = append(problems, cmdutil.NewUserError(cmdutil.KindTimeout, nil, what, "let more virtual time pass with --limit"))
+	}
+	return errors.Join(problems...)
+}
+
+// unmatched returns why the flag had no effect, or "" if it had one.
+func (f *podsFlag) unmatched(spec *batchv1.JobSpec, matched bool) string {
+	scene, pod, completions := &f.scenes[0], &spec.Template.Spec, ptr.Deref(spec.Completions, 1)
+	named := func(c corev1.Container) bool { return c.Name == scene.Act.Container }
+	switch {
+	case scene.Act.Container != "" && slices.ContainsFunc(pod.InitContainers, named):
+		return fmt.Sprintf("%q is an init container, and those always succeed here", scene.Act.Container)
+	case scene.Act.Container != "" && !slices.ContainsFunc(pod.Containers, named):
+		return fmt.Sprintf("there is no container %q, only %s", scene.Act.Container, containerNames(pod.Containers))
+	case matched:
+		return ""
+	case scene.Index >= 0 && !jobspec.IsIndexed(spec):
+		return "the Job is not Indexed, so its pods have no index"
+	case scene.Index >= 0 && scene.Index >= completions:
+		return fmt.Sprintf("the indexes of the Job are 0-%d", completions-1)
+	case scene.Attempt > 0:
+		return fmt.Sprintf("there was no attempt %d", scene.Attempt)
+	}
+	return "the Job created no such pod"
+}
+
+func containerNames(containers []corev1.Container) string {
+	names := make([]string, len(containers))
+	for i := range containers {
+		names[i] = containers[i].Name
+	}
+	return strings.Join(names, ", ")
+}
