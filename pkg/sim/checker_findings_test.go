@@ -34,7 +34,7 @@ func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string
 // limit (JOB-16).
 func pastLimit(job *batchv1.Job, b *reconcile.BackoffLimit) bool {
 	restarts := job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
-	return b != nil && (b.Failures > b.Limit || restarts && b.Failures == b.Limit)
+	return b != nil && (b.Failures > b.Limit || restarts && b.Restarts > 0 && b.Restarts >= b.Limit)
 }
 
 // hasEvidence reports whether the findings have the evidence for the reason of an end.

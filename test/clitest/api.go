@@ -38,7 +38,6 @@ type API struct {
 	Refuse  func(r *http.Request) *Status
 	hung    chan struct{} // closed when it answers again, nil while it does
 	pods    *Pods         // nil for none
-	pods    *Pods // nil for none
 
 	CronJobs []string // names of those that can be read
 }
