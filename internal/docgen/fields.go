@@ -170,7 +170,7 @@ func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used 
 	return used
 }
 
-// shares says that the comment names the field too.
+// shares reports whether the comment names the field too.
 func (s *source) shares(comment, field string) bool { return strings.Contains(comment, field) }
 
 // typeText is a type as JSON has it, with a link if it is one of the package.

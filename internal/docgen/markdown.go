@@ -23,7 +23,7 @@ func prose(long string) string {
 			b.WriteString(line[2:] + "\n")
 			continue
 		case line == "" && inBlock && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "  "):
-			b.WriteString("\n") // The block goes on.
+			b.WriteString("\n") // The block continues.
 			continue
 		}
 		fence(false)

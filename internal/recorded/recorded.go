@@ -25,7 +25,7 @@ const OurName = "batchjob.dev/controller"
 // Case is one recorded moment.
 type Case struct {
 	Name string
-	// What is what happened, in the words of whoever recorded it.
+	// What is what happened, as the person who recorded it wrote it down.
 	What string
 	// Inputs are what was read about each Job.
 	Inputs []explain.Input

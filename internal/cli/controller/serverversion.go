@@ -47,7 +47,7 @@ type serverInfo struct {
 	problem error
 }
 
-// readServerInfo asks the API server for its version and for the schema of Jobs. Whoever is authenticated may do that; that
+// readServerInfo asks the API server for its version and for the schema of Jobs. Any authenticated user may do that; that
 // it was not possible is no error here.
 func readServerInfo(ctx context.Context, client kubernetes.Interface) serverInfo {
 	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
