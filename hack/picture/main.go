@@ -55,8 +55,8 @@ func render(title string, lines [][]cell) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
-	for i, colour := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
-		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, colour)
+	for i, color := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
+		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, color)
 	}
 	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s" xml:space="preserve">`+"\n", foreground)
 	fmt.Fprintf(&b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
@@ -122,9 +122,9 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes, html.EscapeString(text))
 }
 
-func orElse(colour, other string) string {
-	if colour == "" {
+func orElse(color, other string) string {
+	if color == "" {
 		return other
 	}
-	return colour
+	return color
 }

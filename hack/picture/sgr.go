@@ -69,12 +69,12 @@ func (l look) apply(parameters string) look {
 			l.attribute(c)
 			continue
 		}
-		colour, used := extended(codes[i+1:])
+		color, used := extended(codes[i+1:])
 		i += used
 		if c == 38 {
-			l.fg = colour
+			l.fg = color
 		} else {
-			l.bg = colour
+			l.bg = color
 		}
 	}
 	return l
@@ -122,7 +122,7 @@ var basic = []string{
 }
 
 // extended parses 5;n or 2;r;g;b.
-func extended(codes []int) (colour string, used int) {
+func extended(codes []int) (color string, used int) {
 	switch {
 	case len(codes) >= 4 && codes[0] == 2:
 		return fmt.Sprintf("#%02x%02x%02x", codes[1], codes[2], codes[3]), 4
@@ -165,7 +165,7 @@ func styled(lines [][]cell) bool {
 // words are those that matter to readers.
 var words = []struct {
 	pattern *regexp.Regexp
-	colour  string
+	color  string
 }{
 	{regexp.MustCompile(`^(\$|kubectl) .*`), "#79c0ff"},
 	{regexp.MustCompile(`\b(Complete|CompletionsReached|SuccessCriteriaMet)\b`), "#7ee787"},
@@ -186,7 +186,7 @@ func colorWords(line []cell) {
 		for _, at := range found {
 			from := len([]rune(text[:at[0]]))
 			for i := range []rune(text[at[0]:at[1]]) {
-				line[from+i].look.fg = w.colour
+				line[from+i].look.fg = w.color
 			}
 		}
 		if len(found) > 0 {

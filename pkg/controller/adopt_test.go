@@ -154,8 +154,8 @@ func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
 // TRK-25: a webhook that undoes what patches are for is an error, and no endless loop.
 func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 	job := ourJob(1)
-	relabelled := runningPod("a", job)
-	relabelled.Labels = nil
+	relabeled := runningPod("a", job)
+	relabeled.Labels = nil
 	ended := runningPod("a", job)
 	ended.Status.Phase = corev1.PodSucceeded
 	for call, c := range map[string]struct {
@@ -163,7 +163,7 @@ func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 		webhook func(*corev1.Pod)
 	}{
 		"adopt ns/a@7":  {runningPod("a", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }},
-		"disown ns/a@":  {relabelled, func(p *corev1.Pod) { p.OwnerReferences = relabelled.OwnerReferences }},
+		"disown ns/a@":  {relabeled, func(p *corev1.Pod) { p.OwnerReferences = relabeled.OwnerReferences }},
 		"release ns/a@": {ended, func(p *corev1.Pod) { p.Finalizers = ended.Finalizers }},
 	} {
 		f := newFakeCluster(t, nil)

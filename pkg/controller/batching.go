@@ -71,7 +71,7 @@ func jobUrgency(c observe.JobChange) urgency {
 // pod does not wait: nothing happens in the Job until we react. With a podFailurePolicy, a
 // pod has ended only once its status shows how.
 func podUrgency(c observe.PodChange, policy bool) urgency {
-	if c.Old != nil && c.New != nil && !c.Relabelled && sameForDecisions(*c.Old, *c.New) {
+	if c.Old != nil && c.New != nil && !c.Relabeled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
 	}
 	if c.Active == 0 && isOver(c.New, policy) && (c.Old == nil || !isOver(c.Old, policy)) {

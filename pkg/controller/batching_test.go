@@ -71,7 +71,7 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 	}{
 		"new":                   {observe.PodChange{New: running, Active: 1}, batched},
 		"nothing that matters":  {observe.PodChange{Old: running, New: &reconcile.Pod{Phase: corev1.PodRunning, ResourceVersion: "2"}, Active: 1}, ignore},
-		"other labels":          {observe.PodChange{Old: running, New: running, Active: 1, Relabelled: true}, batched},
+		"other labels":          {observe.PodChange{Old: running, New: running, Active: 1, Relabeled: true}, batched},
 		"ready":                 {observe.PodChange{Old: running, New: ready, Active: 1}, batched},
 		"ended, others run":     {observe.PodChange{Old: ready, New: ended, Active: 3}, batched},
 		"ended, the last":       {observe.PodChange{Old: ready, New: ended}, atOnce},

@@ -31,8 +31,8 @@ func strayPod(name string) *corev1.Pod {
 // if this program made them, and the API server says that the Job is gone.
 func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.T) {
 	unmade := runningPod("p", ourJob(1))
-	unlabelled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
-	unlabelled.Labels = nil
+	unlabeled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
+	unlabeled.Labels = nil
 	foreign.OwnerReferences[0].Kind = "ReplicaSet"
 	otherGroup.OwnerReferences[0].APIVersion = "batch.example.com/v1"
 	recreated := ourJob(1)
@@ -52,7 +52,7 @@ func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.
 		"still there, pod orphaned":     {strayPod("p"), ourJob(1), nil, []string{read}, false},
 		"not readable":                  {madePod("p"), nil, errors.New("timeout"), []string{read}, true},
 		"not made by us":                {unmade, nil, jobNotFound("train"), nil, false},
-		"orphaned, and says nothing":    {unlabelled, nil, jobNotFound("train"), nil, false},
+		"orphaned, and says nothing":    {unlabeled, nil, jobNotFound("train"), nil, false},
 		"of another kind of controller": {foreign, nil, jobNotFound("train"), nil, false},
 		"of a Job of another API group": {otherGroup, nil, jobNotFound("train"), nil, false},
 	} {

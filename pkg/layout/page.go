@@ -63,7 +63,7 @@ func (p *Page) Title(title, note string) {
 	p.Para(0, titleHang, l...)
 }
 
-// Field writes a labelled text; a field without text is left out.
+// Field writes a labeled text; a field without text is left out.
 func (p *Page) Field(label string, spans ...Span) {
 	if Line(spans).Width() > 0 {
 		p.Para(0, labelWidth, append(Of(Text(Muted, fmt.Sprintf("%-*s", labelWidth, label))), spans...)...)

@@ -141,7 +141,7 @@ func (t *Theme) RenderAll(lines []Line) string {
 	return b.String()
 }
 
-// render writes neighbours of one style as one.
+// render writes neighbors of one style as one.
 func (t *Theme) render(b *strings.Builder, l Line) {
 	for i := 0; i < len(l); {
 		style := l[i].style

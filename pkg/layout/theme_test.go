@@ -135,8 +135,8 @@ func luminance(c color.Color) float64 {
 	return 0.2126*part(r) + 0.7152*part(g) + 0.0722*part(b)
 }
 
-// Neighbours of one style are one sequence.
-func TestRenderJoinsNeighbours(t *testing.T) {
+// Neighbors of one style are one sequence.
+func TestRenderJoinsNeighbors(t *testing.T) {
 	theme := NewTheme(Colorless)
 	l := Of(Text(Bold, "a"), Text(Bold, "b"), Text(Plain, "c"), Text(Reverse, "d"))
 	if got, want := theme.Render(l), "\x1b[1mab\x1b[mc\x1b[7md\x1b[m"; got != want {

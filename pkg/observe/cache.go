@@ -19,9 +19,9 @@ type PodChange struct {
 	Old, New *reconcile.Pod
 	// Active is the number of active pods of the Job now.
 	Active int
-	// Relabelled reports whether labels changed, so that the Job's selector may no longer
+	// Relabeled reports whether labels changed, so that the Job's selector may no longer
 	// match the pod, or match it again.
-	Relabelled bool
+	Relabeled bool
 }
 
 // JobChange is a change of a Job that a watch delivered. The caller's own writes are not reported.

@@ -18,8 +18,8 @@ type recorder struct{ lines []string }
 func (r *recorder) PodChanged(c PodChange) {
 	text := func(exists bool) string { return map[bool]string{true: "pod", false: "none"}[exists] }
 	line := fmt.Sprintf("pod of %s: %s→%s, %d active", c.Job, text(c.Old != nil), text(c.New != nil), c.Active)
-	if c.Relabelled {
-		line += ", relabelled"
+	if c.Relabeled {
+		line += ", relabeled"
 	}
 	r.lines = append(r.lines, line)
 }
@@ -214,12 +214,12 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 	_ = c.JobStore("").Add(testJob("k", nil))
 	store := c.PodStore("")
 	for i, name := range []string{"orphaned", "taken", "elsewhere", "newer"} {
-		_ = store.Add(labelled(testPod(name, "j", 3+i, corev1.PodFailed), "uid=j"))
+		_ = store.Add(labeled(testPod(name, "j", 3+i, corev1.PodFailed), "uid=j"))
 	}
-	orphaned, taken, elsewhere := stray("orphaned", 13, "uid=k"), labelled(testPod("taken", "k", 14, corev1.PodFailed), "uid=j"), testPod("elsewhere", "", 15, corev1.PodFailed)
+	orphaned, taken, elsewhere := stray("orphaned", 13, "uid=k"), labeled(testPod("taken", "k", 14, corev1.PodFailed), "uid=j"), testPod("elsewhere", "", 15, corev1.PodFailed)
 	orphaned.Finalizers = nil
 	elsewhere.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: ptr.To(true)}}
-	_ = store.Update(labelled(testPod("newer", "j", 30, corev1.PodFailed), "uid=j"))
+	_ = store.Update(labeled(testPod("newer", "j", 30, corev1.PodFailed), "uid=j"))
 	older := stray("newer", 16, "uid=j")
 	r.take()
 	c.ListedPods(job, []corev1.Pod{*orphaned, *taken, *elsewhere, *older}, "20")

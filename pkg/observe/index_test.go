@@ -52,7 +52,7 @@ func drawPod(t *rapid.T, version int) *corev1.Pod {
 	owner := types.UID(rapid.SampledFrom([]string{"", "", "j", "k"}).Draw(t, "owner"))
 	phase := rapid.SampledFrom([]corev1.PodPhase{corev1.PodRunning, corev1.PodFailed}).Draw(t, "phase")
 	pod := testPod(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name"), owner, version, phase)
-	labelled(pod, rapid.SampledFrom([]string{"", "uid=j", "uid=k", "app=x"}).Draw(t, "labels"))
+	labeled(pod, rapid.SampledFrom([]string{"", "uid=j", "uid=k", "app=x"}).Draw(t, "labels"))
 	if rapid.Bool().Draw(t, "made") {
 		made(pod)
 	}

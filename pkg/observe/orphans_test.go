@@ -28,7 +28,7 @@ func TestPodLosesItsJob_TRK_20(t *testing.T) {
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	job := testJob("j", nil)
 	_ = jobs.Add(job)
-	pod := labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j")
+	pod := labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j")
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	_ = pods.Add(pod)
 	r.take()
@@ -54,7 +54,7 @@ func TestPodLosesItsJob_TRK_20(t *testing.T) {
 // where the Job was, if this program made them.
 func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 	owned := func() *corev1.Pod {
-		pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j "+batchv1.JobNameLabel+"=train"))
+		pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j "+batchv1.JobNameLabel+"=train"))
 		pod.OwnerReferences[0].Name = "train"
 		return pod
 	}
@@ -89,7 +89,7 @@ func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("j", nil))
-	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
+	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "train"
 	_ = pods.Add(pod)
 	if row := c.pods.value("uid-a"); row.more != nil {
@@ -112,24 +112,24 @@ func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	_ = c.JobStore("").Add(testJob("j", nil))
 	store := c.PodStore("")
-	controlled := made(labelled(testPod("controlled", "j", 2, corev1.PodRunning), "uid=j"))
+	controlled := made(labeled(testPod("controlled", "j", 2, corev1.PodRunning), "uid=j"))
 	deleting := made(stray("deleting", 2, "uid=j"))
 	deleting.DeletionTimestamp = ptr.To(at(1))
 	selected, released := made(stray("selected", 2, "uid=j")), stray("released", 2, "uid=j")
-	relabelled := made(labelled(testPod("relabelled", "j", 2, corev1.PodRunning), "uid=j"))
-	for _, pod := range []*corev1.Pod{controlled, deleting, selected, released, relabelled} {
+	relabeled := made(labeled(testPod("relabeled", "j", 2, corev1.PodRunning), "uid=j"))
+	for _, pod := range []*corev1.Pod{controlled, deleting, selected, released, relabeled} {
 		_ = store.Add(pod)
 	}
 	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted ")
-	relabelled = made(stray("relabelled", 3, "app=x"))
-	_ = store.Update(relabelled)
-	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted relabelled@3 stray true of ns/ ")
+	relabeled = made(stray("relabeled", 3, "app=x"))
+	_ = store.Update(relabeled)
+	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted relabeled@3 stray true of ns/ ")
 }
 
 // TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.
 func TestPodsOfALateJobAreNoOrphans_TRK_22(t *testing.T) {
 	c := NewCache(nil, &recorder{})
-	pod := made(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
+	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "job-j"
 	_ = c.PodStore("").Add(pod)
 	_ = c.JobStore("").Add(testJob("j", nil))

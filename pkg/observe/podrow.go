@@ -163,7 +163,7 @@ func (c *Cache) changes(old, now podRow) []PodChange {
 	if after != nil {
 		out = append(out, PodChange{
 			Job: now.job, Old: before, New: after, Active: c.activeOf(now.job),
-			Relabelled: before != nil && !sameLabels(old, now),
+			Relabeled: before != nil && !sameLabels(old, now),
 		})
 	}
 	return out

@@ -23,8 +23,8 @@ func testJob(uid types.UID, byHand map[string]string) *batchv1.Job {
 	return job
 }
 
-// labelled gives a pod labels: "uid=x" is short for that of a generated selector.
-func labelled(pod *corev1.Pod, text string) *corev1.Pod {
+// labeled gives a pod labels: "uid=x" is short for that of a generated selector.
+func labeled(pod *corev1.Pod, text string) *corev1.Pod {
 	pod.Labels = map[string]string{}
 	for _, entry := range strings.Fields(text) {
 		k, v, _ := strings.Cut(entry, "=")
@@ -37,7 +37,7 @@ func labelled(pod *corev1.Pod, text string) *corev1.Pod {
 }
 
 func stray(name string, version int, labels string) *corev1.Pod {
-	return labelled(testPod(name, "", version, corev1.PodRunning), labels)
+	return labeled(testPod(name, "", version, corev1.PodRunning), labels)
 }
 
 // made marks a pod as created by this program, with its finalizer.
@@ -75,8 +75,8 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	store := c.PodStore("")
 	for _, pod := range []*corev1.Pod{
-		stray("both", 9, "uid=j app=x"), stray("generated", 9, "uid=j"), stray("hand", 9, "app=x"), stray("unlabelled", 9, ""), stray("another", 9, "uid=q app=y"),
-		deleting, elsewhere, owned, controlled, ended, labelled(testPod("ours", "j", 9, corev1.PodRunning), "uid=j app=x"),
+		stray("both", 9, "uid=j app=x"), stray("generated", 9, "uid=j"), stray("hand", 9, "app=x"), stray("unlabeled", 9, ""), stray("another", 9, "uid=q app=y"),
+		deleting, elsewhere, owned, controlled, ended, labeled(testPod("ours", "j", 9, corev1.PodRunning), "uid=j app=x"),
 	} {
 		_ = store.Add(pod)
 	}
@@ -87,7 +87,7 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 		"generated":                       {generated, "both ended generated owned "},
 		"by hand":                         {byHand, "both hand owned "},
 		"by hand, on another Job's label": {replacing, "both ended generated owned "},
-		"all":                             {everything, "another both ended generated hand owned unlabelled "},
+		"all":                             {everything, "another both ended generated hand owned unlabeled "},
 		"cannot be read":                  {broken, ""},
 		"none":                            {without, ""},
 		"of nobody":                       {testJob("z", nil), ""},
@@ -118,10 +118,10 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 	_ = pods.Update(ended)
 	expect(t, "ended", r.take(), "[]")
 	_ = pods.Update(stray("a", 4, "app=x"))
-	expect(t, "relabelled", r.take(), "[stray for h stray for i]")
+	expect(t, "relabeled", r.take(), "[stray for h stray for i]")
 	_ = pods.Update(stray("a", 5, "app=y"))
 	expect(t, "for nobody", r.take(), "[]")
-	_ = pods.Update(labelled(testPod("a", "j", 6, corev1.PodRunning), "uid=j"))
+	_ = pods.Update(labeled(testPod("a", "j", 6, corev1.PodRunning), "uid=j"))
 	expect(t, "adopted", r.take(), "[pod of j: none→pod, 1 active]")
 	_ = pods.Update(stray("a", 7, "uid=j"))
 	expect(t, "lost", r.take(), "[pod of j: pod→none, 0 active stray for j]")
@@ -150,9 +150,9 @@ func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 	job, other := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
 	_, _ = c.JobStore("").Add(job), c.JobStore("").Add(other)
 	_ = c.PodStore("").Add(stray("a", 2, "uid=j"))
-	c.WrotePod(labelled(testPod("a", "j", 3, corev1.PodRunning), "uid=j"))
+	c.WrotePod(labeled(testPod("a", "j", 3, corev1.PodRunning), "uid=j"))
 	expect(t, "adopted", names(c, "j")+"/"+strayNames(c, job), "a@3 /")
-	_ = c.PodStore("").Update(labelled(testPod("a", "j", 4, corev1.PodRunning), "app=x"))
+	_ = c.PodStore("").Update(labeled(testPod("a", "j", 4, corev1.PodRunning), "app=x"))
 	expect(t, "no longer selected", names(c, "j"), "a@4 ")
 	r.take()
 	c.WrotePod(stray("a", 5, "app=x"))
@@ -177,8 +177,8 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 		}
 		return out
 	}
-	_ = store.Add(labelled(testPod("a", "j", 2, corev1.PodRunning), "uid=j app=z"))
-	_ = store.Add(labelled(testPod("b", "h", 3, corev1.PodRunning), "app=x"))
+	_ = store.Add(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j app=z"))
+	_ = store.Add(labeled(testPod("b", "h", 3, corev1.PodRunning), "app=x"))
 	expect(t, "generated", unselected("j"), "a false ")
 	expect(t, "by hand", unselected("h"), "b false ")
 	if row := c.pods.value("uid-a"); row.more != nil {
@@ -186,22 +186,22 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 	}
 	r.take()
 	for i, labels := range []string{"app=z", "uid=k", ""} {
-		pod := labelled(testPod("a", "j", 4+i, corev1.PodRunning), labels)
+		pod := labeled(testPod("a", "j", 4+i, corev1.PodRunning), labels)
 		if labels == "" {
 			pod.Labels = nil
 		}
 		_ = store.Update(pod)
 		expect(t, "label "+labels, unselected("j"), "a true ")
-		expect(t, "told", r.take(), "[pod of j: pod→pod, 1 active, relabelled]")
+		expect(t, "told", r.take(), "[pod of j: pod→pod, 1 active, relabeled]")
 	}
 	if c.pods.value("uid-a").pod.Unselected {
 		t.Error("the cached pod was changed")
 	}
-	_ = store.Update(labelled(testPod("a", "j", 8, corev1.PodRunning), "uid=j"))
+	_ = store.Update(labeled(testPod("a", "j", 8, corev1.PodRunning), "uid=j"))
 	expect(t, "back", unselected("j"), "a false ")
-	expect(t, "told", r.take(), "[pod of j: pod→pod, 1 active, relabelled]")
-	_ = store.Update(labelled(testPod("b", "h", 9, corev1.PodRunning), "app=y"))
-	expect(t, "by hand, relabelled", unselected("h"), "b true ")
+	expect(t, "told", r.take(), "[pod of j: pod→pod, 1 active, relabeled]")
+	_ = store.Update(labeled(testPod("b", "h", 9, corev1.PodRunning), "app=y"))
+	expect(t, "by hand, relabeled", unselected("h"), "b true ")
 	expect(t, "of a Job that is gone", unselected("nobody"), "")
 }
 
@@ -209,7 +209,7 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 	for _, jobFirst := range []bool{true, false} {
 		c := NewCache(nil, &recorder{})
-		pod := labelled(testPod("a", "j", 2, corev1.PodSucceeded), "uid=j")
+		pod := labeled(testPod("a", "j", 2, corev1.PodSucceeded), "uid=j")
 		pod.Namespace = "attacker"
 		if jobFirst {
 			_ = c.JobStore("").Add(testJob("j", nil))
@@ -227,7 +227,7 @@ func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 	job := testJob("j", nil)
 	_ = c.JobStore("").Add(job)
 	store := c.PodStore("")
-	_ = store.Add(labelled(testPod("a", "j", 3, corev1.PodRunning), "uid=j"))
+	_ = store.Add(labeled(testPod("a", "j", 3, corev1.PodRunning), "uid=j"))
 	lost, late := stray("a", 6, "uid=j"), made(stray("late", 7, "uid=j"))
 	c.ListedPods(job, []corev1.Pod{*lost, *late}, "10")
 	_ = store.Update(lost)

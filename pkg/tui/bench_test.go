@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// storm is a Job of 100,000 indexes, no two neighbours in the same state, with 10,000 pods.
+// storm is a Job of 100,000 indexes, no two neighbors in the same state, with 10,000 pods.
 func storm(b *testing.B) *snapshot.Snapshot {
 	const total, pods = 100_000, 10_000
 	lists := make([][]int32, 7)

@@ -62,7 +62,7 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 	t.Helper()
 	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
 	o := Options{
-		Source: b.source, Now: func() time.Time { return b.now }, What: "namespace default", Colour: true,
+		Source: b.source, Now: func() time.Time { return b.now }, What: "namespace default", Color: true,
 		Save: func(s *snapshot.Snapshot) (string, error) { b.saved = s; return "batchjob-default-train.json", nil },
 	}
 	if !s.Focus.Job.IsZero() {
@@ -195,7 +195,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 	medium := size{80, 24}
 	golden(t, name+".dark", draw(medium, nil).marked())
 	golden(t, name+".light", draw(medium, func(o *Options) { o.Light = true }).marked())
-	golden(t, name+".nocolor", draw(medium, func(o *Options) { o.Colour = false }).marked())
+	golden(t, name+".nocolor", draw(medium, func(o *Options) { o.Color = false }).marked())
 	ascii := draw(medium, func(o *Options) { o.ASCII = true })
 	golden(t, name+".ascii", ascii.picture())
 }

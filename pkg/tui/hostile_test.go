@@ -30,7 +30,7 @@ func checkHarmless(t *testing.T, b *testbed) {
 		}
 	}
 	if strings.Contains(content, "\x1b[31m") {
-		t.Error("the colour of the text is obeyed")
+		t.Error("the color of the text is obeyed")
 	}
 }
 

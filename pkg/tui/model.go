@@ -39,8 +39,8 @@ type Options struct {
 	Job   snapshot.JobKey
 	// What describes the set of Jobs, for the list: "namespace ml".
 	What string
-	// Colour and ASCII are what the terminal can show. Its background is asked for later.
-	Colour bool
+	// Color and ASCII are what the terminal can show. Its background is asked for later.
+	Color bool
 	ASCII  bool
 	Light  bool
 	// Mouse switches the reports of the mouse wheel on.
@@ -136,7 +136,7 @@ func New(o Options) *Model {
 
 func (m *Model) setTheme(light bool) {
 	switch {
-	case !m.o.Colour:
+	case !m.o.Color:
 		m.theme = layout.NewTheme(layout.Colorless)
 	case light:
 		m.theme = layout.NewTheme(layout.Light)
@@ -148,7 +148,7 @@ func (m *Model) setTheme(light bool) {
 // Init asks for the first Snapshot, the first tick, and the background color.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.next(), m.tick()}
-	if m.o.Colour {
+	if m.o.Color {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(cmds...)

@@ -382,12 +382,12 @@ func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	}
 }
 
-// The colours follow the background; without colors nothing does.
+// The colors follow the background; without colors nothing does.
 func TestColorsFollowTheBackground(t *testing.T) {
 	s := load(t, "three-causes")
 	dark := open(t, s, size{80, 24}, nil)
 	light := open(t, s, size{80, 24}, func(o *Options) { o.Light = true })
-	plain := open(t, s, size{80, 24}, func(o *Options) { o.Colour = false })
+	plain := open(t, s, size{80, 24}, func(o *Options) { o.Color = false })
 	a, z, none := dark.marked(), light.marked(), plain.marked()
 	if a == z || a == none || strings.Contains(none, "38;2;") {
 		t.Fatal("the looks are not what they are called")
@@ -405,7 +405,7 @@ func TestColorsFollowTheBackground(t *testing.T) {
 	}
 	plain.send(white)
 	if plain.marked() != none {
-		t.Error("colours came")
+		t.Error("colors came")
 	}
 }
 
@@ -639,11 +639,11 @@ func TestLastPictureStays(t *testing.T) {
 
 // The first messages: news, the time, and the background where there are colors.
 func TestFirstMessagesAskForNews(t *testing.T) {
-	for _, colour := range []bool{true, false} {
-		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Colour = colour })
+	for _, color := range []bool{true, false} {
+		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Color = color })
 		batch, ok := b.Init()().(tea.BatchMsg)
-		if want := map[bool]int{true: 3, false: 2}[colour]; !ok || len(batch) != want {
-			t.Errorf("colour %v: %d commands, want %d", colour, len(batch), want)
+		if want := map[bool]int{true: 3, false: 2}[color]; !ok || len(batch) != want {
+			t.Errorf("color %v: %d commands, want %d", color, len(batch), want)
 		}
 	}
 	s := load(t, "quota")

@@ -84,9 +84,9 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 		"! Events could not be read",
 	)
 	// Without colors the same is said.
-	plain := open(t, s, size{160, 50}, func(o *Options) { o.Colour = false })
+	plain := open(t, s, size{160, 50}, func(o *Options) { o.Color = false })
 	if plain.picture() != b.picture() {
-		t.Error("the text depends on colours")
+		t.Error("the text depends on colors")
 	}
 }
 

@@ -158,7 +158,7 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
 	labels := map[string]map[string]string{
-		"labelled": {managedLabel: "true"}, "unlabelled": nil, "false": {managedLabel: "false"}, "empty": {managedLabel: ""},
+		"labeled": {managedLabel: "true"}, "unlabeled": nil, "false": {managedLabel: "false"}, "empty": {managedLabel: ""},
 		"other case": {managedLabel: "True"}, "another label": {"batchjob.dev/manage": "true"},
 	}
 	names := map[string]string{}
@@ -168,16 +168,16 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 		for key, value := range set {
 			label(t, client, names[kind], key, &value)
 		}
-		if kind != "labelled" {
+		if kind != "labeled" {
 			all = append(all, names[kind])
 		}
 	}
-	all[0] = names["labelled"]
+	all[0] = names["labeled"]
 	applyManagedBy(t, client, all...)
 	for kind, namespace := range names {
 		for i, given := range []string{"", controller.DefaultManagedBy, batchv1.JobControllerName, otherController, "kueue.x-k8s.io/multikueue"} {
 			want := given
-			if kind == "labelled" && given == "" {
+			if kind == "labeled" && given == "" {
 				want = controller.DefaultManagedBy
 			}
 			for way, make := range creations {
@@ -201,9 +201,9 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 func TestAdmissionSetsManagedByOnly(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.config, "user")
-	labelled, unlabelled := newNamespace(t, client), newNamespace(t, client)
-	label(t, client, labelled, managedLabel, ptr.To("true"))
-	applyManagedBy(t, client, labelled, unlabelled)
+	labeled, unlabeled := newNamespace(t, client), newNamespace(t, client)
+	label(t, client, labeled, managedLabel, ptr.To("true"))
+	applyManagedBy(t, client, labeled, unlabeled)
 	job := named("twice", newJob(managedBy(""), withRules(3), indexed(3), suspended))
 	job.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=A"}
 	container := &job.Spec.Template.Spec.Containers[0]
@@ -218,7 +218,7 @@ func TestAdmissionSetsManagedByOnly(t *testing.T) {
 		stored.Spec.Selector, stored.Spec.Template.Labels = nil, nil // have the uid
 		return stored.Spec
 	}
-	got, want := mustCreate(labelled), mustCreate(unlabelled)
+	got, want := mustCreate(labeled), mustCreate(unlabeled)
 	if want.ManagedBy != nil {
 		t.Fatalf("the other Job has managedBy %q", *want.ManagedBy)
 	}
@@ -301,7 +301,7 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 }
 
-// A CronJob knows nothing of managedBy. Its Jobs in a labelled namespace are ours, and run
+// A CronJob knows nothing of managedBy. Its Jobs in a labeled namespace are ours, and run
 // to their end.
 func TestCronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	f := newFixture(t)

@@ -235,10 +235,10 @@ func TestPodsOfOthersAreNotAdopted_JOB_37_TRK_23(t *testing.T) {
 	}
 }
 
-// A pod that is relabelled is released in one patch, which leaves others' finalizers on;
-// it is replaced. Labelled as before it is taken back, and its replacement, which has
+// A pod that is relabeled is released in one patch, which leaves others' finalizers on;
+// it is replaced. Labeled as before it is taken back, and its replacement, which has
 // not come as far, goes.
-func TestPodIsRelabelled_JOB_36_TRK_25(t *testing.T) {
+func TestPodIsRelabeled_JOB_36_TRK_25(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

@@ -54,7 +54,7 @@ func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 		"foreign by the built-in":        {tell(of(foreign)).edit(jobWrittenBy(builtInManager, "status")), []string{"MGB-05"}},
 		"a foreign pod by us":            {tell(of(foreign)).pod("a-0", writtenBy(ourManager, "")), []string{"MGB-01"}},
 		"a foreign pod by the built-in":  {tell(of(foreign)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05"}},
-		"a foreign pod that is labelled": {tell(of(foreign)).pod("a-0", writtenBy("other", "")), nil},
+		"a foreign pod that is labeled": {tell(of(foreign)).pod("a-0", writtenBy("other", "")), nil},
 	} {
 		expect(t, what, NewTerritory(*ours, *named).Check(c.story.versions), c.says...)
 	}

@@ -123,7 +123,7 @@ func TestSimulateUsage(t *testing.T) {
 		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "fewer than 1000 indexes"},
 		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "omit index"},
 		{"-f " + job + " --pods run=fast", cmdutil.ExitUsage, "must be a duration"},
-		{"-f " + job + " --pods colour=red", cmdutil.ExitUsage, "unknown; use index"},
+		{"-f " + job + " --pods color=red", cmdutil.ExitUsage, "unknown; use index"},
 		{"-f " + job + " --limit 0s", cmdutil.ExitUsage, "--limit"},
 		{"-f " + job + " -o table", cmdutil.ExitUsage, "unknown output format"},
 		{"", cmdutil.ExitUsage, "name a file"},

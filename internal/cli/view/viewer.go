@@ -41,7 +41,7 @@ type Viewer struct {
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.Context, o.Colour, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Now().Location()
+	o.Context, o.Color, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Now().Location()
 	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
 	if o.Now == nil {
 		o.Now = v.Now

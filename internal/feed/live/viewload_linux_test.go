@@ -41,7 +41,7 @@ func BenchmarkView(b *testing.B) {
 				}
 				storm.now = time.Now()
 				ctx, cancel := context.WithCancel(b.Context())
-				model := tui.New(tui.Options{Context: ctx, Source: storm.source, Now: time.Now, Start: tui.StartJob, Job: storm.source.focus.Job, Colour: true})
+				model := tui.New(tui.Options{Context: ctx, Source: storm.source, Now: time.Now, Start: tui.StartJob, Job: storm.source.focus.Job, Color: true})
 				program := tea.NewProgram(model, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithWindowSize(160, 50),
 					tea.WithFPS(20), tea.WithoutSignals(), tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}))
 				done := make(chan struct{})

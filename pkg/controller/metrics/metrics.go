@@ -101,22 +101,22 @@ func (r registrar) gauge(name, help string, value func() float64) {
 
 // gauges registers one gauge for each value of a label.
 func (r registrar) gauges(name, help, label string, values func() map[string]float64) {
-	r.registry.RawMustRegister(&labelledGauges{
+	r.registry.RawMustRegister(&labeledGauges{
 		prometheus.NewDesc(prometheus.BuildFQName("", subsystem, name), "[ALPHA] "+help, []string{label}, nil), values,
 	})
 }
 
-// labelledGauges are gauges whose values are computed at a scrape.
-type labelledGauges struct {
+// labeledGauges are gauges whose values are computed at a scrape.
+type labeledGauges struct {
 	description *prometheus.Desc
 	values      func() map[string]float64
 }
 
 // Describe implements prometheus.Collector.
-func (g *labelledGauges) Describe(to chan<- *prometheus.Desc) { to <- g.description }
+func (g *labeledGauges) Describe(to chan<- *prometheus.Desc) { to <- g.description }
 
 // Collect implements prometheus.Collector.
-func (g *labelledGauges) Collect(to chan<- prometheus.Metric) {
+func (g *labeledGauges) Collect(to chan<- prometheus.Metric) {
 	for label, value := range g.values() {
 		to <- prometheus.MustNewConstMetric(g.description, prometheus.GaugeValue, value, label)
 	}

@@ -23,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the
 func looks() map[string]Options {
 	return map[string]Options{
 		"60": {Width: 60}, "80": {Width: 80}, "160": {Width: 160}, "nowrap": {},
-		"colour": {Width: 80, Color: true}, "ascii": {Width: 80, ASCII: true}, "full": {Width: 80, Full: true},
+		"color": {Width: 80, Color: true}, "ascii": {Width: 80, ASCII: true}, "full": {Width: 80, Full: true},
 	}
 }
 
@@ -85,12 +85,12 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	}
 }
 
-// Nothing is said by colour alone: without the sequences the text is the same.
-func TestColourAddsSequencesOnly(t *testing.T) {
+// Nothing is said by color alone: without the sequences the text is the same.
+func TestColorAddsSequencesOnly(t *testing.T) {
 	without := drawings(t, Options{Width: 80})
 	for name, got := range drawings(t, Options{Width: 80, Color: true}) {
 		if ansi.Strip(got) != without[name] {
-			t.Errorf("%s says something else in colour:\n%s", name, got)
+			t.Errorf("%s says something else in color:\n%s", name, got)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (iv Interval) Len() int { return int(iv.Last) - int(iv.First) + 1 }
 
 // Set is a set of indexes in 0..MaxInt32.
 type Set struct {
-	// runs is sorted, and between two neighbours at least one index is missing:
+	// runs is sorted, and between two neighbors at least one index is missing:
 	// equal sets have equal runs.
 	runs []Interval
 }

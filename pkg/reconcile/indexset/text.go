@@ -55,7 +55,7 @@ func Parse(text string) (Set, error) {
 }
 
 // Scan yields the intervals of a text as Parse reads it, without keeping them: in
-// increasing order, none overlapping another, though neighbours may touch. At the
+// increasing order, none overlapping another, though neighbors may touch. At the
 // first invalid fragment it yields Parse's error and ends; so do not use the
 // intervals before the whole text was read. Only an error is allocated.
 func Scan(text string) iter.Seq2[Interval, error] {

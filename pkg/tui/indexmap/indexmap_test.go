@@ -294,7 +294,7 @@ func fragmented(n int32) *explain.Indexes {
 	return &explain.Indexes{Total: n, Completed: text(0), Failed: text(1), Active: text(2), BackingOff: text(3), Pending: text(4)}
 }
 
-// BenchmarkNew: 100,000 indexes, of which no two neighbours are in the same state.
+// BenchmarkNew: 100,000 indexes, of which no two neighbors are in the same state.
 func BenchmarkNew(b *testing.B) {
 	x := fragmented(100_000)
 	b.ReportAllocs()

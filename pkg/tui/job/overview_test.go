@@ -110,7 +110,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", c.got, c.want)
 		}
 	}
-	// Colours do not say that all have failed either: only then they are bold.
+	// Colors do not say that all have failed either: only then they are bold.
 	if indexmap.SomeFailed.Style()&layout.Bold != 0 || indexmap.Mark(indexmap.Failed).Style()&layout.Bold == 0 {
 		t.Error("bold is for cells that have failed as a whole")
 	}
