@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/batchjob-dev/kubectl-batchjob/hack/docs/docgen"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/docgen"
 )
 
 func main() {

@@ -41,8 +41,8 @@ type Options struct {
 	What string
 	// Color and ASCII are what the terminal can show. Its background is asked for later.
 	Color bool
-	ASCII  bool
-	Light  bool
+	ASCII bool
+	Light bool
 	// Mouse switches the reports of the mouse wheel on.
 	Mouse    bool
 	Location *time.Location

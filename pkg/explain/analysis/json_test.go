@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/recorded"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // The JSON of a report is an interface for scripts: a name in it neither changes nor goes
