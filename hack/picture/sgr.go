@@ -165,7 +165,7 @@ func styled(lines [][]cell) bool {
 // words are those that matter to readers.
 var words = []struct {
 	pattern *regexp.Regexp
-	color  string
+	color   string
 }{
 	{regexp.MustCompile(`^(\$|kubectl) .*`), "#79c0ff"},
 	{regexp.MustCompile(`\b(Complete|CompletionsReached|SuccessCriteriaMet)\b`), "#7ee787"},

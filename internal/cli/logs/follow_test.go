@@ -208,7 +208,7 @@ func TestLogsFollowFailed(t *testing.T) {
 	pods.Write("train-a/main", "a")
 	pods.Write("train-b/main", "b")
 	s := following(t, api, "--failed")
-	s.WaitErr("No pod of job.batch/train that is there has failed.")
+	s.WaitErr("No existing pod of job.batch/train has failed.")
 	pods.WithLog(clitest.FailedPod("b", 2, 1))
 	s.WaitOut("b\n")
 	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodSucceeded, clitest.Exited(0)))

@@ -69,11 +69,19 @@ func (p *logsOutput) missing(found logs.Found) {
 	switch {
 	case len(found.Pods) == 0:
 		p.noPods()
-	case len(found.Sources) == 0 && p.o.options.Failed && p.o.options.Previous && present[corev1.PodFailed] > 0:
+	case len(found.Sources) == 0:
+		p.noLogs(present[corev1.PodFailed] > 0)
+	}
+}
+
+// noLogs prints why there is none of the pods that exist.
+func (p *logsOutput) noLogs(anyFailed bool) {
+	switch o := p.o.options; {
+	case o.Failed && o.Previous && anyFailed:
 		fmt.Fprintf(p.o.ErrOut, "No container of a failed pod of %s has been restarted, so there is no previous log; omit --previous.\n", p.o.jobLabel())
-	case len(found.Sources) == 0 && p.o.options.Failed:
-		fmt.Fprintf(p.o.ErrOut, "No pod of %s that is there has failed.\n", p.o.jobLabel())
-	case len(found.Sources) == 0 && p.o.options.Previous:
+	case o.Failed:
+		fmt.Fprintf(p.o.ErrOut, "No existing pod of %s has failed.\n", p.o.jobLabel())
+	case o.Previous:
 		fmt.Fprintf(p.o.ErrOut, "No container of %s has been restarted.\n", p.o.jobLabel())
 	}
 }
