@@ -118,14 +118,15 @@ func TestWatchEnds(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		do   func()
+		code string
 	}{
-		{"Ctrl-C", func() { term.Press("C-c") }},
-		{"SIGTERM", func() { signal(t, term, syscall.SIGTERM) }},
+		{"Ctrl-C", func() { term.Press("C-c") }, "code 130"},
+		{"SIGTERM", func() { signal(t, term, syscall.SIGTERM) }, "code 143"},
 	} {
 		term.fresh("batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
 		term.Shows("1 Overview", "Suspended")
 		end.do()
-		term.Shows("code 130", "Suspended")
+		term.Shows(end.code, "Suspended")
 		term.restored()
 	}
 }
