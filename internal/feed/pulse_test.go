@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,10 +38,11 @@ func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 			}
 			states = append(states, fmt.Sprintf("%s at %s", note, time.Since(began)))
 		})
-		hangs, probes := false, 0
+		var hangs atomic.Bool
+		var probes atomic.Int32
 		pulse := Pulse{Link: link, Probe: func(ctx context.Context) error {
-			probes++
-			if hangs {
+			probes.Add(1)
+			if hangs.Load() {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -53,17 +55,18 @@ func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 			time.Sleep(900 * time.Millisecond)
 			watch.Heard()
 		}
-		if probes != 0 || len(states) != 0 {
-			t.Errorf("while the watch delivers: %d probes, %q", probes, states)
+		if probes.Load() != 0 || len(states) != 0 {
+			t.Errorf("while the watch delivers: %d probes, %q", probes.Load(), states)
 		}
 		time.Sleep(10*time.Second + 250*time.Millisecond) // so that the server hangs between two probes
-		if probes < 4 || probes > 5 || len(states) != 0 {
-			t.Errorf("while nothing happens: %d probes in 10s, %q", probes, states)
+		if n := probes.Load(); n < 4 || n > 5 || len(states) != 0 {
+			t.Errorf("while nothing happens: %d probes in 10s, %q", probes.Load(), states)
 		}
-		hangs = true
+		hangs.Store(true)
 		time.Sleep(20 * time.Second)
-		hangs = false
+		hangs.Store(false)
 		time.Sleep(4 * time.Second)
+		synctest.Wait()
 		if len(states) != 2 || states[0] != "no answer from the API server since 28s at 33s" || states[1] != "back at 51s" {
 			t.Errorf("%q", states)
 		}
