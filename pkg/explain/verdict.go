@@ -29,8 +29,8 @@ type Verdict struct {
 	// Reason and Message are those of the condition that decided the fate.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Rule and RuleName are the rule of the podFailurePolicy behind the reason; nil if
-	// there is none, or if it is not known.
+	// Rule and RuleName are the rule of the podFailurePolicy behind the reason, if a rule is
+	// and it is known.
 	Rule     *int32 `json:"rule,omitempty"`
 	RuleName string `json:"ruleName,omitempty"`
 	// WaitsFor says what the terminal condition waits for, while Failing or Succeeding.

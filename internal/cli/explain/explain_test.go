@@ -84,7 +84,7 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 	}
 }
 
-// What is wrong with the command line is told before anything else that is wrong.
+// Mistakes on the command line are reported before all others.
 func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")

@@ -82,7 +82,7 @@ func TestCronJobWithoutJobs_CLI_06(t *testing.T) {
 	}
 }
 
-// Jobs that do not exist are told after the answer on the others; none at all is no error.
+// Jobs that do not exist are reported after the others; finding no Jobs at all is not an error.
 func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	got := program.Run(t, o.API, "explain-failure", "absent", "train", "second", "cronjob/absent")

@@ -85,7 +85,7 @@ func TestLogsFollowReconnects_CLI_07(t *testing.T) {
 	}
 }
 
-// The server may end a stream of a container that goes on.
+// The server may end the stream of a container that is still running.
 func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))

@@ -102,7 +102,7 @@ func TestLogsNonIndexedAndContainers(t *testing.T) {
 	}
 }
 
-// A container that goes on after a failure (OnFailure): what failed is the run before.
+// A container that restarts after a failure (OnFailure): the run that failed is the previous one.
 func TestLogsFailedRunBefore(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	again := clitest.RunningPod("again", 4, 1)

@@ -74,7 +74,7 @@ func (p *logsOutput) missing(found logs.Found) {
 	}
 }
 
-// noLogs prints why there is none of the pods that exist.
+// noLogs prints why the existing pods have no logs.
 func (p *logsOutput) noLogs(anyFailed bool) {
 	switch o := p.o.options; {
 	case o.Failed && o.Previous && anyFailed:

@@ -13,7 +13,7 @@ import (
 
 const stories = "../../../examples/stories/"
 
-// simulated is the report on what becomes of the Job of a file.
+// simulated is the report on what happens to the Job of a file.
 func simulated(t *testing.T, args ...string) explain.Report {
 	t.Helper()
 	got := program.Run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
