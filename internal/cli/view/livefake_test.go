@@ -247,15 +247,19 @@ func (s *liveSession) until(what string, ok func(*snapshot.Snapshot) bool) *snap
 	return s.untilStepping(what, ok, func() { s.clock.Advance(100 * time.Millisecond) })
 }
 
-// untilWithin is until in small steps of the clock, which stops at the limit: what is there for a
-// while only is not missed by a source that gets no processor.
+// untilWithin is until in small steps of the clock, which hardly moves from the limit on: what is there
+// for a while only is not missed by a source that gets no processor. Waits end at once from then on, so
+// that one which began late ends too.
 func (s *liveSession) untilWithin(limit time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
 	end := s.clock.Now().Add(limit)
 	return s.untilStepping(what, ok, func() {
 		if s.clock.Now().Before(end) {
 			s.clock.Advance(10 * time.Millisecond)
+			return
 		}
+		s.clock.Advance(100 * time.Microsecond)
+		s.clock.Fire()
 	})
 }
 
