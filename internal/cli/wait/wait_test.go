@@ -26,7 +26,7 @@ func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
 
 func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.CompleteJob("fine"), clitest.FailedJob("bad"), clitest.FailedJob("worse"), clitest.SimpleJob("ns1", "running", 3))
-	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”\n"
+	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”; 1 of 10 pods succeeded\n"
 	for _, tc := range []struct {
 		args string
 		code int
@@ -127,7 +127,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
-	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together exceed backoffLimit 6\n" {
+	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together exceed backoffLimit 6; 1 of 10 pods succeeded\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
@@ -203,7 +203,7 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 			t.Errorf("wider than the terminal: %q", written)
 		}
 	}
-	if got := s.Out.String(); got != "job.batch/a Failed: Why, “message”\njob.batch/bee Complete in 32s\n" {
+	if got := s.Out.String(); got != "job.batch/a Failed: Why, “message”; 1 of 10 pods succeeded\njob.batch/bee Complete in 32s\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
