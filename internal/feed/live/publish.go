@@ -57,7 +57,7 @@ func (s *Source) report(now time.Time) {
 		s.mu.Unlock()
 		return
 	}
-	j, of, gone := s.job, s.job.related, s.job.gone
+	j, of := s.job, s.job.related
 	facts := j.facts(s.asOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Source) report(now time.Time) {
 	if j.related != of {
 		return // The Job is another one by now.
 	}
-	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !timeless(&report)
+	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !timeless(&report)
 	of.askTails(&report, facts)
 }
 
