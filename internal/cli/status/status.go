@@ -72,6 +72,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
+		SuggestFor:        []string{"get", "list", "describe"},
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
