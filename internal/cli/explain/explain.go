@@ -80,6 +80,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
+		SuggestFor:        []string{"describe"},
 		Aliases:           []string{"explain", "why"},
 		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,

@@ -26,8 +26,8 @@ On a terminal, the summary is an interactive view, see
 kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
-130). A deleted Job is printed once more, with STATUS Deleted; so is a Job that
--l no longer matches.`
+130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
+so is a Job that -l no longer matches.`
 
 const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status
@@ -72,6 +72,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
+		SuggestFor:        []string{"get", "list", "describe"},
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,

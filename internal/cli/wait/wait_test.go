@@ -208,6 +208,39 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	}
 }
 
+// The time that a Job runs is known up to the last answer (issue 17.2).
+func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	clock := clitest.NewClock()
+	env := clock.Env()
+	env.Retry.Patience = 3 * time.Second
+	env.Terminal = func(io.Writer) int { return 80 }
+	s := program.Start(t, api, env, "wait", "a")
+	advance := func(until func(written string) bool) {
+		t.Helper()
+		clitest.WaitFor(t, func() bool {
+			clock.Advance(50 * time.Millisecond)
+			return until(s.ErrOut.String())
+		}, s.ErrOut.String)
+	}
+	text := func(want string) func(string) bool {
+		return func(written string) bool { return strings.Contains(written, want) }
+	}
+	advance(text("a  Running  1/10 done, 5m1s"))
+	resume := api.Hang()
+	advance(text("No answer from the API server"))
+	drawn := strings.Count(s.ErrOut.String(), "\r")
+	advance(func(written string) bool { return strings.Count(written, "\r") > drawn+30 })
+	if got := s.ErrOut.String(); strings.Contains(got[strings.Index(got, "No answer"):], "done, 5m2") {
+		t.Errorf("the clock runs on:\n%s", screen(got))
+	}
+	resume()
+	advance(text("The API server answers again.\n"))
+	advance(text("a  Running  1/10 done, 6m"))
+	s.Interrupt()
+	s.End()
+}
+
 func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 	for name, disturb := range map[string]func(t *testing.T, api *clitest.API, s *clitest.Session){
 		"restart": func(_ *testing.T, api *clitest.API, s *clitest.Session) {

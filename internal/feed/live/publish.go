@@ -58,7 +58,7 @@ func (s *Source) report(now time.Time) {
 		return
 	}
 	j, of := s.job, s.job.related
-	facts := j.facts(s.asOf(now), &s.draft)
+	facts := j.facts(s.link.AsOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
@@ -111,12 +111,4 @@ func (s *Source) linkState() snapshot.Link {
 		return snapshot.Link{}
 	}
 	return snapshot.Link{StaleSince: &state.StaleSince, Silent: errors.Is(state.Err, feed.ErrNoAnswer), Why: s.Explain(state.Err)}
-}
-
-// asOf is the time up to which the cluster is known.
-func (s *Source) asOf(now time.Time) time.Time {
-	if state := s.link.State(); state.Err != nil {
-		return state.StaleSince
-	}
-	return now
 }
