@@ -40,6 +40,11 @@ type Outline struct {
 	Finished  *metav1.Time `json:"finished,omitempty"`
 }
 
+// HasProblem reports whether the Job has failed, is going to fail, or is stalled.
+func (o *Outline) HasProblem() bool {
+	return o.Fate == FateFailed || o.Fate == FateFailing || o.Stalled != nil
+}
+
 // Stall is what blocks a Job, in a list.
 type Stall struct {
 	// Kind is that of the Problem.

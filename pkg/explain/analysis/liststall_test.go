@@ -88,8 +88,12 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 		})
 	}
-	active := func(n int32) *batchv1.Job { return jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) }) }
-	refused := func(message string) []explain.Event { return []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)} }
+	active := func(n int32) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) })
+	}
+	refused := func(message string) []explain.Event {
+		return []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+	}
 	for name, tc := range map[string]struct {
 		job    *batchv1.Job
 		pods   []explain.Pod

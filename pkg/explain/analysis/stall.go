@@ -25,10 +25,9 @@ func StallOf(f explain.Input) *explain.Stall {
 	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: p.Text, Since: p.Since}
 }
 
-// MayStall reports whether the Job is worth a closer look. It is cheap, and false for a Job that
-// has a ready pod.
+// MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
 func MayStall(job *batchv1.Job) bool {
-	return ptr.Deref(job.Status.Ready, 0) == 0 && Status(job) == statusRunning || jobspec.Parallelism(&job.Spec) == 0
+	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == statusRunning
 }
 
 // createdSince reports whether pods were created after the API server refused one. A list has no
