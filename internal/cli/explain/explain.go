@@ -210,7 +210,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(jobs) == 0 && !o.output.IsSet() {
-		cmdutil.ReportNone(o.ErrOut, o.set)
+		cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
 		return nil
 	}
 	list := analysis.List(reports)

@@ -121,7 +121,7 @@ const recently = 15 * time.Minute
 // creationRefused: the API server takes no pod of the Job.
 func (a *analysis) creationRefused() []explain.Problem {
 	refused, created := a.lastJobEvent("FailedCreate"), a.lastJobEvent("SuccessfulCreate")
-	if refused == nil || a.finished() || a.outcome.decided() || a.Now.Sub(refused.Last) > recently || created != nil && created.Last.After(refused.Last) {
+	if refused == nil || a.finished() || a.outcome.decided() || a.Now.Sub(refused.Last) > recently || a.createdSince(refused) {
 		return nil
 	}
 	why := eventtext.RefusalOf(refused.Message)
@@ -284,7 +284,8 @@ func holdsWholeJob(p *explain.Problem) bool {
 // moves reports whether a pod runs without trouble.
 func (a *analysis) moves() bool {
 	if !a.PodsRead {
-		return ptr.Deref(a.job.Status.Ready, 0) > 0
+		// Pods that are active and not pending run, as far as a list can know.
+		return ptr.Deref(a.job.Status.Ready, 0) > 0 || a.Listed && a.job.Status.Active > int32(len(a.active))
 	}
 	return slices.ContainsFunc(a.active, func(p *explain.Pod) bool {
 		return p.Phase == "Running" && p.WaitingFor(crashLoop...) == nil

@@ -48,6 +48,18 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	return pendingText(p)
 }
 
+// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods need
+// a few words more.
+func ProblemReason(p *explain.Problem) string {
+	switch {
+	case p.Kind == explain.ProblemCreationRefused:
+		return "FailedCreate: " + refusalText(p)
+	case p.Container != "" && p.Reason != "":
+		return p.Reason
+	}
+	return string(p.Kind)
+}
+
 // ProblemNote is what follows from the problem, "" if that needs no word.
 func ProblemNote(p *explain.Problem) string {
 	switch p.Kind {
