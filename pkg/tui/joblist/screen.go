@@ -1,6 +1,8 @@
 package joblist
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -119,7 +121,19 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}
 	}
-	return s.table.Sorting.Title(p, title, ": ", s.counts(p))
+	return append(s.table.Sorting.Title(p, title, ": ", s.counts(p)), missing(p, jobs)...)
+}
+
+// missing is a note on what could not be read, without which Jobs look as if they ran.
+func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
+	if len(jobs.Gaps) == 0 {
+		return nil
+	}
+	var why []string
+	for _, gap := range jobs.Gaps {
+		why = append(why, gap.Text)
+	}
+	return p.Wrap(layout.Of(layout.Text(layout.Muted, "Stalled Jobs may be shown as Running: "+strings.Join(why, "; "))), 0)
 }
 
 // counts are how many Jobs there are of each kind.
