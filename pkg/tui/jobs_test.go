@@ -427,7 +427,7 @@ func TestListNamesWhatItCannotRead_CLI_08(t *testing.T) {
 	for _, at := range sizes {
 		b := open(t, s, at, allNamespaces)
 		picture := strings.Join(strings.Fields(b.picture()), " ")
-		if !strings.Contains(picture, "Stalled Jobs may be shown as Running: pods could not be read: no permission to list pods in namespace ml") {
+		if !strings.Contains(picture, "Jobs that are stalled may be shown as Running: pods could not be read: no permission to list pods in namespace ml") {
 			t.Errorf("%s:\n%s", at, b.picture())
 		}
 		b.has(t, "! Stalled", "Complete")

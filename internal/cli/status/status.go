@@ -56,7 +56,7 @@ const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status --sort-by .metadata.creationTimestamp -L team
 
   # Columns of your own
-  kubectl batchjob status -o custom-columns=NAME:.metadata.name,WHY:.stalled.reason
+  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.stalled.kind
 
   # Follow one Job
   kubectl batchjob status train -w

@@ -1,12 +1,11 @@
 package joblist
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -129,11 +128,7 @@ func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Gaps) == 0 {
 		return nil
 	}
-	var why []string
-	for _, gap := range jobs.Gaps {
-		why = append(why, gap.Text)
-	}
-	return p.Wrap(layout.Of(layout.Text(layout.Muted, "Stalled Jobs may be shown as Running: "+strings.Join(why, "; "))), 0)
+	return p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)
 }
 
 // counts are how many Jobs there are of each kind.
