@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,23 +61,6 @@ func CustomColumns(spec string) (Table, error) {
 		}
 	}
 	return t, nil
-}
-
-// CustomColumnsFile reads a file of -o custom-columns-file: a line of headers, and one of paths.
-func CustomColumnsFile(name string) (t Table, err error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return t, err
-	}
-	headerLine, paths, _ := strings.Cut(string(data), "\n")
-	headers, fields := strings.Fields(headerLine), strings.Fields(paths)
-	if len(headers) == 0 || len(headers) != len(fields) {
-		return t, fmt.Errorf("%s needs a line of headers and a line with as many paths, but has %d and %d", name, len(headers), len(fields))
-	}
-	for i := range headers {
-		err = errors.Join(err, t.addCustom(headers[i], fields[i]))
-	}
-	return t, err
 }
 
 func (t *Table) addCustom(header, text string) error {

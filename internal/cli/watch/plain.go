@@ -197,7 +197,7 @@ func plainLine(o *explain.Outline) string {
 	if o.Rule != nil {
 		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
 	}
-	if o.Stalled != nil {
+	if o.Stalled != nil && !o.Neglected {
 		parts = append(parts, "reason "+o.Stalled.Reason)
 	}
 	if o.Neglected {

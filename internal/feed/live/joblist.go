@@ -17,9 +17,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// openEvery is how often Jobs that may be stalled are looked at again.
-const openEvery = 10 * time.Second
-
 // unreadable is the status of a Job that makes no sense to this program.
 const unreadable = "Unreadable"
 
@@ -39,7 +36,6 @@ type jobList struct {
 	dirty   bool           // since shown was made
 	shown   *snapshot.Jobs // nil until the list was read
 	running bool           // some Job of shown has not finished
-	looked  time.Time      // when the open ones were looked at again
 }
 
 type jobRow struct {
@@ -145,10 +141,7 @@ func (l *jobList) open() []*batchv1.Job {
 }
 
 // snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
-func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
-	if now.Sub(l.looked) >= openEvery {
-		l.lookAgain(now)
-	}
+func (l *jobList) snapshot() *snapshot.Jobs {
 	if !l.dirty || !l.read {
 		return l.shown
 	}
@@ -165,7 +158,6 @@ func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
 // lookAgain looks at the Jobs again that may be stalled: some are neglected by now, and others are shown so by what was
 // read since. source.mu is held.
 func (l *jobList) lookAgain(now time.Time) {
-	l.looked = now
 	for i := range l.rows {
 		row := &l.rows[i]
 		if row.open == nil {
