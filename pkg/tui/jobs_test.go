@@ -43,6 +43,7 @@ func someJobs() []explain.Outline {
 		},
 		{
 			Namespace: "ml", Name: "sweep", Status: "Running", Fate: explain.FateOpen, Indexed: true, Completions: ptr.To[int32](8), Neglected: true,
+			Stalled:   &explain.Stall{Kind: explain.ProblemNotReconciled, Reason: "NotReconciled"},
 			ManagedBy: "kueue.x-k8s.io/multikueue", FailedIndexes: ptr.To(""), Created: ago(9 * time.Minute),
 		},
 		{
@@ -189,7 +190,7 @@ func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{260, 50}, allNamespaces)
 	all := "train nightly sweep import queue validate evaluate"
 	for _, c := range []struct{ text, want string }{
-		{"", all}, {"!", all}, {"ML/", "train sweep validate evaluate"}, {"ml/ !running", "train evaluate"}, {"outofmemory", "train"},
+		{"", all}, {"!", all}, {"ML/", "train sweep validate evaluate"}, {"ml/ !running", "train sweep evaluate"}, {"stalled", "sweep"}, {"problem", "train nightly sweep"}, {"outofmemory", "train"},
 		{"rule 0", "train"}, {"backofflimit", "nightly"}, {"not reconciled", "sweep"}, {"run etl", "import"}, {"zzz", ""},
 	} {
 		b.press("/")
@@ -418,4 +419,18 @@ func BenchmarkJobsFrame(b *testing.B) {
 			bed.View()
 		}
 	})
+}
+
+// CLI-08, issue 17: what the list cannot know is said, and takes rows of the table only then.
+func TestListNamesWhatItCannotRead_CLI_08(t *testing.T) {
+	s := jobsSnapshot(someJobs()...)
+	s.Jobs.Gaps = []explain.Gap{{What: "pods", Text: "pods could not be read: no permission to list pods in namespace ml"}}
+	for _, at := range sizes {
+		b := open(t, s, at, allNamespaces)
+		picture := strings.Join(strings.Fields(b.picture()), " ")
+		if !strings.Contains(picture, "Jobs that are stalled may be shown as Running: pods could not be read: no permission to list pods in namespace ml") {
+			t.Errorf("%s:\n%s", at, b.picture())
+		}
+		b.has(t, "! Stalled", "Complete")
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 )
 
 // Explainer reads what belongs to a Job, and explains it.
@@ -85,16 +85,12 @@ func NoteStalls(out io.Writer, gaps []explain.Gap, noted *bool) {
 		return
 	}
 	*noted = true
-	var why, commands []string
-	for _, gap := range gaps {
-		why = append(why, gap.Text)
-		if gap.Command != "" {
-			commands = append(commands, gap.Command)
+	line := section.MissedStalls(gaps)
+	for i, prefix := 0, ". Check it with: "; i < len(gaps); i++ {
+		if gaps[i].Command != "" {
+			line += prefix + gaps[i].Command
+			prefix = "; "
 		}
-	}
-	line := "Jobs that are stalled may be shown as Running: " + strings.Join(why, "; ")
-	if len(commands) > 0 {
-		line += ". Check it with: " + strings.Join(commands, "; ")
 	}
 	fmt.Fprintln(out, OneLine(line))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,37 +50,13 @@ func valuesAt(path *jsonpath.JSONPath, object map[string]any) []any {
 
 // CustomColumns reads the argument of -o custom-columns: HEADER:PATH,…
 func CustomColumns(spec string) (Table, error) {
-	if spec == "" {
-		return Table{}, errors.New("custom-columns format specified but no custom columns given")
-	}
 	var t Table
 	for _, part := range strings.Split(spec, ",") {
 		header, path, _ := strings.Cut(part, ":")
 		if header == "" || path == "" {
-			return Table{}, fmt.Errorf("%q is not a column: use HEADER:PATH, such as NAME:.metadata.name", part)
+			return Table{}, fmt.Errorf("%q is not a column: use custom-columns=HEADER:PATH,..., such as NAME:.metadata.name", part)
 		}
 		if err := t.addCustom(header, path); err != nil {
-			return Table{}, err
-		}
-	}
-	return t, nil
-}
-
-// CustomColumnsFile reads a file of -o custom-columns-file: a line of headers, and one of paths.
-func CustomColumnsFile(name string) (Table, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return Table{}, err
-	}
-	headerLine, rest, _ := strings.Cut(string(data), "\n")
-	pathLine, _, _ := strings.Cut(rest, "\n")
-	headers, paths := strings.Fields(headerLine), strings.Fields(pathLine)
-	if len(headers) == 0 || len(headers) != len(paths) {
-		return Table{}, fmt.Errorf("%s needs a line of headers and a line with as many paths, but has %d and %d", name, len(headers), len(paths))
-	}
-	var t Table
-	for i := range headers {
-		if err := t.addCustom(headers[i], paths[i]); err != nil {
 			return Table{}, err
 		}
 	}
@@ -114,49 +89,35 @@ func NewSortBy(text string) (SortBy, error) {
 
 // Sort returns an error if none of the Jobs has the field: its name may be misspelled.
 func (s SortBy) Sort(jobs []*unstructured.Unstructured) error {
-	values := make(map[*unstructured.Unstructured]any, len(jobs))
+	keys := make(map[*unstructured.Unstructured]sortKey, len(jobs))
 	for _, job := range jobs {
 		if found := valuesAt(s.path, job.Object); len(found) > 0 {
-			values[job] = found[0]
+			keys[job] = sortKeyOf(found[0])
 		}
 	}
-	if len(values) == 0 && len(jobs) > 0 {
+	if len(keys) == 0 && len(jobs) > 0 {
 		return errors.New("no Job has the field")
 	}
-	slices.SortStableFunc(jobs, func(a, b *unstructured.Unstructured) int { return compareValues(values[a], values[b]) })
+	slices.SortStableFunc(jobs, func(a, b *unstructured.Unstructured) int {
+		x, y := keys[a], keys[b]
+		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.number, y.number), cmp.Compare(x.text, y.text))
+	})
 	return nil
 }
 
-// compareValues orders numbers by value, and all else by its text, as times are; nil comes first.
-func compareValues(a, b any) int {
-	if a == nil || b == nil {
-		return compareBool(a != nil, b != nil)
-	}
-	x, isNumber := number(a)
-	y, isToo := number(b)
-	if isNumber && isToo {
-		return cmp.Compare(x, y)
-	}
-	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+// sortKey is what is compared: nothing comes before numbers, and those before texts, such as times.
+type sortKey struct {
+	kind   int
+	number float64
+	text   string
 }
 
-func number(value any) (float64, bool) {
-	switch n := value.(type) {
+func sortKeyOf(value any) sortKey {
+	switch v := value.(type) {
 	case int64:
-		return float64(n), true
+		return sortKey{kind: 1, number: float64(v)}
 	case float64:
-		return n, true
+		return sortKey{kind: 1, number: v}
 	}
-	return 0, false
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
+	return sortKey{kind: 2, text: fmt.Sprint(value)}
 }

@@ -74,7 +74,7 @@ func (t Table) columns() []column {
 	}
 	columns = append(columns,
 		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }},
-		column{header: statusHeader, cell: statusCell},
+		column{header: statusHeader, cell: Row.Status},
 		column{header: "COMPLETIONS", cell: Row.Completions},
 		column{header: "ACTIVE(READY)", cell: activeCell},
 		column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
@@ -141,7 +141,8 @@ func (t Table) signature(v Row) string {
 	return b.String()
 }
 
-func statusCell(v Row) string {
+// Status is the STATUS of the Job.
+func (v Row) Status() string {
 	if v.deleted {
 		return StatusDeleted
 	}

@@ -115,7 +115,7 @@ func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 			job.DeletionTimestamp = ptr.To(metav1.NewTime(clitest.Now()))
 		}
 		v := Row{Job: job, Now: clitest.Now()}
-		if got := statusCell(v); got != tc.status {
+		if got := v.Status(); got != tc.status {
 			t.Errorf("%v deleting=%v: status %q, want %q", tc.conditions, tc.deleting, got, tc.status)
 		}
 		if got := reasonCell(v); got != tc.reason {

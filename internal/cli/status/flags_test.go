@@ -1,8 +1,6 @@
 package status
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,10 +22,6 @@ func threeJobs(t *testing.T) *clitest.API {
 // Issue 17: what kubectl users reach for in a list.
 func TestFlagsOfKubectlGet(t *testing.T) {
 	api := threeJobs(t)
-	columns := filepath.Join(t.TempDir(), "columns")
-	if err := os.WriteFile(columns, []byte("NAME DONE\n.metadata.name  status.succeeded\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for args, want := range map[string]string{
 		"--sort-by .status.succeeded -o name":                                            "job.batch/c job.batch/a job.batch/b",
 		"--sort-by {.status.succeeded} -o name":                                          "job.batch/c job.batch/a job.batch/b",
@@ -36,7 +30,6 @@ func TestFlagsOfKubectlGet(t *testing.T) {
 		"-o custom-columns=N:.metadata.name,DONE:{.status.succeeded},W:.stalled.reason":  "N DONE W a 3 <none> b 20 <none> c <none> NotReconciled",
 		"-o custom-columns=N:.metadata.name --no-headers --sort-by .metadata.labels.app": "a b c",
 		"a -o custom-columns=L:.metadata.labels.*,X:.status.conditions[0].type":          "L X a <none>",
-		"-o custom-columns-file=" + columns + " --field-selector=metadata.name!=c":       "NAME DONE a 3 b 20",
 		"--sort-by .stalled.kind -o custom-columns=K:.stalled.kind,NAME:.metadata.name":  "K NAME <none> a <none> b NotReconciled c",
 	} {
 		got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...)
@@ -57,18 +50,17 @@ func TestFlagsOfKubectlGet(t *testing.T) {
 func TestBadValuesOfListFlags(t *testing.T) {
 	api := threeJobs(t)
 	for args, part := range map[string]string{
-		"--sort-by {.a":                        `"{.a" is not a JSONPath of a field, such as .metadata.name`,
-		"--sort-by .a[":                        "--sort-by: ",
-		"--sort-by .nope":                      "--sort-by .nope: no Job has the field",
-		"--sort-by .metadata.name -w":          "--sort-by and --watch cannot be used together",
-		"-o custom-columns":                    "no custom columns given",
-		"-o custom-columns=NAME":               `"NAME" is not a column: use HEADER:PATH`,
-		"-o custom-columns=NAME:{":             "is not a JSONPath",
-		"-o custom-columns-file=/nowhere/file": "no such file",
-		"-L app -o json":                       "omit -o json",
-		"--show-labels -o name":                "omit -o name",
-		"--field-selector a":                   "--field-selector: ",
-		"a --field-selector metadata.name=a":   "name cannot be provided when a selector is specified",
+		"--sort-by {.a":                      `"{.a" is not a JSONPath of a field, such as .metadata.name`,
+		"--sort-by .a[":                      "--sort-by: ",
+		"--sort-by .nope":                    "--sort-by .nope: no Job has the field",
+		"--sort-by .metadata.name -w":        "--sort-by and --watch cannot be used together",
+		"-o custom-columns":                  `"" is not a column`,
+		"-o custom-columns=NAME":             `"NAME" is not a column: use custom-columns=HEADER:PATH`,
+		"-o custom-columns=NAME:{":           "is not a JSONPath",
+		"-L app -o json":                     "omit -o json",
+		"--show-labels -o name":              "omit -o name",
+		"--field-selector a":                 "--field-selector: ",
+		"a --field-selector metadata.name=a": "name cannot be provided when a selector is specified",
 	} {
 		got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...)
 		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, part) {

@@ -56,7 +56,7 @@ const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status --sort-by .metadata.creationTimestamp -L team
 
   # Columns of your own
-  kubectl batchjob status -o custom-columns=NAME:.metadata.name,WHY:.stalled.reason
+  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.stalled.kind
 
   # Follow one Job
   kubectl batchjob status train -w
@@ -64,11 +64,10 @@ const statusExample = `  # The Jobs in the current namespace
   # For scripts
   kubectl batchjob status train -o json`
 
-// Output formats beside those of kubectl's printers.
+// Output formats beside those of cli-runtime.
 const (
-	formatWide        = "wide"
-	formatColumns     = "custom-columns"
-	formatColumnsFile = "custom-columns-file"
+	formatWide    = "wide"
+	formatColumns = "custom-columns"
 )
 
 // Options are the flags of the status verb, and what Complete makes of them.
@@ -98,7 +97,7 @@ type Options struct {
 
 // NewCommand returns the command status, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns, formatColumnsFile)}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		SuggestFor:        []string{"get", "list", "describe"},
@@ -200,9 +199,11 @@ func (o *Options) newPrinter() (jobprinter.Printer, error) {
 	case formatWide, "":
 		return o.tablePrinter(jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide, LabelColumns: o.labels, ShowLabels: o.showLabels}), nil
 	case formatColumns:
-		return o.customPrinter(jobprinter.CustomColumns(argument))
-	case formatColumnsFile:
-		return o.customPrinter(jobprinter.CustomColumnsFile(argument))
+		table, err := jobprinter.CustomColumns(argument)
+		if err != nil {
+			return nil, cmdutil.UsageErrorf("-o custom-columns: %v", err)
+		}
+		return o.tablePrinter(table), nil
 	case "name":
 		return &jobprinter.NamePrinter{Out: o.Out}, nil
 	}
@@ -214,13 +215,6 @@ func (o *Options) tablePrinter(table jobprinter.Table) jobprinter.Printer {
 	printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
 	printer.Follow = o.watch
 	return printer
-}
-
-func (o *Options) customPrinter(table jobprinter.Table, err error) (jobprinter.Printer, error) {
-	if err != nil {
-		return nil, cmdutil.UsageErrorf("-o: %v", err)
-	}
-	return o.tablePrinter(table), nil
 }
 
 // Run prints the Jobs, and follows them with --watch.

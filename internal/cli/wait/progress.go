@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -31,6 +32,7 @@ type waitProgress struct {
 	now        func() time.Time // up to which the Jobs are known
 	namespaces bool
 	quiet      bool
+	stalls     *feed.Stalls // nil for none
 
 	mu    sync.Mutex
 	news  progressNews
@@ -40,11 +42,15 @@ type waitProgress struct {
 
 // show takes news.
 func (p *waitProgress) show(news progressNews) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.take(news)
+}
+
+func (p *waitProgress) take(news progressNews) {
 	if p.quiet {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.news = news
 	if p.width() > 0 {
 		p.draw()
@@ -147,8 +153,8 @@ func (p *waitProgress) state(job *batchv1.Job) string {
 	if p.namespaces {
 		name = job.Namespace + "/" + name
 	}
-	view := jobprinter.Row{Job: job, Now: p.now()}
-	return sanitize.Line(name) + "  " + analysis.Status(job) + "  " + sanitize.Line(progressCell(view))
+	row := p.row(job)
+	return sanitize.Line(name) + "  " + row.Status() + "  " + sanitize.Line(progressCell(row))
 }
 
 // progressCell describes the progress of an unfinished Job from the counts of its status.
@@ -171,6 +177,8 @@ func progressCell(v jobprinter.Row) string {
 		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
 	case analysis.IsNeglected(v.Job, v.Now):
 		parts = append(parts, "managed by "+v.ManagedBy())
+	case v.Stalled != nil:
+		parts = append(parts, v.Stalled.Reason)
 	}
 	return strings.Join(parts, ", ")
 }

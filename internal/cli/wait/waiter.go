@@ -13,7 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -65,6 +64,7 @@ func (w *waiter) run(ctx context.Context) error {
 		w.jobs = append(w.jobs, waited)
 		w.byKey[feed.KeyOf(object)] = waited
 	}
+	defer w.followStalls(ctx)()
 	return jobs.Run(ctx)
 }
 
@@ -218,8 +218,8 @@ func (w *waiter) timeoutError() error {
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		progress := progressCell(jobprinter.Row{Job: job, Now: w.options.Now()})
-		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
+		row := w.progress.row(job)
+		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), row.Status(), progressCell(row))))
 	}
 	if more := len(open) - timeoutLines; more > 0 {
 		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))

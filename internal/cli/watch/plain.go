@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
@@ -38,6 +39,7 @@ type plainView struct {
 	listed  *snapshot.Jobs
 	report  *explain.Report
 	none    bool
+	noted   bool // that stalls may be missing
 }
 
 // printedJob is what was printed of a Job.
@@ -117,6 +119,7 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 		return
 	}
 	v.listed = s.Jobs
+	cmdutil.NoteStalls(v.errOut, s.Jobs.Gaps, &v.noted)
 	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
 		if !present[key] {
 			v.print(s.Time, key, jobprinter.StatusDeleted+", was "+v.jobs[key].line)
@@ -149,10 +152,11 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 		v.jobs[key] = job
 	}
 	line := plainLine(o)
-	if line == job.line || !now && o.Status == job.status && at.Sub(job.at) < plainPause {
+	status := section.RowStatus(o)
+	if line == job.line || !now && status == job.status && at.Sub(job.at) < plainPause {
 		return
 	}
-	*job = printedJob{uid: o.UID, line: line, status: o.Status, at: at}
+	*job = printedJob{uid: o.UID, line: line, status: status, at: at}
 	v.print(at, key, line)
 }
 
@@ -170,7 +174,7 @@ func (v *plainView) clock(at time.Time) string {
 
 // plainLine is the state of a Job in words.
 func plainLine(o *explain.Outline) string {
-	parts := []string{o.Status, doneOf(o)}
+	parts := []string{section.RowStatus(o), doneOf(o)}
 	if o.Active > 0 {
 		active := fmt.Sprintf("%d active", o.Active)
 		if o.Ready != nil {
@@ -192,6 +196,9 @@ func plainLine(o *explain.Outline) string {
 	}
 	if o.Rule != nil {
 		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
+	}
+	if o.Stalled != nil && !o.Neglected {
+		parts = append(parts, "reason "+o.Stalled.Reason)
 	}
 	if o.Neglected {
 		parts = append(parts, "not reconciled by "+orBuiltIn(o.ManagedBy))

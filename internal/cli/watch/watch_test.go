@@ -277,3 +277,23 @@ func TestWatchedEnd(t *testing.T) {
 		t.Error("leaving before the end is an interruption")
 	}
 }
+
+// Issue 17, point 3: a Job that makes no progress has a line of its own, with the cause; what may not be read is named once.
+func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
+	job := clitest.SimpleJob("ns1", "a", 0)
+	job.Object["spec"].(map[string]any)["parallelism"] = int64(0)
+	o := clitest.NewObjects(t, job, clitest.SimpleJob("ns1", "b", 1))
+	o.RefusePath("/events", 403, "Forbidden")
+	s := program.Start(t, o.API, liveEnvironment(), "watch")
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.ErrOut.String(), "stalled") }, s.ErrOut.String)
+	o.API.Put(clitest.FailedJob("b"))
+	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Failed") }, s.Out.String)
+	s.Interrupt()
+	s.End()
+	if !strings.HasPrefix(untimed(s.Out.String()), "a  Stalled, 0 of 10 done, reason NoParallelism\n") {
+		t.Errorf("%s", s.Out.String())
+	}
+	if want := "Jobs that are stalled may be shown as Running: events could not be read: no permission to list events in namespace ns1. Check it with: kubectl auth can-i list events -n ns1\n"; s.ErrOut.String() != want {
+		t.Errorf("%q", s.ErrOut.String())
+	}
+}

@@ -3,9 +3,11 @@ package live
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -14,9 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
-
-// doubtEvery is how often Jobs that no controller has worked on yet are checked again.
-const doubtEvery = 10 * time.Second
 
 // unreadable is the status of a Job that makes no sense to this program.
 const unreadable = "Unreadable"
@@ -27,6 +26,8 @@ const maxGoneJobs = 1000
 // jobList is the list of Jobs; of each it keeps what a row shows.
 type jobList struct {
 	source *Source
+	stalls feed.Stalls
+	news   chan struct{} // the list was read for the first time
 
 	// under source.mu
 	rows    []jobRow          // by namespace and name
@@ -35,12 +36,11 @@ type jobList struct {
 	dirty   bool           // since shown was made
 	shown   *snapshot.Jobs // nil until the list was read
 	running bool           // some Job of shown has not finished
-	doubted time.Time
 }
 
 type jobRow struct {
 	outline explain.Outline
-	doubt   *observe.NamedJob // a Job that time may make a neglected one
+	open    *observe.NamedJob // a Job that may be stalled, or become so with time; nil for others
 }
 
 // followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
@@ -71,6 +71,9 @@ func (l *jobList) take(updates []feed.Update) error {
 		l.put(&updates[i], rows[i])
 	}
 	if len(updates) > 0 || !l.read {
+		if !l.read {
+			notify(l.news)
+		}
 		l.read, l.dirty = true, true
 		l.source.touch()
 	}
@@ -107,18 +110,39 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 		return jobRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
 	}
 	row := jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
-	if !row.outline.Neglected && analysis.IsNeglected(&job.Job, now.AddDate(1, 0, 0)) {
-		row.doubt = job
+	if analysis.MayStall(&job.Job) {
+		row.open, row.outline.Stalled = job, l.stalls.Of(&job.Job, job.RuleNames)
 	}
 	return row
 }
 
-// snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
-func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
-	if now.Sub(l.doubted) >= doubtEvery {
-		l.doubted = now
-		l.doubt(now)
+// followStalls keeps up with which Jobs are stalled.
+func (s *Source) followStalls(ctx context.Context) error {
+	l := &s.list
+	return l.stalls.Run(ctx, l.news, l.open, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.lookAgain(s.link.AsOf(s.Now()))
+		s.touch()
+		return nil
+	})
+}
+
+// open are the Jobs that may be stalled.
+func (l *jobList) open() []*batchv1.Job {
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	var jobs []*batchv1.Job
+	for i := range l.rows {
+		if job := l.rows[i].open; job != nil {
+			jobs = append(jobs, &job.Job)
+		}
 	}
+	return jobs
+}
+
+// snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
+func (l *jobList) snapshot() *snapshot.Jobs {
 	if !l.dirty || !l.read {
 		return l.shown
 	}
@@ -128,20 +152,25 @@ func (l *jobList) snapshot(now time.Time) *snapshot.Jobs {
 		items[i] = l.rows[i].outline
 		l.running = l.running || feed.EndOfFate(items[i].Fate) == ""
 	}
-	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)]}
+	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)], Gaps: l.stalls.Gaps()}
 	return l.shown
 }
 
-// doubt checks Jobs again that no controller has worked on: some are neglected by now.
-func (l *jobList) doubt(now time.Time) {
+// lookAgain looks at the Jobs again that may be stalled: some are neglected by now, and others are shown so by what was
+// read since. source.mu is held.
+func (l *jobList) lookAgain(now time.Time) {
 	for i := range l.rows {
 		row := &l.rows[i]
-		if row.doubt == nil {
+		if row.open == nil {
 			continue
 		}
-		if again := analysis.OutlineOf(&row.doubt.Job, row.doubt.RuleNames, now); again.Neglected {
-			row.outline, row.doubt = again, nil
-			l.dirty = true
+		again := analysis.OutlineOf(&row.open.Job, row.open.RuleNames, now)
+		again.Stalled = l.stalls.Of(&row.open.Job, row.open.RuleNames)
+		if again.Neglected != row.outline.Neglected || !reflect.DeepEqual(again.Stalled, row.outline.Stalled) {
+			row.outline, l.dirty = again, true
 		}
+	}
+	if l.shown != nil && !slices.Equal(l.shown.Gaps, l.stalls.Gaps()) {
+		l.dirty = true
 	}
 }

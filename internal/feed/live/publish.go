@@ -87,7 +87,7 @@ func (s *Source) publish() {
 	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
 	now := s.Now()
 	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState()}
-	next.Jobs = s.list.snapshot(next.AsOf())
+	next.Jobs = s.list.snapshot()
 	if s.latest != nil {
 		next.Seq = s.latest.Seq + 1
 	}

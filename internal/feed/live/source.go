@@ -63,7 +63,8 @@ var _ snapshot.Source = (*Source)(nil)
 func NewSource(config Config) *Source {
 	s := &Source{Config: config, looked: make(chan struct{}, 1), news: make(chan struct{}, 1), published: make(chan struct{})}
 	s.link = feed.NewLink(config.Timing, func(feed.State) { s.touch() })
-	s.list.source = s
+	s.list.source, s.list.news = s, make(chan struct{}, 1)
+	s.list.stalls = feed.Stalls{Timing: config.Timing, Client: config.Client, Namespace: config.Set.Namespace, OurName: config.OurName}
 	return s
 }
 
@@ -73,7 +74,7 @@ func (s *Source) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
 	pulse := feed.Pulse{Link: s.link, Probe: feed.Livez(s.Client)}
-	for _, task := range []func(context.Context) error{s.followJobs, s.attend, s.publishAll, pulse.Run} {
+	for _, task := range []func(context.Context) error{s.followJobs, s.followStalls, s.attend, s.publishAll, pulse.Run} {
 		group.Go(s.Guard(func() error { return task(ctx) }))
 	}
 	err := group.Wait()

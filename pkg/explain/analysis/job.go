@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -116,6 +117,25 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	}
 	o.Rule, o.RuleName = f.failedBy()
 	return o
+}
+
+// StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It
+// is the problem that the verdict names, except for those that have a status of their own, such as
+// Suspended.
+func StallOf(f explain.Input) *explain.Stall {
+	if !MayStall(f.Job) {
+		return nil
+	}
+	p := situationOf(analyse(&f, explain.Options{})).blocker()
+	if p == nil || p.Kind == explain.ProblemSuspended {
+		return nil
+	}
+	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: p.Text, Since: p.Since}
+}
+
+// MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
+func MayStall(job *batchv1.Job) bool {
+	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == statusRunning
 }
 
 // failedIndexCount is 0 for a Job that does not track failed indexes, whatever its status says.

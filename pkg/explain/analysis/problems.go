@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -129,6 +130,21 @@ func (a *analysis) creationRefused() []explain.Problem {
 		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(a.refusedSince(created)), Count: int32(len(a.plan.Create)),
 		Reason: why.Reason, RefusedBy: why.By, Refusal: why.Message, Details: []string{refused.Message},
 	})
+}
+
+// createdSince reports whether pods were created after the API server refused one. A list has no
+// event of that: it goes by the status, which is written when pods come and go.
+func (a *analysis) createdSince(refused *explain.Event) bool {
+	if created := a.lastJobEvent("SuccessfulCreate"); created != nil && created.Last.After(refused.Last) {
+		return true
+	}
+	if !a.Listed {
+		return false
+	}
+	status := &a.job.Status
+	wanted := min(jobspec.Parallelism(a.spec), ptr.Deref(a.spec.Completions, math.MaxInt32)-status.Succeeded)
+	_, written := lastStatusWrite(a.job.ManagedFields)
+	return status.Active >= wanted || written != nil && written.After(refused.Last.Add(slack))
 }
 
 // refusedSince is when the first pod was refused after one was created. The built-in controller

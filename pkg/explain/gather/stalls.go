@@ -29,71 +29,69 @@ const (
 
 // Stalls is what two requests show of why Jobs of a list make no progress (ADR 0017).
 type Stalls struct {
-	pods   map[types.UID][]explain.Pod   // in phase Pending, by Job
-	events map[types.UID][]explain.Event // warnings, by Job
-	// podsGap and eventsGap are what could not be read, or not in full; nil if nothing.
-	podsGap, eventsGap *explain.Gap
+	pods   ofJobs[explain.Pod]   // in phase Pending
+	events ofJobs[explain.Event] // warnings about Jobs
+}
+
+// ofJobs is what was read of Jobs, and what could not be read; nil for nothing.
+type ofJobs[T any] struct {
+	byJob map[types.UID][]T
+	gap   *explain.Gap
 }
 
 // ReadStalls reads it for Jobs of a namespace, or of all with "": their pods in phase Pending, if
 // some are active, and the warnings about them. A request that fails, but for a missing permission,
 // leaves what was known before; nil for nothing.
 func ReadStalls(ctx context.Context, client kubernetes.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) *Stalls {
-	if before == nil {
-		before = &Stalls{}
-	}
 	s := &Stalls{}
+	if before == nil {
+		before = s
+	}
 	if len(jobs) > 0 {
-		s.readEvents(ctx, client, namespace, jobs, before)
+		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: warningsAbout(jobs).String(), Limit: maxStallObjects})
+		s.events = before.events.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
+			for i := range page.Items {
+				about := page.Items[i].InvolvedObject.UID
+				into[about] = append(into[about], explain.EventOf(&page.Items[i]))
+			}
+		})
 	}
 	active := slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return job.Status.Active == 0 })
 	if len(active) > 0 {
-		s.readPods(ctx, client, namespace, active, before)
+		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: "status.phase=Pending", Limit: maxStallObjects})
+		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]explain.Pod) {
+			for i := range page.Items {
+				owner := observe.JobUID(&page.Items[i])
+				into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))
+			}
+		})
 	}
 	return s
 }
 
-func (s *Stalls) readPods(ctx context.Context, client kubernetes.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) {
-	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: podsOfJobs(jobs), FieldSelector: fields.OneTermEqualSelector("status.phase", string(corev1.PodPending)).String(), Limit: maxStallObjects,
-	})
-	if err != nil {
-		if s.pods, s.podsGap = before.pods, before.podsGap; s.pods == nil || apierrors.IsForbidden(err) {
-			s.pods, s.podsGap = nil, ptr.To(GapOf(namespace, "list", "pods", err))
-		}
-		return
+// next is what a page has, or an error leaves.
+func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, err error, add func(into map[types.UID][]T)) ofJobs[T] {
+	switch {
+	case err != nil && before.byJob != nil && !apierrors.IsForbidden(err):
+		return before
+	case err != nil:
+		return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err))}
 	}
-	s.pods, s.podsGap = map[types.UID][]explain.Pod{}, manyStalls("pods", page.Continue)
-	for i := range page.Items {
-		owner := observe.JobUID(&page.Items[i])
-		s.pods[owner] = append(s.pods[owner], explain.PodOf(&page.Items[i]))
+	now := ofJobs[T]{byJob: map[types.UID][]T{}}
+	add(now.byJob)
+	if page.GetContinue() != "" {
+		now.gap = &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
 	}
+	return now
 }
 
-func (s *Stalls) readEvents(ctx context.Context, client kubernetes.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) {
+// warningsAbout selects the warnings about the one Job, or about all.
+func warningsAbout(jobs []*batchv1.Job) fields.Set {
 	about := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
 	if len(jobs) == 1 {
 		about["involvedObject.name"] = jobs[0].Name
 	}
-	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
-	if err != nil {
-		if s.events, s.eventsGap = before.events, before.eventsGap; s.events == nil || apierrors.IsForbidden(err) {
-			s.events, s.eventsGap = nil, ptr.To(GapOf(namespace, "list", "events", err))
-		}
-		return
-	}
-	s.events, s.eventsGap = map[types.UID][]explain.Event{}, manyStalls("events", page.Continue)
-	for i := range page.Items {
-		about := page.Items[i].InvolvedObject.UID
-		s.events[about] = append(s.events[about], explain.EventOf(&page.Items[i]))
-	}
-}
-
-func manyStalls(what, next string) *explain.Gap {
-	if next == "" {
-		return nil
-	}
-	return &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
+	return about
 }
 
 // podsOfJobs selects pods of the Jobs by their label, or those of all Jobs.
@@ -114,7 +112,7 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	f := explain.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
 	if s != nil {
-		f.Pods, f.Events = s.pods[job.UID], s.events[job.UID]
+		f.Pods, f.Events = s.pods.byJob[job.UID], s.events.byJob[job.UID]
 	}
 	return f
 }
@@ -125,7 +123,7 @@ func (s *Stalls) Gaps() []explain.Gap {
 		return nil
 	}
 	var gaps []explain.Gap
-	for _, gap := range []*explain.Gap{s.podsGap, s.eventsGap} {
+	for _, gap := range []*explain.Gap{s.pods.gap, s.events.gap} {
 		if gap != nil {
 			gaps = append(gaps, *gap)
 		}

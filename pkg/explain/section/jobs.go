@@ -2,6 +2,7 @@ package section
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -54,6 +55,18 @@ func RowStatus(o *explain.Outline) string {
 		return StatusStalled
 	}
 	return o.Status
+}
+
+// MissedStalls is why Jobs that are stalled may not be shown so, "" if they are.
+func MissedStalls(gaps []explain.Gap) string {
+	var why []string
+	for _, gap := range gaps {
+		why = append(why, gap.Text)
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "Jobs that are stalled may be shown as Running: " + strings.Join(why, "; ")
 }
 
 // JobName is namespace/name.

@@ -13,7 +13,7 @@ type kind int
 const (
 	failing kind = iota
 	failed
-	neglected
+	stalled
 	runningWithFailures // runs, and pods of it have failed
 	terminating
 	suspended
@@ -35,8 +35,8 @@ func kindOf(o *explain.Outline) kind {
 		return complete
 	case o.Fate == explain.FateFailed:
 		return failed
-	case o.Neglected:
-		return neglected
+	case o.Stalled != nil:
+		return stalled
 	case o.Fate == explain.FateFailing:
 		return failing
 	case o.Fate == explain.FateSucceeding:
@@ -53,7 +53,7 @@ func kindOf(o *explain.Outline) kind {
 
 func (k kind) String() string {
 	return [kinds]string{
-		failing: "failing", failed: "failed", neglected: "not reconciled", runningWithFailures: "with failures", terminating: "terminating",
+		failing: "failing", failed: "failed", stalled: "stalled", runningWithFailures: "with failures", terminating: "terminating",
 		suspended: "suspended", running: "running", succeeding: "succeeding", complete: "complete",
 	}[k]
 }
@@ -66,5 +66,5 @@ func (k kind) look(p *widget.Paint) (mark string, style layout.Style) {
 	fates := [kinds]explain.Fate{
 		failing: explain.FateFailing, failed: explain.FateFailed, succeeding: explain.FateSucceeding, complete: explain.FateComplete,
 	}
-	return section.JobMark(&p.Glyphs, fates[k], k == neglected, k == suspended)
+	return section.JobMark(&p.Glyphs, fates[k], k == stalled, k == suspended)
 }

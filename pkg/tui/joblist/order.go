@@ -47,16 +47,19 @@ func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
 	})
 }
 
+// filterProblem is a word that chooses the Jobs that failed, are going to fail, or are stalled.
+const filterProblem = "problem"
+
 // matchesFilter reports whether what a row shows matches.
 func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
-	rule, neglected := "", ""
+	rule, problem := "", ""
 	if o.Rule != nil {
 		rule = section.RuleLabel(o.Rule, o.RuleName)
 	}
-	if o.Neglected {
-		neglected = notReconciled
+	if o.HasProblem() {
+		problem = filterProblem
 	}
-	return f.Matches(o.Namespace+"/"+o.Name, o.Status, o.Reason, rule, o.ManagedBy, neglected)
+	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), rule, o.ManagedBy, problem)
 }
 
 // oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -119,7 +120,15 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}
 	}
-	return s.table.Sorting.Title(p, title, ": ", s.counts(p))
+	return append(s.table.Sorting.Title(p, title, ": ", s.counts(p)), missing(p, jobs)...)
+}
+
+// missing is a note on what could not be read, without which Jobs look as if they ran.
+func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
+	if len(jobs.Gaps) == 0 {
+		return nil
+	}
+	return p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)
 }
 
 // counts are how many Jobs there are of each kind.

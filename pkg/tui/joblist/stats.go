@@ -43,15 +43,15 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	f.managed = f.managed || o.ManagedBy != ""
 	f.namespace = max(f.namespace, widget.Width(o.Namespace))
 	f.name = max(f.name, widget.Width(o.Name))
-	f.status = max(f.status, widget.Width(o.Status)+len("x "))
+	f.status = max(f.status, widget.Width(section.RowStatus(o))+len("x "))
 	f.completions = max(f.completions, len(section.AppendCompletions(text[:0], o)))
 	f.active = max(f.active, len(section.AppendActive(text[:0], o)))
 	f.managedBy = max(f.managedBy, widget.Width(o.ManagedBy))
 	if o.Neglected {
 		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
 	}
-	if o.Rule == nil && !o.Neglected {
-		f.reason = max(f.reason, widget.Width(o.Reason))
+	if o.Rule == nil {
+		f.reason = max(f.reason, widget.Width(reasonOf(o)))
 	} else {
 		f.reason = max(f.reason, reasonCell(o).Width())
 	}

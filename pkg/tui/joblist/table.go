@@ -151,7 +151,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 		duration = wording.Duration(ran)
 	}
 	return widget.Present([]layout.Line{
-		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
+		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
 		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
 		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}, s.hasColumn)
@@ -194,17 +194,26 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
 }
 
-// reasonCell is the rule that decided, or the reason, or that the Job has no controller.
+// reasonCell is the rule that decided, or the reason.
 func reasonCell(o *explain.Outline) layout.Line {
 	switch {
 	case o.Rule != nil:
 		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
 	case o.Reason != "":
 		return layout.Plainly(o.Reason)
-	case o.Neglected:
-		return layout.Of(layout.Text(layout.Warn, notReconciled))
 	}
-	return nil
+	return layout.Of(layout.Text(layout.Warn, reasonOf(o)))
+}
+
+// reasonOf is that of the condition, or why the Job is stalled, or that it has no controller.
+func reasonOf(o *explain.Outline) string {
+	switch {
+	case o.Reason == "" && o.Stalled != nil:
+		return o.Stalled.Reason
+	case o.Reason == "" && o.Neglected:
+		return notReconciled
+	}
+	return o.Reason
 }
 
 // managerOf is the controller of managedBy. On a narrow screen, its domain is cut to the first

@@ -91,6 +91,8 @@ type Jobs struct {
 	// Gone are Jobs of the list that were deleted, as they were seen last, the latest last;
 	// at most 1,000.
 	Gone []explain.Outline `json:"gone,omitempty"`
+	// Gaps are why Jobs that are stalled may not be shown so.
+	Gaps []explain.Gap `json:"gaps,omitempty"`
 }
 
 // Job is the open one.

@@ -1,0 +1,50 @@
+package view
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// CLI-06, issue 17: the list shows a stall that begins and one that ends, without a watch of pods or events. A list of Jobs
+// that run costs nothing but its own watch.
+func TestLiveListShowsStalls_CLI_06(t *testing.T) {
+	job := clitest.SimpleJob("ns1", "train", 0)
+	status := job.Object["status"].(map[string]any)
+	status["active"], status["ready"] = int64(1), int64(1)
+	api := newFakeLive(t, job)
+	s := startLive(t, api)
+	stall := func(got *snapshot.Snapshot) *explain.Stall { return got.Jobs.Items[0].Stalled }
+	s.until("it runs", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/train" && stall(got) == nil })
+	if n := api.requests("/pods") + api.requests("/events"); n > 0 {
+		t.Errorf("%d requests for a Job that runs", n)
+	}
+	pod := clitest.EndedPod(job, "train-a", 0, "")
+	pod.Labels["batch.kubernetes.io/job-name"] = "train"
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: clitest.Waits("ImagePullBackOff", "")}}}
+	api.pods.Put(pod)
+	status["ready"] = int64(0)
+	api.api.Put(job)
+	s.until("it is stalled", func(got *snapshot.Snapshot) bool { return stall(got) != nil && stall(got).Reason == "ImagePullBackOff" })
+	api.pods.Remove("train-a")
+	s.until("it is not", func(got *snapshot.Snapshot) bool { return stall(got) == nil })
+	if watching := api.watching(); watching != "jobs 1 pods 0 events 0" {
+		t.Error(watching)
+	}
+	s.end()
+}
+
+// CLI-08: what may not be read is a gap of the list, and no end.
+func TestLiveListHasGapsForStalls_CLI_08(t *testing.T) {
+	api := newFakeLive(t, clitest.SimpleJob("ns1", "train", 0))
+	api.rest.RefusePath("/events", 403, "Forbidden")
+	s := startLive(t, api)
+	s.until("there is a gap", func(got *snapshot.Snapshot) bool {
+		return got.Jobs != nil && len(got.Jobs.Gaps) == 1 && got.Jobs.Gaps[0].What == "events"
+	})
+	s.end()
+}
