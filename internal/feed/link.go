@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // State is that of the connection to the API server; the zero value is a good one.
@@ -13,6 +15,13 @@ type State struct {
 	StaleSince time.Time
 	// Err is why, nil while it is.
 	Err error
+}
+
+// IsAnswer reports whether a failure is an answer of the API server, which is then not lost, and not that of a proxy which
+// cannot reach it.
+func IsAnswer(failure error) bool {
+	var status apierrors.APIStatus
+	return errors.As(failure, &status) && !apierrors.IsUnexpectedServerError(failure)
 }
 
 // Link is the state of several connections together: what they deliver is stale as long as one of them is lost.

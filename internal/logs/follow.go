@@ -170,6 +170,8 @@ func (f *Follower) start(source Source) *Tail {
 		Options: f.options, Source: source, News: news,
 		HasEnded: func() bool { return source.HasEnded(f.pod(source.Pod.UID)) },
 		Print:    func(line Line) error { return f.out.Line(source, line) },
+
+		Interrupted: func(failure error) { f.out.Interrupted(source, failure) },
 	}
 }
 

@@ -22,6 +22,7 @@ const noReason = "-"
 type Pod struct {
 	UID     types.UID
 	Name    string
+	Node    string
 	Index   int32 // reconcile.NoIndex for none
 	Attempt int32 // 1-based; 0 if nothing says it, until it is counted
 	Phase   corev1.PodPhase
@@ -61,7 +62,7 @@ func (r Reason) String() string {
 // NewPod shares nothing with pod but strings.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Name: pod.Name, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
+		UID: pod.UID, Name: pod.Name, Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
 		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
 	}
 	for i := range pod.Spec.InitContainers {

@@ -44,8 +44,18 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
 	}
+}
+
+// Interrupted reports on stderr that one log is interrupted, and that it continues.
+func (p *logsOutput) Interrupted(source logs.Source, failure error) {
+	log := cmdutil.OneLine(source.String())
+	if failure == nil {
+		fmt.Fprintf(p.o.ErrOut, "The log of %s can be read again.\n", log)
+		return
+	}
+	fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s, retrying: %s\n", log, cmdutil.LogErrorLine(source.Pod.Node, failure))
 }
 
 // unreadError is nil if all logs were read.
