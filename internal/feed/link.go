@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // State is that of the connection to the API server; the zero value is a good one.
@@ -15,6 +17,16 @@ type State struct {
 	StaleSince time.Time
 	// Err is why, nil while it is.
 	Err error
+}
+
+// Link is the state for a Snapshot.
+func (s State) Link(explain func(error) string) snapshot.Link {
+	if s.Err == nil {
+		return snapshot.Link{}
+	}
+	return snapshot.Link{
+		StaleSince: &s.StaleSince, Silent: errors.Is(s.Err, ErrNoAnswer), Answered: IsAnswer(s.Err), Why: explain(s.Err),
+	}
 }
 
 // IsAnswer reports whether a failure is an answer of the API server, which is then not lost, and not that of a proxy which
