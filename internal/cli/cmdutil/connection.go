@@ -61,16 +61,17 @@ func LinkLine(last, next snapshot.Link, now time.Time) string {
 	return "Lost connection to the API server, retrying: " + sanitize.Line(next.Why)
 }
 
-// Watch returns one that reads again and again what may not be watched, and prints so once.
+// Watch returns one that reads again and again what may not be watched, and prints so once for all its copies.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
-	printed := false
+	var once sync.Once
 	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: func(r *feed.Refusal) {
-		if r == nil || printed {
+		if r == nil {
 			return
 		}
-		printed = true
-		fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
-			r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
+		once.Do(func() {
+			fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
+				r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
+		})
 	}}
 }
 

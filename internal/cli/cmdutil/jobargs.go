@@ -20,6 +20,11 @@ type JobChoice struct {
 // AddChoice adds --selector, and --all-namespaces with the given description.
 func (c *JobChoice) AddChoice(flags *pflag.FlagSet, allNamespaces string) {
 	flags.BoolVarP(&c.AllNamespaces, "all-namespaces", "A", false, allNamespaces)
+	c.AddSelector(flags)
+}
+
+// AddSelector adds --selector.
+func (c *JobChoice) AddSelector(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.Selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 }
 

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -26,9 +25,8 @@ func newLogsOutput(o *Options) *logsOutput {
 }
 
 func (p *logsOutput) Found(found logs.Found) error {
-	if !p.begun && !p.o.follow && len(found.Sources) == 0 && len(p.o.unknown) > 0 {
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
-			"its pod template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
+	if err := p.o.unknownContainers(); err != nil && !p.begun && !p.o.follow && len(found.Sources) == 0 {
+		return err
 	}
 	p.unstarted(found.Unstarted)
 	if !p.begun {
