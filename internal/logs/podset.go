@@ -27,11 +27,6 @@ func newPodSet() *podSet {
 // replace takes all pods of a Job that exist.
 func (s *podSet) replace(job types.UID, pods []*Pod) {
 	maps.DeleteFunc(s.pods, func(_ types.UID, pod *Pod) bool { return pod.Job == job })
-	s.putAll(pods)
-}
-
-// putAll takes pods in the order of their creation.
-func (s *podSet) putAll(pods []*Pod) {
 	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
 	for _, pod := range pods {
 		s.put(pod)

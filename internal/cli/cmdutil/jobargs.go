@@ -46,6 +46,24 @@ func (c *JobChoice) ValidateChoice(args []string) error {
 	return nil
 }
 
+// SplitKinds takes arguments of the form RESOURCE/NAME out of args, where kinds has the kind of the resource. Its errors
+// are usage errors.
+func SplitKinds(args []string, kinds map[string]string, take func(kind, name string)) (rest []string, err error) {
+	for _, arg := range args {
+		resource, name, qualified := strings.Cut(arg, "/")
+		kind := kinds[strings.ToLower(resource)]
+		if kind == "" || !qualified {
+			rest = append(rest, arg)
+			continue
+		}
+		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
+			return nil, UsageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
+		}
+		take(kind, name)
+	}
+	return rest, nil
+}
+
 // ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME ..., each once, in
 // order. Its errors are usage errors.
 func ParseJobArgs(args []string) ([]string, error) {

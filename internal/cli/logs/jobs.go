@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/validate/content"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -22,16 +22,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
+// completedPods is how many pods the shell is offered.
+const completedPods = 100
+
 // loggedJob is a Job whose logs are printed, as it was at the start.
 type loggedJob struct {
 	*batchv1.Job
 	o       *Options
 	pods    feed.PodSet
 	unknown []string // of --container, not in its template
+	end     feed.End // as it was seen last
 }
 
 func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
-	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}}
+	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}, end: feed.EndOf(job, "")}
 	names := cmdutil.TemplateContainers(job)
 	for _, name := range o.options.Containers {
 		if !slices.Contains(names, name) {
@@ -118,24 +122,13 @@ func (o *Options) jobOf(ctx context.Context, name string) (string, error) {
 	return metav1.GetControllerOfNoCopy(pod).Name, nil
 }
 
-func isPodResource(resource string) bool {
-	return slices.Contains([]string{"pod", "pods", "po"}, strings.ToLower(resource))
-}
+// podKinds are the resources of pods, with their kind.
+func podKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
 
-// splitPodArgs takes arguments such as pod/NAME out of args. Its errors are usage errors.
-func splitPodArgs(args []string) (pods, rest []string, err error) {
-	for _, arg := range args {
-		resource, name, qualified := strings.Cut(arg, "/")
-		if !qualified || !isPodResource(resource) {
-			rest = append(rest, arg)
-			continue
-		}
-		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
-			return nil, nil, cmdutil.UsageErrorf("%q names no pod; use pod/NAME", arg)
-		}
-		if !slices.Contains(pods, name) {
-			pods = append(pods, name)
-		}
+// podQuery asks for pods of Jobs.
+func podQuery(resource string) cmdutil.ObjectQuery {
+	if podKinds()[resource] == "" {
+		return cmdutil.ObjectQuery{}
 	}
-	return pods, rest, nil
+	return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
 }

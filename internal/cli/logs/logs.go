@@ -106,7 +106,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.ValidArgsFunction = completeJobsAndPods(o.kube, o.ExcludesNames)
+	cmd.ValidArgsFunction = cmdutil.CompleteKinds(o.kube, o.ExcludesNames, podQuery, cmdutil.CompleteJobs(o.kube, o.ExcludesNames))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
 	o.color.Complete(cmd)
@@ -136,21 +136,20 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	pods, jobs, err := splitPodArgs(args)
+	jobs, err := cmdutil.SplitKinds(args, podKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
 	if err != nil {
 		return err
 	}
 	if o.Names, err = cmdutil.ParseJobArgs(jobs); err != nil {
 		return err
 	}
-	o.options.Pods = pods
 	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
 	switch {
 	case len(args) == 0 && o.Selector == "":
 		return cmdutil.UsageErrorf("name the Jobs whose logs to print, or select them with -l")
-	case len(pods) > 0 && len(jobs) > 0:
+	case len(o.options.Pods) > 0 && len(jobs) > 0:
 		return cmdutil.UsageErrorf("name Jobs or pods, not both")
 	}
 	if o.index != "" {

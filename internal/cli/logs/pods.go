@@ -24,7 +24,7 @@ type followedPods struct {
 	watch    feed.Watch // of those of a Job that runs
 }
 
-func (p followedPods) list(ctx context.Context) (string, error) {
+func (p *followedPods) list(ctx context.Context) (string, error) {
 	pods, version, err := listPods(ctx, p.PodSet)
 	if err == nil {
 		p.follower.Replace(p.Job.UID, pods)
@@ -32,7 +32,7 @@ func (p followedPods) list(ctx context.Context) (string, error) {
 	return version, err
 }
 
-func (p followedPods) take(kind watch.EventType, pod *corev1.Pod) {
+func (p *followedPods) take(kind watch.EventType, pod *corev1.Pod) {
 	if kind == watch.Deleted {
 		p.follower.Remove(pod.UID)
 		return
