@@ -125,4 +125,12 @@ func isAboutLog(err error) bool {
 }
 
 // isRefused reports whether the permission to read logs is missing: the other logs would meet that as well.
-func isRefused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+func isRefused(err error) bool {
+	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isOfKubelet(err)
+}
+
+// isOfKubelet reports whether the API server passes on an answer of the kubelet: its details then name the subresource.
+func isOfKubelet(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Details != nil && answer.Status().Details.Kind == "pods/log"
+}

@@ -44,6 +44,7 @@ func (t *Tail) Run(ctx context.Context) error {
 		switch {
 		case err == nil && (ended || t.stream.budget.isSpent()):
 			return nil
+		case apierrors.IsNotFound(err) && isOfKubelet(err) && !ended: // It has restarted, and will know the pod soon.
 		case apierrors.IsNotFound(err) && t.began.IsZero():
 			return err
 		case apierrors.IsNotFound(err):
@@ -89,7 +90,7 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
 		return t.connection.Retry(ctx, nil, t.News)
-	case apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
+	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
 		return err
 	case ended && t.refusedTooOften(err):
 		return &UnreadableError{Source: t.Source, Err: err}

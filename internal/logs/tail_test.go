@@ -96,6 +96,28 @@ func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	expect(t, "failures of the connection", connection.failures, proxy.Error())
 }
 
+// A kubelet that has just restarted does not know its pods, or not yet who the API server is: its log is not gone, and the
+// user is not refused.
+func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
+	kubelet := func(code int) error {
+		return apierrors.NewGenericServerResponse(code, "", corev1.Resource("pods/log"), "a", "pod does not exist", 0, false)
+	}
+	server := &fakeLogs{answers: map[string][]answer{"a": {
+		{text: second + "one\n"}, {refused: kubelet(http.StatusNotFound)}, {refused: kubelet(http.StatusUnauthorized)}, {text: second + "one\n" + later + "two\n"},
+	}}}
+	out := newFakeOutput()
+	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
+	tail.News = nil
+	tail.HasEnded = func() bool { return len(server.requests) >= 3 }
+	connection := &countedConnection{}
+	tail.Options.Connect = func() Connection { return connection }
+	if err := tail.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "a: one", "a: two")
+	expect(t, "failures of the connection", connection.failures)
+}
+
 // countedConnection notes its failures.
 type countedConnection struct {
 	fakeConnection

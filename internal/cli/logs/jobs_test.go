@@ -50,6 +50,7 @@ func TestLogsOfSeveralJobs(t *testing.T) {
 		"[train index 2 attempt 1] train runs\n"
 	for args, want := range map[string]string{
 		"train eval":              both,
+		"job train eval":          both,
 		"job/eval job/train eval": both,
 		"-l app":                  both,
 		"-l app=eval":             "[f] eval failed\n",
