@@ -30,6 +30,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 		"/apis/batch/v1/namespaces/ns1/cronjobs?":                                             {"nightly", "hourly"},
 		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name=train status.phase=Failed":  {"train-2-x", "train-2-a"},
 		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name=train status.phase!=Failed": {"train-0-y"},
+		"/api/v1/namespaces/ns1/pods?batch.kubernetes.io/job-name":                            {"train-1-b", "eval-a"},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -78,6 +79,26 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"train|--color|a":          "auto always :4",
 	} {
 		words, directive := program.Complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
+		if got := strings.Join(words, " ") + " " + directive; got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// logs takes any number of Jobs, or pods of Jobs.
+func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
+	for args, want := range map[string]string{
+		"":                    "train :4",
+		"train|":              " :4",
+		"pod/":                "pod/eval-a pod/train-1-b :4",
+		"po/t":                "po/train-1-b :4",
+		"pod/eval-a|pod/":     "pod/train-1-b :4",
+		"-l|x=y|pod/":         " :4",
+		"train|--index|":      "2 0 1 3 :36",
+		"train|eval|--index|": " :36",
+	} {
+		words, directive := program.Complete(t, append([]string{"logs"}, strings.Split(args, "|")...)...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}

@@ -6,6 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // State is that of the connection to the API server; the zero value is a good one.
@@ -14,6 +18,23 @@ type State struct {
 	StaleSince time.Time
 	// Err is why, nil while it is.
 	Err error
+}
+
+// Link is the state for a Snapshot.
+func (s State) Link(explain func(error) string) snapshot.Link {
+	if s.Err == nil {
+		return snapshot.Link{}
+	}
+	return snapshot.Link{
+		StaleSince: &s.StaleSince, Silent: errors.Is(s.Err, ErrNoAnswer), Answered: IsAnswer(s.Err), Why: explain(s.Err),
+	}
+}
+
+// IsAnswer reports whether a failure is an answer of the API server, which is then not lost, and not that of a proxy which
+// cannot reach it.
+func IsAnswer(failure error) bool {
+	var status apierrors.APIStatus
+	return errors.As(failure, &status) && !apierrors.IsUnexpectedServerError(failure)
 }
 
 // Link is the state of several connections together: what they deliver is stale as long as one of them is lost.

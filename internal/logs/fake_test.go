@@ -39,7 +39,7 @@ func testPod(name string, index int, phase corev1.PodPhase) *Pod {
 }
 
 func serverError(code int, message string) error {
-	return apierrors.NewGenericServerResponse(code, "get", corev1.Resource("pods"), "", message, 0, true)
+	return apierrors.NewGenericServerResponse(code, "get", corev1.Resource("pods"), "", message, 0, false)
 }
 
 // fakeLogs is what the server has.
@@ -117,7 +117,7 @@ func (fakeConnection) Connected() {}
 func (fakeConnection) Heard()     {}
 
 func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
-	if failure == nil {
+	if failure == nil && news != nil {
 		select {
 		case <-news:
 		case <-ctx.Done():
@@ -141,6 +141,7 @@ type fakeOutput struct {
 	found      []Found
 	lines      []string
 	unreadable []string
+	interrupts []string
 	fail       error // of Line
 }
 
@@ -164,6 +165,13 @@ func (o *fakeOutput) Line(source Source, line Line) error {
 	o.lines = append(o.lines, source.Pod.Name+": "+string(line.Text))
 	o.changed.Broadcast()
 	return o.fail
+}
+
+func (o *fakeOutput) Interrupted(source Source, failure error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.interrupts = append(o.interrupts, fmt.Sprintf("%s: %v", source.Pod.Name, failure))
+	o.changed.Broadcast()
 }
 
 func (o *fakeOutput) Unreadable(failure *UnreadableError) {

@@ -36,11 +36,11 @@ func NewFollower(o Options, out Output) *Follower {
 	}
 }
 
-// Replace takes all pods that exist.
-func (f *Follower) Replace(pods []*Pod) {
+// Replace takes all pods of a Job that exist.
+func (f *Follower) Replace(job types.UID, pods []*Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pods.replace(pods)
+	f.pods.replace(job, pods)
 	for _, news := range f.running {
 		notify(news)
 	}
@@ -139,7 +139,8 @@ func (f *Follower) next() (news *Found, open []Source, over bool) {
 		found.Waiting = len(left)
 	}
 	f.waiting = len(left) > 0
-	over = f.finished && len(open) == 0 && len(f.running) == 0
+	ended := f.finished || len(f.options.Pods) > 0 && f.pods.haveEnded(f.options.Pods)
+	over = ended && len(open) == 0 && len(f.running) == 0
 	if f.begun { // Until then nothing was taken: Sources are still all.
 		found.Sources = open
 	}
@@ -170,6 +171,8 @@ func (f *Follower) start(source Source) *Tail {
 		Options: f.options, Source: source, News: news,
 		HasEnded: func() bool { return source.HasEnded(f.pod(source.Pod.UID)) },
 		Print:    func(line Line) error { return f.out.Line(source, line) },
+
+		Interrupted: func(failure error) { f.out.Interrupted(source, failure) },
 	}
 }
 

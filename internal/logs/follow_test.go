@@ -15,7 +15,7 @@ func startFollower(t *testing.T, server *fakeLogs, out *fakeOutput, pods ...*Pod
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	f := NewFollower(server.options(), out)
-	f.Replace(pods)
+	f.Replace("", pods)
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
 	return f, done
@@ -70,7 +70,7 @@ func TestFollowerRunsAgainForPodsThatCameLater(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	f.Replace([]*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed)})
+	f.Replace("", []*Pod{testPod("a", 0, corev1.PodFailed), testPod("b", 1, corev1.PodFailed)})
 	if err := f.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ type Connection interface {
 	Connected()
 	// Heard is called for each line.
 	Heard()
-	// Retry waits before the next request: after a failure or, if that is nil, after the server has ended the log of a
-	// container that runs, and then no longer than until there is news. An error means that there is no next request.
+	// Retry waits before the next request: after a failure of the connection or, if that is nil, after the server has ended
+	// a log or cannot read it, and then no longer than until there is news. An error means that there is no next request.
 	Retry(ctx context.Context, failure error, news <-chan struct{}) error
 }
 
@@ -51,6 +51,8 @@ type Output interface {
 	Found(found Found) error
 	// Line takes the lines of each log in order.
 	Line(source Source, line Line) error
+	// Interrupted takes why a log cannot be read for now although the API server answers, and nil when it can again.
+	Interrupted(source Source, failure error)
 	// Unreadable takes a log that cannot be read, or not to its end. The others can.
 	Unreadable(failure *UnreadableError)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -22,6 +23,9 @@ const noReason = "-"
 type Pod struct {
 	UID     types.UID
 	Name    string
+	Job     types.UID // that controls it
+	JobName string
+	Node    string
 	Index   int32 // reconcile.NoIndex for none
 	Attempt int32 // 1-based; 0 if nothing says it, until it is counted
 	Phase   corev1.PodPhase
@@ -61,8 +65,11 @@ func (r Reason) String() string {
 // NewPod shares nothing with pod but strings.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Name: pod.Name, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
+		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
 		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
+	}
+	if p.Job != "" {
+		p.JobName = metav1.GetControllerOfNoCopy(pod).Name
 	}
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -11,17 +12,22 @@ import (
 type podSet struct {
 	pods     map[types.UID]*Pod
 	attempts map[types.UID]int32
-	perIndex map[int32]int32 // how many pods were seen
+	perIndex map[jobIndex]int32 // how many pods were seen
+}
+
+type jobIndex struct {
+	job   types.UID
+	index int32
 }
 
 func newPodSet() *podSet {
-	return &podSet{pods: map[types.UID]*Pod{}, attempts: map[types.UID]int32{}, perIndex: map[int32]int32{}}
+	return &podSet{pods: map[types.UID]*Pod{}, attempts: map[types.UID]int32{}, perIndex: map[jobIndex]int32{}}
 }
 
-// replace takes all pods that exist.
-func (s *podSet) replace(pods []*Pod) {
+// replace takes all pods of a Job that exist.
+func (s *podSet) replace(job types.UID, pods []*Pod) {
+	maps.DeleteFunc(s.pods, func(_ types.UID, pod *Pod) bool { return pod.Job == job })
 	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
-	clear(s.pods)
 	for _, pod := range pods {
 		s.put(pod)
 	}
@@ -31,8 +37,9 @@ func (s *podSet) replace(pods []*Pod) {
 // seen.
 func (s *podSet) put(pod *Pod) {
 	if _, known := s.attempts[pod.UID]; !known {
-		s.perIndex[pod.Index]++
-		s.attempts[pod.UID] = s.perIndex[pod.Index]
+		of := jobIndex{job: pod.Job, index: pod.Index}
+		s.perIndex[of]++
+		s.attempts[pod.UID] = s.perIndex[of]
 	}
 	pod.Attempt = cmp.Or(pod.Attempt, s.attempts[pod.UID])
 	s.pods[pod.UID] = pod
@@ -49,6 +56,16 @@ func (s *podSet) find(selection Selection) Found {
 	return found
 }
 
+// haveEnded reports whether nothing more will be written by these pods.
+func (s *podSet) haveEnded(names []string) bool {
+	for _, pod := range s.pods {
+		if slices.Contains(names, pod.Name) && !pod.IsTerminal() {
+			return false
+		}
+	}
+	return true
+}
+
 func (s *podSet) sorted() []*Pod {
 	pods := make([]*Pod, 0, len(s.pods))
 	for _, pod := range s.pods {
@@ -59,7 +76,7 @@ func (s *podSet) sorted() []*Pod {
 }
 
 // comparePods is the order of reading: failed pods first, by index, the newest attempt of an index first, because that
-// is the one that decided; then the others, by index and attempt.
+// is the one that decided; then the others, by index and attempt. Those of several Jobs are in the order of their names.
 func comparePods(a, b *Pod) int {
 	failed := a.hasFailed()
 	if failed != b.hasFailed() {
@@ -72,5 +89,5 @@ func comparePods(a, b *Pod) int {
 	if failed {
 		attempts = -attempts
 	}
-	return cmp.Or(cmp.Compare(a.Index, b.Index), attempts, cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.JobName, b.JobName), cmp.Compare(a.Index, b.Index), attempts, cmp.Compare(a.Name, b.Name))
 }

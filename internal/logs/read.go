@@ -8,7 +8,7 @@ import (
 // Read prints the logs of pods that are wanted, each in one piece. A few are requested ahead of the one that is printed.
 func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 	set := newPodSet()
-	set.replace(pods)
+	set.replace("", pods)
 	found := set.find(o.Selection)
 	if err := out.Found(found); err != nil {
 		return err

@@ -57,6 +57,8 @@ type unstartedKey struct {
 
 // Selection is which logs of the pods are wanted. The zero value selects the default container of each pod.
 type Selection struct {
+	// Pods selects pods by name; nil for all pods.
+	Pods []string
 	// Indexes are the completion indexes of the pods; nil for all pods.
 	Indexes *indexset.Set
 	// Failed selects what has failed: of a container that was restarted after a failure, the run before.
@@ -112,6 +114,9 @@ func onlyFailed(pod *Pod, all, failed []Source, unstarted []Unstarted) ([]Source
 }
 
 func (s Selection) wantsPod(pod *Pod) bool {
+	if len(s.Pods) > 0 && !slices.Contains(s.Pods, pod.Name) {
+		return false
+	}
 	return s.Indexes == nil || (pod.IsIndexed() && s.Indexes.Contains(pod.Index))
 }
 

@@ -117,5 +117,20 @@ func stopped(ctx context.Context, err error) error {
 	return nil
 }
 
+// isAboutLog reports whether the API server answered that it cannot get this log, as when its node is unreachable: what
+// has no answer, or that of a proxy in front of the API server, is about the connection.
+func isAboutLog(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && !apierrors.IsUnexpectedServerError(err) && !isRefused(err)
+}
+
 // isRefused reports whether the permission to read logs is missing: the other logs would meet that as well.
-func isRefused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+func isRefused(err error) bool {
+	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isOfKubelet(err)
+}
+
+// isOfKubelet reports whether the API server passes on an answer of the kubelet: its details then name the subresource.
+func isOfKubelet(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Details != nil && answer.Status().Details.Kind == "pods/log"
+}

@@ -22,11 +22,14 @@ type Tail struct {
 	News     <-chan struct{}
 	// Print takes the lines in order. An error ends the reading.
 	Print func(Line) error
+	// Interrupted takes why the log cannot be read for now although the API server answers, and nil when it can again.
+	Interrupted func(failure error)
 
-	connection Connection
-	stream     stream
-	began      time.Time // of the first connection that was answered
-	refused    int
+	connection  Connection
+	stream      stream
+	began       time.Time // of the first connection that was answered
+	refused     int
+	interrupted bool
 }
 
 // Run reads the log. It returns a NotFound error if there was none, an *UnreadableError if only this log cannot be read.
@@ -41,6 +44,7 @@ func (t *Tail) Run(ctx context.Context) error {
 		switch {
 		case err == nil && (ended || t.stream.budget.isSpent()):
 			return nil
+		case apierrors.IsNotFound(err) && isOfKubelet(err) && !ended: // It has restarted, and will know the pod soon.
 		case apierrors.IsNotFound(err) && t.began.IsZero():
 			return err
 		case apierrors.IsNotFound(err):
@@ -65,6 +69,10 @@ func (t *Tail) read(ctx context.Context, ended bool) error {
 		t.began = t.Options.Now()
 	}
 	t.connection.Connected()
+	if t.interrupted {
+		t.interrupted = false
+		t.Interrupted(nil)
+	}
 	return t.stream.copy(body, ended)
 }
 
@@ -82,10 +90,17 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
 		return t.connection.Retry(ctx, nil, t.News)
-	case apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
+	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
 		return err
 	case ended && t.refusedTooOften(err):
 		return &UnreadableError{Source: t.Source, Err: err}
+	case isAboutLog(err):
+		t.connection.Connected()
+		if !ended && !t.interrupted { // One that has ended is given up soon, with a message of its own.
+			t.interrupted = true
+			t.Interrupted(err)
+		}
+		return t.connection.Retry(ctx, nil, nil)
 	}
 	return t.connection.Retry(ctx, err, nil)
 }

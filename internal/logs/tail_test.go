@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -17,6 +18,8 @@ func (f *fakeLogs) tail(pod *Pod, out *fakeOutput) *Tail {
 		Options: f.options(), Source: source, News: make(chan struct{}),
 		HasEnded: func() bool { return source.HasEnded(pod) },
 		Print:    func(line Line) error { return out.Line(source, line) },
+
+		Interrupted: func(failure error) { out.Interrupted(source, failure) },
 	}
 }
 
@@ -70,4 +73,60 @@ func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {
 	if !errors.As(err, &unreadable) || len(server.requests) != refusals {
 		t.Errorf("%v after %d requests", err, len(server.requests))
 	}
+}
+
+// What the API server says about this log is no failure of the connection; an answer of a proxy is.
+func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
+	proxy := apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", corev1.Resource("pods"), "", "bad gateway", 0, true)
+	noNode := serverError(http.StatusInternalServerError, "no such node")
+	server := &fakeLogs{answers: map[string][]answer{"a": {
+		{text: second + "one\n"}, {refused: noNode}, {refused: noNode}, {refused: proxy}, {text: second + "one\n" + later + "two\n"}, {},
+	}}}
+	out := newFakeOutput()
+	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
+	tail.News = nil
+	tail.HasEnded = func() bool { return len(server.requests) >= 5 }
+	connection := &countedConnection{}
+	tail.Options.Connect = func() Connection { return connection }
+	if err := tail.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "a: one", "a: two")
+	expect(t, "interrupts", out.interrupts, "a: "+noNode.Error(), "a: <nil>")
+	expect(t, "failures of the connection", connection.failures, proxy.Error())
+}
+
+// A kubelet that has just restarted does not know its pods, or not yet who the API server is: its log is not gone, and the
+// user is not refused.
+func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
+	kubelet := func(code int) error {
+		return apierrors.NewGenericServerResponse(code, "", corev1.Resource("pods/log"), "a", "pod does not exist", 0, false)
+	}
+	server := &fakeLogs{answers: map[string][]answer{"a": {
+		{text: second + "one\n"}, {refused: kubelet(http.StatusNotFound)}, {refused: kubelet(http.StatusUnauthorized)}, {text: second + "one\n" + later + "two\n"},
+	}}}
+	out := newFakeOutput()
+	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
+	tail.News = nil
+	tail.HasEnded = func() bool { return len(server.requests) >= 3 }
+	connection := &countedConnection{}
+	tail.Options.Connect = func() Connection { return connection }
+	if err := tail.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "lines", out.lines, "a: one", "a: two")
+	expect(t, "failures of the connection", connection.failures)
+}
+
+// countedConnection notes its failures.
+type countedConnection struct {
+	fakeConnection
+	failures []string
+}
+
+func (c *countedConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
+	if failure != nil {
+		c.failures = append(c.failures, failure.Error())
+	}
+	return c.fakeConnection.Retry(ctx, failure, news)
 }

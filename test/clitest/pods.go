@@ -156,12 +156,27 @@ func (f *Pods) serve(w http.ResponseWriter, r *http.Request, path string) bool {
 	switch {
 	case len(parts) == 2 && parts[1] == "log":
 		f.serveLog(w, r, parts[0])
+	case parts[0] != "":
+		f.serveGet(w, parts[0])
 	case r.URL.Query().Get("watch") == "true":
 		f.serveWatch(w, r)
 	default:
 		f.serveList(w, r)
 	}
 	return true
+}
+
+func (f *Pods) serveGet(w http.ResponseWriter, name string) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+	if i < 0 {
+		WritePodStatus(w, &Status{404, "NotFound", fmt.Sprintf("pods %q not found", name)}, name)
+		return
+	}
+	pod := f.Pods[i].DeepCopy()
+	pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+	WriteJSON(w, http.StatusOK, pod)
 }
 
 func (f *Pods) serveList(w http.ResponseWriter, r *http.Request) {

@@ -80,6 +80,29 @@ func CompleteJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cob
 	}
 }
 
+// CompleteKinds completes RESOURCE/NAME with the names that query asks for. What it does not know, the zero value, is left to
+// jobs, and so is a name alone.
+func CompleteKinds(flags *genericclioptions.ConfigFlags, byFlags func() bool, query func(resource string) ObjectQuery, jobs cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		resource, _, qualified := strings.Cut(toComplete, "/")
+		q := query(strings.ToLower(resource))
+		if !qualified || q == (ObjectQuery{}) {
+			return jobs(cmd, args, toComplete)
+		}
+		var err error
+		if q.Namespace, err = KubeNamespace(flags); err != nil || byFlags() {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var candidates []string
+		for _, name := range ObjectNames(cmd.Context(), flags, q) {
+			if candidate := resource + "/" + name; !slices.Contains(args, candidate) {
+				candidates = append(candidates, candidate)
+			}
+		}
+		return WithPrefix(candidates, toComplete), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // WithPrefix keeps the candidates that begin with prefix and that a shell can show as they are.
 func WithPrefix(candidates []string, prefix string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool {

@@ -2,15 +2,17 @@ package cmdutil
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // Timing returns the clock and the retries of everything that follows Jobs.
@@ -21,17 +23,13 @@ func (e Env) Timing() feed.Timing {
 // Connect returns a link that prints once that the connection is lost or silent, and once that it is back. It is probed
 // until stop is called.
 func (e Env) Connect(ctx context.Context, client kubernetes.Interface, out io.Writer) (link *feed.Link, stop func()) {
-	var last feed.State
+	var last snapshot.Link
 	link = feed.NewLink(e.Timing(), func(s feed.State) {
-		switch {
-		case (last.Err == nil) == (s.Err == nil):
-			return
-		case s.Err == nil:
-			fmt.Fprintln(out, backLine(last.Err))
-		default:
-			fmt.Fprintln(out, e.staleLine(s))
+		next := s.Link(ErrorLine)
+		if line := LinkLine(last, next, e.Now()); line != "" {
+			fmt.Fprintln(out, line)
+			last = next
 		}
-		last = s
 	})
 	ctx, cancel := context.WithCancel(ctx)
 	var probing sync.WaitGroup
@@ -43,23 +41,27 @@ func (e Env) Connect(ctx context.Context, client kubernetes.Interface, out io.Wr
 	}
 }
 
-// staleLine reports that the connection is lost or silent.
-func (e Env) staleLine(s feed.State) string {
-	if errors.Is(s.Err, feed.ErrNoAnswer) {
-		return fmt.Sprintf("No answer from the API server for %s, still waiting.", wording.Duration(e.Now().Sub(s.StaleSince)))
-	}
-	return "Lost connection to the API server, retrying: " + ErrorLine(s.Err)
-}
-
-// backLine reports that the connection is back, which failed so.
-func backLine(failure error) string {
-	if errors.Is(failure, feed.ErrNoAnswer) {
+// LinkLine reports that the connection fails, or is back; "" for neither. An API server that answers with errors, as to
+// credentials that have expired, is not lost.
+func LinkLine(last, next snapshot.Link, now time.Time) string {
+	switch was, is := last.StaleSince != nil, next.StaleSince != nil; {
+	case was == is:
+		return ""
+	case was && last.Silent:
 		return "The API server answers again."
+	case was && last.Answered:
+		return "Requests to the API server succeed again."
+	case was:
+		return "Reconnected to the API server."
+	case next.Silent:
+		return fmt.Sprintf("No answer from the API server for %s, still waiting.", wording.Duration(now.Sub(*next.StaleSince)))
+	case next.Answered:
+		return "Requests to the API server fail, retrying: " + sanitize.Line(next.Why)
 	}
-	return "Reconnected to the API server."
+	return "Lost connection to the API server, retrying: " + sanitize.Line(next.Why)
 }
 
-// Watch returns one that reads again and again what may not be watched, and prints so once.
+// Watch returns one that reads again and again what may not be watched, and prints so once for all its copies.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
 	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: PrintUnwatched(out)}
 }
@@ -67,14 +69,15 @@ func Watch(link *feed.Link, out io.Writer) feed.Watch {
 // PrintUnwatched returns a function that prints once that something is read again and again because it may not be
 // watched.
 func PrintUnwatched(out io.Writer) func(*feed.Refusal) {
-	printed := false
+	var once sync.Once
 	return func(r *feed.Refusal) {
-		if r == nil || printed {
+		if r == nil {
 			return
 		}
-		printed = true
-		fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
-			r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
+		once.Do(func() {
+			fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
+				r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
+		})
 	}
 }
 

@@ -22,6 +22,11 @@ type JobChoice struct {
 // AddChoice adds --selector, and --all-namespaces with the given description.
 func (c *JobChoice) AddChoice(flags *pflag.FlagSet, allNamespaces string) {
 	flags.BoolVarP(&c.AllNamespaces, "all-namespaces", "A", false, allNamespaces)
+	c.AddSelector(flags)
+}
+
+// AddSelector adds --selector.
+func (c *JobChoice) AddSelector(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.Selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 }
 
@@ -46,6 +51,24 @@ func (c *JobChoice) ValidateChoice(args []string) error {
 		return UsageErrorf("--field-selector: %v", err)
 	}
 	return nil
+}
+
+// SplitKinds takes arguments of the form RESOURCE/NAME out of args, where kinds has the kind of the resource. Its errors
+// are usage errors.
+func SplitKinds(args []string, kinds map[string]string, take func(kind, name string)) (rest []string, err error) {
+	for _, arg := range args {
+		resource, name, qualified := strings.Cut(arg, "/")
+		kind := kinds[strings.ToLower(resource)]
+		if kind == "" || !qualified {
+			rest = append(rest, arg)
+			continue
+		}
+		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
+			return nil, UsageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
+		}
+		take(kind, name)
+	}
+	return rest, nil
 }
 
 // ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME ..., each once, in

@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
 // OpenLog requests logs of a namespace.
@@ -21,11 +23,14 @@ func OpenLog(client kubernetes.Interface, namespace string) func(context.Context
 	}
 }
 
-// LogErrorLine is what went wrong with a log, without what to do about it.
-func LogErrorLine(err error) string {
+// LogErrorLine is what went wrong with a log of a pod on the node, without what to do about it.
+func LogErrorLine(node string, err error) string {
 	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return OneLine(status.Status().Message)
+	if !errors.As(err, &status) {
+		return ErrorLine(err)
 	}
-	return OneLine(ExplainError(err).Error())
+	if cause := gather.KubeletFailure(err); cause != "" {
+		return OneLine(fmt.Sprintf("%s (%s)", gather.WhyNoLog(node, err), cause))
+	}
+	return OneLine(gather.WhyNoLog(node, err))
 }

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,41 +15,27 @@ import (
 // completedPods is how many failed pods, and how many others, the shell is offered.
 const completedPods = 100
 
-// ownerResource is where the owners of a kind are listed.
-func ownerResource(kind string) schema.GroupVersionResource {
-	if kind == "JobSet" {
-		return schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
+// ownerQuery asks for the owners of Jobs that have this resource.
+func ownerQuery(resource string) cmdutil.ObjectQuery {
+	switch ownerKinds()[resource] {
+	case "JobSet":
+		return cmdutil.ObjectQuery{Resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}}
+	case "CronJob":
+		return cmdutil.ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("cronjobs")}
 	}
-	return batchv1.SchemeGroupVersion.WithResource("cronjobs")
+	return cmdutil.ObjectQuery{}
 }
 
 // completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs and JobSets after their resource; and
 // the resources themselves for a beginning that is no Job's.
 func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
 	jobs := cmdutil.CompleteJobs(flags, byFlags)
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		resource, _, qualified := strings.Cut(toComplete, "/")
-		kind := ownerKinds()[strings.ToLower(resource)]
-		if !qualified {
-			return orResources(toComplete, byFlags)(jobs(cmd, args, toComplete))
-		}
-		if kind == "" {
+	return cmdutil.CompleteKinds(flags, byFlags, ownerQuery, func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		if strings.Contains(toComplete, "/") {
 			return jobs(cmd, args, toComplete)
 		}
-		const directive = cobra.ShellCompDirectiveNoFileComp
-		namespace, err := cmdutil.KubeNamespace(flags)
-		if err != nil || byFlags() {
-			return nil, directive
-		}
-		var candidates []string
-		given, _, _ := splitOwnerArgs(args)
-		for _, name := range cmdutil.ObjectNames(cmd.Context(), flags, cmdutil.ObjectQuery{Resource: ownerResource(kind), Namespace: namespace}) {
-			if !slices.Contains(given, jobOwner{kind, name}) {
-				candidates = append(candidates, resource+"/"+name)
-			}
-		}
-		return cmdutil.WithPrefix(candidates, toComplete), directive
-	}
+		return orResources(toComplete, byFlags)(jobs(cmd, args, toComplete))
+	})
 }
 
 // orResources offers job/, cronjob/ and jobset/ where there is no Job to offer.

@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -37,22 +36,12 @@ func ownerGroups() map[string]string {
 
 // splitOwnerArgs takes arguments such as cronjob/NAME out of args.
 func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error) {
-	kinds := ownerKinds()
-	for _, arg := range args {
-		resource, name, _ := strings.Cut(arg, "/")
-		kind := kinds[strings.ToLower(resource)]
-		if kind == "" || !strings.Contains(arg, "/") {
-			rest = append(rest, arg)
-			continue
-		}
-		if problems := content.IsPathSegmentName(name); name == "" || len(problems) > 0 {
-			return nil, nil, cmdutil.UsageErrorf("%q names no %s; use %s/NAME", arg, kind, resource)
-		}
+	rest, err = cmdutil.SplitKinds(args, ownerKinds(), func(kind, name string) {
 		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
 			owners = append(owners, o)
 		}
-	}
-	return owners, rest, nil
+	})
+	return owners, rest, err
 }
 
 // owns reports whether the Job belongs to the owner: by its controller, or as a Job of a JobSet

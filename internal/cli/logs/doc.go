@@ -1,2 +1,2 @@
-// Package logs is the verb logs: it prints the logs of the pods of a Job.
+// Package logs is the verb logs: it prints the logs of the pods of Jobs.
 package logs

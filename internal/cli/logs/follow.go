@@ -1,59 +1,83 @@
 package logs
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
 
-// followLogs prints the logs of the Job as they are written: two watches keep a Follower up to date with the pods, and
-// with whether there will be more of them.
+// followLogs prints the logs of the Jobs as they are written: watches keep a Follower up to date with the pods of each,
+// and with whether there will be more of them.
 func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
-	link, stop := o.Connect(ctx, o.pods.Client, o.ErrOut)
+	link, stop := o.Connect(ctx, o.client, o.ErrOut)
 	defer stop()
 	o.options.Connect = func() logs.Connection { return link.Open() }
 	follower := logs.NewFollower(o.options, out)
-	pods := followedPods{PodSet: o.pods, follower: follower}
-	version, err := pods.list(ctx)
+	watched, err := o.listFollowed(ctx, follower, cmdutil.Watch(link, o.ErrOut))
 	if err != nil {
 		return err
 	}
-	if feed.EndOf(o.job, "") != "" {
-		// The pods were listed after the Job was read: they are all there are.
+	if len(watched) == 0 {
 		follower.Finish()
 		return follower.Run(ctx)
 	}
+	jobs := &followedJobs{o: o, follower: follower}
+	watch := feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: jobs.take}
+	present, err := watch.First(ctx)
+	if err != nil {
+		return err
+	}
+	jobs.first(present)
 	ctx, cancel := context.WithCancelCause(ctx)
-	var watches sync.WaitGroup
-	defer watches.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer cancel(nil)
-	podWatch := cmdutil.Watch(link, o.ErrOut)
-	podWatch.Collection, podWatch.Version = pods.Collection(pods.list, pods.take), version
-	job := &followedJob{o: o, follower: follower}
-	job.jobs = &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.jobs, Each: job.take}
-	watches.Go(func() { cancel(podWatch.Run(ctx)) })
-	watches.Go(func() { cancel(job.jobs.Run(ctx)) })
+	for _, pods := range watched {
+		pods.watch.Connection = link.Open()
+		running.Go(func() { cancel(pods.watch.Run(ctx)) })
+	}
+	running.Go(func() { cancel(watch.Run(ctx)) })
 	err = follower.Run(ctx)
-	if err == nil {
-		err = listLast(ctx, pods, link.Open())
+	for _, pods := range watched {
+		if err == nil {
+			err = listLast(ctx, pods, link.Open())
+		}
 	}
 	if err == nil {
 		err = follower.Run(ctx)
 	}
-	switch end := job.end(); {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case err == nil && (end == feed.Deleted || end == feed.Replaced):
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.jobLabel()+" was deleted before it finished", "")
 	}
-	return err
+	return errors.Join(err, jobs.deleted())
+}
+
+// listFollowed lists the pods of all Jobs. It returns those of Jobs that run, to be watched from there; of the others they
+// are all there are, because they were listed after the Job was read.
+func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*followedPods, err error) {
+	for _, j := range o.jobs {
+		pods := &followedPods{PodSet: j.pods, follower: follower, watch: watch}
+		if pods.watch.Version, err = pods.list(ctx); err != nil {
+			return nil, err
+		}
+		if j.end == "" {
+			pods.watch.Collection = pods.Collection(pods.list, pods.take)
+			watched = append(watched, pods)
+		}
+	}
+	return watched, nil
 }
 
 // listLast looks for pods that the watch has not delivered when the Job is known to have finished.
-func listLast(ctx context.Context, pods followedPods, connection *feed.Connection) error {
+func listLast(ctx context.Context, pods *followedPods, connection *feed.Connection) error {
 	defer connection.Connected()
 	for {
 		_, err := pods.list(ctx)
@@ -66,45 +90,57 @@ func listLast(ctx context.Context, pods followedPods, connection *feed.Connectio
 	}
 }
 
-// followedJob ends the following of logs with the Job.
-type followedJob struct {
+// followedJobs ends the following of logs with the last of the Jobs.
+type followedJobs struct {
 	o        *Options
-	jobs     *feed.Jobs
 	follower *logs.Follower
 
-	mu    sync.Mutex
-	ended feed.End
+	mu sync.Mutex // of the ends
 }
 
-func (j *followedJob) take(updates []feed.Update) error {
-	end := feed.End("")
-	if j.jobs.Len() == 0 {
-		end = feed.Deleted
+// first notes which Jobs are gone already.
+func (f *followedJobs) first(present []*unstructured.Unstructured) {
+	for _, j := range f.o.jobs {
+		if j.end == "" && !slices.ContainsFunc(present, func(job *unstructured.Unstructured) bool { return job.GetUID() == j.UID }) {
+			j.end = feed.Deleted
+		}
 	}
+}
+
+func (f *followedJobs) take(updates []feed.Update) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := range updates {
 		u := &updates[i]
-		switch {
-		case u.UID != j.o.job.UID:
-			end = feed.Replaced
-		case u.Job != nil:
+		n := slices.IndexFunc(f.o.jobs, func(j *loggedJob) bool { return j.UID == u.UID })
+		if n < 0 {
+			continue
+		}
+		end := u.Gone
+		if u.Job != nil {
 			job, err := cmdutil.ToJob(u.Job)
 			if err != nil {
 				return err
 			}
 			end = feed.EndOf(job, u.Gone)
 		}
+		f.o.jobs[n].end = cmp.Or(f.o.jobs[n].end, end)
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.ended == "" && end != "" {
-		j.ended = end
-		j.follower.Finish()
+	if !slices.ContainsFunc(f.o.jobs, func(j *loggedJob) bool { return j.end == "" }) {
+		f.follower.Finish()
 	}
 	return nil
 }
 
-func (j *followedJob) end() feed.End {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.ended
+// deleted is an error for each Job that was deleted before it finished.
+func (f *followedJobs) deleted() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var failed []error
+	for _, j := range f.o.jobs {
+		if j.end == feed.Deleted || j.end == feed.Replaced {
+			failed = append(failed, cmdutil.NewUserError(cmdutil.KindNotFound, nil, j.label()+" was deleted before it finished", ""))
+		}
+	}
+	return errors.Join(failed...)
 }

@@ -85,6 +85,66 @@ func TestLogsFollowReconnects_CLI_07(t *testing.T) {
 	}
 }
 
+// unreachable is what the API server answers when it cannot reach the kubelet that has a log.
+func unreachable(pod string) *clitest.Status {
+	return &clitest.Status{Code: 500, Message: `Get "https://10.0.0.1:10250/containerLogs/ns1/` + pod + `/main?follow=true": dial tcp 10.0.0.1:10250: connect: connection refused`}
+}
+
+func onNode(pod *corev1.Pod, node string) *corev1.Pod {
+	pod.Spec.NodeName = node
+	return pod
+}
+
+// A kubelet that cannot be reached is no lost connection: the logs of other nodes continue, and so does its own once it is
+// back (issue 17.4).
+func TestUnreachableKubeletIsNoLostConnection_CLI_07(t *testing.T) {
+	api, pods := clitest.NewPods(t, clitest.LogsJob())
+	pods.Put(onNode(clitest.RunningPod("a", 1, 1), "node-1"))
+	pods.Put(onNode(clitest.RunningPod("b", 2, 1), "node-2"))
+	pods.Write("train-a/main", "a one", "a two")
+	pods.Write("train-b/main", "b one")
+	s := following(t, api)
+	s.WaitLines(3)
+	pods.Locked(func() {
+		pods.Refuse["train-a"] = unreachable("train-a")
+		pods.Logs["train-a/main"].Ended = true // The API server ends what it has begun.
+	})
+	s.WaitErr("Cannot read the log of pod train-a, container main, retrying: the kubelet of node node-1 cannot be reached (dial tcp 10.0.0.1:10250: connect: connection refused)\n")
+	pods.Write("train-b/main", "b two")
+	s.WaitOut("b two\n")
+	pods.WaitRequests(6)
+	pods.Locked(func() {
+		delete(pods.Refuse, "train-a")
+		pods.Logs["train-a/main"].Ended = false
+	})
+	pods.Write("train-a/main", "a three")
+	s.WaitOut("a three\n")
+	s.WaitErr("The log of pod train-a, container main can be read again.\n")
+	for i, name := range []string{"a", "b"} {
+		pods.Put(clitest.FailedPod(name, i+1, 1))
+		pods.End("train-" + name + "/main")
+	}
+	finishTrain(api)
+	if code := s.End(); code != cmdutil.ExitDone || strings.Count(s.Out.String(), "\n") != 5 || strings.Count(s.ErrOut.String(), "\n") != 2 {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
+// Where the container has ended as well, the log is given up, and nothing else.
+func TestUnreachableKubeletOfAnEndedContainer(t *testing.T) {
+	for _, follow := range []string{"--follow=false", "--follow"} {
+		api, pods := clitest.NewPods(t, clitest.WithCondition(clitest.LogsJob(), "Failed", "Why", ""))
+		pods.WithLog(onNode(clitest.FailedPod("a", 1, 1), "node-1"), "a")
+		pods.WithLog(onNode(clitest.FailedPod("b", 2, 1), "node-2"), "b")
+		pods.Refuse["train-a"] = unreachable("train-a")
+		got := program.Run(t, api, "logs", "train", "--prefix=false", follow)
+		if got.Code != cmdutil.ExitError || got.Out != "b\n" || strings.Contains(got.ErrOut, "onnection to the API server") ||
+			!strings.Contains(got.ErrOut, "Cannot read the log of pod train-a, container main: the kubelet of node node-1 cannot be reached (dial tcp") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", follow, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
+
 // The server may end the stream of a container that is still running.
 func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())

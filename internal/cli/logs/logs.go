@@ -4,28 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-const logsLong = `Print the logs of all pods of a Job, no matter which controller runs it.
+const logsLong = `Print the logs of all pods of Jobs, no matter which controller runs them.
 
-Each line starts with the completion index and attempt of its pod, or with the
-suffix of the pod's name if the Job is not Indexed, and with the container if
-there are several. Failed pods come first, by index, starting with the newest
-attempt; then the others, by index and attempt. Logs of different pods are not
-interleaved.
+The Jobs are those you name, or those that -l matches when the command starts;
+Jobs created later are ignored. pod/NAME prints the logs of one pod of a Job. If
+one of several does not exist, the exit code is 1 after the logs of the others.
+
+Each line starts with its pod: the Job if there are several, the completion
+index and attempt, or the suffix of the pod's name if the Job is not Indexed,
+and the container if there are several. Failed pods come first, by Job and
+index, starting with the newest attempt; then the others. Logs of different pods
+are not interleaved.
 
 All containers are read, including init containers and sidecars; -c selects some
 of them, and --all-containers=false only the pod's default one (usually the
@@ -33,9 +33,11 @@ first). --failed prints only what has failed: if a container was restarted after
 a failure, its previous run.
 
 With --follow, lines are printed as they are written, including those of pods
-created later, until the Job has finished and all of its logs have ended. At
-most --max-log-requests logs are followed at a time; the others wait for one to
-end. If the connection is lost, a log resumes where it left off.
+created later, until the Jobs have finished and all of their logs have ended.
+Pods that you name are followed until they end. At most --max-log-requests logs
+are followed at a time; the others wait for one to end. If the connection is
+lost, or the kubelet of a node cannot be reached, a log resumes where it left
+off.
 
 Logs are made safe for a terminal: control characters and colors are shown as
 escapes, and lines longer than 1 MiB are split. The logs of deleted pods are
@@ -46,6 +48,13 @@ const logsExample = `  # All logs of a Job, failed pods first
 
   # The last 20 lines of whatever failed
   kubectl batchjob logs train --failed --tail=20
+
+  # Two Jobs, or all with a label
+  kubectl batchjob logs train evaluate
+  kubectl batchjob logs -l team=ml --tail=5
+
+  # One pod
+  kubectl batchjob logs pod/train-3-x7k2p
 
   # Some indexes
   kubectl batchjob logs train --index 3,7-9
@@ -69,11 +78,11 @@ type Options struct {
 	color         cmdutil.ColorFlag
 	allContainers bool // --all-containers was given
 
-	unknown []string // of --container, not in the Job's template
-	name    string
-	jobs    feed.JobSet // the Job alone
-	job     *batchv1.Job
-	pods    feed.PodSet
+	cmdutil.JobChoice
+	set    feed.JobSet
+	client kubernetes.Interface
+	jobs   []*loggedJob // by name, those that there are at the start
+	unread error        // one for each Job or pod that cannot be read
 }
 
 // NewCommand returns the command logs, with its flags.
@@ -81,8 +90,8 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	o.ErrOut = &lockedWriter{w: env.ErrOut}
 	cmd := &cobra.Command{
-		Use:     "logs (NAME | job/NAME)",
-		Short:   "Print the logs of all pods of a Job",
+		Use:     "logs (NAME | job/NAME | pod/NAME ... | -l SELECTOR)",
+		Short:   "Print the logs of all pods of Jobs",
 		Long:    logsLong,
 		Example: logsExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,13 +106,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	one := cmdutil.CompleteJobs(o.kube, func() bool { return false })
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return one(cmd, args, toComplete)
-	}
+	cmd.ValidArgsFunction = cmdutil.CompleteKinds(o.kube, o.ExcludesNames, podQuery, cmdutil.CompleteJobs(o.kube, o.ExcludesNames))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
 	o.color.Complete(cmd)
@@ -113,9 +116,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	o.AddSelector(flags)
 	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
 	flags.BoolVar(&o.options.Failed, "failed", false, "Only pods and containers that have failed.")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Job has finished.")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Jobs have finished.")
 	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only this many lines from the end of each log; -1 for all.")
 	flags.DurationVar(&o.options.Since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
 	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, e.g. 2026-03-01T12:00:00Z.")
@@ -123,7 +127,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "Read all containers of the pods.")
 	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
 	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart of each container.")
-	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time, of all Jobs together.")
 	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes from the start of each log; 0 for all.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with the pod that wrote it.")
 	o.color.AddTo(flags)
@@ -132,14 +136,22 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	names, err := cmdutil.ParseJobArgs(args)
-	switch {
-	case err != nil:
+	jobs, err := cmdutil.SplitKinds(args, podKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
+	if err != nil {
 		return err
-	case len(names) != 1:
-		return cmdutil.UsageErrorf("name exactly one Job")
 	}
-	o.name = names[0]
+	if o.Names, err = cmdutil.ParseJobArgs(jobs); err != nil {
+		return err
+	}
+	if err := o.ValidateChoice(args); err != nil {
+		return err
+	}
+	switch {
+	case len(args) == 0 && o.Selector == "":
+		return cmdutil.UsageErrorf("name the Jobs whose logs to print, or select them with -l")
+	case len(o.options.Pods) > 0 && len(jobs) > 0:
+		return cmdutil.UsageErrorf("name Jobs or pods, not both")
+	}
 	if o.index != "" {
 		set, err := indexset.Parse(o.index)
 		if err != nil {
@@ -155,78 +167,62 @@ func (o *Options) Validate(args []string) error {
 	return nil
 }
 
-// Complete reads the Job.
+// Complete reads the Jobs.
 func (o *Options) Complete(ctx context.Context) error {
-	jobs, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.Env)
+	set, explainer, err := cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	if err != nil {
 		return err
 	}
-	object, err := jobs.Get(ctx, o.name)
-	if err != nil {
-		return err
-	}
-	job, err := cmdutil.ToJob(object)
-	if err != nil {
-		return err
-	}
-	o.jobs, o.job, o.pods = jobs, job, feed.PodSet{Client: explainer.Client, Job: job}
-	o.options.Now, o.options.Open = o.Now, cmdutil.OpenLog(explainer.Client, job.Namespace)
-	return o.checkAgainstJob()
-}
-
-func (o *Options) checkAgainstJob() error {
-	names := cmdutil.TemplateContainers(o.job)
-	for _, name := range o.options.Containers {
-		if !slices.Contains(names, name) {
-			o.unknown = append(o.unknown, name)
+	o.set, o.client = set, explainer.Client
+	o.options.Now, o.options.Open = o.Now, cmdutil.OpenLog(o.client, set.Namespace)
+	objects, unread := o.chosen(ctx)
+	o.unread = errors.Join(unread...)
+	feed.SortJobs(objects)
+	for _, object := range objects {
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			return err
 		}
-	}
-	if o.options.Indexes == nil {
-		return nil
-	}
-	if jobspec.CompletionMode(&o.job.Spec) != batchv1.IndexedCompletion {
-		return cmdutil.UsageErrorf("--index requires an Indexed Job, and job.batch/%s is not one", o.name)
-	}
-	if n := o.job.Spec.Completions; n != nil {
-		if beyond := o.options.Indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
-			return cmdutil.UsageErrorf("--index: job.batch/%s has indexes 0-%d, not %s", o.name, *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
+		logged := newLoggedJob(o, job)
+		if err := logged.check(); err != nil {
+			return err
 		}
+		o.jobs = append(o.jobs, logged)
 	}
 	return nil
 }
 
-// containersPerPod is how many containers of the template are wanted.
-func (o *Options) containersPerPod() int {
-	n := 0
-	for _, name := range cmdutil.TemplateContainers(o.job) {
-		if slices.Contains(o.options.Containers, name) || (o.options.AllContainers && len(o.options.Containers) == 0) {
-			n++
-		}
-	}
-	return n
-}
-
 // Run prints the logs.
 func (o *Options) Run(ctx context.Context) error {
+	if len(o.jobs) == 0 {
+		if o.unread == nil {
+			cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
+		}
+		return o.unread
+	}
 	run, out := o.readLogs, newLogsOutput(o)
 	if o.follow {
 		run = o.followLogs
+		for _, err := range cmdutil.Flatten(o.unread) { // It is an error at the end, too.
+			fmt.Fprintf(o.ErrOut, "Following the others: %s\n", cmdutil.ErrorLine(err))
+		}
 	}
 	err := run(ctx, out)
 	if err == nil {
-		err = out.unreadError()
+		err = errors.Join(o.unread, out.unreadError())
 	}
 	return errors.Join(err, out.flush())
 }
 
 // readLogs prints the logs as they are now.
 func (o *Options) readLogs(ctx context.Context, out *logsOutput) error {
-	pods, _, err := listPods(ctx, o.pods)
-	if err != nil {
-		return err
+	var all []*logs.Pod
+	for _, j := range o.jobs {
+		pods, _, err := listPods(ctx, j.pods)
+		if err != nil {
+			return err
+		}
+		all = append(all, pods...)
 	}
-	return logs.Read(ctx, pods, o.options, out)
+	return logs.Read(ctx, all, o.options, out)
 }
-
-// jobLabel names the Job in notes.
-func (o *Options) jobLabel() string { return fmt.Sprintf("job.batch/%s", o.name) }

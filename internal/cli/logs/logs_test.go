@@ -239,9 +239,12 @@ func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
 func TestLogsUsage(t *testing.T) {
 	api, _ := clitest.NewPods(t, clitest.LogsJob())
 	for args, part := range map[string]string{
-		"":                           "name exactly one Job",
-		"a b":                        "name exactly one Job",
-		"pod/x":                      "pod",
+		"":                           "name the Jobs whose logs to print, or select them with -l",
+		"cronjob/x":                  "is not a Job",
+		"pod/":                       "names no pod",
+		"train pod/x":                "name Jobs or pods, not both",
+		"train -l app=x":             "name cannot be provided when a selector is specified",
+		"-l app===":                  "--selector",
 		"train --index 3,x-7":        "x-7",
 		"train --index 7-3":          "7-3",
 		"train --index 9-12":         "10-12",
@@ -268,10 +271,12 @@ func TestLogsCompletion(t *testing.T) {
 	_ = unstructured.SetNestedField(job.Object, "4,8-9", "status", "failedIndexes")
 	_ = unstructured.SetNestedField(job.Object, int64(12), "spec", "completions")
 	_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"name": "init"}}, "spec", "template", "spec", "initContainers")
-	api, _ := clitest.NewPods(t, job)
+	api, _ := clitest.NewPods(t, job, evalJob())
 	for args, want := range map[string]string{
-		"":                    "train",
-		"train|":              "",
+		"":                    "eval train",
+		"train|":              "eval",
+		"train|eval|":         "",
+		"-l|app=x|":           "",
 		"train|--index|":      "4 8 9 0 1 2 3 5 6 7 10 11",
 		"train|--index|1":     "1 10 11",
 		"train|--index|4,":    "4,8 4,9 4,5 4,6 4,7 4,10 4,11",

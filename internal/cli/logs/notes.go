@@ -2,6 +2,7 @@ package logs
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -48,89 +49,108 @@ func whyUnstarted(u logs.Unstarted) logs.Reason {
 
 // missing prints to stderr what a first look at the pods lacks.
 func (p *logsOutput) missing(found logs.Found) {
+	if names := p.o.options.Pods; len(names) > 0 {
+		for _, name := range names {
+			if !slices.ContainsFunc(found.Pods, func(pod *logs.Pod) bool { return pod.Name == name }) {
+				fmt.Fprintf(p.o.ErrOut, "Pod %s is gone, along with its logs.\n", cmdutil.OneLine(name))
+			}
+		}
+		return // The other pods are not asked for.
+	}
+	for _, j := range p.o.jobs {
+		own := found
+		own.Pods = slices.DeleteFunc(slices.Clone(found.Pods), func(pod *logs.Pod) bool { return pod.Job != j.UID })
+		j.missing(own)
+	}
+}
+
+// missing notes what a Job lacks. The Sources are those of all Jobs: one without is worth a note if there are none.
+func (j *loggedJob) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
 	for _, pod := range found.Pods {
 		present[pod.Phase]++
 		indexes = append(indexes, pod.Index)
 	}
-	for _, name := range p.o.unknown {
-		fmt.Fprintf(p.o.ErrOut, "The pod template of %s has no container %q.\n", p.o.jobLabel(), cmdutil.OneLine(name))
+	for _, name := range j.unknown {
+		j.note("The pod template of %s has no container %q.", j.label(), cmdutil.OneLine(name))
 	}
 	switch {
-	case p.o.options.Indexes != nil:
-		p.missingIndexes(p.o.options.Indexes.Difference(indexset.Of(indexes...)))
+	case j.o.options.Indexes != nil:
+		j.missingIndexes(j.o.options.Indexes.Difference(indexset.Of(indexes...)))
 	default:
-		p.gone("failed", p.o.job.Status.Failed-present[corev1.PodFailed])
-		if !p.o.options.Failed {
-			p.gone("succeeded", p.o.job.Status.Succeeded-present[corev1.PodSucceeded])
+		j.gone("failed", j.Status.Failed-present[corev1.PodFailed])
+		if !j.o.options.Failed {
+			j.gone("succeeded", j.Status.Succeeded-present[corev1.PodSucceeded])
 		}
 	}
 	switch {
 	case len(found.Pods) == 0:
-		p.noPods()
+		j.noPods()
 	case len(found.Sources) == 0:
-		p.noLogs(present[corev1.PodFailed] > 0)
+		j.noLogs(present[corev1.PodFailed] > 0)
 	}
 }
+
+func (j *loggedJob) note(format string, args ...any) { fmt.Fprintf(j.o.ErrOut, format+"\n", args...) }
 
 // noLogs prints why the existing pods have no logs.
-func (p *logsOutput) noLogs(anyFailed bool) {
-	switch o := p.o.options; {
+func (j *loggedJob) noLogs(anyFailed bool) {
+	switch o := j.o.options; {
 	case o.Failed && o.Previous && anyFailed:
-		fmt.Fprintf(p.o.ErrOut, "No container of a failed pod of %s has been restarted, so there is no previous log; omit --previous.\n", p.o.jobLabel())
+		j.note("No container of a failed pod of %s has been restarted, so there is no previous log; omit --previous.", j.label())
 	case o.Failed:
-		fmt.Fprintf(p.o.ErrOut, "No existing pod of %s has failed.\n", p.o.jobLabel())
+		j.note("No existing pod of %s has failed.", j.label())
 	case o.Previous:
-		fmt.Fprintf(p.o.ErrOut, "No container of %s has been restarted.\n", p.o.jobLabel())
+		j.note("No container of %s has been restarted.", j.label())
 	}
 }
 
-func (p *logsOutput) gone(how string, count int32) {
+func (j *loggedJob) gone(how string, count int32) {
 	switch {
 	case count == 1:
-		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, along with its logs.\n", how, p.o.jobLabel())
+		j.note("1 %s pod of %s is gone, along with its logs.", how, j.label())
 	case count > 1:
-		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, along with their logs.\n", count, how, p.o.jobLabel())
+		j.note("%d %s pods of %s are gone, along with their logs.", count, how, j.label())
 	}
 }
 
 // missingIndexes distinguishes indexes whose pods are gone from those that had none yet.
-func (p *logsOutput) missingIndexes(missing indexset.Set) {
-	job, limit := p.o.job, int32(0)
-	if job.Spec.Completions != nil {
-		limit = *job.Spec.Completions
+func (j *loggedJob) missingIndexes(missing indexset.Set) {
+	limit := int32(0)
+	if j.Spec.Completions != nil {
+		limit = *j.Spec.Completions
 	}
-	ended, _ := indexset.ParseTolerant(job.Status.CompletedIndexes, limit)
-	if job.Status.FailedIndexes != nil {
-		failed, _ := indexset.ParseTolerant(*job.Status.FailedIndexes, limit)
+	ended, _ := indexset.ParseTolerant(j.Status.CompletedIndexes, limit)
+	if j.Status.FailedIndexes != nil {
+		failed, _ := indexset.ParseTolerant(*j.Status.FailedIndexes, limit)
 		ended = ended.Union(failed)
 	}
-	p.indexes(missing.Intersection(ended), "is gone, along with its logs", "are gone, along with their logs")
-	p.indexes(missing.Difference(ended), "does not exist at the moment", "do not exist at the moment")
+	j.indexes(missing.Intersection(ended), "is gone, along with its logs", "are gone, along with their logs")
+	j.indexes(missing.Difference(ended), "does not exist at the moment", "do not exist at the moment")
 }
 
-func (p *logsOutput) indexes(set indexset.Set, one, many string) {
+func (j *loggedJob) indexes(set indexset.Set, one, many string) {
 	text := explain.Crop(set.String(), jobprinter.IndexesLimit)
 	switch set.Len() {
 	case 0:
 	case 1:
-		fmt.Fprintf(p.o.ErrOut, "The pod of index %s of %s %s.\n", text, p.o.jobLabel(), one)
+		j.note("The pod of index %s of %s %s.", text, j.label(), one)
 	default:
-		fmt.Fprintf(p.o.ErrOut, "The pods of indexes %s of %s %s.\n", text, p.o.jobLabel(), many)
+		j.note("The pods of indexes %s of %s %s.", text, j.label(), many)
 	}
 }
 
 // noPods prints what the Job waits for.
-func (p *logsOutput) noPods() {
-	view := jobprinter.Row{Job: p.o.job, Now: p.o.Now()}
-	state := analysis.Status(p.o.job)
+func (j *loggedJob) noPods() {
+	view := jobprinter.Row{Job: j.Job, Now: j.o.Now()}
+	state := analysis.Status(j.Job)
 	if analysis.IsNeglected(view.Job, view.Now) {
 		state = "managed by " + view.ManagedBy()
 	}
-	text := fmt.Sprintf("%s has no pods (%s)", p.o.jobLabel(), cmdutil.OneLine(state))
-	if p.o.follow && feed.EndOf(p.o.job, "") == "" {
+	text := fmt.Sprintf("%s has no pods (%s)", j.label(), cmdutil.OneLine(state))
+	if j.o.follow && feed.EndOf(j.Job, "") == "" {
 		text += ", waiting for them"
 	}
-	fmt.Fprintln(p.o.ErrOut, text+".")
+	j.note("%s.", text)
 }

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -26,9 +25,8 @@ func newLogsOutput(o *Options) *logsOutput {
 }
 
 func (p *logsOutput) Found(found logs.Found) error {
-	if !p.begun && !p.o.follow && len(found.Sources) == 0 && len(p.o.unknown) > 0 {
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", p.o.jobLabel(), strings.Join(p.o.unknown, ", ")),
-			"its pod template has: "+strings.Join(cmdutil.TemplateContainers(p.o.job), ", "))
+	if err := p.o.unknownContainers(); err != nil && !p.begun && !p.o.follow && len(found.Sources) == 0 {
+		return err
 	}
 	p.unstarted(found.Unstarted)
 	if !p.begun {
@@ -44,8 +42,18 @@ func (p *logsOutput) Found(found logs.Found) error {
 
 func (p *logsOutput) Unreadable(failure *logs.UnreadableError) {
 	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Err))
+		fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
 	}
+}
+
+// Interrupted reports on stderr that one log is interrupted, and that it continues.
+func (p *logsOutput) Interrupted(source logs.Source, failure error) {
+	log := cmdutil.OneLine(source.String())
+	if failure == nil {
+		fmt.Fprintf(p.o.ErrOut, "The log of %s can be read again.\n", log)
+		return
+	}
+	fmt.Fprintf(p.o.ErrOut, "Cannot read the log of %s, retrying: %s\n", log, cmdutil.LogErrorLine(source.Pod.Node, failure))
 }
 
 // unreadError is nil if all logs were read.

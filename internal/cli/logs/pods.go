@@ -21,17 +21,18 @@ func listPods(ctx context.Context, set feed.PodSet) (pods []*logs.Pod, version s
 type followedPods struct {
 	feed.PodSet
 	follower *logs.Follower
+	watch    feed.Watch // of those of a Job that runs
 }
 
-func (p followedPods) list(ctx context.Context) (string, error) {
+func (p *followedPods) list(ctx context.Context) (string, error) {
 	pods, version, err := listPods(ctx, p.PodSet)
 	if err == nil {
-		p.follower.Replace(pods)
+		p.follower.Replace(p.Job.UID, pods)
 	}
 	return version, err
 }
 
-func (p followedPods) take(kind watch.EventType, pod *corev1.Pod) {
+func (p *followedPods) take(kind watch.EventType, pod *corev1.Pod) {
 	if kind == watch.Deleted {
 		p.follower.Remove(pod.UID)
 		return

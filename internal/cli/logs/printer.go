@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -34,7 +35,7 @@ type logPrinter struct {
 
 func newLogPrinter(o *Options) *logPrinter {
 	return &logPrinter{
-		o: o, color: o.color.Display(o.Env).Color, containers: o.containersPerPod() > 1,
+		o: o, color: o.color.Display(o.Env).Color, containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
 		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
 	}
 }
@@ -60,10 +61,13 @@ func (p *logPrinter) arrange(sources []logs.Source) {
 func (p *logPrinter) label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')
+	if len(p.o.jobs) > 1 {
+		b.WriteString(s.Pod.JobName + " ")
+	}
 	if s.Pod.IsIndexed() {
 		fmt.Fprintf(&b, "index %d attempt %d", s.Pod.Index, s.Pod.Attempt)
 	} else {
-		b.WriteString(strings.TrimPrefix(s.Pod.Name, p.o.name+"-"))
+		b.WriteString(strings.TrimPrefix(s.Pod.Name, s.Pod.JobName+"-"))
 	}
 	if p.containers {
 		b.WriteString(" " + s.Container)

@@ -139,12 +139,13 @@ func (l *liveLog) choose() (logs.Source, bool) {
 
 // follow reads until the container has ended.
 func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
+	interrupted := func(failure error) { l.interrupted(source.Pod.Node, failure) }
 	tail := &logs.Tail{
 		Options: logs.Options{
 			TailLines: maxLiveLines, Now: l.env.Now, Open: cmdutil.OpenLog(l.client, l.namespace),
-			Connect: func() logs.Connection { return feed.NewConnection(l.env.Timing(), l.connection) },
+			Connect: func() logs.Connection { return feed.NewConnection(l.env.Timing(), interrupted) },
 		},
-		Source: source, News: l.news, Print: l.print,
+		Source: source, News: l.news, Print: l.print, Interrupted: interrupted,
 		HasEnded: func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -189,8 +190,8 @@ func (l *liveLog) report(why string, ended bool) {
 	l.touched()
 }
 
-// connection takes news of the connection: a log of its own that is lost makes nothing else stale.
-func (l *liveLog) connection(failure error) {
+// interrupted takes why the log cannot be read for now, and nil when it can again: it makes nothing else stale.
+func (l *liveLog) interrupted(node string, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if failure == nil {
@@ -198,10 +199,10 @@ func (l *liveLog) connection(failure error) {
 		return
 	}
 	what := "lost connection"
-	if len(l.lines) == 0 {
+	if len(l.lines) == 0 || feed.IsAnswer(failure) {
 		what = "cannot read the log"
 	}
-	l.report(what+", retrying: "+cmdutil.LogErrorLine(failure), false)
+	l.report(what+", retrying: "+cmdutil.LogErrorLine(node, failure), false)
 }
 
 // print takes a line, or a part of a long one, of which the beginning is kept.

@@ -49,15 +49,18 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 		t.Errorf("%+v", got.Log)
 	}
 	// It stays lost until that was seen.
-	api.pods.Locked(func() {
-		api.pods.Refuse["train-a"] = &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "try again"}
+	api.api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			panic(http.ErrAbortHandler)
+		}
+		return nil
 	})
 	api.pods.Cut()
 	lost := s.untilLog("it is lost", func(l *snapshot.Log) bool { return strings.Contains(l.Why, "lost connection") })
 	if lost.Ended || s.latest().Link.StaleSince != nil {
 		t.Errorf("%+v", lost)
 	}
-	api.pods.Locked(func() { delete(api.pods.Refuse, "train-a") })
+	api.api.SetRefuse(nil)
 	api.pods.Write("train-a/main", "four")
 	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three four" && got.Log.Why == "" })
 	api.pods.Put(clitest.FailedPod("a", 1, 1))
@@ -65,6 +68,35 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	s.untilLog("it has ended", func(l *snapshot.Log) bool { return l.Ended && l.Why == "" && len(l.Lines) == 4 })
 	s.source.Look(snapshot.Focus{})
 	s.until("it is closed", func(got *snapshot.Snapshot) bool { return got.Log == nil && got.Pod == nil && got.Job == nil })
+	s.end()
+}
+
+// A kubelet that cannot be reached is no lost connection: the log keeps its lines, and continues once it is back
+// (issue 17.4).
+func TestLiveLogOfAnUnreachableKubelet_CLI_07(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	pod := clitest.RunningPod("a", 1, 1)
+	pod.Spec.NodeName = "node-1"
+	api.pods.Put(pod)
+	api.pods.Write("train-a/main", "one")
+	s := startLive(t, api)
+	lookAtLog(s, "train-a", snapshot.LogTarget{})
+	s.until("there are lines", func(got *snapshot.Snapshot) bool { return logText(got) == "one" })
+	api.pods.Locked(func() {
+		api.pods.Refuse["train-a"] = &clitest.Status{Code: 500, Message: "Get \"https://10.0.0.1:10250/containerLogs/ns1/train-a/main\": No agent available"}
+		api.pods.Logs["train-a/main"].Ended = true
+	})
+	const want = "cannot read the log, retrying: the kubelet of node node-1 cannot be reached (No agent available)"
+	got := s.untilLog("it is interrupted", func(l *snapshot.Log) bool { return l.Why == want })
+	if got.Ended || len(got.Lines) != 1 || s.latest().Link.StaleSince != nil {
+		t.Errorf("%+v", got)
+	}
+	api.pods.Locked(func() {
+		delete(api.pods.Refuse, "train-a")
+		api.pods.Logs["train-a/main"].Ended = false
+	})
+	api.pods.Write("train-a/main", "two")
+	s.until("it continues", func(got *snapshot.Snapshot) bool { return logText(got) == "one two" && got.Log.Why == "" })
 	s.end()
 }
 
@@ -89,7 +121,7 @@ func TestMissingLogHasItsReason(t *testing.T) {
 	why("train-gone", snapshot.LogTarget{}, "the pod is gone, along with its log", true)
 	why("train-lost", snapshot.LogTarget{}, "the log of pod train-lost could not be read: it is gone", true)
 	why("train-lost", snapshot.LogTarget{Previous: true}, "the container was not restarted, so it has no previous log", true)
-	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: its node, node-1, does not respond", false)
+	why("train-node", snapshot.LogTarget{}, "the log of pod train-node could not be read: the kubelet of node node-1 cannot be reached", false)
 	why("train-a", snapshot.LogTarget{}, "the container has not started: ImagePullBackOff: no such image", false)
 	api.pods.Write("train-a/main", "at last")
 	api.pods.Put(clitest.RunningPod("a", 1, 1))

@@ -254,7 +254,7 @@ func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 				return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
 			})
 			api.DropWatches()
-			s.WaitErr("Lost connection")
+			s.WaitErr("Requests to the API server fail, retrying: the API server answered: starting")
 			api.Put(clitest.CompleteJob("a"))
 			api.Expire()
 			api.SetRefuse(nil)
@@ -269,7 +269,7 @@ func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
 				return &clitest.Status{Code: 429, Reason: "TooManyRequests", Message: "slow down"}
 			})
 			api.DropWatches()
-			s.WaitErr("Lost connection")
+			s.WaitErr("Requests to the API server fail, retrying: the API server answered: slow down")
 			api.SetRefuse(nil)
 			clitest.WaitFor(t, func() bool { return api.Opened() > 1 }, func() string { return "no second watch" })
 			api.Put(clitest.CompleteJob("a"))

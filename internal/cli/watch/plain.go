@@ -83,24 +83,12 @@ func (v *plainView) show(s *snapshot.Snapshot) {
 	}
 }
 
-// link reports on stderr when the connection is lost or silent, and when it is back.
+// link reports on stderr when the connection fails, and when it is back.
 func (v *plainView) link(s *snapshot.Snapshot) {
-	if (s.Link.StaleSince == nil) == (v.lost.StaleSince == nil) {
-		return
+	if line := cmdutil.LinkLine(v.lost, s.Link, s.Time); line != "" {
+		fmt.Fprintf(v.errOut, "%s  %s\n", v.clock(s.Time), line)
+		v.lost = s.Link
 	}
-	line := ""
-	switch link := s.Link; {
-	case link.StaleSince == nil && v.lost.Silent:
-		line = "The API server answers again."
-	case link.StaleSince == nil:
-		line = "Reconnected to the API server."
-	case link.Silent:
-		line = fmt.Sprintf("No answer from the API server for %s, still waiting.", wording.Duration(s.Time.Sub(*link.StaleSince)))
-	default:
-		line = "Lost connection to the API server, retrying: " + sanitize.Line(link.Why)
-	}
-	fmt.Fprintf(v.errOut, "%s  %s\n", v.clock(s.Time), line)
-	v.lost = s.Link
 }
 
 // list prints each Job that has changed or is gone.

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -86,7 +85,7 @@ func (s *Source) publish() {
 	defer s.mu.Unlock()
 	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
 	now := s.Now()
-	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.linkState()}
+	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.link.State().Link(s.Explain)}
 	next.Jobs = s.list.snapshot()
 	if s.latest != nil {
 		next.Seq = s.latest.Seq + 1
@@ -103,12 +102,4 @@ func (s *Source) publish() {
 	s.pace.made, s.latest = now, next
 	close(s.published)
 	s.published = make(chan struct{})
-}
-
-func (s *Source) linkState() snapshot.Link {
-	state := s.link.State()
-	if state.Err == nil {
-		return snapshot.Link{}
-	}
-	return snapshot.Link{StaleSince: &state.StaleSince, Silent: errors.Is(state.Err, feed.ErrNoAnswer), Why: s.Explain(state.Err)}
 }

@@ -55,12 +55,26 @@ func WhyNoLog(node string, err error) string {
 	switch {
 	case !errors.As(err, &status):
 		return err.Error()
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // not the kubelet's
 		return "it is gone"
-	case status.Status().Code == http.StatusInternalServerError && strings.Contains(status.Status().Message, "/containerLogs/") && node != "":
-		return fmt.Sprintf("its node, %s, does not respond", node)
+	case KubeletFailure(err) != "" && node != "":
+		return fmt.Sprintf("the kubelet of node %s cannot be reached", node)
 	}
 	return status.Status().Message
+}
+
+// KubeletFailure is why the API server could not reach the kubelet that has a log, "" for any other error. It passes on
+// its HTTP client's error (a url.Error) as it is: Get "https://NODE:10250/containerLogs/…": dial tcp …
+func KubeletFailure(err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
+		return ""
+	}
+	request, cause, _ := strings.Cut(status.Status().Message, `": `)
+	if !strings.Contains(request, "/containerLogs/") {
+		return ""
+	}
+	return cause
 }
 
 // Tail reads so many last lines of a log.

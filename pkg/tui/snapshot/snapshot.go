@@ -72,6 +72,8 @@ type Link struct {
 	StaleSince *time.Time `json:"staleSince,omitempty"`
 	// Silent reports that nothing answers, although no connection has failed.
 	Silent bool `json:"silent,omitempty"`
+	// Answered reports that the API server answers, with errors: no connection is lost.
+	Answered bool `json:"answered,omitempty"`
 	// Why is one line.
 	Why string `json:"why,omitempty"`
 }

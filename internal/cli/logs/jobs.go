@@ -1,0 +1,134 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// completedPods is how many pods the shell is offered.
+const completedPods = 100
+
+// loggedJob is a Job whose logs are printed, as it was at the start.
+type loggedJob struct {
+	*batchv1.Job
+	o       *Options
+	pods    feed.PodSet
+	unknown []string // of --container, not in its template
+	end     feed.End // as it was seen last
+}
+
+func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
+	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}, end: feed.EndOf(job, "")}
+	names := cmdutil.TemplateContainers(job)
+	for _, name := range o.options.Containers {
+		if !slices.Contains(names, name) {
+			j.unknown = append(j.unknown, name)
+		}
+	}
+	return j
+}
+
+// label names the Job in notes.
+func (j *loggedJob) label() string { return "job.batch/" + j.Name }
+
+// check compares the flags with the Job.
+func (j *loggedJob) check() error {
+	indexes := j.o.options.Indexes
+	if indexes == nil {
+		return nil
+	}
+	if jobspec.CompletionMode(&j.Spec) != batchv1.IndexedCompletion {
+		return cmdutil.UsageErrorf("--index requires an Indexed Job, and %s is not one", j.label())
+	}
+	if n := j.Spec.Completions; n != nil {
+		if beyond := indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
+			return cmdutil.UsageErrorf("--index: %s has indexes 0-%d, not %s", j.label(), *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
+		}
+	}
+	return nil
+}
+
+// hasSeveralContainers reports whether more than one container of the template is wanted.
+func (j *loggedJob) hasSeveralContainers() bool {
+	n, chosen := 0, j.o.options.Containers
+	for _, name := range cmdutil.TemplateContainers(j.Job) {
+		if slices.Contains(chosen, name) || (j.o.options.AllContainers && len(chosen) == 0) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// unknownContainers is an error for each Job whose template lacks a container of --container.
+func (o *Options) unknownContainers() error {
+	var failed []error
+	for _, j := range o.jobs {
+		if len(j.unknown) > 0 {
+			failed = append(failed, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no pod of %s has a container %s", j.label(), strings.Join(j.unknown, ", ")),
+				"its pod template has: "+strings.Join(cmdutil.TemplateContainers(j.Job), ", ")))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// chosen reads the Jobs that are named or selected, or those of the pods that are named. It returns an error for each that
+// it cannot read.
+func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
+	if o.Selector != "" {
+		jobs, _, err := o.set.List(ctx)
+		return jobs, cmdutil.Flatten(err)
+	}
+	o.options.Pods = slices.DeleteFunc(o.options.Pods, func(pod string) bool {
+		job, err := o.jobOf(ctx, pod)
+		if err != nil {
+			failed = append(failed, err)
+		} else if !slices.Contains(o.set.Names, job) {
+			o.set.Names = append(o.set.Names, job)
+		}
+		return err != nil
+	})
+	jobs, missing := o.set.GetAll(ctx)
+	return jobs, append(failed, missing...)
+}
+
+// jobOf is the name of the Job that controls a pod.
+func (o *Options) jobOf(ctx context.Context, name string) (string, error) {
+	call := apicall.Call{Verb: "get", Resource: "pods", Namespace: o.set.Namespace, Name: name}
+	pod, err := o.client.CoreV1().Pods(o.set.Namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return "", call.Wrap(err)
+	case observe.JobUID(pod) == "":
+		return "", cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("pod %q is not controlled by a Job", name),
+			fmt.Sprintf("read its log with: kubectl logs %s -n %s", name, o.set.Namespace))
+	}
+	return metav1.GetControllerOfNoCopy(pod).Name, nil
+}
+
+// podKinds are the resources of pods, with their kind.
+func podKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
+
+// podQuery asks for pods of Jobs.
+func podQuery(resource string) cmdutil.ObjectQuery {
+	if podKinds()[resource] == "" {
+		return cmdutil.ObjectQuery{}
+	}
+	return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
+}

@@ -1,0 +1,36 @@
+package logs
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Several Jobs have attempts of their own, and stay when the pods of another one are replaced.
+func TestPodsOfSeveralJobs(t *testing.T) {
+	set := newPodSet()
+	for _, job := range []string{"b", "a"} {
+		var pods []*Pod
+		for i := range 2 {
+			pod := testPod(fmt.Sprintf("%s-%d", job, i), 0, corev1.PodFailed)
+			pod.Job, pod.JobName = types.UID(job), job
+			pods = append(pods, pod)
+		}
+		set.replace(types.UID(job), pods)
+	}
+	last := testPod("b-2", 0, corev1.PodRunning)
+	last.Job, last.JobName = "b", "b"
+	set.replace("b", []*Pod{last})
+	var got []string
+	for _, pod := range set.sorted() {
+		got = append(got, fmt.Sprintf("%s attempt %d", pod.Name, pod.Attempt))
+	}
+	expect(t, "pods", got, "a-1 attempt 2", "a-0 attempt 1", "b-2 attempt 3")
+	for names, want := range map[string]bool{"a-0": true, "b-2": false, "gone": true} {
+		if set.haveEnded([]string{names}) != want {
+			t.Errorf("%s: %v", names, !want)
+		}
+	}
+}
