@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 )
 
 // ExplainError turns any error into one that a user can act on: a *UserError, or several joined. It is idempotent,
@@ -114,6 +115,9 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 			"list what exists with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
 	case status.Details != nil && status.Details.Name != "":
 		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
+	case call.Group == manifest.JobSetGroup:
+		return NewUserError(KindNotFound, err, "the cluster has no JobSets ("+status.Message+")",
+			"install JobSet (https://jobset.sigs.k8s.io), or use another context")
 	default:
 		return NewUserError(KindNotFound, err, "the server has no such API ("+status.Message+")",
 			"check that it is a Kubernetes API server: kubectl config view --minify")
