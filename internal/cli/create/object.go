@@ -57,16 +57,7 @@ func (o *Options) prepare(object *manifest.Object) []error {
 	if object.Name() == "" && metadata["generateName"] == nil {
 		return []error{object.Errorf("metadata.name", "metadata has neither name nor generateName")}
 	}
-	var problems []error
-	for _, job := range jobs {
-		problems = append(problems, job.MoveNames()...)
-		if o.managedBy == "" {
-			continue
-		}
-		if err := job.SetManagedBy(o.managedBy, o.replaceManagedBy); err != nil {
-			problems = append(problems, err)
-		}
-	}
+	problems := o.setUp(jobs)
 	if err := o.checkNamespace(object); err != nil {
 		problems = append(problems, err)
 	}
@@ -77,8 +68,21 @@ func (o *Options) prepare(object *manifest.Object) []error {
 	delete(object.Content, "status")
 	delete(metadata, "creationTimestamp")
 	if len(problems) == 0 && o.dryRun == dryRunClient {
-		for _, job := range jobs {
-			problems = append(problems, o.wouldBeRejected(object, job)...)
+		problems = o.wouldBeRejected(object, jobs)
+	}
+	return problems
+}
+
+// setUp moves the names of rules in each Job, and sets its managedBy.
+func (o *Options) setUp(jobs []*manifest.Job) []error {
+	var problems []error
+	for _, job := range jobs {
+		problems = append(problems, job.MoveNames()...)
+		if o.managedBy == "" {
+			continue
+		}
+		if err := job.SetManagedBy(o.managedBy, o.replaceManagedBy); err != nil {
+			problems = append(problems, err)
 		}
 	}
 	return problems
@@ -94,9 +98,13 @@ func notForCreate(object *manifest.Object) error {
 }
 
 // wouldBeRejected returns the errors that an API server would, so that nobody commits a manifest that none accepts.
-func (o *Options) wouldBeRejected(object *manifest.Object, job *manifest.Job) []error {
+func (o *Options) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
+	var findings []lint.Finding
+	for _, job := range jobs {
+		findings = append(findings, lint.Check(cmdutil.LintInput(object, job))...)
+	}
 	var problems []error
-	for _, f := range lint.Check(cmdutil.LintInput(object, job)) {
+	for _, f := range findings {
 		problem := f.Message
 		if f.Fix != "" {
 			problem += "; " + f.Fix
