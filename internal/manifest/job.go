@@ -24,7 +24,7 @@ type Job struct {
 	// "spec.replicatedJobs[0].template" for a JobSet.
 	Path string
 
-	object     *Object
+	Object     *Object
 	replicated map[string]any // the item of a JobSet's replicatedJobs
 }
 
@@ -33,10 +33,10 @@ type Job struct {
 func (o *Object) Jobs() []*Job {
 	switch o.APIVersion() + " " + o.Kind() {
 	case batchv1.SchemeGroupVersion.String() + " Job":
-		return []*Job{{Content: o.Content, object: o}}
+		return []*Job{{Content: o.Content, Object: o}}
 	case batchv1.SchemeGroupVersion.String() + " CronJob":
 		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
-			return []*Job{{Content: template, Path: "spec.jobTemplate", object: o}}
+			return []*Job{{Content: template, Path: "spec.jobTemplate", Object: o}}
 		}
 	case JobSetVersion + " JobSet":
 		return o.replicatedJobs()
@@ -57,7 +57,7 @@ func (o *Object) replicatedJobs() []*Job {
 			template = map[string]any{}
 		}
 		path := fmt.Sprintf("spec.replicatedJobs[%d].template", i)
-		jobs = append(jobs, &Job{Content: template, Path: path, object: o, replicated: replicated})
+		jobs = append(jobs, &Job{Content: template, Path: path, Object: o, replicated: replicated})
 	}
 	return jobs
 }
@@ -87,8 +87,8 @@ func (j *Job) Creates(name string) bool {
 }
 
 func (j *Job) name(index int64) string {
-	name := j.object.Name()
-	if generated := text(j.object.metadata()["generateName"]); name == "" && generated != "" {
+	name := j.Object.Name()
+	if generated := text(j.Object.metadata()["generateName"]); name == "" && generated != "" {
 		name = generated + "xxxxx" // as many characters as an API server adds
 	}
 	if j.replicated == nil || name == "" {
@@ -111,7 +111,7 @@ func (j *Job) AsJob(name string) map[string]any {
 	if metadata, ok := object(job, "metadata"); ok {
 		delete(metadata, "generateName")
 		metadata["name"] = name
-		if namespace := j.object.Namespace(); namespace != "" {
+		if namespace := j.Object.Namespace(); namespace != "" {
 			metadata["namespace"] = namespace
 		}
 	}

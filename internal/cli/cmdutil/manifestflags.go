@@ -124,9 +124,9 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 }
 
 // LintInput returns what lint checks of an object with this Job.
-func LintInput(object *manifest.Object, job *manifest.Job) lint.Input {
-	if BatchKind(object) == jobSetKind {
+func LintInput(job *manifest.Job) lint.Input {
+	if BatchKind(job.Object) == jobSetKind {
 		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path}
 	}
-	return lint.Input{Object: object.Content}
+	return lint.Input{Object: job.Object.Content}
 }

@@ -101,7 +101,7 @@ func notForCreate(object *manifest.Object) error {
 func (o *Options) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
 	var findings []lint.Finding
 	for _, job := range jobs {
-		findings = append(findings, lint.Check(cmdutil.LintInput(object, job))...)
+		findings = append(findings, lint.Check(cmdutil.LintInput(job))...)
 	}
 	var problems []error
 	for _, f := range findings {

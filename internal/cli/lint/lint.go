@@ -164,7 +164,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	r.count(object)
 	var found []lint.Finding
 	for _, job := range jobs {
-		for _, finding := range lintJob(object, job) {
+		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
 				r.add(object.Position(finding.Field), objectName(object), finding)
@@ -173,7 +173,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	}
 }
 
-func lintJob(object *manifest.Object, job *manifest.Job) []lint.Finding {
+func lintJob(job *manifest.Job) []lint.Finding {
 	names, problems := job.TakeNames()
 	var findings []lint.Finding
 	for _, p := range problems {
@@ -183,7 +183,7 @@ func lintJob(object *manifest.Object, job *manifest.Job) []lint.Finding {
 		}
 		findings = append(findings, lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: job.At(p.Path), Message: p.Text, Fix: fix})
 	}
-	input := cmdutil.LintInput(object, job)
+	input := cmdutil.LintInput(job)
 	input.Names, input.Incomplete = names, len(problems) > 0
 	return append(findings, lint.Check(input)...)
 }

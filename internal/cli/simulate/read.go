@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,15 +20,9 @@ import (
 // maxListed is how many Jobs an error lists.
 const maxListed = 10
 
-// candidate is a Job that can be simulated.
-type candidate struct {
-	object *manifest.Object
-	job    *manifest.Job
-}
-
 // read returns the Job that was named, or the only one of the manifests, as create would send it.
 func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
-	all, problems := o.candidates(ctx)
+	all, problems := o.readAll(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -40,62 +35,51 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bad := create.PrepareOffline(chosen.object); len(bad) > 0 {
+	if bad := create.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
-	name := chosen.job.Name()
-	if o.name != "" {
-		name = o.name
-	}
 	job := &batchv1.Job{}
-	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.job.AsJob(name), job)
+	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
 }
 
-func (o *Options) candidates(ctx context.Context) ([]candidate, []error) {
+func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems []error) {
 	objects, problems := o.manifests.Read(ctx, o.In)
-	var all []candidate
 	for _, object := range objects {
-		for _, job := range object.Jobs() {
-			all = append(all, candidate{object, job})
-		}
+		jobs = append(jobs, object.Jobs()...)
 	}
-	return all, problems
+	return jobs, problems
 }
 
 // choose returns the Job that was named, or the only one.
-func (o *Options) choose(all []candidate) (candidate, error) {
-	var matching []candidate
-	for _, c := range all {
-		if o.name == "" || c.job.Creates(o.name) {
-			matching = append(matching, c)
-		}
+func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
+	matching := all
+	if o.name != "" {
+		matching = slices.DeleteFunc(slices.Clone(all), func(job *manifest.Job) bool { return !job.Creates(o.name) })
 	}
-	what, hint := fmt.Sprintf("found %d Jobs: %s", len(all), listed(all)), "add the name of the one to simulate"
-	switch {
-	case len(matching) == 1:
+	switch len(matching) {
+	case 1:
 		return matching[0], nil
-	case len(matching) == 0:
-		what, hint = fmt.Sprintf("there is no Job %q, only %s", o.name, listed(all)), ""
-	case o.name != "":
-		what, hint = fmt.Sprintf("found %d Jobs with the name %q", len(matching), o.name), "use a file with one of them"
+	case 0:
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listed(all)), "")
 	}
-	return candidate{}, cmdutil.NewUserError(cmdutil.KindOther, nil, what, hint)
+	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listed(matching)),
+		"add the name of the one to simulate, or use a file with one Job")
 }
 
-func listed(all []candidate) string {
-	text := strings.Join(names(all[:min(len(all), maxListed)]), ", ")
+func listed(jobs []*manifest.Job) string {
+	all := names(jobs)
 	if more := len(all) - maxListed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		all = append(all[:maxListed], fmt.Sprintf("and %d more", more))
 	}
-	return text
+	return strings.Join(all, ", ")
 }
 
-func names(all []candidate) []string {
-	var found []string
-	for _, c := range all {
-		found = append(found, c.job.Name())
+func names(jobs []*manifest.Job) []string {
+	var all []string
+	for _, job := range jobs {
+		all = append(all, job.Name())
 	}
-	return found
+	return all
 }
 
 // completeName completes the names of the Jobs in the files that the command line has so far.
@@ -104,7 +88,7 @@ func (o *Options) completeName(cmd *cobra.Command, args []string, toComplete str
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	o.In = strings.NewReader("") // The shell's is not the command's.
-	all, _ := o.candidates(cmd.Context())
+	all, _ := o.readAll(cmd.Context())
 	found := slices.Compact(slices.Sorted(slices.Values(names(all)))) // Cobra may have read -f twice.
 	return cmdutil.WithPrefix(found, toComplete), cobra.ShellCompDirectiveNoFileComp
 }

@@ -168,7 +168,7 @@ func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 	}
 	const list = "first, nightly, train-driver-0, train-workers-0"
 	for args, want := range map[string]string{
-		"":                "error: found 4 Jobs: " + list + "; add the name of the one to simulate\n",
+		"":                "error: found 4 Jobs: " + list + "; add the name of the one to simulate, or use a file with one Job\n",
 		"second":          "error: there is no Job \"second\", only " + list + "\n",
 		"train-workers-4": "error: there is no Job \"train-workers-4\", only " + list + "\n",
 		"first nightly":   "error: only one Job can be simulated at a time; see: kubectl batchjob simulate --help\n",
@@ -187,7 +187,7 @@ func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 		}
 	}
 	twice := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+clitest.PlainJob)
-	if got := program.Run(t, nil, "simulate", "-f", twice, "a"); got.ErrOut != "error: found 2 Jobs with the name \"a\"; use a file with one of them\n" {
+	if got := program.Run(t, nil, "simulate", "-f", twice, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add the name of the one to simulate, or use a file with one Job\n" {
 		t.Errorf("stderr %q", got.ErrOut)
 	}
 }

@@ -2,7 +2,6 @@ package wait
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -35,7 +34,8 @@ const conditionMet = feed.End("ConditionMet")
 // goal is what to wait for.
 type goal struct {
 	kind string
-	past string // of which how many Jobs have: "2 of 3 finished"
+	// verb, past and pending are for "cannot VERB", "2 of 3 PAST" and "PENDING: train".
+	verb, past, pending string
 	// isMet is for conditions and JSONPaths; nil for others.
 	isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, error)
 	// ofStatus reports that a Job that has finished will not meet it any more.
@@ -60,9 +60,9 @@ func parseGoal(text string) (*goal, error) {
 	switch {
 	case what != "":
 	case kind == goalFinished, kind == goalComplete, kind == goalFailed:
-		return &goal{kind: kind, past: "finished"}, nil
+		return &goal{kind: kind, verb: strings.TrimSuffix(kind, "ed"), past: "finished", pending: "not finished yet"}, nil
 	case kind == goalDelete:
-		return &goal{kind: kind, past: "deleted"}, nil
+		return &goal{kind: kind, past: "deleted", pending: "not deleted yet"}, nil
 	}
 	return nil, cmdutil.UsageErrorf("--for=%s: must be one of: %s", text, goalForms)
 }
@@ -76,7 +76,14 @@ func parseCondition(name, value string) (*goal, error) {
 			return strings.EqualFold(string(c.Type), name) && strings.EqualFold(string(c.Status), value)
 		}), nil
 	}
-	return &goal{kind: goalCondition, past: "met", isMet: isMet, ofStatus: true}, nil
+	return newCondition(isMet, true), nil
+}
+
+func newCondition(isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, error), ofStatus bool) *goal {
+	return &goal{
+		kind: goalCondition, verb: "meet the condition", past: "met the condition", pending: "condition not met yet",
+		isMet: isMet, ofStatus: ofStatus,
+	}
 }
 
 // parsePath reads {PATH}, {PATH}=VALUE, or the same without braces, as kubectl wait does.
@@ -90,11 +97,8 @@ func parsePath(text string) (*goal, error) {
 		path = "{." + strings.TrimPrefix(path, ".") + "}"
 	}
 	parsed := jsonpath.New("for").AllowMissingKeys(true)
-	if err := parsed.Parse(path); err != nil || len(path) <= len("{.}") {
-		return nil, cmdutil.UsageErrorf("--for=jsonpath=%s: write a path and what it must be, such as jsonpath='{.status.succeeded}'=3%s", text, because(err))
-	}
-	if value = strings.Trim(value, `'"`); hasValue && value == "" {
-		return nil, cmdutil.UsageErrorf("--for=jsonpath=%s: there is no value after =; without =, any value will do", text)
+	if err := parsed.Parse(path); err != nil || path == "{.}" {
+		return nil, cmdutil.UsageErrorf("--for=jsonpath=%s: write a path and a value, such as jsonpath='{.status.succeeded}'=3", text)
 	}
 	isMet := func(_ *batchv1.Job, object *unstructured.Unstructured) (bool, error) {
 		results, err := parsed.FindResults(object.Object)
@@ -105,13 +109,9 @@ func parsePath(text string) (*goal, error) {
 		if !hasValue {
 			return len(found) > 0, nil
 		}
-		met, err := allAre(value, found)
-		if err != nil {
-			err = cmdutil.UsageErrorf("--for=jsonpath=%s: %v", text, err)
-		}
-		return met, err
+		return allAre(value, found)
 	}
-	return &goal{kind: goalJSONPath, past: "met", isMet: isMet, ofStatus: strings.HasPrefix(path, "{.status")}, nil
+	return newCondition(isMet, strings.HasPrefix(path, "{.status")), nil
 }
 
 // allAre reports whether there are results of a JSONPath, and all of them are the value.
@@ -119,7 +119,7 @@ func allAre(value string, found []reflect.Value) (bool, error) {
 	for _, result := range found {
 		switch got := result.Interface().(type) {
 		case map[string]any, []any:
-			return false, errors.New("the path leads to an object or a list, not to a value")
+			return false, cmdutil.UsageErrorf("the path of --for leads to an object or a list, not to a value")
 		default:
 			if fmt.Sprint(got) != value {
 				return false, nil
@@ -127,13 +127,6 @@ func allAre(value string, found []reflect.Value) (bool, error) {
 		}
 	}
 	return len(found) > 0, nil
-}
-
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
 }
 
 // endOf returns how waiting for the Job ends with an update, "" while it goes on. job is its latest state.
@@ -150,14 +143,6 @@ func (g *goal) endOf(job *batchv1.Job, u *feed.Update) (feed.End, error) {
 		return u.Gone, nil
 	}
 	return feed.EndOf(job, u.Gone), nil
-}
-
-// pending returns what is said of Jobs that are still waited for.
-func (g *goal) pending() string {
-	if g.isMet != nil {
-		return "condition not met yet"
-	}
-	return "not " + g.past + " yet"
 }
 
 // completeGoal completes --for.

@@ -28,7 +28,7 @@ not finished yet.
   finished  (default) all Jobs have finished; exit code 3 if any has failed
   complete  all Jobs are complete; exit code 3 as soon as one has failed
   failed    all Jobs have failed; exit code 1 as soon as one is complete
-  delete    all Jobs are deleted; a Job that does not exist counts as deleted
+  delete    all Jobs are deleted, or did not exist in the first place
   condition=NAME[=VALUE]
             the condition of all Jobs has this status, true by default
   jsonpath={PATH}[=VALUE]
@@ -71,9 +71,6 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
   # Until the Job is suspended, or has three succeeded pods
   kubectl batchjob wait train --for=condition=Suspended
   kubectl batchjob wait train --for=jsonpath='{.status.succeeded}'=3
-
-  # Until all Jobs of the namespace are deleted
-  kubectl batchjob wait --all --for=delete --timeout=5m
 
   # The Jobs that have failed, for a script
   kubectl batchjob wait --all -o json |

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -63,6 +62,7 @@ func (w *waiter) run(ctx context.Context) error {
 	if err := w.checkPresent(jobs.Set, first); err != nil {
 		return err
 	}
+	var names []string
 	w.byKey = map[snapshot.JobKey]*waitedJob{}
 	for _, object := range first {
 		job, err := cmdutil.ToJob(object)
@@ -72,30 +72,13 @@ func (w *waiter) run(ctx context.Context) error {
 		waited := &waitedJob{job: job}
 		w.jobs = append(w.jobs, waited)
 		w.byKey[feed.KeyOf(object)] = waited
+		names = append(names, job.Name)
 	}
 	if o.goal.kind == goalDelete {
-		if err := w.addMissing(jobs.Set); err != nil {
-			return err
-		}
-		jobs.Set = w.byName(jobs.Set)
+		// Without the selector: a Job that loses its labels is not deleted.
+		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
 	return jobs.Run(ctx)
-}
-
-// addMissing adds the Jobs of names that do not exist, as deleted ones.
-func (w *waiter) addMissing(set feed.JobSet) error {
-	for _, name := range set.Names {
-		key := snapshot.JobKey{Namespace: set.Namespace, Name: name}
-		if w.byKey[key] != nil {
-			continue
-		}
-		waited := &waitedJob{job: &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: name}}, end: feed.Deleted}
-		w.jobs, w.byKey[key] = append(w.jobs, waited), waited
-		if err := w.printEnd(waited); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkPresent returns an error if Jobs that were chosen do not exist, unless that is what is waited for.
@@ -114,18 +97,6 @@ func (w *waiter) checkPresent(set feed.JobSet, first []*unstructured.Unstructure
 		what = fmt.Sprintf("no Job matches -l %s ", set.Selector)
 	}
 	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, what+set.Call("list", "").Where(), "")
-}
-
-// byName returns a set of the Jobs without the selector: a Job that loses its labels is not deleted.
-func (w *waiter) byName(set feed.JobSet) feed.JobSet {
-	if set.Selector == "" {
-		return set
-	}
-	set.Selector = ""
-	for _, waited := range w.jobs {
-		set.Names = append(set.Names, waited.job.Name)
-	}
-	return set
 }
 
 // take notes changes, and prints how Jobs end.
@@ -243,17 +214,14 @@ func (w *waiter) tally() tally {
 }
 
 func (w *waiter) lossOf(end feed.End) string {
-	before := "it finished"
-	if w.options.goal.isMet != nil {
-		before = "it met the condition"
-	}
+	before := " before it " + w.options.goal.past
 	switch {
 	case end == feed.Replaced:
-		return " was deleted before " + before + ", and another was created"
+		return " was deleted" + before + ", and another was created"
 	case w.options.Selector != "":
-		return " was deleted or its labels were changed before " + before
+		return " was deleted or its labels were changed" + before
 	}
-	return " was deleted before " + before
+	return " was deleted" + before
 }
 
 func (w *waiter) label(job *batchv1.Job) string { return w.options.label(job.Namespace, job.Name) }
@@ -265,11 +233,7 @@ func (w *waiter) settle(t tally) error {
 	case len(t.lost) > 0:
 		w.result = cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(t.lost, "; "), "")
 	case (goal.kind == goalFailed || goal.isMet != nil) && len(t.complete) > 0:
-		cannot := "fail"
-		if goal.isMet != nil {
-			cannot = "meet the condition"
-		}
-		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot "+cannot+" because it is already complete: "+strings.Join(t.complete, ", "), "")
+		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot "+goal.verb+" because it is already complete: "+strings.Join(t.complete, ", "), "")
 	case (goal.kind == goalComplete || goal.isMet != nil) && len(t.failed) > 0:
 		w.giveUp(t)
 		w.result = cmdutil.JobFailed(t.failed)
@@ -284,11 +248,7 @@ func (w *waiter) settle(t tally) error {
 // giveUp reports that the other Jobs are not waited for.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
-		cannot := "complete"
-		if w.options.goal.isMet != nil {
-			cannot = "meet the condition"
-		}
-		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can %s.\n", n, sanitize.Line(t.failed[0]), cannot)
+		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can %s.\n", n, sanitize.Line(t.failed[0]), w.options.goal.verb)
 	}
 }
 
@@ -296,7 +256,7 @@ func (w *waiter) giveUp(t tally) {
 func (w *waiter) timeoutError() error {
 	what := fmt.Sprintf("timed out after %s", w.options.timeout)
 	if w.options.timeout == 0 {
-		what = w.options.goal.pending()
+		what = w.options.goal.pending
 	}
 	lineOf := func(text string) error {
 		return cmdutil.NewUserError(cmdutil.KindTimeout, errWaitTimeout, what+": "+text, "")
