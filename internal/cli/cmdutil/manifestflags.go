@@ -74,15 +74,9 @@ func (f *ManifestFlags) NoJobsError() error {
 // IsBatch reports whether the object is, or is meant to be, one of these verbs: its API version may be gone or wrong,
 // and its kind may be in lower case.
 func IsBatch(object *manifest.Object) bool {
+	kind := BatchKind(object)
 	group, _, found := strings.Cut(object.APIVersion(), "/")
-	switch kind := BatchKind(object); {
-	case kind == "", found && !strings.EqualFold(group, groupOf(kind)):
-		return false
-	case found || strings.EqualFold(group, groupOf(kind)):
-		return true
-	default:
-		return group == "v1" && kind != jobSetKind
-	}
+	return kind != "" && (strings.EqualFold(group, groupOf(kind)) || !found && group == "v1")
 }
 
 const jobSetKind = "JobSet"
