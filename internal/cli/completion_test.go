@@ -121,7 +121,7 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"controller|--namespaces|":    " :4",
 		"status|--user|":              "u :4",
 		"status|--cluster|":           "c :4",
-		"wait|--for|c":                "complete :4",
+		"wait|--for|c":                "complete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget :4",
 	} {
 		words, directive := program.Complete(t, strings.Split(args, "|")...)
 		if got := strings.Join(words, " ") + " " + directive; got != want {

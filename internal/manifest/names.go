@@ -63,7 +63,7 @@ func (j *Job) notText(what, path string, value any) Problem {
 		return Problem{Path: path, Text: what + " is text, not a list"}
 	}
 	written := fmt.Sprint(value)
-	if node := j.object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
+	if node := j.Object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
 		written = node.Value
 	}
 	return Problem{Path: path, Text: fmt.Sprintf("%s is text; quote %s", what, written), Unquoted: true}
@@ -86,7 +86,7 @@ func (j *Job) MoveNames() []error {
 	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
 	var all []error
 	for _, p := range problems {
-		all = append(all, j.object.Errorf(j.At(p.Path), "%s", p.Text))
+		all = append(all, j.Object.Errorf(j.At(p.Path), "%s", p.Text))
 	}
 	if value := rulename.Format(names); value != "" && len(all) == 0 {
 		if err := j.annotate(value); err != nil {
@@ -135,11 +135,11 @@ func (j *Job) CheckAnnotation() []Problem {
 func (j *Job) annotate(value string) error {
 	metadata, ok := object(j.Content, "metadata")
 	if !ok {
-		return j.object.Errorf(j.At("metadata"), "metadata is not an object")
+		return j.Object.Errorf(j.At("metadata"), "metadata is not an object")
 	}
 	annotations, ok := object(metadata, "annotations")
 	if !ok {
-		return j.object.Errorf(j.At("metadata.annotations"), "annotations are not an object")
+		return j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")
 	}
 	annotations[rulename.Annotation] = value
 	return nil
@@ -149,7 +149,7 @@ func (j *Job) annotate(value string) error {
 func (j *Job) SetManagedBy(value string, replace bool) error {
 	spec, ok := object(j.Content, "spec")
 	if !ok {
-		return j.object.Errorf(j.At("spec"), "spec is not an object")
+		return j.Object.Errorf(j.At("spec"), "spec is not an object")
 	}
 	if spec["managedBy"] == nil || replace {
 		spec["managedBy"] = value

@@ -53,7 +53,7 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 		// PFN-12: without rules, names mean nothing.
 		{"apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {" + rulename.Annotation + ": x}}", "x", nil},
 	} {
-		job := parse(t, c.text)[0].Job()
+		job := parse(t, c.text)[0].Jobs()[0]
 		problems := job.MoveNames()
 		if text := fmt.Sprint(problems); len(problems) != min(len(c.problems), 1) || slices.ContainsFunc(c.problems, func(p string) bool { return !strings.Contains(text, p) }) {
 			t.Errorf("%s: %q, want %q", c.text, problems, c.problems)
@@ -76,7 +76,7 @@ func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
 		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
 		{ruled("0=A;1=B", "{name: 2}", "{name: B}"), "[" + unreadable + "]"},
 	} {
-		if got := fmt.Sprint(parse(t, c.text)[0].Job().MoveNames()); got != c.want {
+		if got := fmt.Sprint(parse(t, c.text)[0].Jobs()[0].MoveNames()); got != c.want {
 			t.Errorf("%s: %s", c.text, got)
 		}
 	}
@@ -85,7 +85,7 @@ func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
 // An annotation that is not text is neither passed on nor overwritten.
 func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 	for rules, text := range map[string]string{"[{}]": "3", "[{name: A}]": "0x3", "[]": "yes"} {
-		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Job()
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Jobs()[0]
 		before := fmt.Sprint(job.Content["metadata"])
 		want := "[f:3:70: the annotation " + rulename.Annotation + " is text; quote " + text + "]"
 		if got := fmt.Sprint(job.MoveNames()); got != want || fmt.Sprint(job.Content["metadata"]) != before {
@@ -96,7 +96,7 @@ func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 
 // A thousand times too many rules are one problem, and no work.
 func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
-	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Job()
+	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Jobs()[0]
 	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, but at most 20 are allowed") {
 		t.Errorf("%d problems", len(problems))
 	}
@@ -104,10 +104,10 @@ func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
 
 func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 	cron := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {spec: {podFailurePolicy: {rules: [{name: A}]}}}")[0]
-	if problems := cron.Job().MoveNames(); len(problems) > 0 {
+	if problems := cron.Jobs()[0].MoveNames(); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if err := cron.Job().SetManagedBy("a.b/c", false); err != nil {
+	if err := cron.Jobs()[0].SetManagedBy("a.b/c", false); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"}},"spec":{"managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]}}}`
@@ -115,7 +115,7 @@ func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	bad := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    spec: {podFailurePolicy: {rules: [{name: a-b}]}}")[0]
-	if problems := bad.Job().MoveNames(); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:5:46: ") {
+	if problems := bad.Jobs()[0].MoveNames(); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:5:46: ") {
 		t.Errorf("%v", problems)
 	}
 }
@@ -128,7 +128,7 @@ func TestManagedByIsSetUnlessGiven_MGB_01(t *testing.T) {
 	}{
 		{"{}", false, "x.y/z"}, {"{managedBy: ~}", false, "x.y/z"}, {"{managedBy: a.b/c}", false, "a.b/c"}, {"{managedBy: a.b/c}", true, "x.y/z"}, {"~", false, "x.y/z"},
 	} {
-		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+c.spec)[0].Job()
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+c.spec)[0].Jobs()[0]
 		if err := job.SetManagedBy("x.y/z", c.replace); err != nil || fields(job.Content["spec"])["managedBy"] != c.want {
 			t.Errorf("%s %v: %v, %v", c.spec, c.replace, job.Content, err)
 		}
@@ -140,14 +140,53 @@ func TestFieldsThatAreNoObjectsAreReported(t *testing.T) {
 		"metadata: 3\nspec: {podFailurePolicy: {rules: [{name: A}]}}":                  "f:3:11: metadata is not an object",
 		"metadata: {annotations: [a]}\nspec: {podFailurePolicy: {rules: [{name: A}]}}": "f:3:12: annotations are not an object",
 	} {
-		job := parse(t, "apiVersion: batch/v1\nkind: Job\n"+text)[0].Job()
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\n"+text)[0].Jobs()[0]
 		if problems := job.MoveNames(); len(problems) != 1 || problems[0].Error() != want {
 			t.Errorf("%s: %v, want %s", text, problems, want)
 		}
 	}
-	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: [a]")[0].Job()
+	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: [a]")[0].Jobs()[0]
 	if err := job.SetManagedBy("a.b/c", false); err == nil || err.Error() != "f:3:1: spec is not an object" {
 		t.Errorf("%v", err)
+	}
+}
+
+// A JobSet has a template for each kind of its Jobs (issue 17).
+func TestJobsOfAJobSet_CLI_05(t *testing.T) {
+	set := parse(t, "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train, namespace: ml}\nspec:\n  replicatedJobs:\n"+
+		"  - {name: driver, template: {spec: {completionMode: NonIndexed, template: {spec: {restartPolicy: Never}}}}}\n"+
+		"  - {name: workers, replicas: 12, template: {metadata: {labels: {a: b}}, spec: {podFailurePolicy: {rules: [{name: A}]}, template: {spec: {}}}}}\n"+
+		"  - {name: empty}\n")[0]
+	jobs := set.Jobs()
+	if len(jobs) != 3 || jobs[0].LastName() != "train-driver-0" || jobs[1].Name() != "train-workers-0" || jobs[1].LastName() != "train-workers-11" {
+		t.Fatalf("%v", jobs)
+	}
+	for name, want := range map[string]bool{"train-workers-0": true, "train-workers-11": true, "train-workers-12": false, "train-workers-01": false, "train-workers--1": false, "train-workers": false} {
+		if jobs[1].Creates(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+	if problems := jobs[1].MoveNames(); len(problems) > 0 {
+		t.Error(problems)
+	}
+	if err := jobs[1].SetManagedBy("a.b/c", false); err != nil {
+		t.Error(err)
+	}
+	for i, want := range []string{
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"x","namespace":"ml"},"spec":{"completionMode":"NonIndexed","template":{"spec":{"restartPolicy":"Never"}}}}`,
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"},"labels":{"a":"b"},"name":"x","namespace":"ml"},` +
+			`"spec":{"completionMode":"Indexed","managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]},"template":{"spec":{"restartPolicy":"OnFailure"}}}}`,
+		`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"x","namespace":"ml"},"spec":{"completionMode":"Indexed","template":{"spec":{"restartPolicy":"OnFailure"}}}}`,
+	} {
+		if got, _ := json.Marshal(jobs[i].AsJob("x")); string(got) != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	if at := set.Position(jobs[1].At("spec.podFailurePolicy.rules[0]")); at.Line != 7 {
+		t.Errorf("%v", at)
+	}
+	if got := text(fields(fields(fields(set.Content["spec"])["replicatedJobs"].([]any)[1])["template"].(map[string]any)["spec"])["managedBy"]); got != "a.b/c" {
+		t.Errorf("the JobSet has %q", got)
 	}
 }
 
@@ -155,7 +194,7 @@ func TestOtherKindsHaveNoJob(t *testing.T) {
 	for _, text := range []string{
 		"{apiVersion: batch/v1beta1, kind: Job}", "{apiVersion: x.dev/v1, kind: Job}", "{apiVersion: batch/v1, kind: CronJob}", "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: 3}}", "{apiVersion: v1, kind: Pod}",
 	} {
-		if job := parse(t, text)[0].Job(); job != nil {
+		if job := parse(t, text)[0].Jobs(); job != nil {
 			t.Errorf("%s: %v", text, job)
 		}
 	}
@@ -194,10 +233,10 @@ func TestNamesSurvive_PFN_23_PFN_24(t *testing.T) {
 		if len(objects) != 1 || len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if problems := objects[0].Job().MoveNames(); len(problems) > 0 {
+		if problems := objects[0].Jobs()[0].MoveNames(); len(problems) > 0 {
 			t.Fatalf("%v for %q", problems, names)
 		}
-		value := objects[0].Job().Annotation()
+		value := objects[0].Jobs()[0].Annotation()
 		back, violations := rulename.Parse(value, len(names))
 		if len(violations) > 0 || back != nil && !slices.Equal(back, names) || back == nil && rulename.Format(names) != "" {
 			t.Fatalf("%q came back as %q, %v", names, back, violations)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	batchv1 "k8s.io/api/batch/v1"
 )
 
 // Object is one Kubernetes object of the input.
@@ -86,39 +85,4 @@ func (o *Object) item(i int) *yaml.Node {
 		return item
 	}
 	return o.node
-}
-
-// Job is the Job in an object, or a template of Jobs: fields metadata and spec, as in a Job.
-type Job struct {
-	// Content is part of the object's: changes here change the object.
-	Content map[string]any
-	// Path is its path in the object: "" for a Job, "spec.jobTemplate" for a CronJob.
-	Path string
-
-	object *Object
-}
-
-// Job returns the Job of a Job or a CronJob. It is nil for any other kind or API version, and for a CronJob without a
-// template.
-func (o *Object) Job() *Job {
-	if o.APIVersion() != batchv1.SchemeGroupVersion.String() {
-		return nil
-	}
-	switch o.Kind() {
-	case "Job":
-		return &Job{Content: o.Content, object: o}
-	case "CronJob":
-		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
-			return &Job{Content: template, Path: "spec.jobTemplate", object: o}
-		}
-	}
-	return nil
-}
-
-// At returns the path in the object of a field of the Job.
-func (j *Job) At(path string) string {
-	if j.Path == "" || path == "" {
-		return j.Path + path
-	}
-	return j.Path + "." + path
 }

@@ -213,7 +213,11 @@ func FuzzReadManifest(f *testing.F) {
 					t.Errorf("%q at %v", path, at)
 				}
 			}
-			if job := o.Job(); job != nil && len(job.MoveNames()) == 0 {
+			for _, job := range o.Jobs() {
+				job.AsJob(job.LastName())
+				if len(job.MoveNames()) > 0 {
+					continue
+				}
 				if names, _ := job.TakeNames(); names != nil {
 					t.Errorf("names are left: %q", names)
 				}

@@ -83,7 +83,7 @@ func (r *review) notDecoded(content map[string]any, err error) {
 		r.reject("not-readable", nil, "", "not a batch/v1 object: %v"+restSkipped, err)
 		return
 	}
-	path, wanted, value := field.NewPath(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)
+	path, wanted, value := r.below(wrong.Field), typeName(wrong.Type), valueName(wrong.Value)
 	fix := "write " + wanted
 	if wanted == "text" && !strings.HasPrefix(value, "a list") && !strings.HasPrefix(value, "an object") {
 		fix = "quote it"
@@ -92,7 +92,7 @@ func (r *review) notDecoded(content map[string]any, err error) {
 		r.reject("wrong-type", path.Key(key), fix, "a value in %s is %s, but the API expects %s"+restSkipped, lastOf(path), value, wanted)
 		return
 	}
-	r.reject("wrong-type", path, fix, "%s is %s, but the API expects %s"+restSkipped, wrong.Field, value, wanted)
+	r.reject("wrong-type", path, fix, "%s is %s, but the API expects %s"+restSkipped, path, value, wanted)
 }
 
 // wrongEntry returns the first key of a string map, such as labels, whose value is not a string: the decoder names

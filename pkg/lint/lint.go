@@ -49,6 +49,9 @@ type Input struct {
 	Object map[string]any
 	// Names are the names that the rules had, nil if none had one.
 	Names rulename.Names
+	// Path is where the Job is in the caller's object, such as spec.replicatedJobs[0].template; "" for an object of its
+	// own. The name is that of the caller's object.
+	Path string
 	// Incomplete reports whether some rules had names that are not in Names because they could
 	// not be read.
 	Incomplete bool
@@ -57,6 +60,9 @@ type Input struct {
 // Check returns all findings, in the order of the checks.
 func Check(in Input) []Finding {
 	r := &review{names: in.Names, incomplete: in.Incomplete}
+	if in.Path != "" {
+		r.path = field.NewPath(in.Path)
+	}
 	if !r.decode(in.Object) {
 		return r.findings
 	}
@@ -82,7 +88,7 @@ type review struct {
 	meta    *metav1.ObjectMeta
 	spec    *batchv1.JobSpec
 	cronJob *batchv1.CronJob
-	// path is the Job's path in the object; nil for a Job.
+	// path is the Job's path in the object; nil for a Job of its own.
 	path  *field.Path
 	names rulename.Names
 	// incomplete is Input.Incomplete.
@@ -93,17 +99,17 @@ type review struct {
 
 // specPath returns the path of a field of the Job's spec.
 func (r *review) specPath(name string, more ...string) *field.Path {
-	if r.path == nil {
-		return field.NewPath("spec", append([]string{name}, more...)...)
-	}
-	return r.path.Child("spec", append([]string{name}, more...)...)
+	return r.below("spec", append([]string{name}, more...)...)
 }
 
-func (r *review) metaPath(name string) *field.Path {
+func (r *review) metaPath(name string) *field.Path { return r.below("metadata", name) }
+
+// below returns the path of a field of the Job.
+func (r *review) below(name string, more ...string) *field.Path {
 	if r.path == nil {
-		return field.NewPath("metadata", name)
+		return field.NewPath(name, more...)
 	}
-	return r.path.Child("metadata", name)
+	return r.path.Child(name, more...)
 }
 
 // add adds a finding for which the API server does not reject the object.

@@ -31,11 +31,15 @@ func checkName(r *review) {
 		r.reject("name-invalid", path, "use lowercase letters, digits, '-' and '.'", "the name %q is not allowed: %s", meta.Name, problem)
 		return
 	}
+	whose := "the name"
+	if r.path != nil && r.cronJob == nil {
+		whose = "the Job's name " + meta.Name
+	}
 	switch n := len(meta.Name); {
 	case r.cronJob != nil && n > maxCronJobName:
 		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but a CronJob's name may have at most %d", n, maxCronJobName)
 	case r.cronJob == nil && !r.manualSelector() && n > maxLabel:
-		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but must fit into a pod label, which may have at most %d", n, maxLabel)
+		r.reject("name-invalid", path, "choose a shorter name", "%s has %d characters, but must fit into a pod label, which may have at most %d", whose, n, maxLabel)
 	}
 	r.checkHostname(meta.Name, path)
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // unknownFields reports errors of the strict decoder, which quote the paths of unknown fields, unless they have been
@@ -37,20 +35,20 @@ func (r *review) unknownField(root reflect.Type, content map[string]any, path st
 	parents, wrong := steps[:len(steps)-1], steps[len(steps)-1]
 	place, right := similarField(root, parents, wrong)
 	if right == "" {
-		r.reject("unknown-field", field.NewPath(path), "correct the name, or remove it", "batch/v1 has no field %s", path)
+		r.reject("unknown-field", r.below(path), "correct the name, or remove it", "batch/v1 has no field %s", r.below(path))
 		return false
 	}
 	from := objectAt(content, parents, false)
 	meant, fix := right, "write "+right+", or remove it"
 	if !slices.Equal(place, parents) {
-		there := strings.Join(place, ".")
+		there := r.below(strings.Join(place, ".")).String()
 		meant, fix = there+"."+right, "move it to "+there+", or remove it"
 	}
 	moved := move(from, wrong, objectAt(content, place, true), right)
 	if !moved {
 		fix = "remove it"
 	}
-	r.reject("unknown-field", field.NewPath(path), fix, "batch/v1 has no field %s, did you mean %s", path, meant)
+	r.reject("unknown-field", r.below(path), fix, "batch/v1 has no field %s, did you mean %s", r.below(path), meant)
 	return moved
 }
 

@@ -18,3 +18,22 @@ func WriteManifest(t *testing.T, text string) string {
 	}
 	return path
 }
+
+// JobSet is the manifest of a JobSet with one Job of the one kind, and four of the other.
+const JobSet = `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train}
+spec:
+  replicatedJobs:
+  - name: driver
+    template: {spec: {backoffLimit: 0, template: {spec: {containers: [{name: main, image: i}]}}}}
+  - name: workers
+    replicas: 4
+    template:
+      spec:
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        podFailurePolicy: {rules: [{name: Broken, action: FailJob, onExitCodes: {operator: In, values: [2]}}]}
+        template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}
+`

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 )
 
 // ExplainError turns any error into one that a user can act on: a *UserError, or several joined. It is idempotent,
@@ -106,14 +107,17 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {
 	named := call.Name != "" && status.Details != nil && status.Details.Name == call.Name
 	switch {
-	case named && call.Namespace != "" && call.Resource == "jobs" && isJobResource(call.Name):
-		return NewUserError(KindNotFound, err, fmt.Sprintf("job %q not found %s", call.Name, call.Where()),
-			fmt.Sprintf("for all Jobs, omit %q: kubectl batchjob status -n %s", call.Name, call.Namespace))
 	case named && call.Namespace != "":
-		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()),
-			"list what exists with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)
+		hint := "list what exists with: kubectl get " + call.GroupResource() + " -n " + call.Namespace
+		if isJobResource(call.Name) { // as in kubectl get jobs
+			hint = fmt.Sprintf("for all Jobs, omit %q: kubectl batchjob status -n %s", call.Name, call.Namespace)
+		}
+		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()), hint)
 	case status.Details != nil && status.Details.Name != "":
 		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
+	case call.Group == manifest.JobSetGroup:
+		return NewUserError(KindNotFound, err, "the cluster has no JobSets ("+status.Message+")",
+			"install JobSet (https://jobset.sigs.k8s.io), or use another context")
 	default:
 		return NewUserError(KindNotFound, err, "the server has no such API ("+status.Message+")",
 			"check that it is a Kubernetes API server: kubectl config view --minify")

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
 // ManifestFlags say which manifests a verb reads, as kubectl's do.
@@ -67,24 +68,22 @@ func (f *ManifestFlags) NoJobsError() error {
 			names[i] = "standard input"
 		}
 	}
-	return NewUserError(KindOther, nil, "no Jobs or CronJobs in "+strings.Join(names, ", "), "check the files given with -f")
+	return NewUserError(KindOther, nil, "no Jobs, CronJobs or JobSets in "+strings.Join(names, ", "), "check the files given with -f")
 }
-
-const batchVersion = "batch/v1"
 
 // IsBatch reports whether the object is, or is meant to be, one of these verbs: its API version may be gone or wrong,
 // and its kind may be in lower case.
 func IsBatch(object *manifest.Object) bool {
+	kind := BatchKind(object)
 	group, _, found := strings.Cut(object.APIVersion(), "/")
-	if !found && group != "v1" && !strings.EqualFold(group, batchv1.GroupName) || found && !strings.EqualFold(group, batchv1.GroupName) {
-		return false
-	}
-	return BatchKind(object) != ""
+	return kind != "" && (strings.EqualFold(group, groupOf(kind)) || !found && group == "v1")
 }
+
+const jobSetKind = "JobSet"
 
 // BatchKind is the kind that is meant, "" for others.
 func BatchKind(object *manifest.Object) string {
-	for _, kind := range [...]string{"Job", "CronJob"} {
+	for _, kind := range [...]string{"Job", "CronJob", jobSetKind} {
 		if strings.EqualFold(object.Kind(), kind) {
 			return kind
 		}
@@ -92,16 +91,36 @@ func BatchKind(object *manifest.Object) string {
 	return ""
 }
 
+func groupOf(kind string) string {
+	if kind == jobSetKind {
+		return manifest.JobSetGroup
+	}
+	return batchv1.GroupName
+}
+
 // WhyNoJob returns what is wrong with an object of IsBatch that has no Job, and what to do.
 func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
-	version, kind := object.APIVersion(), BatchKind(object)
-	switch fix = "write apiVersion: " + batchVersion + ", kind: " + kind; {
+	version, kind, wanted := object.APIVersion(), BatchKind(object), batchv1.SchemeGroupVersion.String()
+	if kind == jobSetKind {
+		wanted = manifest.JobSetVersion
+	}
+	switch fix = "write apiVersion: " + wanted + ", kind: " + kind; {
 	case object.Kind() != kind:
-		return "kind", "there is no kind " + object.Kind() + " in " + batchVersion, fix
+		return "kind", "there is no kind " + object.Kind() + " in " + wanted, fix
 	case version == "batch/v1beta1" || version == "batch/v2alpha1":
 		return "apiVersion", version + " is no longer served", fix
-	case version != batchVersion:
+	case version != wanted:
 		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
+	case kind == jobSetKind:
+		return "spec.replicatedJobs", "a JobSet needs spec.replicatedJobs", "add it, a list with the templates of the Jobs"
 	}
 	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate", "add it, with the spec of the Jobs"
+}
+
+// LintInput returns what lint checks of an object with this Job.
+func LintInput(job *manifest.Job) lint.Input {
+	if BatchKind(job.Object) == jobSetKind {
+		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path}
+	}
+	return lint.Input{Object: job.Object.Content}
 }

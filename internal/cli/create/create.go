@@ -15,16 +15,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-const createLong = `Create Jobs and CronJobs from manifests.
+const createLong = `Create Jobs, CronJobs and JobSets from manifests.
 
 Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
 1.38 do not know that field, so create checks the names and moves them to the
-annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob, to the
-annotations of its Jobs.
+annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob or a
+JobSet, to the annotations of its Jobs.
 
-If a manifest does not set spec.managedBy, create sets it to --managed-by. If
-you pass the flag, it also replaces the value in the manifest; --managed-by=
-leaves the field alone. It cannot be changed later.
+If a manifest does not set spec.managedBy, create sets it to --managed-by; in a
+CronJob or a JobSet, that of its Jobs. If you pass the flag, it also replaces
+the value in the manifest; --managed-by= leaves the field alone. It cannot be
+changed later.
 
 With --dry-run=client, nothing is sent and no cluster is needed: -o yaml shows
 what would be created, for kubectl apply or a Git repository. What lint reports
@@ -80,7 +81,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		SuggestFor:        []string{"apply", "run"},
-		Short:             "Create Jobs and CronJobs from manifests",
+		Short:             "Create Jobs, CronJobs and JobSets from manifests",
 		Long:              createLong,
 		Example:           createExample,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -100,6 +100,36 @@ func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 	}
 }
 
+// The Jobs of a JobSet get what a Job gets (issue 17).
+func TestCreateSetsUpTheJobsOfAJobSet_PFN_23_MGB_02(t *testing.T) {
+	api, path := newCreations(t), clitest.WriteManifest(t, clitest.JobSet)
+	got := api.run(t, "-f", path)
+	if got.Code != cmdutil.ExitDone || got.Out != "jobset.jobset.x-k8s.io/train created\n" || got.ErrOut != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
+	}
+	if want := "POST /apis/jobset.x-k8s.io/v1alpha2/namespaces/ns1/jobsets?"; !strings.HasPrefix(api.requests[0], want) {
+		t.Errorf("%q", api.requests)
+	}
+	sent, _ := json.Marshal(api.bodies)
+	if strings.Count(string(sent), `"managedBy":"batchjob.dev/controller"`) != 2 || strings.Contains(string(sent), `"name":"Broken"`) ||
+		!strings.Contains(string(sent), `"template":{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=Broken"}},"spec":{"backoffLimit":0,"completions":2,`) ||
+		strings.Contains(string(sent), "OnFailure") {
+		t.Errorf("%s", sent)
+	}
+	plain := program.Run(t, nil, "create", "-f", path, "--dry-run=client", "-o", "name", "--managed-by=")
+	if plain.Out != "jobset.jobset.x-k8s.io/train\n" {
+		t.Errorf("%q, %q", plain.Out, plain.ErrOut)
+	}
+	wrong := clitest.WriteManifest(t, strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1))
+	if got := program.Run(t, nil, "create", "-f", wrong, "--dry-run=client"); !strings.Contains(got.ErrOut, "job.yaml:15:105: the API server would reject this: ") {
+		t.Errorf("%q", got.ErrOut)
+	}
+	none := clitest.NewAPI(t)
+	if got := program.Run(t, none, "create", "-f", path); !strings.Contains(got.ErrOut, "the cluster has no JobSets (") || !strings.Contains(got.ErrOut, "; install JobSet (https://jobset.sigs.k8s.io), or use another context") {
+		t.Errorf("%q", got.ErrOut)
+	}
+}
+
 func TestCreateSendsItsOptions(t *testing.T) {
 	for _, c := range []struct{ args, path, out string }{
 		{"--dry-run=server", "/apis/batch/v1/namespaces/ns1/jobs?dryRun=All&fieldManager=kubectl-batchjob&fieldValidation=Strict", "job.batch/named created (server dry run)\n"},
@@ -151,13 +181,13 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	for _, c := range []struct{ text, args, want string }{
 		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
 		{job, "-n other", "error: PATH:3:32: the namespace from the provided object \"ns9\" does not match the namespace \"other\". You must pass '--namespace=ns9' to perform this operation.\n"},
-		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: this command creates only Jobs and CronJobs, not a Service of v1; use: kubectl create -f\n"},
+		{"apiVersion: v1\nkind: Service\n", "", "error: PATH:2:7: this command creates only Jobs, CronJobs and JobSets, not a Service of v1; use: kubectl create -f\n"},
 		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "", "error: PATH:1:13: batch/v1beta1 is no longer served; write apiVersion: batch/v1, kind: CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
 		{"apiVersion: batch/v1\nkind: job\n", "", "error: PATH:2:7: there is no kind job in batch/v1; write apiVersion: batch/v1, kind: Job\n"},
-		{"# nothing\n", "", "error: no Jobs or CronJobs in PATH; check the files given with -f\n"},
+		{"# nothing\n", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
 		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
-		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: this command creates only Jobs and CronJobs, not a \\x1b[31m of v1; use: kubectl create -f\n"},
+		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: this command creates only Jobs, CronJobs and JobSets, not a \\x1b[31m of v1; use: kubectl create -f\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)
 		got := program.Run(t, nil, append([]string{"create", "--dry-run=client", "-f", path}, strings.Fields(c.args)...)...)

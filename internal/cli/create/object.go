@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,20 +49,15 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 
 // prepare turns the manifest into what is sent.
 func (o *Options) prepare(object *manifest.Object) []error {
-	job := object.Job()
-	if job == nil {
+	jobs := object.Jobs()
+	if len(jobs) == 0 {
 		return []error{notForCreate(object)}
 	}
 	metadata, _ := object.Content["metadata"].(map[string]any)
 	if object.Name() == "" && metadata["generateName"] == nil {
 		return []error{object.Errorf("metadata.name", "metadata has neither name nor generateName")}
 	}
-	problems := job.MoveNames()
-	if o.managedBy != "" {
-		if err := job.SetManagedBy(o.managedBy, o.replaceManagedBy); err != nil {
-			problems = append(problems, err)
-		}
-	}
+	problems := o.setUp(jobs)
 	if err := o.checkNamespace(object); err != nil {
 		problems = append(problems, err)
 	}
@@ -74,7 +68,22 @@ func (o *Options) prepare(object *manifest.Object) []error {
 	delete(object.Content, "status")
 	delete(metadata, "creationTimestamp")
 	if len(problems) == 0 && o.dryRun == dryRunClient {
-		problems = o.wouldBeRejected(object)
+		problems = o.wouldBeRejected(object, jobs)
+	}
+	return problems
+}
+
+// setUp moves the names of rules in each Job, and sets its managedBy.
+func (o *Options) setUp(jobs []*manifest.Job) []error {
+	var problems []error
+	for _, job := range jobs {
+		problems = append(problems, job.MoveNames()...)
+		if o.managedBy == "" {
+			continue
+		}
+		if err := job.SetManagedBy(o.managedBy, o.replaceManagedBy); err != nil {
+			problems = append(problems, err)
+		}
 	}
 	return problems
 }
@@ -85,13 +94,17 @@ func notForCreate(object *manifest.Object) error {
 		path, problem, fix := cmdutil.WhyNoJob(object)
 		return object.Errorf(path, "%s; %s", problem, fix)
 	}
-	return object.Errorf("kind", "this command creates only Jobs and CronJobs, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
+	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
 // wouldBeRejected returns the errors that an API server would, so that nobody commits a manifest that none accepts.
-func (o *Options) wouldBeRejected(object *manifest.Object) []error {
+func (o *Options) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
+	var findings []lint.Finding
+	for _, job := range jobs {
+		findings = append(findings, lint.Check(cmdutil.LintInput(job))...)
+	}
 	var problems []error
-	for _, f := range lint.Check(lint.Input{Object: object.Content}) {
+	for _, f := range findings {
 		problem := f.Message
 		if f.Fix != "" {
 			problem += "; " + f.Fix
@@ -137,7 +150,7 @@ func (o *Options) show(object *unstructured.Unstructured) error {
 	if name == "" {
 		name = object.GetGenerateName() + "<generated>"
 	}
-	line := strings.ToLower(object.GetKind()) + "." + batchv1.GroupName + "/" + sanitize.Line(name)
+	line := strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "/" + sanitize.Line(name)
 	if o.print.Format() != "name" {
 		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
 	}
@@ -190,7 +203,7 @@ func (o *Options) locate(object *manifest.Object, err error) []error {
 	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
 }
 
-// objectCreator creates Jobs and CronJobs.
+// objectCreator creates Jobs, and what creates Jobs.
 type objectCreator struct {
 	client    dynamic.Interface
 	namespace string // of objects that name none
@@ -206,10 +219,11 @@ func newObjectCreator(config *rest.Config, namespace string, options metav1.Crea
 }
 
 func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	resource := strings.ToLower(object.GetKind()) + "s"
+	kind := object.GroupVersionKind()
+	resource := kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s")
 	namespace := cmp.Or(object.GetNamespace(), c.namespace)
-	created, err := c.client.Resource(batchv1.SchemeGroupVersion.WithResource(resource)).Namespace(namespace).Create(ctx, object, c.options)
-	call := apicall.Call{Verb: "create", Group: batchv1.GroupName, Resource: resource, Namespace: namespace, Name: object.GetName()}
+	created, err := c.client.Resource(resource).Namespace(namespace).Create(ctx, object, c.options)
+	call := apicall.Call{Verb: "create", Group: resource.Group, Resource: resource.Resource, Namespace: namespace, Name: object.GetName()}
 	return created, call.Wrap(err)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -15,8 +16,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-const lintLong = `Check the Jobs and CronJobs in manifests as a careful reviewer would, without a
-cluster. Objects of other kinds are skipped.
+const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
+without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
+of other kinds are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
@@ -54,7 +56,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
 		SuggestFor:        []string{"validate"},
-		Short:             "Check manifests of Jobs and CronJobs, without a cluster",
+		Short:             "Check manifests of Jobs, without a cluster",
 		Long:              lintLong,
 		Example:           lintExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -125,7 +127,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 // objectKey is what two objects of a cluster cannot have in common.
 type objectKey struct{ kind, namespace, name string }
 
-// again reports a Job or CronJob that is there already: kubectl apply would take one for a change of the other.
+// again reports an object that is there already: kubectl apply would take one for a change of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
 	if !cmdutil.IsBatch(object) || object.Name() == "" {
 		return
@@ -146,12 +148,12 @@ func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.
 func objectName(object *manifest.Object) string { return object.Kind() + "/" + object.Name() }
 
 func (r *lintResult) lint(object *manifest.Object) {
-	job := object.Job()
+	jobs := object.Jobs()
 	switch {
-	case job == nil && !cmdutil.IsBatch(object):
+	case len(jobs) == 0 && !cmdutil.IsBatch(object):
 		r.Summary.Skipped++
 		return
-	case job == nil:
+	case len(jobs) == 0:
 		r.count(object)
 		path, problem, fix := cmdutil.WhyNoJob(object)
 		r.add(object.Position(path), objectName(object), lint.Finding{
@@ -160,17 +162,30 @@ func (r *lintResult) lint(object *manifest.Object) {
 		return
 	}
 	r.count(object)
+	var found []lint.Finding
+	for _, job := range jobs {
+		for _, finding := range lintJob(job) {
+			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
+				found = append(found, finding)
+				r.add(object.Position(finding.Field), objectName(object), finding)
+			}
+		}
+	}
+}
+
+func lintJob(job *manifest.Job) []lint.Finding {
 	names, problems := job.TakeNames()
+	var findings []lint.Finding
 	for _, p := range problems {
-		path, fix := job.At(p.Path), "quote it"
+		fix := "quote it"
 		if !p.Unquoted { // a list or an object
 			fix = "use a name such as OutOfMemory"
 		}
-		r.add(object.Position(path), objectName(object), lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: path, Message: p.Text, Fix: fix})
+		findings = append(findings, lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: job.At(p.Path), Message: p.Text, Fix: fix})
 	}
-	for _, finding := range lint.Check(lint.Input{Object: object.Content, Names: names, Incomplete: len(problems) > 0}) {
-		r.add(object.Position(finding.Field), objectName(object), finding)
-	}
+	input := cmdutil.LintInput(job)
+	input.Names, input.Incomplete = names, len(problems) > 0
+	return append(findings, lint.Check(input)...)
 }
 
 func (o *Options) write(result *lintResult) error {

@@ -82,7 +82,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	for _, c := range []struct {
 		text, out, errOut string
 	}{
-		{"", "", "error: no Jobs or CronJobs in PATH; check the files given with -f\n"},
+		{"", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
 		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
 		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n", "error: 1 error\n"},
 		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: invalid character ',' looking for beginning of object key string [not-readable]\n", "error: 1 error\n"},
@@ -105,6 +105,34 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
 		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, out, errOut)
+		}
+	}
+}
+
+// The templates of a JobSet are checked as the Jobs that it creates (issue 17).
+func TestJobSetsAreChecked_CLI_05(t *testing.T) {
+	long := strings.Repeat("x", 50)
+	for _, c := range []struct{ text, out, errOut string }{
+		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "{name: train}", "{}", 1), "PATH:3:1: error: the object has no name [name-missing]\n    fix: add metadata.name or metadata.generateName\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "train", long+"xx", 1), "PATH:3:18: error: the pod of the last index cannot have the host name \"" + long + "xx-workers-3-1\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "train", long+"xxxx", 1), "PATH:3:18: error: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
+		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet \"train\" is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: the template has no container", "error: 2 errors in 1 JobSet"},
+		{"apiVersion: jobset.x-k8s.io/v1\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v1 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
+	} {
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, "lint", "-f", path)
+		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
+		if !strings.HasPrefix(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
+			t.Errorf("%s\nexit %d, stdout %q\nstderr %q\nwant %q\n%q", c.text, got.Code, out, errOut, c.out, c.errOut)
 		}
 	}
 }
@@ -139,8 +167,8 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 		{"-f " + pod, cmdutil.ExitDone, -1, "no findings; 1 object of other kinds skipped\n"},
 		{"-f " + pod + " --strict -o json", cmdutil.ExitDone, 1, "no findings; 1 object of other kinds skipped\n"},
 		{"-f gone.yaml -o json", cmdutil.ExitError, 0, "error: the path \"gone.yaml\" does not exist\n"},
-		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
-		{"-f -", cmdutil.ExitError, -1, "error: no Jobs or CronJobs in standard input; check the files given with -f\n"},
+		{"-f - -o yaml", cmdutil.ExitError, 0, "error: no Jobs, CronJobs or JobSets in standard input; check the files given with -f\n"},
+		{"-f -", cmdutil.ExitError, -1, "error: no Jobs, CronJobs or JobSets in standard input; check the files given with -f\n"},
 		{"-f https://example.com/a.yaml", cmdutil.ExitError, -1, "error: https://example.com/a.yaml: URLs are not supported; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -\n"},
 	} {
 		got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(c.args)...)...)

@@ -25,7 +25,7 @@ type lintResult struct {
 
 // lintSummary counts.
 type lintSummary struct {
-	// Jobs is how many Jobs and CronJobs were looked at.
+	// Jobs is how many Jobs, CronJobs and JobSets were looked at.
 	Jobs int `json:"jobs"`
 	// Skipped is how many objects of other kinds were not looked at.
 	Skipped  int `json:"skipped"`
@@ -33,7 +33,7 @@ type lintSummary struct {
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
 
-	cronJobs int // of Jobs, for the text
+	cronJobs, jobSets int // of Jobs, for the text
 }
 
 // lintFinding is a finding with its place.
@@ -59,11 +59,14 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
 }
 
-// count counts a Job or a CronJob.
+// count counts an object that has Jobs.
 func (r *lintResult) count(object *manifest.Object) {
 	r.Summary.Jobs++
-	if cmdutil.BatchKind(object) == "CronJob" {
+	switch cmdutil.BatchKind(object) {
+	case "CronJob":
 		r.Summary.cronJobs++
+	case "JobSet":
+		r.Summary.jobSets++
 	}
 }
 
@@ -90,11 +93,13 @@ func (s lintSummary) text() string {
 	}
 	text := strings.Join(parts, ", ")
 	var looked []string
-	if jobs := s.Jobs - s.cronJobs; jobs > 0 {
-		looked = append(looked, wording.Plural(int64(jobs), "Job", "Jobs"))
-	}
-	if s.cronJobs > 0 {
-		looked = append(looked, wording.Plural(int64(s.cronJobs), "CronJob", "CronJobs"))
+	for _, of := range [...]struct {
+		kind string
+		n    int
+	}{{"Job", s.Jobs - s.cronJobs - s.jobSets}, {"CronJob", s.cronJobs}, {"JobSet", s.jobSets}} {
+		if of.n > 0 {
+			looked = append(looked, wording.Plural(int64(of.n), of.kind, of.kind+"s"))
+		}
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")

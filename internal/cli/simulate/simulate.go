@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -27,6 +25,9 @@ where hours pass in milliseconds, and its outcome is explained as by
 explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
 limit before it matters. Failure rules may have names, as in create. Nothing is
 sent to any cluster.
+
+If the manifests have several Jobs, name the one to try out. A CronJob has one,
+and a JobSet those that it creates, such as train-workers-0.
 
 Pods run for a second and succeed, unless --pods says otherwise:
   index=3         only pods of this index, or of a range such as 3-7
@@ -52,6 +53,9 @@ const simulateExample = `  # What if every pod exits with 42?
   # Is a preempted pod retried?
   kubectl batchjob simulate -f job.yaml --pods attempt=1,disrupted
 
+  # One of several Jobs
+  kubectl batchjob simulate -f jobs.yaml train
+
   # The reason of the condition, for a test
   kubectl batchjob simulate -f job.yaml --pods exit=2 -o json | \
     jq -r .verdict.reason`
@@ -67,17 +71,18 @@ type Options struct {
 	full      bool
 
 	podsFlags []podsFlag
+	name      string // of the Job, "" for the only one
 }
 
 // NewCommand returns the command simulate, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env}
 	cmd := &cobra.Command{
-		Use:               "simulate -f FILE",
+		Use:               "simulate -f FILE [NAME]",
 		Short:             "Try out a Job without a cluster",
 		Long:              simulateLong,
 		Example:           simulateExample,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: o.completeName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -108,7 +113,11 @@ func (o *Options) Validate(args []string) error {
 	if o.podsFlags, err = parsePodsFlags(o.pods); err != nil {
 		return err
 	}
-	if err := o.manifests.Validate(args); err != nil {
+	if len(args) > 1 {
+		return cmdutil.UsageErrorf("only one Job can be simulated at a time")
+	}
+	o.name = strings.Join(args, "")
+	if err := o.manifests.Validate(nil); err != nil {
 		return err
 	}
 	return o.color.Validate()
@@ -143,51 +152,8 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
-// read returns the one Job of the manifests, or that of a CronJob, as create would send it.
-func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
-	objects, problems := o.manifests.Read(ctx, o.In)
-	var jobs []*manifest.Object
-	for _, object := range objects {
-		if object.Job() != nil {
-			jobs = append(jobs, object)
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case len(problems) > 0:
-		return nil, errors.Join(problems...)
-	case len(jobs) == 0:
-		return nil, o.manifests.NoJobsError()
-	case len(jobs) > 1:
-		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs, but only one can be simulated at a time", len(jobs)), "use a file with one Job")
-	}
-	if bad := create.PrepareOffline(jobs[0]); len(bad) > 0 {
-		return nil, errors.Join(bad...)
-	}
-	return decodeJob(jobs[0])
-}
-
-func decodeJob(object *manifest.Object) (*batchv1.Job, error) {
-	convert := runtime.DefaultUnstructuredConverter.FromUnstructured
-	job := &batchv1.Job{}
-	if object.Kind() != "CronJob" {
-		return job, convert(object.Content, job)
-	}
-	cron := &batchv1.CronJob{}
-	if err := convert(object.Content, cron); err != nil {
-		return nil, err
-	}
-	job.ObjectMeta, job.Spec = cron.Spec.JobTemplate.ObjectMeta, cron.Spec.JobTemplate.Spec
-	job.Name = cron.Name
-	return job, nil
-}
-
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
-	if job.Name == "" {
-		job.Name = job.GenerateName + "simulated"
-	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
 	if err := world.Play(job, scriptOf(o.podsFlags)); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")

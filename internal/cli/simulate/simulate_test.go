@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 const stories = "../../../examples/stories/"
@@ -135,5 +136,58 @@ func TestSimulateUsage(t *testing.T) {
 		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out != "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
+	}
+}
+
+const manyJobs = `apiVersion: batch/v1
+kind: Job
+metadata: {name: first}
+spec:
+  backoffLimit: 0
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}
+---
+` + clitest.JobSet
+
+// One of several Jobs is chosen by name, those of a JobSet too (issue 17).
+func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
+	file := clitest.WriteManifest(t, manyJobs)
+	for name, reason := range map[string]string{
+		"first": "BackoffLimitExceeded", "nightly": "BackoffLimitExceeded", "train-driver-0": "BackoffLimitExceeded", "train-workers-3": "PodFailurePolicy_Broken",
+	} {
+		r := simulated(t, file, name, "--pods", "exit=2")
+		if r.Job.Name != name || r.Verdict.Reason != reason {
+			t.Errorf("%s: %s %q", name, r.Job.Name, r.Verdict.Reason)
+		}
+	}
+	const list = "first, nightly, train-driver-0, train-workers-0"
+	for args, want := range map[string]string{
+		"":                "error: found 4 Jobs: " + list + "; add the name of the one to simulate, or use a file with one Job\n",
+		"second":          "error: there is no Job \"second\", only " + list + "\n",
+		"train-workers-4": "error: there is no Job \"train-workers-4\", only " + list + "\n",
+		"first nightly":   "error: only one Job can be simulated at a time; see: kubectl batchjob simulate --help\n",
+	} {
+		got := program.Run(t, nil, append([]string{"simulate", "-f", file}, strings.Fields(args)...)...)
+		if got.Code == 0 || got.ErrOut != want || got.Out != "" {
+			t.Errorf("%q: exit %d, stderr %q, want %q", args, got.Code, got.ErrOut, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"-f " + file + " ": list, "-f " + file + " t": "train-driver-0, train-workers-0", "-f " + file + " first ": "", "-f - ": "", "": "",
+	} {
+		words, directive := program.Complete(t, append([]string{"simulate"}, strings.Split(args, " ")...)...)
+		if got := strings.Join(words, ", "); got != want || directive != ":4" {
+			t.Errorf("%q: %q %s, want %q", args, got, directive, want)
+		}
+	}
+	twice := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+clitest.PlainJob)
+	if got := program.Run(t, nil, "simulate", "-f", twice, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add the name of the one to simulate, or use a file with one Job\n" {
+		t.Errorf("stderr %q", got.ErrOut)
 	}
 }

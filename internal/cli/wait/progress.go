@@ -20,8 +20,8 @@ import (
 
 // progressNews is what a progress line is made from.
 type progressNews struct {
-	changed, open           []*batchv1.Job // that have not ended
-	complete, failed, total int
+	changed, open        []*batchv1.Job // that have not ended
+	ended, failed, total int
 }
 
 // waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
@@ -31,6 +31,7 @@ type waitProgress struct {
 	width      func() int       // of the terminal, 0 when there is none
 	now        func() time.Time // up to which the Jobs are known
 	namespaces bool
+	past       string // of the goal
 	quiet      bool
 	stalls     *feed.Stalls // nil for none
 
@@ -133,7 +134,7 @@ func (p *waitProgress) line() string {
 	if news.total == 1 {
 		return one
 	}
-	finished := fmt.Sprintf("%d of %d finished", news.complete+news.failed, news.total)
+	finished := fmt.Sprintf("%d of %d %s", news.ended, news.total, p.past)
 	if news.failed > 0 {
 		finished += fmt.Sprintf(" (%d failed)", news.failed)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,22 +18,37 @@ import (
 
 const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
 
-The Jobs are those you name, or those that -l matches when the command starts;
-Jobs created later are ignored. When a Job finishes, a line on stdout reports
-the result; progress goes to stderr. A Job whose outcome is decided while pods
-are still terminating (FailureTarget, SuccessCriteriaMet) has not finished yet.
+The Jobs are those you name, or with -l or --all, those that exist when the
+command starts; Jobs created later are ignored. When a Job finishes, a line on
+stdout reports the result; progress goes to stderr. A Job whose outcome is
+decided while pods are still terminating (FailureTarget, SuccessCriteriaMet) has
+not finished yet.
 
 --for sets what to wait for, and when to give up:
   finished  (default) all Jobs have finished; exit code 3 if any has failed
   complete  all Jobs are complete; exit code 3 as soon as one has failed
   failed    all Jobs have failed; exit code 1 as soon as one is complete
+  delete    all Jobs are deleted, or did not exist in the first place
+  condition=NAME[=VALUE]
+            the condition of all Jobs has this status, true by default
+  jsonpath={PATH}[=VALUE]
+            the field of all Jobs has this value, or any value without one
+A Job that has finished does not get another status: with condition or a
+jsonpath of .status, the exit code is 3 as soon as a Job has failed, and 1 as
+soon as one is complete, unless it meets the condition.
 
-It is an error (exit code 1) if a Job does not exist at the start, or is deleted
-before it finishes, even if another Job of the same name replaces it. A lost
-connection to the API server is not an error: the command resumes when it can.
+Unless --for=delete is given, it is an error (exit code 1) if there are no Jobs,
+if a Job does not exist at the start, or if one is deleted meanwhile, even if
+another Job of the same name replaces it. A lost connection to the API server is
+not an error: the command resumes when it can.
 
 --timeout=0 checks once. By default, or with a negative timeout, there is no
 limit.
+
+-o json and -o yaml print a WaitResult of batchjob.dev/v1alpha1 at the end, and
+the lines about results go to stderr. It has the exitCode, and for each of the
+jobs: namespace, name, outcome (Complete, Failed, Deleted, Replaced,
+ConditionMet, or Waiting), reason and message.
 
 Exit codes:
   0    what was waited for has happened
@@ -54,21 +68,16 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
   # All Jobs of a team, in all namespaces
   kubectl batchjob wait -A -l team=ml
 
+  # Until the Job is suspended, or has three succeeded pods
+  kubectl batchjob wait train --for=condition=Suspended
+  kubectl batchjob wait train --for=jsonpath='{.status.succeeded}'=3
+
+  # The Jobs that have failed, for a script
+  kubectl batchjob wait --all -o json |
+    jq -r '.jobs[] | select(.outcome == "Failed").name'
+
   # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
-
-// waitGoal is a value of --for.
-type waitGoal string
-
-const (
-	goalFinished waitGoal = "finished"
-	goalComplete waitGoal = "complete"
-	goalFailed   waitGoal = "failed"
-)
-
-func waitGoals() []string {
-	return []string{string(goalFinished), string(goalComplete), string(goalFailed)}
-}
 
 // progressPeriod is how often the line on a terminal ticks.
 const progressPeriod = time.Second
@@ -82,7 +91,10 @@ type Options struct {
 	kube *genericclioptions.ConfigFlags
 
 	cmdutil.JobChoice
-	goal    string
+	all     bool
+	goalArg string
+	goal    *goal
+	output  cmdutil.DocumentFlag
 	timeout time.Duration
 	limited bool // --timeout was given, and is not negative
 	quiet   bool
@@ -96,11 +108,11 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
-		Use:               "wait (NAME | job/NAME ... | -l SELECTOR)",
-		Short:             "Wait until Jobs finish",
+		Use:               "wait (NAME | job/NAME ... | -l SELECTOR | --all)",
+		Short:             "Wait until Jobs finish, or for a condition",
 		Long:              waitLong,
 		Example:           waitExample,
-		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.all || o.ExcludesNames() }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
 			if err := o.Validate(args); err != nil {
@@ -113,12 +125,14 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.AddChoice(flags, "Jobs in all namespaces; requires -l.")
-	flags.StringVar(&o.goal, "for", string(goalFinished), "What to wait for. One of: ("+strings.Join(waitGoals(), ", ")+").")
+	o.AddChoice(flags, "Jobs in all namespaces; requires -l or --all.")
+	flags.BoolVar(&o.all, "all", false, "All Jobs that exist when the command starts.")
+	flags.StringVar(&o.goalArg, "for", goalFinished, "What to wait for. One of: ("+goalForms+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
+	o.output.AddTo(cmd)
 	o.kube.AddFlags(flags)
-	cmdutil.MustCompleteFlag(cmd, "for", cmdutil.CompleteWords(waitGoals()...))
+	cmdutil.MustCompleteFlag(cmd, "for", completeGoal)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
@@ -128,15 +142,18 @@ func (o *Options) Validate(args []string) error {
 	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
-	if len(args) == 0 && o.Selector == "" {
-		return cmdutil.UsageErrorf("name the Jobs to wait for, or select them with -l")
+	switch {
+	case len(args) > 0 && o.all:
+		return cmdutil.UsageErrorf("name cannot be provided when --all is specified")
+	case len(args) == 0 && o.Selector == "" && !o.all:
+		return cmdutil.UsageErrorf("name the Jobs to wait for, select them with -l, or use --all")
 	}
-	o.goal = strings.ToLower(strings.TrimPrefix(o.goal, "condition=")) // as kubectl wait has it
-	switch waitGoal(o.goal) {
-	case goalFinished, goalComplete, goalFailed:
-		return nil
+	if err := o.output.Validate(); err != nil {
+		return err
 	}
-	return cmdutil.UsageErrorf("--for=%s: must be one of: %s", o.goal, strings.Join(waitGoals(), ", "))
+	var err error
+	o.goal, err = parseGoal(o.goalArg)
+	return err
 }
 
 // Complete makes the names and the client.
@@ -149,16 +166,16 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// verdict is why a Job has failed, nil if that cannot be read.
-func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) []string {
+// verdict is why a Job has failed, "" if that cannot be read.
+func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) string {
 	if o.explainer == nil {
-		return nil
+		return ""
 	}
 	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return []string{report.Verdict.WithReason()}
+	return report.Verdict.WithReason()
 }
 
 // Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
@@ -170,20 +187,23 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	progress := &waitProgress{
 		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) },
-		namespaces: o.AllNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
+		namespaces: o.AllNamespaces, past: o.goal.past, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
 	link, stop := o.Connect(ctx, o.explainer.Client, progress)
 	defer stop()
 	progress.now = func() time.Time { return link.AsOf(o.Now()) }
 	defer o.startTicking(progress)()
-	w := &waiter{options: o, progress: progress, link: link, verdict: func(job *unstructured.Unstructured) []string { return o.verdict(ctx, job) }}
+	w := &waiter{options: o, progress: progress, link: link, verdict: func(job *unstructured.Unstructured) string { return o.verdict(ctx, job) }}
 	err := w.run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
 		err = w.timeoutError()
 	}
 	if errors.Is(err, errOver) {
-		return w.result
+		err = w.result
+	}
+	if o.output.IsSet() {
+		err = errors.Join(err, w.writeResult(err))
 	}
 	return err
 }

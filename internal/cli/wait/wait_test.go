@@ -369,7 +369,7 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 
 func TestWaitUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
-	for _, args := range []string{"", "-A", "-A name", "-l a=b name", "-l a=b,,", "a --for=ready", "a --timeout=5", "pod/x"} {
+	for _, args := range []string{"", "-A", "-A name", "--all name", "-A --all name", "a -o wide", "a --for=", "a --for=delete=x", "a --for=condition=", "a --for=jsonpath=", "a --for=jsonpath={.a", "-l a=b name", "-l a=b,,", "a --for=ready", "a --timeout=5", "pod/x"} {
 		got := program.Run(t, nil, append([]string{"wait"}, strings.Fields(args)...)...)
 		if got.Code != cmdutil.ExitUsage || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "kubectl batchjob wait --help") {
 			t.Errorf("%s: exit %d, stderr %q", args, got.Code, got.ErrOut)
@@ -379,7 +379,9 @@ func TestWaitUsage(t *testing.T) {
 
 func TestWaitCompletion(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0))
-	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|a|--for|": "finished\ncomplete\nfailed\n"} {
+	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|--all|": "",
+		"wait|a|--for|":  "finished\ncomplete\nfailed\ndelete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\njsonpath=\n",
+		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|": "json\nyaml\n"} {
 		got := program.Run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
 		if got.Out != want+":4\n" {
 			t.Errorf("%s: %q", args, got.Out)

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -28,7 +29,7 @@ type waiter struct {
 	options  *Options
 	progress *waitProgress
 	link     *feed.Link
-	verdict  func(job *unstructured.Unstructured) []string
+	verdict  func(job *unstructured.Unstructured) string
 
 	jobs   []*waitedJob // by namespace and name
 	byKey  map[snapshot.JobKey]*waitedJob
@@ -39,6 +40,15 @@ type waiter struct {
 type waitedJob struct {
 	job *batchv1.Job
 	end feed.End
+	why string // it has failed
+}
+
+// condition is that with which the Job has ended, nil if it has not.
+func (j *waitedJob) condition() *batchv1.JobCondition {
+	if j.end != feed.Complete && j.end != feed.Failed {
+		return nil
+	}
+	return reconcile.TrueCondition(j.job, batchv1.JobConditionType(j.end))
 }
 
 func (w *waiter) run(ctx context.Context) error {
@@ -48,12 +58,10 @@ func (w *waiter) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if missing := jobs.Set.Missing(first); len(missing) > 0 {
-		return errors.Join(missing...)
+	if err := w.checkPresent(jobs.Set, first); err != nil {
+		return err
 	}
-	if len(first) == 0 {
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("no Job matches -l %s %s", o.Selector, o.set.Call("list", "").Where()), "")
-	}
+	var names []string
 	w.byKey = map[snapshot.JobKey]*waitedJob{}
 	for _, object := range first {
 		job, err := cmdutil.ToJob(object)
@@ -63,9 +71,32 @@ func (w *waiter) run(ctx context.Context) error {
 		waited := &waitedJob{job: job}
 		w.jobs = append(w.jobs, waited)
 		w.byKey[feed.KeyOf(object)] = waited
+		names = append(names, job.Name)
+	}
+	if o.goal.kind == goalDelete {
+		// Without the selector: a Job that loses its labels is not deleted.
+		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
 	defer w.followStalls(ctx)()
 	return jobs.Run(ctx)
+}
+
+// checkPresent returns an error if Jobs that were chosen do not exist, unless that is what is waited for.
+func (w *waiter) checkPresent(set feed.JobSet, first []*unstructured.Unstructured) error {
+	missing := set.Missing(first)
+	switch {
+	case w.options.goal.kind == goalDelete:
+		return nil
+	case len(missing) > 0:
+		return errors.Join(missing...)
+	case len(first) > 0:
+		return nil
+	}
+	what := "there are no Jobs "
+	if set.Selector != "" {
+		what = fmt.Sprintf("no Job matches -l %s ", set.Selector)
+	}
+	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, what+set.Call("list", "").Where(), "")
 }
 
 // take notes changes, and prints how Jobs end.
@@ -84,7 +115,7 @@ func (w *waiter) take(updates []feed.Update) error {
 		}
 	}
 	t := w.tally()
-	w.progress.show(progressNews{changed: running, open: t.open, complete: len(t.complete), failed: len(t.failed), total: len(w.jobs)})
+	w.progress.show(progressNews{changed: running, open: t.open, ended: len(w.jobs) - len(t.open), failed: len(t.failed), total: len(w.jobs)})
 	err := w.settle(t)
 	if o := w.options; err == nil && o.limited && o.timeout == 0 {
 		return w.timeoutError()
@@ -100,31 +131,47 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 		}
 		waited.job = job
 	}
-	waited.end = feed.EndOf(waited.job, u.Gone)
-	if waited.end == feed.Complete || waited.end == feed.Failed {
-		return w.printEnd(waited, u.Job)
+	var err error
+	if waited.end, err = w.options.goal.endOf(waited.job, u); err != nil || waited.end == "" {
+		return err
 	}
-	return nil
+	if waited.end == feed.Failed {
+		waited.why = w.why(waited.job, u.Job)
+	}
+	if w.isLoss(waited.end) {
+		return nil
+	}
+	return w.printEnd(waited)
 }
 
-func (w *waiter) printEnd(waited *waitedJob, object *unstructured.Unstructured) error {
-	lines := []string{w.endLine(waited)}
-	if waited.end == feed.Failed {
-		why := w.why(waited.job, object)
-		lines = append([]string{lines[0] + ": " + why[0]}, why[1:]...)
+// isLoss reports that a Job was deleted that is not waited for to be.
+func (w *waiter) isLoss(end feed.End) bool {
+	return w.options.goal.kind != goalDelete && (end == feed.Deleted || end == feed.Replaced)
+}
+
+func (w *waiter) printEnd(waited *waitedJob) error {
+	o := w.options
+	if o.output.IsSet() && o.quiet {
+		return nil
+	}
+	line := w.endLine(waited)
+	if waited.why != "" {
+		line += ": " + waited.why
+	}
+	out := o.Out
+	if o.output.IsSet() {
+		out = o.ErrOut
 	}
 	return w.progress.around(func() error {
-		if _, err := fmt.Fprintln(w.options.Out, sanitize.Line(lines[0])); err != nil {
-			return err
-		}
-		for _, line := range lines[1:] {
-			fmt.Fprintln(w.options.ErrOut, "  "+sanitize.Line(line))
-		}
-		return nil
+		_, err := fmt.Fprintln(out, sanitize.Line(line))
+		return err
 	})
 }
 
 func (w *waiter) endLine(waited *waitedJob) string {
+	if waited.end == conditionMet {
+		return w.label(waited.job) + " condition met" // as kubectl wait prints it
+	}
 	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
 	took := jobprinter.Row{Job: waited.job, Now: w.options.Now()}.Duration()
 	if waited.end == feed.Complete && took != jobprinter.None {
@@ -133,16 +180,13 @@ func (w *waiter) endLine(waited *waitedJob) string {
 	return line
 }
 
-// why has at least one line.
-func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) []string {
-	if lines := w.verdict(object); len(lines) > 0 {
-		return lines
+// why is one line.
+func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) string {
+	if why := w.verdict(object); why != "" {
+		return why
 	}
 	failed := reconcile.TrueCondition(job, batchv1.JobFailed)
-	if failed.Message == "" {
-		return []string{jobprinter.OrNone(failed.Reason)}
-	}
-	return []string{jobprinter.OrNone(failed.Reason) + ": " + failed.Message}
+	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message)
 }
 
 // tally is the labels of the Jobs by how they ended, and the Jobs that have not.
@@ -155,42 +199,47 @@ func (w *waiter) tally() tally {
 	var t tally
 	for _, waited := range w.jobs {
 		label := w.label(waited.job)
-		switch waited.end {
-		case feed.Complete:
-			t.complete = append(t.complete, label)
-		case feed.Failed:
-			t.failed = append(t.failed, label)
-		case feed.Replaced:
-			t.lost = append(t.lost, label+" was deleted before it finished, and another was created")
-		case feed.Deleted:
-			how := " was deleted before it finished"
-			if w.options.Selector != "" {
-				how = " was deleted or its labels were changed before it finished"
-			}
-			t.lost = append(t.lost, label+how)
-		default:
+		switch {
+		case waited.end == "":
 			t.open = append(t.open, waited.job)
+		case waited.end == feed.Complete:
+			t.complete = append(t.complete, label)
+		case waited.end == feed.Failed:
+			t.failed = append(t.failed, label)
+		case w.isLoss(waited.end):
+			t.lost = append(t.lost, label+w.lossOf(waited.end))
 		}
 	}
 	return t
+}
+
+func (w *waiter) lossOf(end feed.End) string {
+	before := " before it " + w.options.goal.past
+	switch {
+	case end == feed.Replaced:
+		return " was deleted" + before + ", and another was created"
+	case w.options.Selector != "":
+		return " was deleted or its labels were changed" + before
+	}
+	return " was deleted" + before
 }
 
 func (w *waiter) label(job *batchv1.Job) string { return w.options.label(job.Namespace, job.Name) }
 
 // settle returns errOver, and sets the result, when nothing that may come can change it.
 func (w *waiter) settle(t tally) error {
-	goal := waitGoal(w.options.goal)
+	goal := w.options.goal
 	switch {
 	case len(t.lost) > 0:
 		w.result = cmdutil.NewUserError(cmdutil.KindNotFound, nil, strings.Join(t.lost, "; "), "")
-	case goal == goalFailed && len(t.complete) > 0:
-		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot fail because it is already complete: "+strings.Join(t.complete, ", "), "")
-	case goal == goalComplete && len(t.failed) > 0:
+	case (goal.kind == goalFailed || goal.isMet != nil) && len(t.complete) > 0:
+		w.result = cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot "+goal.verb+" because it is already complete: "+strings.Join(t.complete, ", "), "")
+	case (goal.kind == goalComplete || goal.isMet != nil) && len(t.failed) > 0:
 		w.giveUp(t)
 		w.result = cmdutil.JobFailed(t.failed)
 	case len(t.open) > 0:
 		return nil
-	case goal == goalFinished && len(t.failed) > 0:
+	case goal.kind == goalFinished && len(t.failed) > 0:
 		w.result = cmdutil.JobFailed(t.failed)
 	}
 	return errOver
@@ -199,7 +248,7 @@ func (w *waiter) settle(t tally) error {
 // giveUp reports that the other Jobs are not waited for.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can complete.\n", n, sanitize.Line(t.failed[0]))
+		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can %s.\n", n, sanitize.Line(t.failed[0]), w.options.goal.verb)
 	}
 }
 
@@ -207,7 +256,7 @@ func (w *waiter) giveUp(t tally) {
 func (w *waiter) timeoutError() error {
 	what := fmt.Sprintf("timed out after %s", w.options.timeout)
 	if w.options.timeout == 0 {
-		what = "not finished yet"
+		what = w.options.goal.pending
 	}
 	lineOf := func(text string) error {
 		return cmdutil.NewUserError(cmdutil.KindTimeout, errWaitTimeout, what+": "+text, "")
@@ -218,11 +267,16 @@ func (w *waiter) timeoutError() error {
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		row := w.progress.row(job)
-		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), row.Status(), progressCell(row))))
+		lines = append(lines, lineOf(w.label(job)+" "+w.stateOf(job)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {
 		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))
 	}
 	return errors.Join(lines...)
+}
+
+// stateOf is how far a Job is.
+func (w *waiter) stateOf(job *batchv1.Job) string {
+	row := w.progress.row(job)
+	return row.Status() + ", " + progressCell(row)
 }

@@ -1,0 +1,94 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+)
+
+// maxListed is how many Jobs an error lists.
+const maxListed = 10
+
+// read returns the Job that was named, or the only one of the manifests, as create would send it.
+func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
+	all, problems := o.readAll(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(problems) > 0:
+		return nil, errors.Join(problems...)
+	case len(all) == 0:
+		return nil, o.manifests.NoJobsError()
+	}
+	chosen, err := o.choose(all)
+	if err != nil {
+		return nil, err
+	}
+	if bad := create.PrepareOffline(chosen.Object); len(bad) > 0 {
+		return nil, errors.Join(bad...)
+	}
+	job := &batchv1.Job{}
+	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
+}
+
+func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems []error) {
+	objects, problems := o.manifests.Read(ctx, o.In)
+	for _, object := range objects {
+		jobs = append(jobs, object.Jobs()...)
+	}
+	return jobs, problems
+}
+
+// choose returns the Job that was named, or the only one.
+func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
+	matching := all
+	if o.name != "" {
+		matching = slices.DeleteFunc(slices.Clone(all), func(job *manifest.Job) bool { return !job.Creates(o.name) })
+	}
+	switch len(matching) {
+	case 1:
+		return matching[0], nil
+	case 0:
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listed(all)), "")
+	}
+	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listed(matching)),
+		"add the name of the one to simulate, or use a file with one Job")
+}
+
+func listed(jobs []*manifest.Job) string {
+	all := names(jobs)
+	if more := len(all) - maxListed; more > 0 {
+		all = append(all[:maxListed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+func names(jobs []*manifest.Job) []string {
+	var all []string
+	for _, job := range jobs {
+		all = append(all, job.Name())
+	}
+	return all
+}
+
+// completeName completes the names of the Jobs in the files that the command line has so far.
+func (o *Options) completeName(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || o.manifests.Validate(nil) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	o.In = strings.NewReader("") // The shell's is not the command's.
+	all, _ := o.readAll(cmd.Context())
+	found := slices.Compact(slices.Sorted(slices.Values(names(all)))) // Cobra may have read -f twice.
+	return cmdutil.WithPrefix(found, toComplete), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,136 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// JobSetGroup and JobSetVersion are those of JobSets (https://jobset.sigs.k8s.io).
+const (
+	JobSetGroup   = "jobset.x-k8s.io"
+	JobSetVersion = JobSetGroup + "/v1alpha2"
+)
+
+// Job is the Job in an object, or a template of Jobs: fields metadata and spec, as in a Job.
+type Job struct {
+	// Content is part of the object's: changes here change the object.
+	Content map[string]any
+	// Path is its path in the object: "" for a Job, "spec.jobTemplate" for a CronJob,
+	// "spec.replicatedJobs[0].template" for a JobSet.
+	Path string
+
+	Object     *Object
+	replicated map[string]any // the item of a JobSet's replicatedJobs
+}
+
+// Jobs returns the Job of a Job or a CronJob, and those of a JobSet. It returns none for any other kind or API version,
+// and for an object without a template.
+func (o *Object) Jobs() []*Job {
+	switch o.APIVersion() + " " + o.Kind() {
+	case batchv1.SchemeGroupVersion.String() + " Job":
+		return []*Job{{Content: o.Content, Object: o}}
+	case batchv1.SchemeGroupVersion.String() + " CronJob":
+		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
+			return []*Job{{Content: template, Path: "spec.jobTemplate", Object: o}}
+		}
+	case JobSetVersion + " JobSet":
+		return o.replicatedJobs()
+	}
+	return nil
+}
+
+func (o *Object) replicatedJobs() []*Job {
+	var jobs []*Job
+	list, _ := fields(o.Content["spec"])["replicatedJobs"].([]any)
+	for i := range list {
+		replicated, isObject := list[i].(map[string]any)
+		if !isObject {
+			replicated = map[string]any{}
+		}
+		template, isObject := replicated["template"].(map[string]any)
+		if !isObject {
+			template = map[string]any{}
+		}
+		path := fmt.Sprintf("spec.replicatedJobs[%d].template", i)
+		jobs = append(jobs, &Job{Content: template, Path: path, Object: o, replicated: replicated})
+	}
+	return jobs
+}
+
+// At returns the path in the object of a field of the Job.
+func (j *Job) At(path string) string {
+	if j.Path == "" || path == "" {
+		return j.Path + path
+	}
+	return j.Path + "." + path
+}
+
+// Name returns the name of the Job: for a CronJob its own, for a JobSet that of the first Job of the template. It is ""
+// if the object has none.
+func (j *Job) Name() string { return j.name(0) }
+
+// LastName is Name for the last Job of the template, whose name is the longest.
+func (j *Job) LastName() string { return j.name(j.replicas() - 1) }
+
+// Creates reports whether a Job of this name is created from the template.
+func (j *Job) Creates(name string) bool {
+	if j.replicated == nil {
+		return name == j.Name()
+	}
+	index, err := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
+	return err == nil && index >= 0 && index < j.replicas() && name == j.name(index)
+}
+
+func (j *Job) name(index int64) string {
+	name := j.Object.Name()
+	if generated := text(j.Object.metadata()["generateName"]); name == "" && generated != "" {
+		name = generated + "xxxxx" // as many characters as an API server adds
+	}
+	if j.replicated == nil || name == "" {
+		return name
+	}
+	return fmt.Sprintf("%s-%s-%d", name, text(j.replicated["name"]), index)
+}
+
+func (j *Job) replicas() int64 {
+	if replicas, given := j.replicated["replicas"].(int64); given {
+		return max(replicas, 1)
+	}
+	return 1
+}
+
+// AsJob returns a Job of this name, as it is created from the template.
+func (j *Job) AsJob(name string) map[string]any {
+	job := runtime.DeepCopyJSON(j.Content)
+	job["apiVersion"], job["kind"] = batchv1.SchemeGroupVersion.String(), "Job"
+	if metadata, ok := object(job, "metadata"); ok {
+		delete(metadata, "generateName")
+		metadata["name"] = name
+		if namespace := j.Object.Namespace(); namespace != "" {
+			metadata["namespace"] = namespace
+		}
+	}
+	if spec, ok := object(job, "spec"); ok && j.replicated != nil {
+		setJobSetDefaults(spec)
+	}
+	return job
+}
+
+// setJobSetDefaults sets what JobSet's webhook sets in templates.
+func setJobSetDefaults(spec map[string]any) {
+	if spec["completionMode"] == nil {
+		spec["completionMode"] = string(batchv1.IndexedCompletion)
+	}
+	template, ok := object(spec, "template")
+	if !ok {
+		return
+	}
+	if pod, ok := object(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
+		pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
+	}
+}
