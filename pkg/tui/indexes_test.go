@@ -27,7 +27,7 @@ func withIndexes(t testing.TB, x *explain.Indexes) *snapshot.Snapshot {
 	s := load(t, "running-success-policy")
 	r := *s.Job.Report
 	r.Indexes, r.Pods, r.SuccessPolicy = x, nil, nil
-	r.Job.Completions = &x.Total
+	r.Job.Completions, r.Counts = &x.Total, explain.Counts{}
 	s.Job = &snapshot.Job{Report: &r}
 	return s
 }
@@ -204,8 +204,7 @@ func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	b.press("2", "n")
 	shows(b, "Index 2  ↻ in back-off  attempt 1 of 4", "1 counted · next pod in 8s", "index-backoff-2-gpfq2 · Error", "last failure  Container main exited with code 1")
-	b.now = b.now.Add(3e9)
-	b.send(tickMsg(b.now))
+	b.later(3e9)
 	shows(b, "next pod in 5s")
 	b = open(t, withIndexes(t, everyState()), size{80, 24}, nil)
 	b.press("2", "n")

@@ -71,13 +71,8 @@ func (s *Source) report(now time.Time) {
 	if j.related != of {
 		return // The Job is another one by now.
 	}
-	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !timeless(&report)
+	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !report.IsTimeless()
 	of.askTails(&report, facts)
-}
-
-// timeless reports that time changes nothing in the report: the Job has finished, and nothing waits.
-func timeless(r *explain.Report) bool {
-	return feed.EndOfFate(r.Verdict.Fate) != "" && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
 // publish makes a Snapshot of all there is.

@@ -43,10 +43,7 @@ func (a *analysis) countPods() explain.Counts {
 // succeededNow is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or
 // not.
 func (a *numbers) succeededNow() int32 {
-	switch {
-	case !a.PodsRead:
-		return a.job.Status.Succeeded
-	case a.indexed():
+	if a.indexed() {
 		return a.indexes.CompletedCount
 	}
 	n := a.job.Status.Succeeded + a.counts.UncountedSucceeded
