@@ -108,7 +108,8 @@ func (a *numbers) whyFailed() []string {
 		}
 		limit := jobspec.BackoffLimit(a.spec)
 		if failed <= limit {
-			return []string{fmt.Sprintf("failures and container restarts together exceed backoffLimit %d", limit), a.mostly()}
+			// Without restarts only failures count: the limit was lower than it is now.
+			return []string{fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit), a.mostly()}
 		}
 		allows := "allows " + words.Times(limit, "retry", "retries")
 		if limit == 0 {
