@@ -136,7 +136,7 @@ func checkOutput(r *explain.Report, o output, check checkFunc) {
 			sum += n
 		}
 		check(sum == int(r.Indexes.Total+r.Indexes.OutOfRangeCount), "legend of the map:\n    %d of %+v", sum, *r.Indexes)
-	case o.name == "explanation" && r.Job.Finished != nil && r.Verdict.Reason != string(batchv1.JobReasonSuccessPolicy):
+	case o.name == "explanation" && r.Job.Finished != nil && r.Verdict.Reason != batchv1.JobReasonSuccessPolicy:
 		for _, m := range endOffset.FindAllStringSubmatch(o.text, -1) {
 			check(m[1]+m[2] == wording.Seconds(*r.Job.DurationSeconds), "time of the end:\n    after %ds, and %q", *r.Job.DurationSeconds, m[0])
 		}
