@@ -134,8 +134,9 @@ var (
 	podsTab = []sentence{
 		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
 	}
-	listRow  = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
-	waitLine = []sentence{
+	listRow     = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
+	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
+	waitLine    = []sentence{
 		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) failed`, statusFailed),
 		said(`(\d+) terminating`, statusTerminating), said(`waiting for (\d+) terminating`, statusTerminating), said(`(?:, | )(\w+)\n`, duration),
 	}
@@ -154,8 +155,11 @@ func (f facts) readOutput(o output) {
 	case o.name == "status":
 		f.readRow(o)
 	case strings.HasSuffix(o.name, " list"):
-		if strings.HasPrefix(o.name, "view160") {
+		if strings.Contains(lines[2], "ACTIVE") {
 			f.read(o.name, lines[3], listRow)
+		}
+		if strings.Contains(lines[2], "TERM") {
+			f.read(o.name, lines[3], wideListRow)
 		}
 	case strings.HasPrefix(o.name, "view"):
 		f.readView(o, lines)

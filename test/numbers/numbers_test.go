@@ -20,6 +20,8 @@ const (
 	examples = 2
 	// longRun is how many moments meet every sentence.
 	longRun = 20_000
+	// progressEvery is after how many moments a run says how far it is.
+	progressEvery = 5000
 )
 
 // Issue 17: whatever a Job does, and however much the status lags behind the pods, numbers and
@@ -34,7 +36,9 @@ func TestNumbersOfOneNameAgree_CLI_01_CLI_03_CLI_04(t *testing.T) {
 	for seed := first; n < *moments; seed++ {
 		jobs++
 		for _, m := range momentsOf(seed) {
-			n++
+			if n++; n%progressEvery == 0 {
+				t.Logf("%d moments", n)
+			}
 			wait := w
 			if n%waitEvery > 0 {
 				wait = nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,13 +87,12 @@ func (m *moment) frames(t testing.TB, r *explain.Report) []output {
 		Seq: 1, Time: m.input.Now, Focus: snapshot.Focus{Job: key}, Job: &snapshot.Job{Report: r},
 		Jobs: &snapshot.Jobs{Items: []explain.Outline{analysis.OutlineOf(m.job(), m.input.RuleNames, m.input.Now)}},
 	}
+	job := m.open(t, tui.Options{Source: still{snap}, Start: tui.StartJob, Job: key})
+	list := m.open(t, tui.Options{Source: still{snap}})
 	var out []output
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 160, Height: 50}} {
-		name := "view80"
-		if size.Width > 80 {
-			name = "view160"
-		}
-		job := m.open(t, tui.Options{Source: still{snap}, Start: tui.StartJob, Job: key}, size)
+		name := fmt.Sprintf("view%d", size.Width)
+		job.Update(size)
 		for _, tab := range []struct {
 			key  rune
 			name string
@@ -100,18 +100,17 @@ func (m *moment) frames(t testing.TB, r *explain.Report) []output {
 			job.Update(tea.KeyPressMsg{Code: tab.key, Text: string(tab.key)})
 			out = append(out, output{name + tab.name, picture(job)})
 		}
-		list := m.open(t, tui.Options{Source: still{snap}}, size)
+		list.Update(size)
 		out = append(out, output{name + " list", picture(list)})
 	}
 	return out
 }
 
 // open is a Model that shows the Snapshot.
-func (m *moment) open(t testing.TB, o tui.Options, size tea.WindowSizeMsg) *tui.Model {
+func (m *moment) open(t testing.TB, o tui.Options) *tui.Model {
 	now := m.input.Now
 	o.Now = func() time.Time { return now }
 	model := tui.New(o)
-	model.Update(size)
 	now = now.Add(m.late)
 	commands, ok := model.Init()().(tea.BatchMsg)
 	if !ok || len(commands) == 0 {
