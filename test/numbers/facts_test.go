@@ -140,8 +140,8 @@ var (
 		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) failed`, statusFailed),
 		said(`(\d+) terminating`, statusTerminating), said(`waiting for (\d+) terminating`, statusTerminating), said(`(?:, | )(\w+)\n`, duration),
 	}
-	indexRow = regexp.MustCompile(`^  (completed|failed|active|terminating|in back-off|pending|not completed|unknown) +(\d+) `)
-	legend   = regexp.MustCompile(`([■·●○?+◌↻✗]) (\d+) (succeeded|pending|not completed|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)
+	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)
+	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)
 )
 
 // readOutput finds the facts of an output.
@@ -182,15 +182,24 @@ func (f facts) readPage(o output, lines []string) {
 			f.read(o.name, line, podsExist)
 		}
 		if m := indexRow.FindStringSubmatch(line); m != nil {
-			f.add(indexesIn(stateNames[m[1]]), m[2], line, o.name)
+			f.add(indexesIn(stateName(m[1])), m[2], line, o.name)
 		}
 	}
 }
 
-// stateNames are the states of indexes, by their words.
-var stateNames = map[string]string{
-	"completed": "completed", "succeeded": "completed", "failed": "failed", "active": "active", "terminating": "terminating", "in back-off": "backing off",
-	"pending": "pending", "not completed": "pending", "unknown": "unknown", "ready": "ready", "not ready": "active, not ready", "out of range": "out of range",
+// stateName is the name of a state of indexes in JSON, by its word.
+func stateName(word string) string {
+	switch word {
+	case "succeeded":
+		return "completed"
+	case "in back-off":
+		return "backing off"
+	case "not completed":
+		return "pending"
+	case "waiting to retry":
+		return "retrying"
+	}
+	return word
 }
 
 // Lines of the view.
@@ -227,7 +236,7 @@ func (f facts) readView(o output, lines []string) {
 
 func (f facts) readLegend(o output, text string) {
 	for _, m := range legend.FindAllStringSubmatch(text, -1) {
-		f.add(indexesIn(stateNames[m[3]]), m[2], m[0], o.name)
+		f.add(indexesIn(stateName(m[2])), m[1], m[0], o.name)
 	}
 }
 
@@ -317,7 +326,7 @@ func (f facts) readJSON(o output) {
 		f.add(duration, wording.Seconds(*d), "durationSeconds", "json")
 	}
 	f.readWaits(&r)
-	f.readIndexes(r.Indexes, number)
+	f.readIndexes(o, r.Indexes)
 }
 
 // readWaits are the clocks as durations from the time of the report.
@@ -331,18 +340,23 @@ func (f facts) readWaits(r *explain.Report) {
 	}
 }
 
-func (f facts) readIndexes(x *explain.Indexes, number func(string, int32)) {
-	if x == nil {
+// capital is where a word begins in a name of JSON.
+var capital = regexp.MustCompile(`[A-Z]`)
+
+// readIndexes takes the sizes of the lists by their names in JSON: notStartedCount.
+func (f facts) readIndexes(o output, x *explain.Indexes) {
+	var all struct{ Indexes map[string]any }
+	if err := json.Unmarshal([]byte(o.text), &all); err != nil || x == nil {
 		return
 	}
-	number(indexTotal, x.Total)
-	for state, n := range map[string]int32{
-		"completed": x.CompletedCount, "failed": x.FailedCount, "active": x.ActiveCount, "terminating": x.TerminatingCount, "backing off": x.BackingOffCount,
-		"pending": x.PendingCount, "unknown": x.UnknownCount, "ready": x.ReadyCount, "out of range": x.OutOfRangeCount, "active, not ready": x.ActiveCount - x.ReadyCount,
-	} {
-		number(indexesIn(state), n)
+	for name, n := range all.Indexes {
+		if state, isCount := strings.CutSuffix(name, "Count"); isCount {
+			f.add(indexesIn(strings.ToLower(capital.ReplaceAllString(state, " $0"))), fmt.Sprint(n), name, "json")
+		}
 	}
-	number(succeeded, x.CompletedCount)
+	f.add(indexTotal, fmt.Sprint(x.Total), "total", "json")
+	f.add(succeeded, fmt.Sprint(x.CompletedCount), "completedCount", "json")
+	f.add(indexesIn("not ready"), fmt.Sprint(x.ActiveCount-x.ReadyCount), "activeCount-readyCount", "json")
 }
 
 // contradictions are the names that have several values.

@@ -132,7 +132,7 @@ func checkOutput(r *explain.Report, o output, check checkFunc) {
 	case isView && strings.HasSuffix(o.name, " indexes") && r.Indexes != nil && r.Indexes.Total > 0:
 		sum := 0
 		for _, m := range legend.FindAllStringSubmatch(strings.Join(lines[bodyLine:], "\n"), -1) {
-			n, _ := strconv.Atoi(m[2])
+			n, _ := strconv.Atoi(m[1])
 			sum += n
 		}
 		check(sum == int(r.Indexes.Total+r.Indexes.OutOfRangeCount), "legend of the map:\n    %d of %+v", sum, *r.Indexes)
