@@ -44,7 +44,7 @@ test: test-unit test-integration ## Run unit tests, scenarios and integration te
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios
-	$(GO) test ./cmd/... ./config ./internal/... ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/oracle/... ./test/structure ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
+	$(GO) test ./cmd/... ./config ./internal/... ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 	$(GO) -C hack/controlplane test .
 
 .PHONY: test-integration

@@ -20,7 +20,7 @@ type Indexes struct {
 	// OutOfRange have a pod though they are beyond the completions: what was asked for is
 	// less than it was. They are not in Total.
 	OutOfRange string `json:"outOfRange,omitempty"`
-	// Terminating have a pod that is being deleted and no other.
+	// Terminating have a pod that is being deleted and no other, and are not in BackingOff.
 	Terminating string `json:"terminating,omitempty"`
 	// BackingOff wait for their next pod, see Details.
 	BackingOff string `json:"backingOff,omitempty"`

@@ -56,6 +56,13 @@ type Report struct {
 	Gaps []Gap `json:"gaps,omitempty"`
 }
 
+// IsTimeless reports whether time changes nothing in the report: the Job has finished, and nothing
+// waits.
+func (r *Report) IsTimeless() bool {
+	ended := r.Verdict.Fate == FateFailed || r.Verdict.Fate == FateComplete
+	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
+}
+
 // ReportList is what is said about several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -122,6 +129,9 @@ type Counts struct {
 	Terminating *int32 `json:"terminating,omitempty"`
 	Succeeded   int32  `json:"succeeded"`
 	Failed      int32  `json:"failed"`
+	// Completed are the completions so far, in the status or not yet: indexes of an Indexed Job,
+	// pods of another one.
+	Completed int32 `json:"completed"`
 	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
 	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`

@@ -14,6 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -83,6 +84,18 @@ func (b *testbed) send(msg tea.Msg) tea.Cmd {
 	b.t.Helper()
 	_, cmd := b.Update(msg)
 	return cmd
+}
+
+// later is some time later, with the report that the Source has made by then.
+func (b *testbed) later(d time.Duration) {
+	b.t.Helper()
+	b.now = b.now.Add(d)
+	b.send(tickMsg(b.now))
+	s := *b.data.Snap
+	r := *s.Job.Report
+	r.ObservedAt = metav1.NewTime(r.ObservedAt.Add(d))
+	s.Seq, s.Time, s.Job = s.Seq+1, b.now, &snapshot.Job{Report: &r, Gone: s.Job.Gone}
+	b.send(snapshotMsg{snap: &s})
 }
 
 // press gives keys by their names: "down", "enter", "G", "ctrl+c". It draws after each, as

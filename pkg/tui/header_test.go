@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -50,16 +51,15 @@ func TestHeaderHasItsWords(t *testing.T) {
 		soon := metav1.NewTime(r.ObservedAt.Add(time.Minute))
 		r.Waits = []explain.Wait{{Kind: explain.WaitDeadline, Until: soon}, {Kind: explain.WaitTTL, Until: soon}}
 		started := metav1.NewTime(r.ObservedAt.Add(-30 * time.Second))
-		r.Job.Started, r.Indexes.TerminatingCount = &started, 2
+		r.Job.Started, r.Counts.TerminatingPods = &started, ptr.To[int32](2)
 		r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed = 3, 1, 1
 		r.Reconciler.Alive = explain.NotAlive
 	})
 	b := open(t, s, size{160, 50}, nil)
 	shows(b, "30%  3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 1 failure", "deadline in 1m · deleted in 1m · ETA 1m to all 9 (6.0/min, mean)",
 		"run by batchjob.dev/controller ✗ not alive")
-	b.now = b.now.Add(3 * time.Second)
-	b.send(tickMsg(b.now))
-	shows(b, "runs for 33s", "deadline in 57s", "ETA 57s")
+	b.later(3 * time.Second)
+	shows(b, "runs for 33s", "deadline in 57s", "ETA 1m6s")
 	b.press("r")
 	shows(b, "deadline at 04:22:")
 	// A Job that was deleted has no ETA.
@@ -115,7 +115,7 @@ func TestHeaderFitsNarrowTerminals(t *testing.T) {
 	s := changed(t, "running-success-policy", func(r *explain.Report) {
 		soon, started := metav1.NewTime(r.ObservedAt.Add(time.Minute)), metav1.NewTime(r.ObservedAt.Add(-30*time.Second))
 		r.Job.Started, r.Waits = &started, []explain.Wait{{Kind: explain.WaitIndexBackoff, Until: soon}}
-		r.Indexes.TerminatingCount, r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed = 2, 3, 1, 14
+		r.Indexes.BackingOffCount, r.Indexes.FailedCount, r.Counts.Failed, r.Counts.TerminatingPods = 3, 1, 14, ptr.To[int32](2)
 		r.Causes = []explain.Cause{{Text: "x", Count: 20}}
 	})
 	for width, want := range map[int][2]string{

@@ -27,7 +27,7 @@ func withIndexes(t testing.TB, x *explain.Indexes) *snapshot.Snapshot {
 	s := load(t, "running-success-policy")
 	r := *s.Job.Report
 	r.Indexes, r.Pods, r.SuccessPolicy = x, nil, nil
-	r.Job.Completions = &x.Total
+	r.Job.Completions, r.Counts = &x.Total, explain.Counts{}
 	s.Job = &snapshot.Job{Report: &r}
 	return s
 }
@@ -203,13 +203,12 @@ func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	b.press("2", "n")
-	shows(b, "Index 2  ↻ in back-off  attempt 1 of 4", "1 counted · next pod in 8s", "index-backoff-2-gpfq2 · Error", "last failure  Container main exited with code 1")
-	b.now = b.now.Add(3e9)
-	b.send(tickMsg(b.now))
+	shows(b, "Index 2  ↻ in back-off  attempt 1 of 4", "1 against the limit · next pod in 8s", "index-backoff-2-gpfq2 · Error", "last failure  Container main exited with code 1")
+	b.later(3e9)
 	shows(b, "next pod in 5s")
 	b = open(t, withIndexes(t, everyState()), size{80, 24}, nil)
 	b.press("2", "n")
-	shows(b, "Index 105  ✗ failed  attempt 3 of 3", "3 counted · 1 ignored", "train-105-abcde")
+	shows(b, "Index 105  ✗ failed  attempt 3 of 3", "3 against the limit · 1 ignored", "train-105-abcde")
 	b.press("g")
 	shows(b, "Index 0  ■ succeeded", "pod           none")
 }

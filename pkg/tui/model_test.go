@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -101,7 +102,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 		news := changed(t, "running-success-policy", func(r *explain.Report) {
 			x := *r.Indexes
 			x.CompletedCount = done
-			r.Indexes = &x
+			r.Indexes, r.ObservedAt = &x, metav1.NewTime(r.ObservedAt.Add(10*time.Second))
 		})
 		news.Seq = uint64(2 + i)
 		if cmd := b.send(snapshotMsg{snap: news}); cmd == nil {

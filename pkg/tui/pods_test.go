@@ -216,8 +216,7 @@ func TestTerminatingPodHasACountdown(t *testing.T) {
 	if m := b.marked(); !strings.Contains(m, "␛[1;38;2;255;123;114m4m overdue") {
 		t.Errorf("overdue is not red:\n%s", m)
 	}
-	b.now = b.now.Add(20 * time.Second)
-	b.send(tickMsg(b.now))
+	b.later(20 * time.Second)
 	b.has(t, "4-term1", "3s overdue", "4-term2", "4m20s overdue")
 	b.press("r")
 	b.has(t, "due at 12:00:17", "due at 11:56:00")

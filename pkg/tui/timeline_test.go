@@ -28,7 +28,7 @@ func long(t *testing.T, n int) *snapshot.Snapshot {
 	r.Timeline = nil
 	for i := range n {
 		r.Timeline = append(r.Timeline, explain.Moment{
-			Time: metav1.NewTime(r.Job.Created.Add(time.Duration(i) * time.Second)), What: "Event", Text: fmt.Sprintf("moment %d.", i), Warning: i%10 == 0,
+			Time: metav1.NewTime(r.Job.Started.Add(time.Duration(i) * time.Second)), What: "Event", Text: fmt.Sprintf("moment %d.", i), Warning: i%10 == 0,
 		})
 	}
 	return s
@@ -94,7 +94,7 @@ func TestTimelineFilters(t *testing.T) {
 	shows(b, "Moment 99.")
 }
 
-// Times are aligned, relative to the creation or of the day, with a date on other days.
+// Times are aligned, relative to the start or of the day, with a date on other days.
 func TestTimesAreAligned(t *testing.T) {
 	s := long(t, 3)
 	s.Job.Report.Timeline[0].Time = metav1.NewTime(s.Time.Add(-72 * time.Hour))
@@ -114,7 +114,7 @@ func TestTimesAreAligned(t *testing.T) {
 		t.Errorf("not aligned:\n%s", b.picture())
 	}
 	b.press("r")
-	shows(b, "+0s  ! Event  Moment 0.", "+2s    Event  Moment 2.")
+	shows(b, "-2d23h  ! Event  Moment 0.", "+2s       Event  Moment 2.")
 	s.Job.Report.Job.Created, s.Job.Report.Job.Started = nil, nil
 	shows(open(t, s, size{80, 24}, nil), "Running")
 	b = open(t, s, size{80, 24}, nil)

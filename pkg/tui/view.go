@@ -66,11 +66,13 @@ func (m *Model) lines() []layout.Line {
 	if since := m.data.Snap.Link.StaleSince; since != nil {
 		body.Now, body.Stale = *since, true
 	}
-	if m.isGone() {
-		body.Now = m.data.Job.ObservedAt.Time // Its clocks stop.
-		if at := m.data.Job.GoneAt; at != nil {
-			body.Now = *at
-		}
+	// The times in the sentences of a report are of its moment, and so is what counts down beside
+	// them. A report that time does not change is not made again.
+	if m.isOfJob() && (m.isGone() || !m.data.Job.IsTimeless()) {
+		body.Now = m.data.Job.ObservedAt.Time
+	}
+	if m.isGone() && m.data.Job.GoneAt != nil {
+		body.Now = *m.data.Job.GoneAt
 	}
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.Height)
@@ -106,10 +108,10 @@ func (m *Model) paint() *widget.Paint {
 }
 
 // isGone reports whether the screen is about a Job that was deleted.
-func (m *Model) isGone() bool {
-	j := m.data.Job
-	return j != nil && j.Gone && !m.top().Focus().Job.IsZero()
-}
+func (m *Model) isGone() bool { return m.isOfJob() && m.data.Job.Gone }
+
+// isOfJob reports whether the screen is about a Job that has been read.
+func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Job.IsZero() }
 
 // leastCrumb is how far the earlier parts of the path are shortened, so that the last one
 // can be read.

@@ -17,7 +17,7 @@ import (
 func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.FailedJob("bad"), clitest.SimpleJob("ns1", "running", 3),
 		clitest.WithCondition(clitest.SimpleJob("ns1", "paused", 3), "Suspended", "JobSuspended", "it is"))
-	const bad = "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”\n"
+	const bad = "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”; 1 of 10 pods succeeded\n"
 	for _, tc := range []struct {
 		args     string
 		code     int
@@ -115,7 +115,7 @@ func TestWaitPrintsAResultForScripts_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, good, clitest.FailedJob("bad"), clitest.SimpleJob("ns1", "running", 3))
 	for args, want := range map[string]string{
 		"good -o json":                                       `0 ns1/good Complete CompletionsReached "all done"`,
-		"--all --timeout=0 -o yaml":                          `124 ns1/bad Failed PodFailurePolicy_OOM "PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \x1b[1mmemory”" ns1/good Complete CompletionsReached "all done" ns1/running Waiting  "Running, 3/10 done"`,
+		"--all --timeout=0 -o yaml":                          `124 ns1/bad Failed PodFailurePolicy_OOM "PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \x1b[1mmemory”; 1 of 10 pods succeeded" ns1/good Complete CompletionsReached "all done" ns1/running Waiting  "Running, 3/10 done"`,
 		"--all --for=complete -o json":                       `3 ns1/bad Failed`,
 		"running --for=jsonpath={.status.succeeded} -o json": `0 ns1/running ConditionMet  "Running, 3/10 done"`,
 		"absent --for=delete -o json":                        `0`,

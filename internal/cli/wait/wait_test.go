@@ -127,7 +127,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
-	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together exceed backoffLimit 6; 1 of 10 pods succeeded\n" {
+	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: its failures exceeded backoffLimit, which is 6 now; 1 of 10 pods succeeded\n" {
 		t.Errorf("stdout %q", got)
 	}
 }

@@ -62,7 +62,8 @@ func (p pace) report(n need) (at time.Time, ever bool) {
 	case n.facts:
 		return p.reported.Add(busyDuty * p.took), true
 	case n.clock:
-		return p.reported.Add(max(clockBeat, idleDuty*p.took)), true
+		// A report is of a whole second: none is skipped.
+		return p.reported.Truncate(time.Second).Add(max(clockBeat, idleDuty*p.took)), true
 	}
 	return time.Time{}, false
 }

@@ -27,6 +27,7 @@ func TestSnapshotsKeepTheirPace(t *testing.T) {
 		{"a report of 500 ms, after a change", made(-20, 500), need{facts: true}, at(3980)},
 		{"and a line of a log meanwhile", made(-20, 500), need{facts: true, view: true}, at(100)},
 		{"only time passes", made(0, 1), need{clock: true}, at(1000)},
+		{"only time passes, since a part of a second", made(300, 1), need{clock: true}, at(1000)},
 		{"only time passes, a report of 500 ms", made(0, 500), need{clock: true}, at(10_000)},
 	} {
 		if got := c.pace.due(c.need); !got.Equal(c.want) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -70,13 +69,8 @@ func (s *Source) report(now time.Time) {
 	if j.related != of {
 		return // The Job is another one by now.
 	}
-	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !timeless(&report)
+	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
 	of.askTails(&report, facts)
-}
-
-// timeless reports that time changes nothing in the report: the Job has finished, and nothing waits.
-func timeless(r *explain.Report) bool {
-	return feed.EndOfFate(r.Verdict.Fate) != "" && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
 // publish makes a Snapshot of all there is.

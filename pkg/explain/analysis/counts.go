@@ -25,7 +25,12 @@ func (a *analysis) countPods() explain.Counts {
 	if !a.PodsRead {
 		return c
 	}
-	c.AwaitReplacement = int32(len(a.plan.Findings.AwaitReplacement))
+	accounting := a.accounting()
+	for i := range a.failures { // A pod that terminates may be due for replacement before it has failed.
+		if accounting[a.failures[i].pod.UID] == explain.AwaitsReplacement {
+			c.AwaitReplacement++
+		}
+	}
 	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
 	ready := int32(0)
 	for _, p := range a.active {
@@ -43,10 +48,7 @@ func (a *analysis) countPods() explain.Counts {
 // succeededNow is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or
 // not.
 func (a *numbers) succeededNow() int32 {
-	switch {
-	case !a.PodsRead:
-		return a.job.Status.Succeeded
-	case a.indexed():
+	if a.indexed() {
 		return a.indexes.CompletedCount
 	}
 	n := a.job.Status.Succeeded + a.counts.UncountedSucceeded

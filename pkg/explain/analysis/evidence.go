@@ -91,7 +91,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 		}
 	case batchv1.JobReasonCompletionsReached:
 		if spec.Completions != nil {
-			return limit("completions %d: %d succeeded", *spec.Completions, a.job.Status.Succeeded)
+			return limit("completions %d: %d succeeded", *spec.Completions, a.succeededNow())
 		}
 	}
 	return nil

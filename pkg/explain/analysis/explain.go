@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -9,6 +11,7 @@ import (
 // Explain reports what happens to the Job, and why. It goes in steps, each of which has all
 // that it needs from those before: the analysis, the numbers, the problems, and what follows.
 func Explain(f explain.Input, o explain.Options) explain.Report {
+	f.Now = f.Now.Truncate(time.Second) // As all times of the API: what is left and what has passed add up.
 	whole := explain.Options{MaxPods: o.MaxPods}
 	s := situationOf(analyse(&f, whole))
 	r := s.report()
@@ -46,6 +49,7 @@ func situationOf(a *analysis) *situation {
 		analysis: a, jobView: jobOf(a.Input), counts: a.countPods(), reconciler: a.whoReconciles(),
 		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), backoffLimit: a.backoffLimitUse(), waits: a.clocks(),
 	}
+	n.counts.Completed = n.succeededNow()
 	n.causes, n.untold = a.causesOfFailures()
 	return &situation{n, n.findProblems()}
 }

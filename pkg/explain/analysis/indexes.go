@@ -45,8 +45,8 @@ func (a *analysis) indexSets() indexSets {
 	s.active = take(indexset.Of(active...))
 	s.ready = indexset.Of(ready...).Intersection(s.active)
 	s.outOfRange = indexset.Of(slices.Concat(beyond, more)...)
+	s.backingOff = take(waiting) // Its pod may terminate still, where that is enough for the next one.
 	s.terminating = take(indexset.Of(terminating...))
-	s.backingOff = take(waiting)
 	if a.PodsRead {
 		s.pending = rest
 	} else {

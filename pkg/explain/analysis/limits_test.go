@@ -71,3 +71,15 @@ func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
 		t.Errorf("a limit for the whole Job: %+v", got)
 	}
 }
+
+// Issue 17: a limit that was raised after it had ended the Job is not blamed on restarts, which
+// do not count with restartPolicy Never.
+func TestLimitThatWasRaisedSince_CLI_04(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](4), 2
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+	})))
+	if want := "The Job failed: its failures exceeded backoffLimit, which is 4 now."; r.Verdict.Sentence != want {
+		t.Errorf("%q, want %q", r.Verdict.Sentence, want)
+	}
+}

@@ -54,7 +54,9 @@ func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
 		{1, "0", "0", "1-3,5,6", "", 1, 5},
 		{0, "", "", "0-3,5,6", "", 0, 6},
 	} {
-		x := report(factsOf(indexedJob(tc.completions, nil), pods...)).Indexes
+		// With TerminatingOrFailed, 2 and 5 would be in back-off.
+		job := indexedJob(tc.completions, func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) })
+		x := report(factsOf(job, pods...)).Indexes
 		if x.Active != tc.active || x.Ready != tc.ready || x.OutOfRange != tc.beyond || x.ReadyCount != tc.readyCount || x.OutOfRangeCount != tc.beyondCount || x.Terminating != tc.terminating {
 			t.Errorf("completions %d: %+v", tc.completions, x)
 		}

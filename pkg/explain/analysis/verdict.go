@@ -109,7 +109,8 @@ func (a *numbers) whyFailed() []string {
 		}
 		limit := jobspec.BackoffLimit(a.spec)
 		if failed <= limit {
-			return []string{fmt.Sprintf("failures and container restarts together exceed backoffLimit %d", limit), a.mostly()}
+			// Without restarts only failures count: the limit was lower than it is now.
+			return []string{fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit), a.mostly()}
 		}
 		allows := "allows " + words.Times(limit, "retry", "retries")
 		if limit == 0 {
@@ -249,7 +250,6 @@ func saying(message string) string {
 }
 
 func (a *numbers) whyComplete() string {
-	succeeded, total := a.job.Status.Succeeded, a.spec.Completions
 	took := ""
 	if s := a.jobView.DurationSeconds; s != nil && a.outcome.Fate == explain.FateComplete {
 		took = " in " + words.Seconds(*s)
@@ -261,13 +261,10 @@ func (a *numbers) whyComplete() string {
 			}
 		}
 	}
-	switch {
-	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded%s", succeeded, words.Times(ptr.Deref(total, 0), "index", "indexes"), took)
-	case total != nil:
-		return fmt.Sprintf("%d of %s succeeded%s", succeeded, words.Times(*total, "pod", "pods"), took)
+	if !a.indexed() && a.spec.Completions == nil {
+		took += ", and none is still running"
 	}
-	return fmt.Sprintf("%s succeeded%s, and none is still running", words.Times(succeeded, "pod", "pods"), took)
+	return a.progress() + took
 }
 
 // whatRuns is the verdict on a Job that is running, and the problem that it names.

@@ -8,34 +8,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issue 6.2: pods are counted as the bar and the map show them, and not as the status does.
+// Issues 6.2 and 17: pods are counted where they could be read, pods also of an Indexed Job: two
+// may be of one index. Only indexes are completed there.
 func TestCountPods(t *testing.T) {
-	pod := func(phase, state, counted string, ready bool) explain.PodInfo {
-		return explain.PodInfo{Phase: phase, State: state, Counted: counted, Ready: ready}
-	}
-	queue := []explain.PodInfo{
-		pod("Running", "Running", "", true), pod("Running", "Running", "", false), pod("Running", "Terminating", "", true),
-		pod("Succeeded", "Succeeded", explain.NotCounted, false), pod("Succeeded", "Succeeded", explain.Recorded, false), pod("Succeeded", "Succeeded", explain.Counted, false),
-		pod("Failed", "Error", explain.NotCounted, false),
-	}
-	stale := explain.Counts{Active: 9, Ready: ptr.To[int32](8), Terminating: ptr.To[int32](7), Succeeded: 1, UncountedSucceeded: 1, Pods: ptr.To[int32](7)}
-	indexes := &explain.Indexes{Total: 5, CompletedCount: 4, ActiveCount: 3, ReadyCount: 2, TerminatingCount: 1}
-	unknown := &explain.Indexes{Total: 5, UnknownCount: 5}
-	status := PodCounts{Succeeded: 2, Active: 9, Ready: 8, Terminating: 7}
+	n := ptr.To[int32]
+	status := explain.Counts{Active: 9, Ready: n(8), Terminating: n(7), Completed: 2}
+	read := status
+	read.ActivePods, read.ReadyPods, read.TerminatingPods = n(3), n(2), n(1)
+	indexes := &explain.Indexes{Total: 5, CompletedCount: 4, ActiveCount: 2, ReadyCount: 1}
 	for name, c := range map[string]struct {
-		report explain.Report
-		want   PodCounts
+		report      explain.Report
+		want        PodCounts
+		done, total int32
 	}{
-		"a work queue":      {explain.Report{Counts: stale, Pods: queue}, PodCounts{Succeeded: 3, Active: 2, Ready: 1, Terminating: 1}},
-		"indexes":           {explain.Report{Counts: stale, Pods: queue, Indexes: indexes}, PodCounts{Succeeded: 2, Active: 3, Ready: 2, Terminating: 1}},
-		"unknown":           {explain.Report{Counts: stale, Indexes: unknown}, status},
-		"some pods":         {explain.Report{Counts: stale, Pods: queue, PodsOmitted: 1}, status},
-		"finished":          {explain.Report{Counts: stale, Pods: queue, Verdict: explain.Verdict{Fate: explain.FateComplete}}, status},
-		"no pods read":      {explain.Report{Counts: explain.Counts{Active: 9, Ready: ptr.To[int32](8), Terminating: ptr.To[int32](7), Succeeded: 2}, Pods: queue}, status},
-		"nobody knows what": {explain.Report{}, PodCounts{Ready: -1}},
+		"pods":         {explain.Report{Counts: read}, PodCounts{Succeeded: 2, Active: 3, Ready: 2, Terminating: 1}, 2, 0},
+		"indexes":      {explain.Report{Counts: read, Indexes: indexes}, PodCounts{Succeeded: 2, Active: 3, Ready: 2, Terminating: 1}, 4, 5},
+		"no pods read": {explain.Report{Counts: status, Job: explain.Job{Completions: n(6)}}, PodCounts{Succeeded: 2, Active: 9, Ready: 8, Terminating: 7}, 2, 6},
+		"nothing":      {explain.Report{}, PodCounts{Ready: -1}, 0, 0},
 	} {
-		if got := CountPods(&c.report); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		got := CountPods(&c.report)
+		if done, total := got.Done(&c.report); got != c.want || done != c.done || total != c.total {
+			t.Errorf("%s: %+v, %d of %d; want %+v, %d of %d", name, got, done, total, c.want, c.done, c.total)
 		}
 	}
 }

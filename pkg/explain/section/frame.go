@@ -179,9 +179,9 @@ func (f *Frame) deadline(t time.Time) string {
 	return f.Countdown(t)
 }
 
-// Start is the time that offsets in the life of a Job are relative to.
+// Start is the time that offsets in the life of a Job are relative to: that of its duration.
 func Start(r *explain.Report) time.Time {
-	for _, t := range []*metav1.Time{r.Job.Created, r.Job.Started} {
+	for _, t := range []*metav1.Time{r.Job.Started, r.Job.Created} {
 		if !t.IsZero() {
 			return t.Time
 		}
@@ -192,10 +192,15 @@ func Start(r *explain.Report) time.Time {
 	return r.ObservedAt.Time
 }
 
-// offset is how long after its start something happened: +12s; or the time of day.
+// offset is how long after its start something happened, or before it: +12s, -3s; or the time of
+// day.
 func (f *Frame) offset(r *explain.Report, t time.Time) string {
 	if f.Absolute {
 		return f.Clock(t)
 	}
-	return "+" + wording.Duration(max(0, t.Sub(Start(r))))
+	after := t.Sub(Start(r))
+	if after <= -time.Second {
+		return wording.Duration(after)
+	}
+	return "+" + wording.Duration(max(0, after))
 }

@@ -1,7 +1,7 @@
 package section
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -19,42 +19,10 @@ type PodCounts struct {
 // CountPods counts the pods of a Job.
 func CountPods(r *explain.Report) PodCounts {
 	c := &r.Counts
-	s := PodCounts{Succeeded: c.Succeeded + c.UncountedSucceeded, Active: c.Active, Ready: -1}
-	if c.Ready != nil {
-		s.Ready = *c.Ready
-	}
-	if c.Terminating != nil {
-		s.Terminating = *c.Terminating
-	}
-	finished := r.Verdict.Fate == explain.FateFailed || r.Verdict.Fate == explain.FateComplete
-	switch x := r.Indexes; {
-	case c.Pods == nil || finished:
-	case x != nil && x.UnknownCount == 0:
-		s.Active, s.Ready, s.Terminating = x.ActiveCount, x.ReadyCount, x.TerminatingCount
-	case x == nil && r.PodsOmitted == 0:
-		s.count(r.Pods)
-	}
-	return s
-}
-
-// count counts the pods of a NonIndexed Job. Those that have succeeded, but are not in the
-// status yet, are added to the ones that are.
-func (c *PodCounts) count(pods []explain.PodInfo) {
-	c.Active, c.Ready, c.Terminating = 0, 0, 0
-	for i := range pods {
-		switch p := &pods[i]; {
-		case p.Counted != "":
-			if p.Phase == string(corev1.PodSucceeded) && p.Counted == explain.NotCounted {
-				c.Succeeded++
-			}
-		case p.State == "Terminating":
-			c.Terminating++
-		default:
-			c.Active++
-			if p.Ready {
-				c.Ready++
-			}
-		}
+	return PodCounts{
+		Succeeded: c.Completed, Active: ptr.Deref(c.ActivePods, c.Active),
+		Ready:       ptr.Deref(c.ReadyPods, ptr.Deref(c.Ready, -1)),
+		Terminating: ptr.Deref(c.TerminatingPods, ptr.Deref(c.Terminating, 0)),
 	}
 }
 

@@ -21,16 +21,16 @@ func (v *view) counts() {
 
 // countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed".
 func (v *view) countsLine() string {
-	c := &v.report.Counts
 	active, terminating := v.activePods(), ""
-	if n := podsOr(c.TerminatingPods, c.Terminating); n != nil && *n > 0 {
-		terminating = fmt.Sprintf("%d terminating", *n)
+	if n := v.pods.Terminating; n > 0 {
+		terminating = fmt.Sprintf("%d terminating", n)
 	}
-	succeeded := fmt.Sprintf("%d succeeded", c.Succeeded)
-	if n := v.report.Job.Completions; n != nil {
-		succeeded = fmt.Sprintf("%d of %d succeeded", c.Succeeded, *n)
+	done, total := v.pods.Done(v.report)
+	succeeded := fmt.Sprintf("%d succeeded", done)
+	if v.report.Job.Completions != nil {
+		succeeded = fmt.Sprintf("%d of %d succeeded", done, total)
 	}
-	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
+	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
 	return wording.Join(", ", active, terminating, succeeded, v.failedPods())
@@ -38,23 +38,14 @@ func (v *view) countsLine() string {
 
 // activePods is "3 active (2 ready)"; what the status says is named if pods have ended since.
 func (v *view) activePods() string {
-	c := &v.report.Counts
-	active, ready := *podsOr(c.ActivePods, &c.Active), podsOr(c.ReadyPods, c.Ready)
+	status, now := v.report.Counts.Active, &v.pods
 	switch {
-	case active < c.Active:
-		return fmt.Sprintf("status says %d active, %d of them still %s", c.Active, active, runs(active))
-	case ready != nil && active > 0:
-		return fmt.Sprintf("%d active (%d ready)", active, *ready)
+	case now.Active < status:
+		return fmt.Sprintf("status says %d active, %d of them still %s", status, now.Active, runs(now.Active))
+	case now.Ready >= 0 && now.Active > 0:
+		return fmt.Sprintf("%d active (%d ready)", now.Active, now.Ready)
 	}
-	return fmt.Sprintf("%d active", active)
-}
-
-// podsOr is the number of pods, or that of the status if they could not be read.
-func podsOr(pods, status *int32) *int32 {
-	if pods != nil {
-		return pods
-	}
-	return status
+	return fmt.Sprintf("%d active", now.Active)
 }
 
 // runs is the verb for so many pods.
@@ -68,7 +59,7 @@ func runs(pods int32) string {
 // failedPods is "3 failed", or "5 failed (3 counted)" as in the verdict.
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
-	if t.All == t.Counted || !v.report.Job.Finished.IsZero() {
+	if t.All == t.Counted {
 		return fmt.Sprintf("%d failed", t.Counted)
 	}
 	return fmt.Sprintf("%d failed (%d counted)", t.All, t.Counted)

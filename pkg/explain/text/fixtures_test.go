@@ -110,7 +110,7 @@ func failedByRule() explain.Report {
 		{Text: "read the whole log", Command: "kubectl logs train-3-x7k2p -c main -n ml"},
 		{Text: "correct the cause, and create the Job anew: a failed Job does not start again"},
 	}
-	r.Counts = explain.Counts{Ready: ptr.To(int32(0)), Terminating: ptr.To(int32(0)), Succeeded: 4, Failed: 4, Pods: ptr.To(int32(8)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(0)), IgnoredFailures: 1}
+	r.Counts = explain.Counts{Ready: ptr.To(int32(0)), Terminating: ptr.To(int32(0)), Succeeded: 4, Completed: 4, Failed: 4, Pods: ptr.To(int32(8)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(0)), IgnoredFailures: 1}
 	r.FailurePolicy = &explain.FailurePolicy{Unmatched: 0, Rules: []explain.FailureRule{
 		{Index: 0, Name: "Preempted", Action: "Ignore", Requirement: "pod condition DisruptionTarget", Matched: 1, PassedOver: 3, Why: "the pod has no such condition"},
 		{Index: 1, Name: "BadDataset", Action: "FailJob", Requirement: "main exits with 42 or 43", Matched: 1, PassedOver: 2, Why: "main exited with 143", Decided: true},
@@ -202,7 +202,7 @@ func maxFailedIndexes() explain.Report {
 		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: int32(7 + 12*i), State: "Failed", Attempt: 2, Attempts: 2, Failures: 2, Pod: fmt.Sprintf("render-%d-lq8vz", 7+12*i), Cause: "container main exited with code 1"})
 	}
 	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1002, Indexes: strings.Join(failed, ","), Pods: []string{"render-6007-lq8vz", "render-5995-aaaaa", "render-5983-bbbbb"}, Message: "blender: scene.blend: no such file"}}
-	r.Counts = explain.Counts{Terminating: ptr.To(int32(0)), Succeeded: 5518, Failed: 1002}
+	r.Counts = explain.Counts{Terminating: ptr.To(int32(0)), Succeeded: 5518, Completed: 5518, Failed: 1002}
 	r.Advice = []explain.Advice{{Text: "read the logs of the failed indexes", Command: "kubectl batchjob logs render -n ml --index 7"}}
 	return r
 }
@@ -249,7 +249,7 @@ func failureTarget() explain.Report {
 	r.Verdict = explain.Verdict{Status: "FailureTarget", Fate: explain.FateFailing, Reason: "DeadlineExceeded", WaitsFor: "2 terminating pods"}
 	r.Verdict.Sentence = "The Job is going to fail: it ran longer than activeDeadlineSeconds, 60s, allows; it waits for 2 terminating pods."
 	r.Job.ActiveDeadlineSeconds = ptr.To(int64(60))
-	r.Counts = explain.Counts{Terminating: ptr.To(int32(2)), Succeeded: 3, Failed: 0, UncountedFailed: 1, Pods: ptr.To(int32(6)), Finalizers: ptr.To(int32(3))}
+	r.Counts = explain.Counts{Terminating: ptr.To(int32(2)), Succeeded: 3, Completed: 3, Failed: 0, UncountedFailed: 1, Pods: ptr.To(int32(6)), Finalizers: ptr.To(int32(3))}
 	r.Evidence = []explain.Evidence{
 		{Kind: explain.EvidenceCondition, Text: "condition FailureTarget: DeadlineExceeded, “Job was active longer than specified deadline”", Time: at(60)},
 		{Kind: explain.EvidenceLimit, Text: "activeDeadlineSeconds 60: the Job ran from 2026-03-01T12:00:00Z on"},
@@ -269,7 +269,7 @@ func successCriteria() explain.Report {
 	r.Verdict = explain.Verdict{Status: "SuccessCriteriaMet", Fate: explain.FateSucceeding, Reason: "SuccessPolicy", WaitsFor: "3 terminating pods"}
 	r.Verdict.Sentence = "The Job has succeeded: 5 of 5 of indexes 1-9 succeeded; it waits for 3 terminating pods."
 	r.Job.CompletionMode = "Indexed"
-	r.Counts = explain.Counts{Terminating: ptr.To(int32(3)), Succeeded: 5}
+	r.Counts = explain.Counts{Terminating: ptr.To(int32(3)), Succeeded: 5, Completed: 5}
 	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{{Index: 0, Have: 0, Need: 1, Of: "0", Text: "0 of 1 of indexes 0"}, {Index: 1, Have: 5, Need: 5, Of: "1-9", Met: true, Text: "5 of 5 of indexes 1-9"}}}
 	r.Indexes = &explain.Indexes{Total: 10, Completed: "1-4,7", CompletedCount: 5, Terminating: "0,5-6", TerminatingCount: 3, Pending: "8-9", PendingCount: 2}
 	r.Next = []explain.Step{{Text: "the condition Complete follows once every pod has ended and is counted"}}
@@ -290,7 +290,7 @@ func complete() explain.Report {
 	r := baseReport("hello", 400)
 	finish(&r, "Complete", explain.FateComplete, 130)
 	r.Verdict.Sentence = "The Job is complete: 10 of 10 pods succeeded."
-	r.Counts.Succeeded, r.Counts.Failed, r.Counts.Pods = 10, 1, ptr.To(int32(11))
+	r.Counts.Succeeded, r.Counts.Completed, r.Counts.Failed, r.Counts.Pods = 10, 10, 1, ptr.To(int32(11))
 	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1, Pods: []string{"hello-w9w9w"}}}
 	r.Evidence = []explain.Evidence{{Kind: explain.EvidenceCondition, Text: "condition Complete: CompletionsReached", Time: at(130)}}
 	r.Timeline = []explain.Moment{moment(-1, "Job", "the Job was created"), moment(130, "Condition", "condition Complete")}
@@ -304,7 +304,7 @@ func runningWithPolicy() explain.Report {
 	r.Verdict.Sentence = "The Job is running: 3 pods are active, 4 of 10 indexes succeeded, and 2 indexes are in back-off."
 	r.Job.CompletionMode, r.Job.BackoffLimitPerIndex, r.Job.MaxFailedIndexes, r.Job.ActiveDeadlineSeconds = "Indexed", ptr.To(int32(3)), ptr.To(int32(10)), ptr.To(int64(3600))
 	r.Job.PodReplacementPolicy = "Failed"
-	r.Counts = explain.Counts{Active: 3, Ready: ptr.To(int32(2)), Terminating: ptr.To(int32(1)), Succeeded: 4, Failed: 3, UncountedSucceeded: 1, Pods: ptr.To(int32(11)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(5)), AwaitReplacement: 1}
+	r.Counts = explain.Counts{Active: 3, Ready: ptr.To(int32(2)), Terminating: ptr.To(int32(1)), Succeeded: 4, Completed: 5, Failed: 3, UncountedSucceeded: 1, Pods: ptr.To(int32(11)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(5)), AwaitReplacement: 1}
 	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{
 		{Index: 0, Have: 3, Need: 5, Of: "1-9", Text: "3 of 5 (indexes 1-9)"},
 		{Index: 1, Have: 0, Need: 1, Of: "0", Impossible: true, Text: "0 of 1 of indexes 0"},

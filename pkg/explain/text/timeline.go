@@ -2,7 +2,6 @@ package text
 
 import (
 	"slices"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -28,10 +27,6 @@ func (v *view) timeline() {
 		more := layout.Textf(layout.Muted, "%s %d more, see --full", v.page.Glyphs.More, skipped)
 		all = slices.Replace(all, timelineHead, timelineHead+skipped, []layout.Line{layout.Of(more)})
 	}
-	start := section.Start(v.report)
-	since := "since " + v.frame.Clock(start)
-	if began := v.report.Job.Started; began != nil && began.Sub(start) >= time.Second {
-		since = "since its creation at " + v.frame.Clock(start) // How long it ran counts from its start.
-	}
+	since := "since " + v.frame.Clock(section.Start(v.report))
 	v.page.section(section.Section{Title: "Timeline", Note: since, Lines: slices.Concat(all...)})
 }

@@ -59,7 +59,7 @@ func Begun() Set { return Attention() | SetOf(Active, Ready) }
 // Word is the name of the state: "in back-off".
 func (s State) Word() string {
 	return [...]string{
-		"succeeded", "pending", "ready", "active", "unknown", "out of range", "terminating", "in back-off", "failed", "",
+		"succeeded", "pending", "ready", "not ready", "unknown", "out of range", "terminating", "in back-off", "failed", "",
 	}[min(s, States)]
 }
 

@@ -67,11 +67,12 @@ func field(name string, value ...layout.Span) layout.Line {
 	return append(layout.Of(layout.Text(layout.Muted, name)).Pad(fieldWidth), value...)
 }
 
-// failuresOf is "2 counted · 1 ignored · next pod in 20s".
+// failuresOf is "2 against the limit · 1 ignored · next pod in 20s": the status may not have counted
+// them yet.
 func failuresOf(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	var parts []layout.Span
 	if info.Failures > 0 {
-		parts = append(parts, layout.Textf(layout.Plain, "%d counted", info.Failures))
+		parts = append(parts, layout.Textf(layout.Plain, "%d against the limit", info.Failures))
 	}
 	if info.Ignored > 0 {
 		parts = append(parts, layout.Textf(layout.Plain, "%d ignored", info.Ignored))

@@ -1,0 +1,383 @@
+package numbers
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// fact is a number or a duration as an output shows it, in words that name it.
+type fact struct{ value, words, output string }
+
+// facts are those of all outputs, by name.
+type facts map[string][]fact
+
+func (f facts) add(name, value, words, output string) {
+	if name != "" && value != "" {
+		f[name] = append(f[name], fact{value, strings.Join(strings.Fields(words), " "), output})
+	}
+}
+
+// sentence finds facts in a text: names are those of its groups.
+type sentence struct {
+	pattern *regexp.Regexp
+	names   []string
+}
+
+// met are the patterns of sentences, and whether one was found: what is never said is a name that
+// has changed.
+var met = map[string]bool{}
+
+func said(pattern string, names ...string) sentence {
+	met[pattern] = false
+	return sentence{regexp.MustCompile(pattern), names}
+}
+
+func (f facts) read(output, text string, sentences []sentence) {
+	for _, s := range sentences {
+		for _, m := range s.pattern.FindAllStringSubmatch(text, -1) {
+			met[s.pattern.String()] = true
+			for i, name := range s.names {
+				f.add(name, m[i+1], m[0], output)
+			}
+		}
+	}
+}
+
+// Names of facts. What pods do is of the pods, unless the status is named; where pods could not be
+// read there is the status only.
+const (
+	active, ready, terminating, podCount          = "active pods", "ready pods", "terminating pods", "pods"
+	podsFailed, podsSucceeded                     = "pods in phase Failed", "pods in phase Succeeded"
+	statusActive, statusReady, statusTerminating  = "status.active", "status.ready", "status.terminating"
+	statusSucceeded, statusFailed                 = "status.succeeded", "status.failed"
+	succeeded, completions                        = "succeeded", "completions"
+	failures, counted, ignored, awaiting          = "failures", "counted failures", "ignored failures", "failures that await the next pod"
+	unknownCause                                  = "failures without a known cause"
+	limitUsed, limit, limitLeft                   = "used backoffLimit", "backoffLimit", "left of backoffLimit"
+	maxUsed, maxLimit, maxLeft                    = "failed indexes of the limit", "maxFailedIndexes", "left of maxFailedIndexes"
+	duration, retry, deadline, deleted, graceEnds = "duration", "time to the next retry", "time to the deadline", "time to the deletion", "time to the end of the grace period"
+	indexTotal                                    = "indexes"
+)
+
+func indexesIn(state string) string { return state + " indexes" }
+
+// Sentences of any text: the verdict, the limits, and what comes next.
+var anywhere = []sentence{
+	said(`(\d+) of (\d+) (?:index|indexes|pods?) succeeded`, succeeded, completions),
+	said(`(?:running|back-off for another \S+): (\d+) pods? succeeded`, succeeded),
+	said(`(\d+) pods? (?:is|are) active`, active),
+	said(`active, (\d+) failed(?: \((\d+) counted\))?`, failures, counted),
+	said(`back-off for another (\S+):`, retry),
+	said(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
+	said(`it waits for (\d+) running pods?`, active),
+	said(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
+	said(`fail(?:ed)?: (\d+) pods? failed, and`, limitUsed),
+	said(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
+	said(`backoffLimit [█░ ]*(\d+) of (\d+) (?:failures?|restarts?), (\d+) more`, limitUsed, limit, limitLeft),
+	said(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),
+	said(`backoffLimit [█░ ]*exceeded: (\d+) failures?, (\d+) allowed`, limitUsed, limit),
+	said(`maxFailedIndexes [█░ ]*(\d+) of (\d+) failed index(?:es)?, (\d+) more`, maxUsed, maxLimit, maxLeft),
+	said(`fails after (\d+) more failed index(?:es)? \(maxFailedIndexes (\d+)\)`, maxLeft, maxLimit),
+	said(`(?:in (\S+?)|now)(?:, at \S+)?:? +(?:The back-off ends|Pods are created again|Index \d+ (?:may get|gets)|The first of)`, retry),
+	said(`The first of (\d+) indexes in back-off`, indexesIn("backing off")),
+	said(`in (\S+?)(?:, at \S+)?:? +The Job fails if`, deadline),
+	said(`deadline [█░ ]*\S+ of \S+, (\S+) left`, deadline),
+	said(`in (\S+?)(?:, at \S+)?:? +The grace period of (\d+) terminating`, graceEnds, terminating),
+	said(`in (\S+?)(?:, at \S+)?:? +The Job and its pods are deleted`, deleted),
+	said(`(\d+) index(?:es)? ha(?:s|ve) failed`, indexesIn("failed")),
+	said(`(\d+) of its (\d+) index(?:es)? failed`, indexesIn("failed"), indexTotal),
+	said(`others start: (\d+) index(?:es)? (?:is|are) pending`, indexesIn("pending")),
+	said(`complete: .* in (\S+)\.`, duration),
+	said(`Causes\W+(\d+) failures?(?:,|\s|$)`, failures),
+	said(`Causes\W+(\d+) failures? \((?:(\d+) counted)?(?:, )?(?:(\d+) awaiting the next pod)?(?:, )?(?:(\d+) ignored)?\)`, failures, counted, awaiting, ignored),
+}
+
+// Sentences of one line about the pods.
+var (
+	countsLine = []sentence{
+		said(`status says (\d+) active, (\d+) of them still`, statusActive, active),
+		said(`(?:^Pods +|, |: )(\d+) active(?: \((\d+) ready\))?`, active, ready),
+		said(`(\d+) terminating`, terminating),
+		said(`(\d+) of (\d+) succeeded`, succeeded, completions),
+		said(`(?:, |: )(\d+) succeeded, \d+ failed`, succeeded),
+		said(`(\d+) failed$`, failures),
+		said(`(\d+) failed \((\d+) counted\)`, failures, counted),
+	}
+	headline = []sentence{said(`(?:, for|, after) (\S+)$`, duration)}
+	timeLine = []sentence{said(`ran (\S+)$`, duration)}
+	progress = []sentence{
+		said(`(\d+)/(\d+)`, succeeded, completions),
+		said(`^(\d+) succeeded`, succeeded),
+		said(`(\d+) active(?: \((\d+) ready\))?`, active, ready),
+		said(`(\d+) (?:terminating|ending)`, terminating),
+		said(`(\d+) (?:in )?back-off`, indexesIn("backing off")),
+		said(`(\d+) index(?:es)? failed`, indexesIn("failed")),
+		said(`(\d+) (?:failures?|failed)(?: \((\d+) counted\))?`, failures, counted),
+	}
+	clocks = []sentence{
+		said(`next retry in (\S+)`, retry), said(`deadline in (\S+)`, deadline), said(`deleted in (\S+)`, deleted),
+		said(`(?:runs for|ran) ([^\s,]+)`, duration),
+	}
+	podsExist   = []sentence{said(`(\d+) pods? exists?`, podCount), said(`exists?: (\d+) failed`, podsFailed)}
+	anyCounted  = said(`(\d+) counted`, counted)
+	failuresTab = []sentence{
+		said(`^(\d+) failures?`, failures), anyCounted, said(`(\d+) awaiting the next pod`, awaiting), said(`(\d+) ignored`, ignored), said(`; (\d+) unknown`, unknownCause),
+	}
+	podsTab = []sentence{
+		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
+	}
+	listRow     = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
+	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
+	waitLine    = []sentence{
+		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) failed`, statusFailed),
+		said(`(\d+) terminating`, statusTerminating), said(`waiting for (\d+) terminating`, statusTerminating), said(`(?:, | )(\w+)\n`, duration),
+	}
+	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)
+	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)
+)
+
+// readOutput finds the facts of an output.
+func (f facts) readOutput(o output) {
+	lines := strings.Split(o.text, "\n")
+	switch {
+	case o.name == "json":
+		f.readJSON(o)
+	case o.name == "wait":
+		f.read(o.name, o.text, waitLine)
+	case o.name == "status":
+		f.readRow(o)
+	case strings.HasSuffix(o.name, " list"):
+		if strings.Contains(lines[2], "ACTIVE") {
+			f.read(o.name, lines[3], listRow)
+		}
+		if strings.Contains(lines[2], "TERM") {
+			f.read(o.name, lines[3], wideListRow)
+		}
+	case strings.HasPrefix(o.name, "view"):
+		f.readView(o, lines)
+	default:
+		f.readPage(o, lines)
+	}
+}
+
+func (f facts) readPage(o output, lines []string) {
+	f.read(o.name, o.text, anywhere)
+	f.read(o.name, lines[0], headline)
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "Counts: "), strings.HasPrefix(line, "Pods   "):
+			line, _, _ = strings.Cut(line, ", uncounted: ")
+			f.read(o.name, line, countsLine)
+		case strings.HasPrefix(line, "Time   "):
+			f.read(o.name, line, timeLine)
+		case strings.Contains(line, " exist"):
+			f.read(o.name, line, podsExist)
+		}
+		if m := indexRow.FindStringSubmatch(line); m != nil {
+			f.add(indexesIn(stateName(m[1])), m[2], line, o.name)
+		}
+	}
+}
+
+// stateName is the name of a state of indexes in JSON, by its word.
+func stateName(word string) string {
+	switch word {
+	case "succeeded":
+		return "completed"
+	case "in back-off":
+		return "backing off"
+	case "not completed":
+		return "pending"
+	case "waiting to retry":
+		return "retrying"
+	}
+	return word
+}
+
+// Lines of the view.
+const (
+	progressLine, clockLine, bodyLine = 2, 3, 5
+)
+
+func (f facts) readView(o output, lines []string) {
+	f.read(o.name, lines[progressLine], progress)
+	f.read(o.name, lines[clockLine], clocks)
+	switch {
+	case strings.HasSuffix(o.name, " pods"):
+		f.read(o.name, lines[bodyLine], podsTab)
+		return
+	case strings.HasSuffix(o.name, " failures"):
+		f.read(o.name, strings.Join(lines[bodyLine:bodyLine+2], ""), failuresTab)
+		return
+	case strings.HasSuffix(o.name, " indexes"):
+		f.read(o.name, o.text, []sentence{anyCounted})
+		f.readLegend(o, strings.Join(lines[bodyLine:], "\n"))
+		return
+	}
+	columns := []string{strings.Join(lines[bodyLine:len(lines)-1], "\n")}
+	if o.name == "view160" {
+		columns = halves(lines[bodyLine : len(lines)-1])
+	}
+	for _, column := range columns {
+		// What was wrapped is one sentence.
+		joined := strings.Join(strings.Fields(strings.ReplaceAll(column, "\n\n", " ─ ")), " ")
+		f.read(o.name, joined, anywhere)
+		f.readLegend(o, column)
+	}
+}
+
+func (f facts) readLegend(o output, text string) {
+	for _, m := range legend.FindAllStringSubmatch(text, -1) {
+		f.add(indexesIn(stateName(m[2])), m[1], m[0], o.name)
+	}
+}
+
+// halves are the two columns of a wide screen.
+func halves(lines []string) []string {
+	const half, gap = 78, 3
+	var left, right []string
+	for _, line := range lines {
+		r := []rune(line)
+		left = append(left, string(r[:min(half, len(r))]))
+		right = append(right, string(r[min(half+gap, len(r)):]))
+	}
+	return []string{strings.Join(left, "\n"), strings.Join(right, "\n")}
+}
+
+// columnNames are the names of the numbers in a row of status.
+var columnNames = map[string]string{"TERMINATING": statusTerminating, "FAILED": statusFailed, "DURATION": duration}
+
+func (f facts) readRow(o output) {
+	header, row, _ := strings.Cut(o.text, "\n")
+	between := regexp.MustCompile(` {2,}`)
+	at := 0
+	for name := range slices.Values(between.Split(header, -1)) {
+		cell := strings.TrimSpace(cellAt(row, at, at+utf8.RuneCountInString(name)))
+		at += len(name)
+		at += len(header[at:]) - len(strings.TrimLeft(header[at:], " "))
+		switch {
+		case name == "ACTIVE(READY)":
+			n, inBrackets, _ := strings.Cut(strings.TrimSuffix(cell, ")"), "(")
+			f.add(statusActive, n, name+" "+cell, o.name)
+			f.add(statusReady, inBrackets, name+" "+cell, o.name)
+		case name == "COMPLETIONS":
+			n, _, _ := strings.Cut(cell, "/")
+			f.add(statusSucceeded, n, name+" "+cell, o.name)
+		case cell != "-":
+			f.add(columnNames[name], cell, name+" "+cell, o.name)
+		}
+	}
+}
+
+// cellAt is what begins at a column of a table, up to the next cell.
+func cellAt(row string, at, _ int) string {
+	if at >= len(row) {
+		return ""
+	}
+	cell, _, _ := strings.Cut(row[at:], "  ")
+	return cell
+}
+
+func (f facts) readJSON(o output) {
+	var r explain.Report
+	if err := json.Unmarshal([]byte(o.text), &r); err != nil {
+		f.add("json", err.Error(), "", o.name)
+		return
+	}
+	f.read("json verdict", r.Verdict.Sentence, anywhere)
+	for i := range r.Next {
+		f.read("json next", wording.Sentence(r.Next[i].Text), anywhere)
+	}
+	c := &r.Counts
+	number := func(name string, n int32) { f.add(name, strconv.Itoa(int(n)), "", "json "+name) }
+	known := func(name string, n *int32, otherwise ...string) {
+		for _, name := range append(otherwise, name) {
+			if n != nil {
+				number(name, *n)
+			}
+		}
+	}
+	number(statusActive, c.Active)
+	known(statusReady, c.Ready)
+	known(statusTerminating, c.Terminating)
+	number(statusSucceeded, c.Succeeded)
+	number(statusFailed, c.Failed)
+	known(active, c.ActivePods)
+	known(ready, c.ReadyPods)
+	known(terminating, c.TerminatingPods)
+	known(podCount, c.Pods)
+	known(podsFailed, c.FailedPods)
+	number(counted, c.Failed+c.UncountedFailed)
+	number(unknownCause, r.FailuresWithoutPod)
+	if l := r.BackoffLimit; l != nil {
+		number(limit, l.Limit)
+		number(limitUsed, l.Used)
+		number(limitLeft, l.Left)
+	}
+	if d := r.Job.DurationSeconds; d != nil {
+		f.add(duration, wording.Seconds(*d), "durationSeconds", "json")
+	}
+	f.readWaits(&r)
+	f.readIndexes(o, r.Indexes)
+}
+
+// readWaits are the clocks as durations from the time of the report.
+func (f facts) readWaits(r *explain.Report) {
+	names := map[explain.WaitKind]string{
+		explain.WaitBackoff: retry, explain.WaitIndexBackoff: retry, explain.WaitDeadline: deadline, explain.WaitTTL: deleted, explain.WaitGrace: graceEnds,
+	}
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		f.add(names[w.Kind], wording.Duration(w.Until.Sub(r.ObservedAt.Time)), string(w.Kind), "json")
+	}
+}
+
+// capital is where a word begins in a name of JSON.
+var capital = regexp.MustCompile(`[A-Z]`)
+
+// readIndexes takes the sizes of the lists by their names in JSON: notStartedCount.
+func (f facts) readIndexes(o output, x *explain.Indexes) {
+	var all struct{ Indexes map[string]any }
+	if err := json.Unmarshal([]byte(o.text), &all); err != nil || x == nil {
+		return
+	}
+	for name, n := range all.Indexes {
+		if state, isCount := strings.CutSuffix(name, "Count"); isCount {
+			f.add(indexesIn(strings.ToLower(capital.ReplaceAllString(state, " $0"))), fmt.Sprint(n), name, "json")
+		}
+	}
+	f.add(indexTotal, fmt.Sprint(x.Total), "total", "json")
+	f.add(succeeded, fmt.Sprint(x.CompletedCount), "completedCount", "json")
+	f.add(indexesIn("not ready"), fmt.Sprint(x.ActiveCount-x.ReadyCount), "activeCount-readyCount", "json")
+}
+
+// contradictions are the names that have several values.
+func (f facts) contradictions() []string {
+	var out []string
+	for name, all := range f {
+		values := map[string][]string{}
+		for _, one := range all {
+			values[one.value] = append(values[one.value], fmt.Sprintf("%s: %q", one.output, one.words))
+		}
+		if len(values) < 2 {
+			continue
+		}
+		text := name + ":"
+		for value, where := range values {
+			slices.Sort(where)
+			where = slices.Compact(where)
+			text += fmt.Sprintf("\n    %s in %s", value, strings.Join(where[:min(len(where), 4)], ", "))
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,118 @@
+package numbers
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+)
+
+// history is all that happened in a virtual cluster.
+type history struct {
+	world   *sim.World
+	commits []stored
+	events  []explain.Event
+}
+
+// stored is a write, and when it was made.
+type stored struct {
+	at time.Time
+	sim.Commit
+}
+
+func newHistory(seed uint64, rng *rand.Rand) *history {
+	h := &history{}
+	o := sim.Options{Seed: seed, OnCommit: h.committed, MaxWrites: 5000}
+	o.Controller.Recorder = recorder{h}
+	if rng.IntN(3) == 0 {
+		o.Fault = func(sim.Call) sim.Fault {
+			if rng.IntN(16) > 0 {
+				return sim.Fault{}
+			}
+			return sim.Fault{Kind: sim.FaultKind(1 + rng.IntN(int(sim.Malformed)))}
+		}
+	}
+	h.world = sim.NewWorld(o)
+	return h
+}
+
+func (h *history) committed(c sim.Commit) {
+	if h.world != nil {
+		h.commits = append(h.commits, stored{h.world.Now(), c})
+	}
+}
+
+// job is the Job as it was stored at a time, nil for none.
+func (h *history) job(at time.Time) *batchv1.Job {
+	for _, c := range slices.Backward(h.commits) {
+		if !c.at.After(at) && (c.NewJob != nil || c.OldJob != nil) {
+			return c.NewJob
+		}
+	}
+	return nil
+}
+
+// pods are those of a Job at a time, in the order of creation.
+func (h *history) pods(job types.UID, at time.Time) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range h.commits {
+		if c.at.After(at) || c.NewPod == nil && c.OldPod == nil {
+			continue
+		}
+		var place int
+		if c.OldPod != nil {
+			place = slices.IndexFunc(out, func(p *corev1.Pod) bool { return p.UID == c.OldPod.UID })
+		}
+		switch {
+		case c.OldPod == nil:
+			out = append(out, c.NewPod)
+		case c.NewPod == nil:
+			out = slices.Delete(out, place, place+1)
+		default:
+			out[place] = c.NewPod
+		}
+	}
+	return slices.DeleteFunc(out, func(p *corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(p)
+		return owner == nil || owner.UID != job
+	})
+}
+
+// recorder keeps the events of the controller, as the aggregating writer reports them.
+type recorder struct{ *history }
+
+func (r recorder) add(e explain.Event) {
+	e.First, e.Last = r.world.Now().Truncate(time.Second), r.world.Now().Truncate(time.Second)
+	e.Source = "batchjob-controller"
+	r.events = append(r.events, e)
+}
+
+func (r recorder) Event(_ runtime.Object, kind, reason, message string) {
+	r.add(explain.Event{Type: kind, Reason: reason, Message: message, Count: 1})
+}
+
+func (r recorder) Eventf(runtime.Object, string, string, string, ...any) {}
+
+func (r recorder) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
+}
+
+func (r recorder) Pods(_ *batchv1.Job, reason, verb string, names []string) {
+	for _, name := range names {
+		r.add(explain.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: verb + " pod: " + name, Count: 1})
+	}
+}
+
+func (r recorder) Failures(_ *batchv1.Job, reason string, f cause.Record, n int) {
+	r.add(explain.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: f.Text(), Count: int32(n), Failed: &f})
+}
+
+func (r recorder) Finished(*batchv1.Job) {}

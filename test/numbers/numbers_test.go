@@ -1,0 +1,76 @@
+package numbers
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	moments = flag.Int("moments", 700, "check that many moments")
+	oneSeed = flag.Int64("seed", -1, "check only the moments of that seed")
+	verbose = flag.Bool("outputs", false, "print all outputs")
+)
+
+const (
+	// examples is how many problems of one kind are printed.
+	examples = 2
+	// longRun is how many moments meet every sentence.
+	longRun = 20_000
+	// progressEvery is after how many moments a run says how far it is.
+	progressEvery = 5000
+)
+
+// Issue 17: whatever a Job does, and however much the status lags behind the pods, numbers and
+// durations of one name have one value in text, JSON, rows and screens, and parts add up.
+func TestNumbersOfOneNameAgree_CLI_01_CLI_03_CLI_04(t *testing.T) {
+	w := newWaiter(t)
+	kinds := map[string]int{}
+	n, jobs, first := 0, 0, uint64(0)
+	if *oneSeed >= 0 {
+		first, *moments = uint64(*oneSeed), 1
+	}
+	for seed := first; n < *moments; seed++ {
+		jobs++
+		for _, m := range momentsOf(seed) {
+			if n++; n%progressEvery == 0 {
+				t.Logf("%d moments", n)
+			}
+			wait := w
+			if n%waitEvery > 0 {
+				wait = nil
+			}
+			for _, problem := range m.problems(t, wait) {
+				kind, _, _ := strings.Cut(problem, "\n")
+				if kinds[kind]++; kinds[kind] <= examples {
+					t.Errorf("%v: %s", &m, problem)
+				}
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.Logf("%6d × %s", kinds[kind], kind)
+	}
+	t.Logf("%d moments of %d Jobs", n, jobs)
+	for _, pattern := range slices.Sorted(maps.Keys(met)) {
+		if n >= longRun && !met[pattern] {
+			t.Errorf("nothing says %s: what is the name of this number now?", pattern)
+		}
+	}
+}
+
+// problems are names with several values, and totals that are not the sums of their parts.
+func (m *moment) problems(t testing.TB, w *waiter) []string {
+	report, outputs := m.outputs(t, w)
+	f := facts{}
+	for _, o := range outputs {
+		if *verbose {
+			fmt.Printf("--- %v: %s\n%s\n", m, o.name, o.text)
+		}
+		f.readOutput(o)
+	}
+	return append(f.contradictions(), wrongSums(report, f, outputs)...)
+}

@@ -1,0 +1,129 @@
+package numbers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// output is what one surface shows.
+type output struct{ name, text string }
+
+// outputs are all surfaces, each made from the report as the program makes it.
+func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
+	report := analysis.Explain(m.input, explain.Options{MaxPods: -1})
+	job := m.object(t)
+	out := []output{{"status", m.statusRow(t, job)}}
+	if w != nil && report.Job.Finished == nil {
+		out = append(out, output{"wait", w.line(t, job, m.input.Now)})
+	}
+	for name, write := range map[string]func(w *bytes.Buffer) error{
+		"explanation": func(w *bytes.Buffer) error { return text.Explanation(w, report, text.Options{Full: true}) },
+		"summary":     func(w *bytes.Buffer) error { return text.Summary(w, report, text.Options{}) },
+		"json":        func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(report) },
+	} {
+		var w bytes.Buffer
+		if err := write(&w); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, output{name, w.String()})
+	}
+	return &report, append(out, m.frames(t, &report)...)
+}
+
+// object is the Job as the API server sends it.
+func (m *moment) object(t testing.TB) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.job())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content["apiVersion"], content["kind"] = "batch/v1", "Job"
+	return &unstructured.Unstructured{Object: content}
+}
+
+func (m *moment) statusRow(t testing.TB, job *unstructured.Unstructured) string {
+	var w bytes.Buffer
+	now := func() time.Time { return m.input.Now }
+	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, true, true, now)
+	if err := p.Snapshot([]*unstructured.Unstructured{job}, true); err != nil {
+		t.Fatal(err)
+	}
+	return w.String()
+}
+
+// still is a Source of one Snapshot.
+type still struct{ snap *snapshot.Snapshot }
+
+func (s still) Look(snapshot.Focus) {}
+
+func (s still) Next(_ context.Context, seen uint64) (*snapshot.Snapshot, error) {
+	if seen < s.snap.Seq {
+		return s.snap, nil
+	}
+	return nil, errors.New("there is one only")
+}
+
+// frames are the screens of the view, some seconds after the report was made.
+func (m *moment) frames(t testing.TB, r *explain.Report) []output {
+	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
+	snap := &snapshot.Snapshot{
+		Seq: 1, Time: m.input.Now, Focus: snapshot.Focus{Job: key}, Job: &snapshot.Job{Report: r},
+		Jobs: &snapshot.Jobs{Items: []explain.Outline{analysis.OutlineOf(m.job(), m.input.RuleNames, m.input.Now)}},
+	}
+	job := m.open(t, tui.Options{Source: still{snap}, Start: tui.StartJob, Job: key})
+	list := m.open(t, tui.Options{Source: still{snap}})
+	var out []output
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 160, Height: 50}} {
+		name := fmt.Sprintf("view%d", size.Width)
+		job.Update(size)
+		for _, tab := range []struct {
+			key  rune
+			name string
+		}{{'1', ""}, {'2', " indexes"}, {'4', " failures"}, {'5', " pods"}} {
+			job.Update(tea.KeyPressMsg{Code: tab.key, Text: string(tab.key)})
+			out = append(out, output{name + tab.name, picture(job)})
+		}
+		list.Update(size)
+		out = append(out, output{name + " list", picture(list)})
+	}
+	return out
+}
+
+// open is a Model that shows the Snapshot.
+func (m *moment) open(t testing.TB, o tui.Options) *tui.Model {
+	now := m.input.Now
+	o.Now = func() time.Time { return now }
+	model := tui.New(o)
+	now = now.Add(m.late)
+	commands, ok := model.Init()().(tea.BatchMsg)
+	if !ok || len(commands) == 0 {
+		t.Fatal("the view does not ask for a Snapshot")
+	}
+	model.Update(commands[0]())
+	return model
+}
+
+func picture(m *tui.Model) string {
+	lines := strings.Split(ansi.Strip(m.View().Content), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
