@@ -69,6 +69,16 @@ func TestBadValuesOfListFlags(t *testing.T) {
 	}
 }
 
+// A Job that is not there, or has no problem, is no List where one Job was asked for.
+func TestOneJobIsNoList(t *testing.T) {
+	api := threeJobs(t)
+	for _, args := range []string{"nobody -o json", "a --problems -o json"} {
+		if got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...); got.Out != "" {
+			t.Errorf("%s: %q", args, got.Out)
+		}
+	}
+}
+
 // Text of the cluster is safe in columns of one's own.
 func TestCustomColumnsAreSafe(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)

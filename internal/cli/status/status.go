@@ -271,7 +271,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 func (o *Options) printNamed(ctx context.Context) error {
 	jobs, failed := o.set.GetAll(ctx)
 	feed.SortJobs(jobs)
-	failed = append(failed, o.printJobs(ctx, jobs, len(o.Names) == 1 && len(jobs) == 1))
+	failed = append(failed, o.printJobs(ctx, jobs, len(o.Names) == 1))
 	return errors.Join(failed...)
 }
 

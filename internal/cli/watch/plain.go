@@ -185,13 +185,18 @@ func plainLine(o *explain.Outline) string {
 	if o.Rule != nil {
 		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
 	}
-	if o.Stalled != nil && !o.Neglected {
-		parts = append(parts, "reason "+o.Stalled.Reason)
+	return wording.Join(", ", strings.Join(parts, ", "), stallOf(o))
+}
+
+// stallOf is why the Job is stalled, "" if it is not.
+func stallOf(o *explain.Outline) string {
+	switch {
+	case o.Neglected:
+		return "not reconciled by " + orBuiltIn(o.ManagedBy)
+	case o.Stalled != nil:
+		return "reason " + o.Stalled.Reason
 	}
-	if o.Neglected {
-		parts = append(parts, "not reconciled by "+orBuiltIn(o.ManagedBy))
-	}
-	return strings.Join(parts, ", ")
+	return ""
 }
 
 func doneOf(o *explain.Outline) string {
