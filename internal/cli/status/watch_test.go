@@ -67,7 +67,7 @@ func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
 		return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
 	})
 	api.DropWatches()
-	s.WaitErr("Lost")
+	s.WaitErr("Requests to the API server fail, retrying: the API server answered: starting")
 	api.Put(clitest.SimpleJob("ns1", "a", 2))
 	api.Remove(clitest.SimpleJob("ns1", "b", 1))
 	api.Put(clitest.SimpleJob("ns1", "c", 0))
@@ -202,9 +202,9 @@ func TestFollowRefusalOfStartingServerPasses(t *testing.T) {
 		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "RBAC is not ready"}
 	})
 	api.DropWatches()
-	s.WaitErr("Lost")
+	s.WaitErr("Requests to the API server fail, retrying: you may not list jobs")
 	api.SetRefuse(nil)
-	s.WaitErr("Reconnected")
+	s.WaitErr("Requests to the API server succeed again.")
 	s.Interrupt()
 	s.End()
 }
