@@ -171,14 +171,21 @@ func (a *analysis) eventMoments() []explain.Moment {
 		if e.Last.After(m.Time.Time) {
 			m.Until = explain.TimeOf(e.Last)
 		}
-		k := key{e.Reason, pattern(e.Message)}
-		n, seen := at[k]
+		raw := key{e.Reason, e.Message} // most of thousands of events have the same message
+		n, seen := at[raw]
 		if !seen {
-			at[k] = len(out)
-			out = append(out, m)
-			continue
+			folded := key{e.Reason, pattern(e.Message)}
+			n, seen = at[folded]
+			if !seen {
+				n = len(out)
+				at[folded] = n
+				out = append(out, m)
+			}
+			at[raw] = n
 		}
-		joinMoments(&out[n], m)
+		if seen {
+			joinMoments(&out[n], m)
+		}
 	}
 	return out
 }
