@@ -1,6 +1,10 @@
 package explain
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
 
 // Aliveness is whether a controller is running.
 type Aliveness string
@@ -25,13 +29,59 @@ const (
 	SignNone         Sign = "None"
 )
 
+// FieldManagers of the controllers that may run a Job of the built-in one.
+const (
+	OurFieldManager     = "kubectl-batchjob-controller" // with --replace-builtin
+	builtInFieldManager = "kube-controller-manager"
+)
+
+// ReplacesBuiltIn reports whether this project's controller runs a Job of the built-in one: of the two, it wrote the
+// status last.
+func ReplacesBuiltIn(job *batchv1.Job) bool {
+	if name := ptr.Deref(job.Spec.ManagedBy, ""); name != "" && name != BuiltInManagedBy {
+		return false
+	}
+	var last *metav1.ManagedFieldsEntry
+	for i := range job.ManagedFields {
+		f := &job.ManagedFields[i]
+		known := f.Manager == OurFieldManager || f.Manager == builtInFieldManager
+		if known && f.Subresource == "status" && f.Time != nil && (last == nil || last.Time.Before(f.Time)) {
+			last = f
+		}
+	}
+	return last != nil && last.Manager == OurFieldManager
+}
+
+// LeasedBy is the managedBy value that names the Lease of the Job's controller; "" for the built-in one. ourName is
+// that of this project's controller.
+func LeasedBy(job *batchv1.Job, ourName string) string {
+	name := ptr.Deref(job.Spec.ManagedBy, "")
+	switch {
+	case ReplacesBuiltIn(job):
+		return ourName
+	case name == BuiltInManagedBy:
+		return ""
+	}
+	return name
+}
+
+// Name is who runs the Job; "" for the built-in controller.
+func (r *Reconciler) Name() string {
+	if r.ManagedBy == "" || r.ManagedBy == BuiltInManagedBy {
+		return r.Program
+	}
+	return r.ManagedBy
+}
+
 // Reconciler is who runs the Job.
 type Reconciler struct {
 	// ManagedBy is that of the Job; "" for the built-in controller. Ours is set for the
 	// default name of this project's controller.
-	ManagedBy string    `json:"managedBy,omitempty"`
-	Ours      bool      `json:"ours,omitempty"`
-	Alive     Aliveness `json:"alive"`
+	ManagedBy string `json:"managedBy,omitempty"`
+	Ours      bool   `json:"ours,omitempty"`
+	// Program runs the Job in place of the built-in controller; "" unless one does.
+	Program string    `json:"program,omitempty"`
+	Alive   Aliveness `json:"alive"`
 	// Sign is the reason for Alive, and Text the same in one line.
 	Sign Sign   `json:"sign"`
 	Text string `json:"text"`

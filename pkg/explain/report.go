@@ -66,9 +66,42 @@ func (r *Report) IsTimeless() bool {
 // ReportList is what is said about several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
+	// Groups are the Jobs that need attention, by cause: failed and stalled ones first, then the
+	// largest, then the newest.
+	Groups []JobGroup `json:"groups,omitempty"`
 	// Causes are the failures of all the Jobs together, by cause.
 	Causes []Cause  `json:"causes,omitempty"`
 	Items  []Report `json:"items"`
+}
+
+// GroupState is what the Jobs of a group have in common.
+type GroupState string
+
+// The states.
+const (
+	GroupFailed    GroupState = "Failed" // or certain to fail
+	GroupStalled   GroupState = "Stalled"
+	GroupSuspended GroupState = "Suspended"
+	GroupRunning   GroupState = "Running" // with failures, or a problem
+)
+
+// JobGroup is the Jobs that failed, or are stalled, for the same cause, whatever their pods are called.
+type JobGroup struct {
+	State GroupState `json:"state"`
+	// Text is the cause in one line, without a full stop.
+	Text string `json:"text"`
+	// Jobs are their names, the newest first, with the namespace if there are several; Count is their number.
+	Jobs  []string `json:"jobs"`
+	Count int32    `json:"count"`
+	// Reason is that of the condition, and Rule and RuleName the rule of the podFailurePolicy behind it.
+	Reason   string `json:"reason,omitempty"`
+	Rule     *int32 `json:"rule,omitempty"`
+	RuleName string `json:"ruleName,omitempty"`
+	// Failure is how most pods failed, and Problem what blocks the newest of the Jobs.
+	Failure *cause.Failure `json:"failure,omitempty"`
+	Problem *Problem       `json:"problem,omitempty"`
+	// Advice is that of the newest.
+	Advice []Advice `json:"advice,omitempty"`
 }
 
 // Job is what the Job is and asks for.

@@ -40,6 +40,9 @@ type Moment struct {
 	Pod      string `json:"pod,omitempty"`
 	// Failure is how the pods failed.
 	Failure *cause.Failure `json:"failure,omitempty"`
+	// Similar is set if the messages of the events differ in names of pods, ports, or times;
+	// Message is one of them.
+	Similar bool `json:"similar,omitempty"`
 	// Condition, Status and Reason are those of a condition; Reason and Message of an event.
 	Condition string `json:"condition,omitempty"`
 	Status    string `json:"status,omitempty"`

@@ -31,6 +31,8 @@ the controller, and a timeline.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
+Many Jobs, or some with the same cause, are grouped by cause first, with what to
+do about each: failed and stalled ones, then the most frequent, then the newest.
 
 On a terminal, the explanation of a single named Job is an interactive view that
 follows the Job; --interactive=false, --full, --index and --pod print it.

@@ -39,7 +39,7 @@ func (w *leaseAndNodes) run(ctx context.Context) error {
 
 // readLease returns when to read it again: before what was read is so old that the Lease looks like one that is not renewed.
 func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
-	managedBy := ptr.Deref(w.job.Spec.ManagedBy, "")
+	managedBy := explain.LeasedBy(w.job, w.source.OurName)
 	if managedBy == "" {
 		return nodesEvery
 	}

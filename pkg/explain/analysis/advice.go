@@ -177,6 +177,8 @@ func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
 func (a *situation) adviceOnController() []explain.Advice {
 	name := ptr.Deref(a.spec.ManagedBy, "")
 	switch {
+	case a.reconciler.Program != "":
+		return []explain.Advice{advise("check whether the controller is running, or start it", "kubectl batchjob controller --leader-elect --replace-builtin")}
 	case a.managedBy() == "":
 		return []explain.Advice{advise("check whether kube-controller-manager is running", "kubectl get pods -n kube-system -l component=kube-controller-manager")}
 	case name == a.OurName:

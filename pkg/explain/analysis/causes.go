@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobgroup"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -330,6 +331,7 @@ func List(reports []explain.Report) explain.ReportList {
 		}
 	}
 	sortCauses(list.Causes)
+	list.Groups = jobgroup.Of(reports, names)
 	return list
 }
 

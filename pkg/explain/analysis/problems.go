@@ -38,7 +38,7 @@ func one(p explain.Problem) []explain.Problem { return []explain.Problem{p} }
 // notReconciled: no controller works on the Job, has not since it was created, or no longer does.
 func (a *numbers) notReconciled() []explain.Problem {
 	overdue, since := a.overdue()
-	p := explain.Problem{Controller: a.managedBy()}
+	p := explain.Problem{Controller: a.reconciler.Name()}
 	switch {
 	case a.neglected():
 		p.Kind, p.Blocks, p.Since = explain.ProblemNotReconciled, true, explain.TimeOf(a.job.CreationTimestamp.Time)

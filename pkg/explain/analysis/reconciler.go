@@ -43,6 +43,9 @@ func (a *analysis) managedBy() string {
 func (a *analysis) whoReconciles() explain.Reconciler {
 	r := explain.Reconciler{ManagedBy: ptr.Deref(a.spec.ManagedBy, "")}
 	r.Ours = a.OurName != "" && r.ManagedBy == a.OurName
+	if explain.ReplacesBuiltIn(a.job) {
+		r.Program = explain.OurFieldManager
+	}
 	r.Manager, r.LastWrite = lastStatusWrite(a.job.ManagedFields)
 	if a.Lease != nil && !a.Lease.Renewed.IsZero() {
 		r.LeaseHolder, r.LeaseRenewed, r.Lease = a.Lease.Holder, explain.TimeOf(a.Lease.Renewed), a.Lease.Namespace+"/"+a.Lease.Name

@@ -95,6 +95,46 @@ func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 	}
 }
 
+// MGB-12: with --replace-builtin, our controller runs Jobs without managedBy, and writes their status.
+func TestReplacementOfTheBuiltInControllerIsNamed_MGB_12(t *testing.T) {
+	const our, builtIn = "kubectl-batchjob-controller", "kube-controller-manager"
+	for name, tc := range map[string]struct {
+		managedBy string
+		fields    []metav1.ManagedFieldsEntry
+		want      string
+	}{
+		"ours":                           {"", []metav1.ManagedFieldsEntry{wrote(our, "status", "", time.Hour)}, our},
+		"ours, with the reserved name":   {explain.BuiltInManagedBy, []metav1.ManagedFieldsEntry{wrote(our, "status", "", time.Hour)}, our},
+		"ours, and then somebody else":   {"", []metav1.ManagedFieldsEntry{wrote("kueue", "status", "", time.Minute), wrote(our, "status", "", time.Hour)}, our},
+		"ours took over":                 {"", []metav1.ManagedFieldsEntry{wrote(builtIn, "status", "", 2*time.Hour), wrote(our, "status", "", time.Hour)}, our},
+		"the built-in one took over":     {"", []metav1.ManagedFieldsEntry{wrote(builtIn, "status", "", time.Minute), wrote(our, "status", "", time.Hour)}, ""},
+		"ours wrote something else":      {"", []metav1.ManagedFieldsEntry{wrote(our, "", "", time.Minute)}, ""},
+		"the built-in one":               {"", []metav1.ManagedFieldsEntry{wrote(builtIn, "status", "", time.Hour)}, ""},
+		"nobody so far":                  {"", nil, ""},
+		"ours, as its managedBy says so": {recorded.OurName, []metav1.ManagedFieldsEntry{wrote(our, "status", "", time.Hour)}, ""},
+	} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.ManagedBy, j.ManagedFields = &tc.managedBy, tc.fields
+			j.Status.Active = 1
+		})
+		f := factsOf(job, podOf("train-x", nil), podOf("train-y", func(p *corev1.Pod) {
+			exits(1, "Error", 5*time.Minute)(p)
+			p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+		}))
+		r := report(f)
+		if r.Reconciler.Program != tc.want {
+			t.Errorf("%s: %q, want %q", name, r.Reconciler.Program, tc.want)
+		}
+		if leased := explain.LeasedBy(job, recorded.OurName); (leased == recorded.OurName) != (tc.want != "" || tc.managedBy == recorded.OurName) || leased == explain.BuiltInManagedBy {
+			t.Errorf("%s: the Lease of %q", name, leased)
+		}
+		if tc.want != "" {
+			wantSaid(t, r, "controller "+our+" does not seem to be running", "kubectl batchjob controller --leader-elect --replace-builtin")
+			wantUnsaid(t, r, "kube-controller-manager", "the built-in controller")
+		}
+	}
+}
+
 // MGB-12: nobody has worked on the Job, whose managedBy is a misspelling.
 func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	neglected := func(managedBy string, age time.Duration) *batchv1.Job {

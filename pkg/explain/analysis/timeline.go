@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -153,10 +154,10 @@ func (m *moments) told(of explain.Moment) []explain.Moment {
 var toldElsewhere = []string{"SuccessfulCreate", "Completed", "Scheduled", "Pulled", "Pulling", "Created", "Started", eventPodFailed}
 
 // eventMoments are the events that say more than pods and conditions do: warnings, and
-// those of the Job. The same reason of many pods is one moment.
+// those of the Job. The same reason of many pods is one moment, even if its messages name them.
 func (a *analysis) eventMoments() []explain.Moment {
 	type key struct{ reason, message string }
-	at := map[key]int{}
+	at, pattern := map[key]int{}, eventtext.Patterns(a.job.Name)
 	var out []explain.Moment
 	for i := range a.Events {
 		e := &a.Events[i]
@@ -170,14 +171,21 @@ func (a *analysis) eventMoments() []explain.Moment {
 		if e.Last.After(m.Time.Time) {
 			m.Until = explain.TimeOf(e.Last)
 		}
-		k := key{e.Reason, e.Message}
-		n, seen := at[k]
+		raw := key{e.Reason, e.Message} // most of thousands of events have the same message
+		n, seen := at[raw]
 		if !seen {
-			at[k] = len(out)
-			out = append(out, m)
-			continue
+			folded := key{e.Reason, pattern(e.Message)}
+			n, seen = at[folded]
+			if !seen {
+				n = len(out)
+				at[folded] = n
+				out = append(out, m)
+			}
+			at[raw] = n
 		}
-		joinMoments(&out[n], m)
+		if seen {
+			joinMoments(&out[n], m)
+		}
 	}
 	return out
 }
@@ -204,6 +212,7 @@ func firstTime(a, b time.Time) time.Time {
 
 func joinMoments(m *explain.Moment, n explain.Moment) {
 	m.Count += n.Count
+	m.Similar = m.Similar || m.Message != n.Message
 	if m.Pod != n.Pod {
 		m.Pod = ""
 	}

@@ -77,7 +77,7 @@ func (a *situation) placeOf(p *explain.Problem) *int32 {
 }
 
 // waitsFor is what the terminal condition waits for.
-func (a *analysis) waitsFor() string {
+func (a *numbers) waitsFor() string {
 	running, terminating, held := a.job.Status.Active, ptr.Deref(a.job.Status.Terminating, 0), int32(0)
 	if a.PodsRead {
 		w := ptr.Deref(a.plan.Findings.WaitFinish, reconcile.WaitFinish{})
@@ -94,7 +94,7 @@ func (a *analysis) waitsFor() string {
 		parts = append(parts, words.Times(held, "ended pod to be counted", "ended pods to be counted"))
 	}
 	if len(parts) == 0 {
-		return words.ControllerWord(a.managedBy()) + " to record it"
+		return words.ControllerWord(a.reconciler.Name()) + " to record it"
 	}
 	return words.Enumerate(parts, "and")
 }

@@ -21,7 +21,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -135,7 +134,7 @@ func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 // lease finds that of the controller, which may be in any namespace. Few may read leases,
 // and it is no more than a sign of life: without it there is no gap.
 func (r *reading) lease(ctx context.Context) {
-	managedBy := ptr.Deref(r.facts.Job.Spec.ManagedBy, "")
+	managedBy := explain.LeasedBy(r.facts.Job, r.options.OurName)
 	if managedBy == "" || r.options.LeaseName == nil {
 		return
 	}

@@ -71,7 +71,10 @@ func momentLines(f *Frame, m *explain.Moment, l layout.Line, what int, end strin
 	}
 	hang := l.Width()
 	l = append(l, layout.Text(style, wording.Sentence(m.Text)))
-	if m.Count > 1 {
+	switch {
+	case m.Similar:
+		l = append(l, layout.Textf(layout.Muted, " (%d similar)", m.Count))
+	case m.Count > 1:
 		l = append(l, layout.Textf(layout.Muted, " (%d%s)", m.Count, f.Times()))
 	}
 	if end != "" {

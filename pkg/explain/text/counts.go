@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,10 +147,7 @@ func (v *view) reconciler() {
 }
 
 func controllerName(r *explain.Reconciler) string {
-	if r.ManagedBy == "" || r.ManagedBy == "kubernetes.io/job-controller" {
-		return "the built-in controller"
-	}
-	return r.ManagedBy
+	return cmp.Or(r.Name(), "the built-in controller")
 }
 
 func (v *view) alive(r *explain.Reconciler) layout.Line {

@@ -384,3 +384,20 @@ func listFixture() explain.ReportList {
 	}
 	return l
 }
+
+// groupsFixture has more causes than are shown, the largest of many Jobs.
+func groupsFixture() explain.ReportList {
+	l := listFixture()
+	many := explain.JobGroup{
+		State: explain.GroupFailed, Count: 14, Reason: "BackoffLimitExceeded", Text: "BackoffLimitExceeded: container main exited with code 137 (OOMKilled)",
+		Advice: []explain.Advice{{Text: "raise the memory limit of container main, which is 512Mi, or make it use less memory"}, {Text: "read the logs of all failed pods", Command: "kubectl batchjob logs nightly-report-29021 -n ml --failed"}},
+	}
+	for i := range many.Count {
+		many.Jobs = append(many.Jobs, fmt.Sprintf("nightly-report-%d", 29034-i))
+	}
+	l.Groups = append(l.Groups, many)
+	for i := range groupsLimit + 1 {
+		l.Groups = append(l.Groups, explain.JobGroup{State: explain.GroupStalled, Count: 1, Jobs: []string{fmt.Sprintf("etl-%d", i)}, Text: fmt.Sprintf("the Job's pods cannot be created: ResourceQuota team-%d is exhausted", i)})
+	}
+	return l
+}

@@ -39,7 +39,10 @@ func render(t testing.TB, draw func(io.Writer) error) string {
 // drawings are all fixtures by name, drawn in one look.
 func drawings(t testing.TB, o Options) map[string]string {
 	t.Helper()
-	all := map[string]string{"several": render(t, func(w io.Writer) error { return Explanations(w, listFixture(), o) })}
+	all := map[string]string{
+		"several":        render(t, func(w io.Writer) error { return Explanations(w, listFixture(), o) }),
+		"several-groups": render(t, func(w io.Writer) error { return Explanations(w, groupsFixture(), o) }),
+	}
 	for name, r := range fixtures() {
 		all[name] = render(t, func(w io.Writer) error { return Explanation(w, r, o) })
 		all["summary-"+name] = render(t, func(w io.Writer) error { return Summary(w, r, o) })

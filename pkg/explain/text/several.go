@@ -17,16 +17,22 @@ const adviceCommands = 3
 // jobsLimit is how many Jobs have room for their whole verdicts.
 const jobsLimit = 10
 
-// Explanations writes one line per Job, the causes of all their failures together, and what
-// to do.
+// Explanations writes what to do, by cause where many Jobs have the same, one line per Job, and the causes of all
+// their failures together.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
 	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
+	grouped := isGrouped(&l)
+	if grouped {
+		p.groups(&l)
+	}
 	p.Blank()
 	p.jobTable(l.Items)
 	all := together(l)
 	p.section(section.Causes(p.frame(all.ObservedAt.Time), all, causesLimit))
-	p.sharedAdvice(l.Items)
+	if !grouped {
+		p.sharedAdvice(l.Items)
+	}
 	p.sharedGaps(l.Items)
 	return p.writeTo(w)
 }

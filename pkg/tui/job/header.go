@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -49,11 +50,7 @@ func statusLine(p *widget.Paint, j *screen.Job) layout.Line {
 
 // runBy is who reconciles the Job, after some words, and whether it is alive.
 func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
-	name := r.ManagedBy
-	if name == "" {
-		name = "built-in"
-	}
-	l := layout.Of(layout.Text(layout.Muted, words+name))
+	l := layout.Of(layout.Text(layout.Muted, words+cmp.Or(r.Name(), "built-in")))
 	switch {
 	case r.Alive == explain.Alive && !p.Stale:
 		l = append(l, layout.Text(layout.Good, " "+p.Glyphs.Good))

@@ -1,0 +1,15 @@
+package cmdutil
+
+import (
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// MGB-12, MGB-13: explanations know the controller by the name that it writes with.
+func TestExplanationsKnowTheFieldManager_MGB_12_MGB_13(t *testing.T) {
+	if explain.OurFieldManager != controller.FieldManager {
+		t.Errorf("%s, not %s", explain.OurFieldManager, controller.FieldManager)
+	}
+}

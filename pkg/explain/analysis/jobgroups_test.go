@@ -1,0 +1,114 @@
+package analysis_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+// fleet is a night's Jobs: many failed for the same cause, several are refused by one quota.
+func fleet() []explain.Report {
+	var all []explain.Report
+	add := func(name string, change func(*batchv1.Job), pods []explain.Pod, events ...explain.Event) {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			j.Name = name
+			change(j)
+		}), pods...)
+		f.Events = events
+		all = append(all, report(f))
+	}
+	for i := range 14 {
+		name := fmt.Sprintf("report-%02d", i)
+		code, after := int32(137), time.Duration(20-i)*time.Minute
+		add(name, func(j *batchv1.Job) {
+			j.Status.Failed, j.Spec.BackoffLimit = 1, ptr.To[int32](0)
+			ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+			j.Status.Conditions[len(j.Status.Conditions)-1].LastTransitionTime = ago(after)
+		}, []explain.Pod{podOf(name+"-x7b2q", exits(code, "OOMKilled", after))})
+	}
+	for i := range 5 {
+		name := fmt.Sprintf("etl-%d", i)
+		add(name, func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "`+name+`-zz9lm" is forbidden: exceeded quota: team, requested: pods=1, used: pods=`+fmt.Sprint(i), 3, time.Minute))
+	}
+	add("nope", func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "nope-zz9lm" is forbidden: no PriorityClass with name nope was found`, 3, time.Minute))
+	add("retries", func(*batchv1.Job) {}, []explain.Pod{podOf("retries-x7b2q", exits(1, "Error", time.Minute)), podOf("retries-zz9lm", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })})
+	add("well", func(*batchv1.Job) {}, []explain.Pod{podOf("well-x7b2q", nil)})
+	return all
+}
+
+// Many Jobs are ranked by cause: one list of what to do for each (CLI-04, CLI-06).
+func TestJobsAreGroupedByCause_CLI_04_CLI_06(t *testing.T) {
+	list := analysis.List(fleet())
+	type group struct {
+		state explain.GroupState
+		count int32
+		first string
+	}
+	var got []group
+	for _, g := range list.Groups {
+		got = append(got, group{g.State, g.Count, g.Jobs[0]})
+		if int(g.Count) != len(g.Jobs) || len(g.Advice) == 0 || g.Text == "" {
+			t.Errorf("%+v", g)
+		}
+	}
+	want := []group{{explain.GroupFailed, 14, "report-13"}, {explain.GroupStalled, 5, "etl-0"}, {explain.GroupStalled, 1, "nope"}, {explain.GroupRunning, 1, "retries"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	data, err := json.Marshal(list)
+	if err != nil || !strings.Contains(string(data), `"groups":[{"state":"Failed","text":"BackoffLimitExceeded: container main exited with code 137 (OOMKilled)","jobs":["report-13",`) {
+		t.Errorf("%v: %.300s", err, data)
+	}
+	for _, width := range []int{80, 160} {
+		var out bytes.Buffer
+		if err := text.Explanations(&out, list, text.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, fmt.Sprintf("../groups/fleet.%d.txt", width), recorded.Trim(out.Bytes()))
+	}
+}
+
+// Every Job that is not well is in one group, and only there (CLI-04).
+func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
+	var reports []explain.Report
+	seen := map[string]bool{}
+	for _, c := range cases(t) {
+		last := c.Inputs[len(c.Inputs)-1] // some are of the same Job, earlier
+		if key := last.Job.Namespace + "/" + last.Job.Name; !seen[key] {
+			seen[key] = true
+			reports = append(reports, analysis.Explain(last, explain.Options{}))
+		}
+	}
+	list := analysis.List(reports)
+	grouped := map[string]int{}
+	for _, g := range list.Groups {
+		for _, name := range g.Jobs {
+			grouped[name]++
+		}
+	}
+	for i := range reports {
+		r := &reports[i]
+		bad := r.Verdict.Stalled || r.Verdict.Fate == explain.FateFailed || r.Verdict.Fate == explain.FateFailing
+		if n := grouped[r.Job.Namespace+"/"+r.Job.Name]; n > 1 || bad && n == 0 || r.Verdict.Fate == explain.FateComplete && n > 0 {
+			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, r.Verdict.Sentence)
+		}
+	}
+	for i, g := range list.Groups {
+		if strings.TrimSpace(g.Text) == "" || i > 0 && g.State == explain.GroupFailed && list.Groups[i-1].State == explain.GroupRunning {
+			t.Errorf("%d: %+v", i, g)
+		}
+	}
+}

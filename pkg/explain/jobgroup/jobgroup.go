@@ -1,0 +1,138 @@
+// Package jobgroup ranks the Jobs of several reports by cause: what failed most of them comes first. It compares the
+// values of reports, and no sentences.
+package jobgroup
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// key is equal for Jobs with the same cause, whatever their pods are called.
+type key struct {
+	state          explain.GroupState
+	kind           explain.ProblemKind
+	reason, detail string
+	rule           string
+	index          int32
+	failure        cause.Failure
+}
+
+// Of are the groups of the Jobs that failed, are stalled, or have failures: failed and stalled ones first, then by
+// their number, then the newest. names are those of the Jobs.
+func Of(reports []explain.Report, names []string) []explain.JobGroup {
+	newest := make([]int, len(reports))
+	for i := range newest {
+		newest[i] = i
+	}
+	slices.SortStableFunc(newest, func(x, y int) int { return cmp.Compare(lastOf(&reports[y]), lastOf(&reports[x])) })
+	place := map[key]int{}
+	var groups []explain.JobGroup
+	for _, i := range newest {
+		k, g := groupOf(&reports[i])
+		if g == nil {
+			continue
+		}
+		at, known := place[k]
+		if !known {
+			at = len(groups)
+			place[k] = at
+			groups = append(groups, *g)
+		}
+		groups[at].Count++
+		groups[at].Jobs = append(groups[at].Jobs, names[i])
+	}
+	slices.SortStableFunc(groups, func(x, y explain.JobGroup) int {
+		return cmp.Or(cmp.Compare(rank(x.State), rank(y.State)), cmp.Compare(y.Count, x.Count))
+	})
+	return groups
+}
+
+func rank(s explain.GroupState) int {
+	if s == explain.GroupFailed || s == explain.GroupStalled {
+		return 0
+	}
+	return 1
+}
+
+// lastOf is when a Job ended, or began.
+func lastOf(r *explain.Report) int64 {
+	if t := cmp.Or(r.Job.Finished, r.Job.Started, r.Job.Created); t != nil {
+		return t.Unix()
+	}
+	return 0
+}
+
+// groupOf is the group of one Job, nil if it is well.
+func groupOf(r *explain.Report) (key, *explain.JobGroup) {
+	g := explain.JobGroup{State: stateOf(r), Reason: r.Verdict.Reason, RuleName: r.Verdict.RuleName, Rule: r.Verdict.Rule, Advice: r.Advice}
+	how := ""
+	k := key{state: g.State, reason: g.Reason, rule: g.RuleName, index: -1}
+	if g.RuleName == "" {
+		k.index = ptr.Deref(g.Rule, -1)
+	}
+	if i := r.Verdict.Problem; i != nil {
+		g.Problem = &r.Problems[*i]
+		k.kind, k.detail = g.Problem.Kind, detailOf(g.Problem, r.Job.Name)
+	} else if c := causeOf(r); c != nil {
+		g.Failure, how = c.Failure, c.Text
+		if k.failure = ptr.Deref(c.Failure, cause.Failure{}); c.Failure == nil {
+			k.detail = how // the words of an event
+		}
+	} else if g.State == explain.GroupRunning {
+		return k, nil
+	}
+	g.Text = words.GroupText(&g, how)
+	return k, &g
+}
+
+func stateOf(r *explain.Report) explain.GroupState {
+	switch v := &r.Verdict; {
+	case v.Fate == explain.FateFailed, v.Fate == explain.FateFailing:
+		return explain.GroupFailed
+	case v.Stalled && r.Job.Suspend:
+		return explain.GroupSuspended
+	case v.Stalled:
+		return explain.GroupStalled
+	}
+	return explain.GroupRunning
+}
+
+// causeOf is the most frequent cause that is no consequence of the end, of a Job that is not complete.
+func causeOf(r *explain.Report) *explain.Cause {
+	if r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateSucceeding {
+		return nil
+	}
+	i := slices.IndexFunc(r.Causes, func(c explain.Cause) bool { return !c.Consequence })
+	if i < 0 {
+		return nil
+	}
+	return &r.Causes[i]
+}
+
+// detailOf is what a problem has in common with those of other Jobs.
+func detailOf(p *explain.Problem, job string) string {
+	pattern := eventtext.Patterns(job)
+	parts := []string{p.Container, p.Image, p.Reason, p.RefusedBy, p.Node, p.Controller, p.Queue, p.Manager, p.Asked}
+	parts = slices.Concat(parts, p.Finalizers, p.Gates, p.Running)
+	switch p.Kind {
+	case explain.ProblemCreationRefused:
+		if p.RefusedBy == "" {
+			parts = append(parts, pattern(p.Refusal))
+		}
+	case explain.ProblemContainerConfig, explain.ProblemPodPending:
+		parts = append(parts, pattern(strings.Join(p.Details, " ")))
+	}
+	if p.Exit != nil {
+		parts = append(parts, p.Exit.Container, strconv.Itoa(int(p.Exit.ExitCode)), p.Exit.Reason)
+	}
+	return strings.Join(parts, "\x00")
+}
