@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -91,7 +92,7 @@ func (p *logsOutput) gone(how string, count int32) {
 	case count == 1:
 		fmt.Fprintf(p.o.ErrOut, "1 %s pod of %s is gone, along with its logs.\n", how, p.o.jobLabel())
 	case count > 1:
-		fmt.Fprintf(p.o.ErrOut, "%d %s pods of %s are gone, along with their logs.\n", count, how, p.o.jobLabel())
+		fmt.Fprintf(p.o.ErrOut, "%s pods of %s are gone, along with their logs.\n", wording.Count(count, how), p.o.jobLabel())
 	}
 }
 

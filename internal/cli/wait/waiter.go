@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -200,7 +201,7 @@ func (w *waiter) settle(t tally) error {
 // giveUp reports that the other Jobs are not waited for.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can complete.\n", n, sanitize.Line(t.failed[0]))
+		fmt.Fprintf(w.progress, "Not waiting for %s: %s has failed, so not all can complete.\n", wording.Count(n, "more"), sanitize.Line(t.failed[0]))
 	}
 }
 
@@ -223,7 +224,7 @@ func (w *waiter) timeoutError() error {
 		lines = append(lines, lineOf(fmt.Sprintf("%s %s, %s", w.label(job), analysis.Status(job), progress)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {
-		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))
+		lines = append(lines, lineOf(wording.Count(more, "more")))
 	}
 	return errors.Join(lines...)
 }

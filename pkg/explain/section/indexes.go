@@ -3,6 +3,7 @@ package section
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
@@ -32,7 +33,7 @@ func Attempt(info *explain.IndexInfo) string {
 	if info.Attempt == 0 || info.Attempts == 0 {
 		return Number(info.Attempt)
 	}
-	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
+	return wording.Of(info.Attempt, info.Attempts)
 }
 
 // Number is a number, and "" for 0.
@@ -40,5 +41,5 @@ func Number(n int32) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprint(n)
+	return wording.Thousands(n)
 }

@@ -93,7 +93,7 @@ func matchedCell(n int32, style layout.Style) layout.Line {
 	if n == 0 {
 		style = layout.Muted
 	}
-	return cell(style, fmt.Sprint(n))
+	return cell(style, wording.Thousands(n))
 }
 
 // failureRuleNotes are whether the rule decided, and why it was passed over.

@@ -72,7 +72,7 @@ func momentLines(f *Frame, m *explain.Moment, l layout.Line, what int, end strin
 	hang := l.Width()
 	l = append(l, layout.Text(style, wording.Sentence(m.Text)))
 	if m.Count > 1 {
-		l = append(l, layout.Textf(layout.Muted, " (%d%s)", m.Count, f.Times()))
+		l = append(l, layout.Textf(layout.Muted, " (%s%s)", wording.Thousands(m.Count), f.Times()))
 	}
 	if end != "" {
 		l = append(l, layout.Text(layout.Muted, " (until "+end+")"))

@@ -24,11 +24,11 @@ func (v *view) countsLine() string {
 	c := &v.report.Counts
 	active, terminating := v.activePods(), ""
 	if n := podsOr(c.TerminatingPods, c.Terminating); n != nil && *n > 0 {
-		terminating = fmt.Sprintf("%d terminating", *n)
+		terminating = wording.Count(*n, "terminating")
 	}
-	succeeded := fmt.Sprintf("%d succeeded", c.Succeeded)
+	succeeded := wording.Count(c.Succeeded, "succeeded")
 	if n := v.report.Job.Completions; n != nil {
-		succeeded = fmt.Sprintf("%d of %d succeeded", c.Succeeded, *n)
+		succeeded = wording.Of(c.Succeeded, *n) + " succeeded"
 	}
 	if c.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
@@ -42,11 +42,11 @@ func (v *view) activePods() string {
 	active, ready := *podsOr(c.ActivePods, &c.Active), podsOr(c.ReadyPods, c.Ready)
 	switch {
 	case active < c.Active:
-		return fmt.Sprintf("status says %d active, %d of them still %s", c.Active, active, runs(active))
+		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(c.Active), wording.Thousands(active), runs(active))
 	case ready != nil && active > 0:
-		return fmt.Sprintf("%d active (%d ready)", active, *ready)
+		return fmt.Sprintf("%s active (%s ready)", wording.Thousands(active), wording.Thousands(*ready))
 	}
-	return fmt.Sprintf("%d active", active)
+	return wording.Count(active, "active")
 }
 
 // podsOr is the number of pods, or that of the status if they could not be read.
@@ -69,19 +69,19 @@ func runs(pods int32) string {
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
 	if t.All == t.Counted || !v.report.Job.Finished.IsZero() {
-		return fmt.Sprintf("%d failed", t.Counted)
+		return wording.Count(t.Counted, "failed")
 	}
-	return fmt.Sprintf("%d failed (%d counted)", t.All, t.Counted)
+	return fmt.Sprintf("%s failed (%s counted)", wording.Thousands(t.All), wording.Thousands(t.Counted))
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
 	var parts []string
 	if c.UncountedSucceeded > 0 {
-		parts = append(parts, fmt.Sprintf("%d succeeded", c.UncountedSucceeded))
+		parts = append(parts, wording.Count(c.UncountedSucceeded, "succeeded"))
 	}
 	if c.UncountedFailed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", c.UncountedFailed))
+		parts = append(parts, wording.Count(c.UncountedFailed, "failed"))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -120,10 +120,10 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	}
 	failed, held := "", ""
 	if c.FailedPods != nil && *c.FailedPods > 0 {
-		failed = fmt.Sprintf("%d failed", *c.FailedPods)
+		failed = wording.Count(*c.FailedPods, "failed")
 	}
 	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
-		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
+		held = wording.Count(*c.Finalizers, "held by the tracking finalizer")
 	}
 	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", failed, held))
 }

@@ -1,8 +1,7 @@
 package text
 
 import (
-	"fmt"
-
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -16,11 +15,11 @@ func (v *view) indexes() {
 	if v.report.Indexes == nil || v.brief {
 		return
 	}
-	v.page.Title("Indexes", fmt.Sprintf("%d total", v.report.Indexes.Total))
+	v.page.Title("Indexes", wording.Count(v.report.Indexes.Total, "total"))
 	var rows [][]layout.Line
 	for _, s := range indexStates(v.report.Indexes, v.over()) {
 		if s.count > 0 {
-			rows = append(rows, []layout.Line{cell(s.style, s.word), layout.Plainly(fmt.Sprint(s.count)), layout.Plainly(v.frame.Crop(s.list, indexesLimit))})
+			rows = append(rows, []layout.Line{cell(s.style, s.word), layout.Plainly(wording.Thousands(s.count)), layout.Plainly(v.frame.Crop(s.list, indexesLimit))})
 		}
 	}
 	v.page.Table(indentSection, []layout.Column{{}, {Right: true}, prose("")}, rows)

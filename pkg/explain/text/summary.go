@@ -86,7 +86,7 @@ func (v *view) mode() string {
 		completions = wording.Plural(int64(*job.Completions), "completion", "completions")
 	}
 	if job.Parallelism != nil {
-		parallelism = fmt.Sprintf("parallelism %d", *job.Parallelism)
+		parallelism = "parallelism " + wording.Thousands(*job.Parallelism)
 	}
 	if job.PodReplacementPolicy == "Failed" {
 		replacement = "replaces pods only after they fail"
@@ -140,13 +140,13 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.count == 0:
 		case s.list == x.Completed || s.list == x.Failed:
-			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, fmt.Sprint(s.count)), plain(": "+v.frame.Crop(s.list, indexesLimit)))
+			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, wording.Thousands(s.count)), plain(": "+v.frame.Crop(s.list, indexesLimit)))
 		}
 	}
 	rest := ""
 	for _, s := range indexStates(x, v.over())[2:] {
 		if s.count > 0 {
-			rest = wording.Join(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
+			rest = wording.Join(", ", rest, wording.Count(s.count, s.word))
 		}
 	}
 	v.page.Field("Indexes", plain(rest))

@@ -2,7 +2,6 @@ package job
 
 import (
 	"slices"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -106,7 +105,7 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	for i := first; i < end; i++ {
 		row := widget.Row(p, table[i], i == o.list.Cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
+			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %s", p.Glyphs.Down, wording.Count(more, "more"))), p.Glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}
@@ -133,7 +132,7 @@ func failuresLine(j *screen.Job) layout.Line {
 	}
 	l := layout.Of(layout.Text(layout.Bold, note))
 	if n := j.FailuresWithoutPod; n > 0 {
-		l = append(l, layout.Textf(layout.Muted, "; %d %s", n, section.WhyUnknown(j.Report)))
+		l = append(l, layout.Text(layout.Muted, "; "+wording.Count(n, section.WhyUnknown(j.Report))))
 	}
 	return l
 }
@@ -187,7 +186,7 @@ func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 			rule, style = "the Job was ending", layout.Muted
 		}
 		row := []layout.Line{
-			layout.Of(layout.Text(layout.Bad|layout.Bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {

@@ -98,7 +98,7 @@ func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
 func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	done, total := j.Done()
 	if total <= 0 {
-		return layout.Of(layout.Textf(layout.Plain, "%d succeeded", done))
+		return layout.Of(layout.Text(layout.Plain, wording.Count(done, "succeeded")))
 	}
 	style := layout.Good
 	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
@@ -109,7 +109,7 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	if width > 0 {
 		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
 	}
-	return append(l, layout.Text(layout.Bold, percent), layout.Textf(layout.Plain, " %d/%d", done, total))
+	return append(l, layout.Text(layout.Bold, percent), layout.Text(layout.Plain, " "+wording.Thousands(done)+"/"+wording.Thousands(total)))
 }
 
 // countsOf are the numbers that are not 0, each in its color.
@@ -117,13 +117,13 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style layout.Style) {
 		if n > 0 {
-			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, wording.Count(n, word)))
 		}
 	}
 	now := &j.PodCounts
 	active, ending, waiting := "active", "terminating", "in back-off"
 	if brief < noReady && now.Ready >= 0 {
-		active = fmt.Sprintf("active (%d ready)", now.Ready)
+		active = fmt.Sprintf("active (%s ready)", wording.Thousands(now.Ready))
 	}
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
@@ -151,7 +151,7 @@ func failureWords(j *screen.Job, brief brevity) (all int32, words string) {
 	case brief >= fewWords:
 		words = "failed"
 	case t.All != t.Counted:
-		words += fmt.Sprintf(" (%d counted)", t.Counted)
+		words += fmt.Sprintf(" (%s counted)", wording.Thousands(t.Counted))
 	}
 	return t.All, words
 }

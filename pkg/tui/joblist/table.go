@@ -83,7 +83,7 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	case p.Width < 80:
 		return minWidths{name: 16, status: 10, reason: 10, managedBy: 10}
 	case p.Width < 100:
-		return minWidths{name: 14, status: 10, reason: 10, managedBy: 10}
+		return minWidths{name: 13, status: 10, reason: 10, managedBy: 10}
 	case p.Width < 140:
 		return minWidths{name: 22, status: 10, reason: 16, managedBy: 12}
 	}
@@ -165,7 +165,7 @@ func countCell(n *int32, style layout.Style) layout.Line {
 	case *n == 0:
 		return layout.Of(layout.Text(layout.Muted, "0"))
 	}
-	return layout.Of(layout.Textf(style, "%d", *n))
+	return layout.Of(layout.Text(style, wording.Thousands(*n)))
 }
 
 func ageCell(p *widget.Paint, created *metav1.Time) layout.Line {
@@ -191,7 +191,7 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	if o.FailedIndexCount < 2 {
 		return list
 	}
-	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
+	return wording.Thousands(o.FailedIndexCount) + ": " + list
 }
 
 // reasonCell is the rule that decided, or the reason, or that the Job has no controller.

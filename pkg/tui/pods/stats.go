@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -131,7 +132,7 @@ func (f *stats) counts(p *widget.Paint) layout.Line {
 	add := func(n int, phase corev1.PodPhase, state, what string) {
 		if n > 0 {
 			mark, style := section.PodMark(&p.Frame, string(phase), state)
-			l = append(l, layout.Textf(style, "%s %d %s", mark, n, what))
+			l = append(l, layout.Text(style, mark+" "+wording.Count(n, what)))
 		}
 	}
 	add(f.failed, corev1.PodFailed, "", "failed")
