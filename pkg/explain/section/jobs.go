@@ -27,6 +27,14 @@ func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark
 	return g.Running, layout.Info
 }
 
+// FailureStyle is that of failed pods: while the Job may succeed, others replace them.
+func FailureStyle(fate explain.Fate) layout.Style {
+	if fate == explain.FateFailed || fate == explain.FateFailing {
+		return layout.Bad
+	}
+	return layout.Warn
+}
+
 // JobStatus is "✗ Failed": the mark and the StatusWord.
 func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	v := &r.Verdict

@@ -94,20 +94,16 @@ func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return l
 }
 
-// barOf is how much has succeeded, with a bar so wide.
+// barOf is how much has succeeded, with the bar of the list so wide.
 func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	done, total := j.Done()
 	if total <= 0 {
 		return layout.Of(layout.Text(layout.Plain, wording.Count(done, "succeeded")))
 	}
-	style := layout.Good
-	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
-		style = layout.Bad
-	}
 	var l layout.Line
 	percent := wording.Percent(int64(done), int64(total)) + " "
 	if width > 0 {
-		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
+		l, percent = j.PodCounts.Progress(j.Report).Bar(&p.Frame, width), " "+percent
 	}
 	return append(l, layout.Text(layout.Bold, percent), layout.Text(layout.Plain, " "+wording.Thousands(done)+"/"+wording.Thousands(total)))
 }
@@ -139,7 +135,7 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
 	}
 	all, words := failureWords(j, brief)
-	add(all, words, layout.Bad)
+	add(all, words, section.FailureStyle(j.Verdict.Fate))
 	return l
 }
 

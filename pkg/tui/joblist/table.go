@@ -144,7 +144,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	kind := kindOf(o)
 	mark, style := kind.look(p)
 	completions := layout.Plainly(section.Completions(o))
-	progress := append(progressBar(p, o, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
+	progress := append(section.ProgressOf(o).Bar(&p.Frame, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
 	progress = append(progress, completions...)
 	duration := "-"
 	if ran := section.Ran(o, p.Now); ran >= 0 {
@@ -152,7 +152,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	}
 	return widget.Present([]layout.Line{
 		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+o.Status)), progress,
-		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Fate)),
 		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}, s.hasColumn)
 }

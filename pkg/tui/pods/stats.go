@@ -16,8 +16,8 @@ import (
 // stats are counts and widths over all pods of a Report.
 type stats struct {
 	of *explain.Report
-	// failed, waiting, ending, running and succeeded count pods.
-	failed, waiting, ending, running, succeeded int
+	// failed, stopped, waiting, ending, running and succeeded count pods.
+	failed, stopped, waiting, ending, running, succeeded int
 
 	indexed, attempts, actions     bool
 	name, state, cause, rule, node int
@@ -53,6 +53,9 @@ func (f *stats) add(pod *explain.PodInfo) {
 	switch {
 	case pod.State == section.PodTerminating:
 		f.ending++
+	case pod.Stopped != "":
+		f.stopped++
+		f.state = max(f.state, len("x ")+len(section.PodStopped))
 	case pod.Phase == string(corev1.PodFailed):
 		f.failed++
 	case pod.Phase == string(corev1.PodSucceeded):
@@ -140,5 +143,6 @@ func (f *stats) counts(p *widget.Paint) layout.Line {
 	add(f.ending, corev1.PodRunning, section.PodTerminating, "terminating")
 	add(f.running, corev1.PodRunning, string(corev1.PodRunning), "running")
 	add(f.succeeded, corev1.PodSucceeded, "", "succeeded")
+	add(f.stopped, corev1.PodPending, "", "stopped by the Job")
 	return l
 }
