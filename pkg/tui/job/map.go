@@ -62,7 +62,7 @@ func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 func legendStates() []indexmap.State {
 	return []indexmap.State{
 		indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
-		indexmap.Terminating, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
+		indexmap.Terminating, indexmap.Retrying, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
 	}
 }
 
@@ -82,7 +82,7 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 		items = append(items, layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
 	if mixed && mixesDone(j.Map) {
-		part(indexmap.Half, "partly succeeded")
+		part(indexmap.Half, "partly completed")
 	}
 	if mixed && mixesFailed(j.Map) {
 		part(indexmap.SomeFailed, "some failed")
