@@ -180,7 +180,7 @@ func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 		c := &j.Causes[i]
 		rule, style := section.CauseRule(c), layout.Accent
 		if rule == "" {
-			rule, style = "no rule", layout.Muted
+			rule, style = pods.NoRule(j.Report), layout.Muted
 		}
 		if c.Consequence {
 			rule, style = "the Job was ending", layout.Muted

@@ -63,13 +63,13 @@ func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
 		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
 		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
-		{Header: "ACTIVE", Width: f.active, Right: true, Drop: 6},
-		{Header: "TERM", Right: true, Drop: 9},
+		{Header: "ACTIVE(READY)", Width: f.active, Right: true, Drop: 6},
+		{Header: "TERMINATING", Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
 		{Header: failedIndexesHeader(p), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
 		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
 		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
-		{Header: s.durationHeader(p), Width: timeWidth, Right: true, Drop: 8},
+		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
 	}
 	return widget.Present(all, s.hasColumn)
@@ -97,13 +97,6 @@ func failedIndexesHeader(p *widget.Paint) string {
 	return "FAILED INDEXES"
 }
 
-func (s *listScreen) durationHeader(p *widget.Paint) string {
-	if p.Width < 140 && s.table.Sorting.By != jobsByDuration {
-		return "RAN"
-	}
-	return s.table.Sorting.Header(p, columnDuration)
-}
-
 // ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
 func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
@@ -123,6 +116,7 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 // The columns that may be missing, by their place.
 const (
 	namespaceColumn     = 0
+	terminatingColumn   = 5
 	failedIndexesColumn = 7
 	managedByColumn     = 9
 )
@@ -132,6 +126,8 @@ func (s *listScreen) hasColumn(i int) bool {
 	switch i {
 	case namespaceColumn:
 		return s.stats.namespaces
+	case terminatingColumn:
+		return s.stats.terminating
 	case failedIndexesColumn:
 		return s.stats.indexes
 	case managedByColumn:

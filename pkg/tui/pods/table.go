@@ -16,7 +16,7 @@ import (
 
 // Headers of columns of pods that the table can be sorted by.
 const (
-	columnName  = "NAME"
+	columnName  = "POD"
 	columnIndex = "INDEX"
 	columnState = "STATE"
 	columnWhen  = "WHEN"
@@ -35,7 +35,7 @@ func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	all := []layout.Column{
 		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
 		{Header: head(columnIndex), Right: true, Drop: 5},
-		{Header: "TRY", Right: true, Drop: 7},
+		{Header: "ATTEMPT", Right: true, Drop: 7},
 		{Header: head(columnState), Width: min(f.state, 28), Min: least.state},
 		{Header: "CAUSE", Width: f.cause, Min: min(f.cause, least.cause), Drop: 1},
 		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
