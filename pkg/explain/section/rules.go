@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// NoRule is said of a failure that matched no rule of the podFailurePolicy.
-const NoRule = "no rule matched"
+// NoRule is the rule of a failure that matched none of the podFailurePolicy.
+const NoRule = "no rule"
 
 // RuleLabel is `rule 1 "OutOfMemory"`, or "" for no rule.
 func RuleLabel(index *int32, name string) string {

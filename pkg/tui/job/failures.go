@@ -170,8 +170,12 @@ func hasIndexes(j *screen.Job) bool {
 	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
 }
 
-// maxIndexList is how many bytes of a list of indexes are in the table.
-const maxIndexList = 40
+// maxIndexList is how many bytes of a list of indexes are in the table; above indexListFrom
+// columns of the screen, those that the other columns leave.
+const (
+	maxIndexList  = 40
+	indexListFrom = 120
+)
 
 func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 	cells := make([][]layout.Line, 0, len(j.Causes))
@@ -190,7 +194,7 @@ func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {
-			row = append(row, layout.Plainly(p.Crop(c.Indexes, maxIndexList)))
+			row = append(row, layout.Plainly(p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom))))
 		}
 		cells = append(cells, row)
 	}

@@ -63,10 +63,10 @@ func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
 		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
 		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
-		{Header: "ACTIVE(READY)", Width: f.active, Right: true, Drop: 6},
-		{Header: "TERMINATING", Right: true, Drop: 9},
+		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
+		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
-		{Header: failedIndexesHeader(p), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
+		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
 		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
 		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
 		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
@@ -90,11 +90,15 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	return minWidths{name: 20, status: 12, reason: 14, managedBy: 23}
 }
 
-func failedIndexesHeader(p *widget.Paint) string {
-	if p.Width < 180 {
-		return "FAILED IDX"
+// fullHeadersFrom is from how many columns of the screen on all headers are those of status.
+const fullHeadersFrom = 180
+
+// headerFor is the header that status has, or a shorter one.
+func headerFor(p *widget.Paint, status, short string) string {
+	if p.Width < fullHeadersFrom {
+		return short
 	}
-	return "FAILED INDEXES"
+	return status
 }
 
 // ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
@@ -183,7 +187,7 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	if o.FailedIndexes == nil {
 		return ""
 	}
-	list := p.Crop(*o.FailedIndexes, failedIndexesLimit)
+	list := p.Crop(*o.FailedIndexes, max(failedIndexesLimit, p.Width/8))
 	if o.FailedIndexCount < 2 {
 		return list
 	}

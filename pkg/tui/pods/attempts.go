@@ -95,7 +95,7 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 		cells = append(cells, a.cells(p, r, i, causes[i]))
 	}
 	columns := []layout.Column{
-		{Header: "ATTEMPT", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
+		{Header: "ATTEMPT", Right: true}, {Header: columnState, Min: 17}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
 		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
 	header, lines := layout.Table(columns, cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)

@@ -3,6 +3,7 @@ package pods
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -51,6 +52,8 @@ func ruleText(r *explain.Report, pod *explain.PodInfo) string {
 	switch {
 	case pod.Rule != nil:
 		return section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))
+	case pod.Phase == string(corev1.PodFailed) && r.FailurePolicy != nil:
+		return section.NoRule + " matched"
 	}
 	return ruleCell(r, pod).String()
 }

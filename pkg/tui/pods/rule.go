@@ -45,7 +45,7 @@ func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 		}
 		l = append(l, layout.Text(layout.Plain, ", "))
 	case r.FailurePolicy != nil:
-		l = layout.Of(layout.Text(layout.Plain, section.NoRule+": "))
+		l = layout.Of(layout.Text(layout.Plain, section.NoRule+" matched: "))
 	}
 	return append(l, layout.Text(layout.Plain, countedAgainst(r, pod)))
 }

@@ -19,8 +19,10 @@ type stats struct {
 	// failed, stopped, waiting, ending, running and succeeded count pods.
 	failed, stopped, waiting, ending, running, succeeded int
 
-	indexed, attempts, actions     bool
-	name, state, cause, rule, node int
+	indexed, attempts, actions bool
+	name, state, rule, node    int
+	// cause is the width of the longest one, short and in full.
+	cause [2]int
 	// prefixed is true if all names start with that of the Job, which may be too long for that.
 	prefixed bool
 	// oneContainer is true if all causes are of container, which then need not be named.
@@ -89,7 +91,7 @@ func (f *stats) notice(pod *explain.PodInfo, job string) {
 func (f *stats) readCauses(r *explain.Report) {
 	f.oneContainer = true
 	seen := map[string]bool{"": true}
-	full, brief := 0, 0
+	full, short, brief := 0, 0, 0
 	for i := range r.Pods {
 		cause := r.Pods[i].Cause
 		if seen[cause] {
@@ -97,14 +99,15 @@ func (f *stats) readCauses(r *explain.Report) {
 		}
 		seen[cause] = true
 		known := FailureText{r.Pods[i].Failure, cause}
-		full, brief = max(full, widget.Width(known.short())), max(brief, widget.Width(known.brief()))
+		full, short, brief = max(full, widget.Width(cause)), max(short, widget.Width(known.short())), max(brief, widget.Width(known.brief()))
 		if container := known.container(); container != "" {
 			f.oneContainer = f.oneContainer && (f.container == "" || f.container == container)
 			f.container = container
 		}
 	}
-	if f.cause = full; f.oneContainer {
-		f.cause = brief
+	f.cause = [2]int{short, full}
+	if f.oneContainer {
+		f.cause[0] = brief
 	}
 }
 
