@@ -61,10 +61,7 @@ func recent(p *widget.Paint, j *screen.Job, room int) []layout.Line {
 	if room < leastRecent {
 		return nil
 	}
-	moments := make([]*explain.Moment, len(j.Timeline))
-	for i := range j.Timeline {
-		moments[i] = &j.Timeline[i]
-	}
+	moments := (&timelinePane{}).chosen(j)
 	moments = moments[max(0, len(moments)-room):]
 	lines := slices.Concat(section.Moments(&p.Frame, j.Report, moments)...)
 	shown := lines[max(0, len(lines)-room+2):]
