@@ -89,8 +89,14 @@ func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return Count(n, many)
 }
+
+// Count is "3 failed", or "2,000 failed".
+func Count[T integer](n T, what string) string { return Thousands(n) + " " + what }
+
+// Of is "3 of 2,000".
+func Of[T integer](n, all T) string { return Thousands(n) + " of " + Thousands(all) }
 
 // Join joins the parts that are not empty.
 func Join(separator string, parts ...string) string {
@@ -107,11 +113,18 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Thousands is a number with commas: 100,000.
-func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
+type integer interface{ ~int | ~int32 | ~int64 }
+
+// Thousands is how many there are of something, with commas: 100,000. Numbers that name
+// something, such as an index, have none.
+func Thousands[T integer](n T) string { return string(AppendThousands(nil, n)) }
+
+// AppendThousands appends that to a text.
+func AppendThousands[T integer](text []byte, n T) []byte {
+	from := len(text)
+	text = strconv.AppendInt(text, int64(n), 10)
+	for at := len(text) - 3; at > from && text[at-1] != '-'; at -= 3 {
+		text = slices.Insert(text, at, ',')
 	}
-	return digits
+	return text
 }

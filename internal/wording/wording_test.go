@@ -101,6 +101,21 @@ func TestFill(t *testing.T) {
 	})
 }
 
+// Counts have commas from a thousand on.
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567", math.MinInt64: "-9,223,372,036,854,775,808"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+	if got := Plural(2000, "pod", "pods") + ", " + Count(1500, "failed") + ", " + Of(3, 2000); got != "2,000 pods, 1,500 failed, 3 of 2,000" {
+		t.Error(got)
+	}
+	if got := string(AppendThousands([]byte("1/"), int32(5000))); got != "1/5,000" {
+		t.Error(got)
+	}
+}
+
 func TestPlural(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 pods", 1: "1 pod", 2: "2 pods", -1: "-1 pods"} {
 		if got := Plural(n, "pod", "pods"); got != want {

@@ -24,19 +24,30 @@ type Indexes struct {
 	Terminating string `json:"terminating,omitempty"`
 	// BackingOff wait for their next pod, see Details.
 	BackingOff string `json:"backingOff,omitempty"`
-	Pending    string `json:"pending,omitempty"`
+	// Pending have no pod. Each of them is in one of NotStarted, Retrying and WillNotComplete.
+	Pending string `json:"pending,omitempty"`
+	// NotStarted have had no pod that is known of.
+	NotStarted string `json:"notStarted,omitempty"`
+	// Retrying have failed, and wait for their next pod without a back-off of their own: for
+	// that of the Job, or for room.
+	Retrying string `json:"retrying,omitempty"`
+	// WillNotComplete get no pod anymore: the end of the Job is decided. Some may have been stopped.
+	WillNotComplete string `json:"willNotComplete,omitempty"`
 	// Unknown have not ended, and their state is not known: pods could not be read.
 	Unknown string `json:"unknown,omitempty"`
 	// CompletedCount and the others are the sizes of the lists.
-	CompletedCount   int32 `json:"completedCount"`
-	FailedCount      int32 `json:"failedCount"`
-	ActiveCount      int32 `json:"activeCount"`
-	ReadyCount       int32 `json:"readyCount,omitempty"`
-	OutOfRangeCount  int32 `json:"outOfRangeCount,omitempty"`
-	TerminatingCount int32 `json:"terminatingCount"`
-	BackingOffCount  int32 `json:"backingOffCount"`
-	PendingCount     int32 `json:"pendingCount"`
-	UnknownCount     int32 `json:"unknownCount,omitempty"`
+	CompletedCount       int32 `json:"completedCount"`
+	FailedCount          int32 `json:"failedCount"`
+	ActiveCount          int32 `json:"activeCount"`
+	ReadyCount           int32 `json:"readyCount,omitempty"`
+	OutOfRangeCount      int32 `json:"outOfRangeCount,omitempty"`
+	TerminatingCount     int32 `json:"terminatingCount"`
+	BackingOffCount      int32 `json:"backingOffCount"`
+	PendingCount         int32 `json:"pendingCount"`
+	NotStartedCount      int32 `json:"notStartedCount,omitempty"`
+	RetryingCount        int32 `json:"retryingCount,omitempty"`
+	WillNotCompleteCount int32 `json:"willNotCompleteCount,omitempty"`
+	UnknownCount         int32 `json:"unknownCount,omitempty"`
 	// Details are indexes with failures: failed ones, those in back-off, those that run
 	// again; DetailsOmitted more are left out.
 	Details        []IndexInfo `json:"details,omitempty"`

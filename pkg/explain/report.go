@@ -205,7 +205,9 @@ type PodInfo struct {
 	// Cause is that of its failure, and Failure the same as a value.
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
-	Rule    *int32         `json:"rule,omitempty"`
+	// Stopped is why the Job's controller deleted it, for a pod that failed by that.
+	Stopped StopReason `json:"stopped,omitempty"`
+	Rule    *int32     `json:"rule,omitempty"`
 	// Action is that of the rule; "" if no rule matched.
 	Action string `json:"action,omitempty"`
 	// Counted is how the Job's accounting treats it: Counted, Recorded, NotCounted, or

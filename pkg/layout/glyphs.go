@@ -22,7 +22,7 @@ type Glyphs struct {
 func NewGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{
-			Good: "+", Bad: "x", Warn: "!", Running: ">", Paused: "=", Ending: "~", Decided: "<", Cursor: ">",
+			Good: "+", Bad: "x", Warn: "!", Running: "*", Paused: "=", Ending: "~", Decided: "<", Cursor: ">",
 			Branch: "`- ", Quote: "|", BarFull: "#", BarEmpty: ".", Rule: "-", Separate: "|", Dot: "-", Into: ">", Up: "^", Down: "v",
 			Ellipsis: "..", More: "...",
 		}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -92,7 +93,7 @@ func TestCursorStaysOnTheMap(t *testing.T) {
 func TestZoomKeepsTheCursor(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	b.press("2")
-	shows(b, "100,000 indexes  200 indexes per cell", "■ 33,999 succeeded", "▪ partly succeeded")
+	shows(b, "100,000 indexes  200 indexes per cell", "■ 33,999 completed", "▪ partly completed")
 	b.press("/", "5", "2", "1", "0", "0", "enter")
 	if b.at() != "52000-52199" {
 		t.Error(b.at())
@@ -210,7 +211,7 @@ func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b.press("2", "n")
 	shows(b, "Index 105  ✗ failed  attempt 3 of 3", "3 against the limit · 1 ignored", "train-105-abcde")
 	b.press("g")
-	shows(b, "Index 0  ■ succeeded", "pod           none")
+	shows(b, "Index 0  ■ completed", "pod           none")
 }
 
 // A Job without indexes has no map, and none of its keys do anything.
@@ -234,10 +235,28 @@ func TestJobWithoutIndexesHasNoMap(t *testing.T) {
 	shows(b, "completionMode NonIndexed", "3  Succeeded")
 }
 
+// Issue 17: the map tells apart why indexes have no pod, in the words of the report.
+func TestMapNamesWhyIndexesWait(t *testing.T) {
+	waits := &explain.Indexes{Total: 3, Completed: "0", CompletedCount: 1, Pending: "1-2", PendingCount: 2, Retrying: "1", RetryingCount: 1, NotStarted: "2", NotStartedCount: 1}
+	ends := &explain.Indexes{Total: 3, Completed: "0", CompletedCount: 1, Pending: "1-2", PendingCount: 2, WillNotComplete: "1-2", WillNotCompleteCount: 2}
+	shows(open(t, withIndexes(t, waits), size{80, 24}, nil), "■ 1 completed", "· 1 not started", "↺ 1 waiting to retry", "0 ■ ↺ ·")
+	shows(open(t, withIndexes(t, ends), size{80, 24}, nil), "· 2 will not complete")
+	shows(open(t, withIndexes(t, waits), size{80, 24}, func(o *Options) { o.ASCII = true }), ". 1 not started", "r 1 waiting to retry", "0 # r .")
+	for state := range indexmap.States {
+		for other := range state {
+			for _, ascii := range []bool{false, true} {
+				if indexmap.Mark(state).Glyph(ascii) == indexmap.Mark(other).Glyph(ascii) {
+					t.Errorf("%s and %s look the same", state.Word(), other.Word())
+				}
+			}
+		}
+	}
+}
+
 // Only so many indexes are on the map, and it says so.
 func TestMapSaysWhatIsNotOnIt(t *testing.T) {
 	b := open(t, withIndexes(t, &explain.Indexes{Total: 1<<31 - 1, PendingCount: 1<<31 - 1}), size{80, 24}, nil)
-	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 pending")
+	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 not started")
 	b.press("2", "G")
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "Indexes 1048000 to 1048575  576 in this cell")
 }

@@ -175,7 +175,7 @@ func TestLogsShowTimesAndCutLines(t *testing.T) {
 	log = someLog(1)
 	log.Lines[0].Text = strings.Repeat("ж", 8<<10)
 	b.log(log)
-	b.has(t, "(and 8192 more bytes)")
+	b.has(t, "(and 8,192 more bytes)")
 	b.press("up", "up")
 	b.has(t, "ж")
 }

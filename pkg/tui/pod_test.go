@@ -182,7 +182,7 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 	fresh.Name, fresh.Attempt, fresh.Created, fresh.State, fresh.Phase = "train-large-model-1-fresh", 4, ago(0), "Running", "Running"
 	next.Job.Report.Pods = append([]explain.PodInfo{fresh, next.Job.Report.Pods[0]}, next.Job.Report.Pods[2:]...)
 	b.send(snapshotMsg{snap: next})
-	b.has(t, "1-fresh", "1-zx9qk", "▌   2  · gone, was Error", "1-abc12", "1-q0q0q")
+	b.has(t, "1-fresh", "1-zx9qk", "▌       2  · gone, was Error", "1-abc12", "1-q0q0q")
 	if b.looked.Pod != "train-large-model-1-abc12" {
 		t.Errorf("looks at %s", b.looked.Pod)
 	}

@@ -138,7 +138,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 		{60, "NAME STATE CAUSE RULE", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 Unknown", "no rule"}, nil},
 		{80, "NAME STATE CAUSE RULE", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "condition Disruption", "no rule"}, nil},
 		{120, "NAME INDEX STATE CAUSE RULE ACTION WHEN", []string{"-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "condition DisruptionTarget", "FailIndex"}, nil},
-		{160, "NAME INDEX TRY STATE CAUSE RULE ACTION COUNTED WHEN NODE", []string{"extraordinarily-ext", "-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "node-a-7"}, nil},
+		{160, "NAME INDEX ATTEMPT STATE CAUSE RULE ACTION COUNTED WHEN NODE", []string{"extraordinarily-ext", "-1-zx9qk", "exit 137 OOMKilled", "0 UnknownParameter", "node-a-7"}, nil},
 	} {
 		b := open(t, podsSnapshot(longNamed()), size{c.width, 24}, nil)
 		b.press("5")

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -295,7 +296,7 @@ func (o *Options) progress(total int) func(int) {
 		return func(int) {}
 	}
 	return func(n int) {
-		fmt.Fprintf(o.ErrOut, "\rReading Jobs: %d of %d", n, total)
+		fmt.Fprintf(o.ErrOut, "\rReading Jobs: %s", wording.Of(n, total))
 		if n == total {
 			fmt.Fprint(o.ErrOut, "\r\x1b[K")
 		}

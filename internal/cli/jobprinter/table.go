@@ -1,7 +1,6 @@
 package jobprinter
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -78,7 +77,7 @@ func (t Table) columns() []column {
 		column{header: "COMPLETIONS", cell: Row.Completions},
 		column{header: "ACTIVE(READY)", cell: activeCell},
 		column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
-		column{header: "FAILED", cell: func(v Row) string { return fmt.Sprint(v.Job.Status.Failed) }},
+		column{header: "FAILED", cell: func(v Row) string { return wording.Thousands(v.Job.Status.Failed) }},
 		column{header: "FAILED INDEXES", cell: failedIndexesCell},
 		column{header: "MANAGED BY", cell: Row.ManagedBy},
 		column{header: "DURATION", cell: Row.Duration, ticks: true},
@@ -217,7 +216,7 @@ func uncountedCell(v Row) string {
 	if uncounted == nil {
 		return None
 	}
-	return fmt.Sprintf("%d+%d", len(uncounted.Succeeded), len(uncounted.Failed))
+	return wording.Thousands(len(uncounted.Succeeded)) + "+" + wording.Thousands(len(uncounted.Failed))
 }
 
 // Duration stops when the Job finishes. A failed Job has no completionTime: the time of its condition counts.
@@ -256,7 +255,7 @@ func countOrNone(n *int32) string {
 	if n == nil {
 		return None
 	}
-	return fmt.Sprint(*n)
+	return wording.Thousands(*n)
 }
 
 // OrNone returns s, or None if it is empty.

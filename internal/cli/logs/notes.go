@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -111,7 +112,7 @@ func (j *loggedJob) gone(how string, count int32) {
 	case count == 1:
 		j.note("1 %s pod of %s is gone, along with its logs.", how, j.label())
 	case count > 1:
-		j.note("%d %s pods of %s are gone, along with their logs.", count, how, j.label())
+		j.note("%s pods of %s are gone, along with their logs.", wording.Count(count, how), j.label())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
 // noteLines is how many notes of one kind are printed.
@@ -34,7 +35,7 @@ func (p *logsOutput) Found(found logs.Found) error {
 		p.begun, p.sources = true, len(found.Sources)
 	}
 	if found.Waiting > 0 {
-		fmt.Fprintf(p.o.ErrOut, "Following %d logs at a time (--max-log-requests); %d more waiting for one to end.\n", p.o.options.Concurrency, found.Waiting)
+		fmt.Fprintf(p.o.ErrOut, "Following %d logs at a time (--max-log-requests); %s more waiting for one to end.\n", p.o.options.Concurrency, wording.Thousands(found.Waiting))
 	}
 	p.arrange(found.Sources)
 	return nil
@@ -62,8 +63,8 @@ func (p *logsOutput) unreadError() error {
 	case unread == 0:
 		return nil
 	case p.o.follow:
-		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d logs could not be read", unread), "")
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Count(unread, "logs could not be read"), "")
 	default:
-		return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d of %d logs could not be read", unread, p.sources), "")
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Of(int(unread), p.sources)+" logs could not be read", "")
 	}
 }

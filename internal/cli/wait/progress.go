@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -134,9 +135,9 @@ func (p *waitProgress) line() string {
 	if news.total == 1 {
 		return one
 	}
-	finished := fmt.Sprintf("%d of %d %s", news.ended, news.total, p.past)
+	finished := wording.Of(news.ended, news.total) + " " + p.past
 	if news.failed > 0 {
-		finished += fmt.Sprintf(" (%d failed)", news.failed)
+		finished += " (" + wording.Count(news.failed, "failed)")
 	}
 	return finished + "; " + one
 }
@@ -163,10 +164,10 @@ func progressCell(v jobprinter.Row) string {
 	status := v.Job.Status
 	parts := []string{v.Completions() + " done"}
 	if status.Active > 0 {
-		parts = append(parts, fmt.Sprintf("%d active", status.Active))
+		parts = append(parts, wording.Count(status.Active, "active"))
 	}
 	if status.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", status.Failed))
+		parts = append(parts, wording.Count(status.Failed, "failed"))
 	}
 	failing, succeeding := reconcile.TrueCondition(v.Job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.Job, batchv1.JobSuccessCriteriaMet)
 	switch {
@@ -175,7 +176,7 @@ func progressCell(v jobprinter.Row) string {
 	case succeeding != nil:
 		parts = append(parts, "succeeding", awaitedPods(status.Terminating))
 	case status.Terminating != nil && *status.Terminating > 0:
-		parts = append(parts, fmt.Sprintf("%d terminating", *status.Terminating))
+		parts = append(parts, wording.Count(*status.Terminating, "terminating"))
 	case analysis.IsNeglected(v.Job, v.Now):
 		parts = append(parts, "managed by "+v.ManagedBy())
 	case v.Stalled != nil:
@@ -193,5 +194,5 @@ func awaitedPods(terminating *int32) string {
 	case *terminating == 1:
 		return "waiting for 1 terminating pod"
 	}
-	return fmt.Sprintf("waiting for %d terminating pods", *terminating)
+	return "waiting for " + wording.Count(*terminating, "terminating pods")
 }

@@ -248,7 +248,7 @@ func (w *waiter) settle(t tally) error {
 // giveUp reports that the other Jobs are not waited for.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
-		fmt.Fprintf(w.progress, "Not waiting for %d more: %s has failed, so not all can %s.\n", n, sanitize.Line(t.failed[0]), w.options.goal.verb)
+		fmt.Fprintf(w.progress, "Not waiting for %s: %s has failed, so not all can %s.\n", wording.Count(n, "more"), sanitize.Line(t.failed[0]), w.options.goal.verb)
 	}
 }
 
@@ -270,7 +270,7 @@ func (w *waiter) timeoutError() error {
 		lines = append(lines, lineOf(w.label(job)+" "+w.stateOf(job)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {
-		lines = append(lines, lineOf(fmt.Sprintf("%d more", more)))
+		lines = append(lines, lineOf(wording.Count(more, "more")))
 	}
 	return errors.Join(lines...)
 }

@@ -164,17 +164,17 @@ func (v *plainView) clock(at time.Time) string {
 func plainLine(o *explain.Outline) string {
 	parts := []string{section.RowStatus(o), doneOf(o)}
 	if o.Active > 0 {
-		active := fmt.Sprintf("%d active", o.Active)
+		active := wording.Count(o.Active, "active")
 		if o.Ready != nil {
-			active += fmt.Sprintf(" (%d ready)", *o.Ready)
+			active += " (" + wording.Count(*o.Ready, "ready)")
 		}
 		parts = append(parts, active)
 	}
 	if o.Terminating != nil && *o.Terminating > 0 {
-		parts = append(parts, fmt.Sprintf("%d terminating", *o.Terminating))
+		parts = append(parts, wording.Count(*o.Terminating, "terminating"))
 	}
 	if o.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", o.Failed))
+		parts = append(parts, wording.Count(o.Failed, "failed"))
 	}
 	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
 		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, jobprinter.IndexesLimit))
@@ -202,11 +202,11 @@ func stallOf(o *explain.Outline) string {
 func doneOf(o *explain.Outline) string {
 	switch {
 	case o.Completions != nil:
-		return fmt.Sprintf("%d of %d done", o.Succeeded, *o.Completions)
+		return wording.Of(o.Succeeded, *o.Completions) + " done"
 	case o.Parallelism != nil && *o.Parallelism > 1:
-		return fmt.Sprintf("%d done, work queue of %d", o.Succeeded, *o.Parallelism)
+		return wording.Count(o.Succeeded, "done, work queue of ") + wording.Thousands(*o.Parallelism)
 	}
-	return fmt.Sprintf("%d of 1 done", o.Succeeded)
+	return wording.Of(o.Succeeded, 1) + " done"
 }
 
 func orBuiltIn(managedBy string) string {

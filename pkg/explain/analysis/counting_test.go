@@ -81,6 +81,34 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 	}
 }
 
+// Issue 17: why an index has no pod: it has had none, it waits for the back-off of the Job, or
+// it gets none any more.
+func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
+	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
+		return indexedJob(4, func(j *batchv1.Job) {
+			j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes, j.Status.Failed = nil, nil, 1
+			if change != nil {
+				change(j)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		job                                   *batchv1.Job
+		notStarted, retrying, willNotComplete string
+	}{
+		"runs":    {jobOf(nil), "2,3", "1", ""},
+		"fails":   {jobOf(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", time.Second) }), "", "", "1-3"},
+		"failed":  {jobOf(func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }), "", "", "1-3"},
+		"is held": {jobOf(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), "2,3", "1", ""},
+	} {
+		r := report(factsOf(c.job, podOf("train-0-a", onIndex(0, 1, nil)), podOf("train-1-a", onIndex(1, 1, exits(1, "Error", time.Second)))))
+		x := r.Indexes
+		if x.NotStarted != c.notStarted || x.Retrying != c.retrying || x.WillNotComplete != c.willNotComplete || x.Pending != "1-3" {
+			t.Errorf("%s: not started %q, waiting to retry %q, will not complete %q, pending %q", name, x.NotStarted, x.Retrying, x.WillNotComplete, x.Pending)
+		}
+	}
+}
+
 // A controller that does not number its pods runs the next one of an index, too.
 func TestRowOfAnIndexShowsTheRunningPod(t *testing.T) {
 	unnumbered := func(change func(*corev1.Pod)) func(*corev1.Pod) {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 func (a *analysis) countPods() explain.Counts {
@@ -86,9 +87,9 @@ func (a *numbers) failedNow() string {
 	case 0:
 		return ""
 	case counted:
-		return fmt.Sprintf(", %d failed", all)
+		return ", " + words.Count(all, "failed")
 	}
-	return fmt.Sprintf(", %d failed (%d counted)", all, counted)
+	return fmt.Sprintf(", %s failed (%s counted)", words.Number(all), words.Number(counted))
 }
 
 // mostlyFailed is mostly, if anything has failed.

@@ -81,7 +81,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 		return limit("maxFailedIndexes %d: %s failed (%s)", ptr.Deref(spec.MaxFailedIndexes, 0), words.Times(int32(lost.Len()), "index", "indexes"), crop(lost.String()))
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return limit("%d of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", lost.Len(), words.Times(ptr.Deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
+		return limit("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", words.Number(int32(lost.Len())), words.Times(ptr.Deref(spec.Completions, 0), "index", "indexes"), crop(lost.String()),
 			words.Times(a.attempts(), "attempt", "attempts"), ptr.Deref(spec.BackoffLimitPerIndex, 0))
 	case batchv1.JobReasonSuccessPolicy:
 		for _, r := range rulesOf(a.success) {
@@ -91,7 +91,7 @@ func (a *numbers) limitEvidence() []explain.Evidence {
 		}
 	case batchv1.JobReasonCompletionsReached:
 		if spec.Completions != nil {
-			return limit("completions %d: %d succeeded", *spec.Completions, a.succeededNow())
+			return limit("completions %d: %s", *spec.Completions, words.Count(a.succeededNow(), "succeeded"))
 		}
 	}
 	return nil
@@ -291,11 +291,11 @@ func (a *numbers) goneText() string {
 	case deletedAll && n == 1:
 		return "the Job's controller deleted the pod that ran, and its log is gone"
 	case deletedAll:
-		return fmt.Sprintf("the Job's controller deleted the %d pods that ran, and their logs are gone", n)
+		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", words.Count(n, "pods"))
 	case n == 1:
 		return "the failed pod is gone, and so is its log"
 	}
-	return fmt.Sprintf("the %d failed pods are gone, and so are their logs", n)
+	return fmt.Sprintf("the %s are gone, and so are their logs", words.Count(n, "failed pods"))
 }
 
 // goneCulprit is what the condition's message says about a pod that is gone.
@@ -327,7 +327,7 @@ func (a *analysis) isEvidence(e *explain.Event) bool {
 func eventEvidence(e *explain.Event) explain.Evidence {
 	text := e.Reason + ": " + e.Message
 	if e.Count > 1 {
-		text = fmt.Sprintf("%s (%d times)", text, e.Count)
+		text = fmt.Sprintf("%s (%s)", text, words.Count(e.Count, "times"))
 	}
 	return explain.Evidence{Kind: explain.EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: text, Time: explain.TimeOf(e.Last)}
 }

@@ -26,6 +26,8 @@ type indexSets struct {
 	// ready is the part of active whose pod is ready. outOfRange are beyond the
 	// completions, and in no other set.
 	ready, outOfRange indexset.Set
+	// notStarted, retrying and willNotComplete are the parts of pending.
+	notStarted, retrying, willNotComplete indexset.Set
 }
 
 func (a *analysis) indexSets() indexSets {
@@ -52,7 +54,24 @@ func (a *analysis) indexSets() indexSets {
 	} else {
 		s.unknown = rest
 	}
+	a.dividePending(&s)
 	return s
+}
+
+// dividePending tells apart why indexes have no pod.
+func (a *analysis) dividePending(s *indexSets) {
+	if a.outcome.decided() {
+		s.willNotComplete = s.pending
+		return
+	}
+	var failed []int32
+	for _, p := range a.terminal {
+		if p.Phase == corev1.PodFailed && p.Index >= 0 {
+			failed = append(failed, p.Index)
+		}
+	}
+	s.retrying = s.pending.Intersection(indexset.Of(failed...))
+	s.notStarted = s.pending.Difference(s.retrying)
 }
 
 // indexesBelow are the indexes of pods, and those that are beyond the completions: the Job
@@ -97,6 +116,8 @@ func (a *analysis) indexStates() *explain.Indexes {
 		Ready: s.ready.String(), OutOfRange: s.outOfRange.String(),
 		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),
 		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),
+		NotStarted: s.notStarted.String(), Retrying: s.retrying.String(), WillNotComplete: s.willNotComplete.String(),
+		NotStartedCount: int32(s.notStarted.Len()), RetryingCount: int32(s.retrying.Len()), WillNotCompleteCount: int32(s.willNotComplete.Len()),
 		ReadyCount: int32(s.ready.Len()), OutOfRangeCount: int32(s.outOfRange.Len()),
 		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
 	}

@@ -70,16 +70,17 @@ func podRank(p *explain.Pod) int {
 
 // podTable is what the PodInfos are made from.
 type podTable struct {
-	failures   map[*explain.Pod]*failure
-	accounting map[types.UID]string
-	numbers    slab[int32]
-	times      slab[metav1.Time]
+	*analysis
+	byPod   map[*explain.Pod]*failure
+	steps   map[types.UID]string
+	numbers slab[int32]
+	times   slab[metav1.Time]
 }
 
 func (a *analysis) podTable() *podTable {
-	t := &podTable{failures: make(map[*explain.Pod]*failure, len(a.failures)), accounting: a.accounting()}
+	t := &podTable{analysis: a, byPod: make(map[*explain.Pod]*failure, len(a.failures)), steps: a.accounting()}
 	for i := range a.failures {
-		t.failures[a.failures[i].pod] = &a.failures[i]
+		t.byPod[a.failures[i].pod] = &a.failures[i]
 	}
 	return t
 }
@@ -117,15 +118,16 @@ func (t *podTable) info(p *explain.Pod) explain.PodInfo {
 		info.GraceEnds = t.time(p.DeletedAt.Add(p.Grace))
 	}
 	if p.IsTerminal() {
-		step := t.accounting[p.UID]
+		step := t.steps[p.UID]
 		info.Ended = t.time(p.FinishedAt)
 		info.Counted = cmp.Or(step, explain.Counted)
 		if p.Finalizer && step == "" {
 			info.Counted = explain.NotCounted
 		}
 	}
-	if f := t.failures[p]; f != nil {
+	if f := t.byPod[p]; f != nil {
 		t.addFailure(&info, f)
+		info.Stopped = t.stopReasonOf(f)
 	}
 	return info
 }

@@ -123,9 +123,9 @@ func (a *analysis) successPolicy() *explain.SuccessPolicy {
 		case p.Inert:
 			s.Text = "can never be met: it lists no indexes"
 		case of == "":
-			s.Text = fmt.Sprintf("%d of %d (any indexes)", p.Have, p.Need)
+			s.Text = words.Of(p.Have, p.Need) + " (any indexes)"
 		default:
-			s.Text = fmt.Sprintf("%d of %d (%s %s)", p.Have, p.Need, words.Plural(1+strings.Count(of, ",")+strings.Count(of, "-"), "index", "indexes"), of)
+			s.Text = fmt.Sprintf("%s (%s %s)", words.Of(p.Have, p.Need), words.Plural(1+strings.Count(of, ",")+strings.Count(of, "-"), "index", "indexes"), of)
 		}
 		out.Rules = append(out.Rules, s)
 	}

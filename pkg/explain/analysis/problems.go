@@ -259,10 +259,10 @@ func (a *analysis) inconsistent() []explain.Problem {
 		details = append(details, fmt.Sprintf("%s of a list of indexes cannot be read", words.Times(n, "part", "parts")))
 	}
 	if f := found.CountKept; f != nil {
-		details = append(details, fmt.Sprintf("succeeded says %d, and %d indexes are complete", f.Succeeded, f.Completed))
+		details = append(details, fmt.Sprintf("succeeded says %s, and %s are complete", words.Number(f.Succeeded), words.Count(f.Completed, "indexes")))
 	}
 	if f := found.TooManySucceeded; f != nil {
-		details = append(details, fmt.Sprintf("%d pods succeeded, and completions asks for %d", f.Succeeded, f.Completions))
+		details = append(details, fmt.Sprintf("%s succeeded, and completions asks for %s", words.Count(f.Succeeded, "pods"), words.Number(f.Completions)))
 	}
 	if len(details) == 0 {
 		return nil

@@ -85,11 +85,27 @@ func checkIndexes(t *rapid.T, x *explain.Indexes, podsRead bool) {
 	if podsRead && len(seen) != int(x.Total) {
 		t.Errorf("%d of %d indexes are told: %+v", len(seen), x.Total, x)
 	}
+	checkPendingIndexes(t, x)
 	checkLiveIndexes(t, x)
 	for _, info := range x.Details {
 		if info.Attempt < 0 || info.Attempts < 0 || info.Failures < 0 || info.Ignored < 0 {
 			t.Errorf("%+v", info)
 		}
+	}
+}
+
+// checkPendingIndexes: what is pending has one reason.
+func checkPendingIndexes(t *rapid.T, x *explain.Indexes) {
+	all := indexset.Set{}
+	for list, count := range map[string]int32{x.NotStarted: x.NotStartedCount, x.Retrying: x.RetryingCount, x.WillNotComplete: x.WillNotCompleteCount} {
+		part, err := indexset.Parse(list)
+		if err != nil || list != "" && part.Len() != int(count) {
+			t.Errorf("%q (%v) has %d", list, err, count)
+		}
+		all = all.Union(part)
+	}
+	if all.String() != x.Pending || x.NotStartedCount+x.RetryingCount+x.WillNotCompleteCount != x.PendingCount {
+		t.Errorf("pending %q, divided into %q: %+v", x.Pending, all, x)
 	}
 }
 

@@ -89,6 +89,9 @@ func TestIndexWaitsForItsBackoffWithoutRoom_BLI_22(t *testing.T) {
 	if x := r.Indexes; x.BackingOff != "1,3,4" || x.Pending != "2,5" || x.Active != "0" {
 		t.Errorf("in back-off %q, pending %q, active %q", x.BackingOff, x.Pending, x.Active)
 	}
+	if x := r.Indexes; x.Retrying != "2" || x.NotStarted != "5" || x.WillNotComplete != "" {
+		t.Errorf("waits to retry %q, not started %q, will not complete %q", x.Retrying, x.NotStarted, x.WillNotComplete)
+	}
 	left := map[int32]time.Duration{1: time.Second, 3: time.Second, 4: 8 * time.Second}
 	for _, info := range r.Indexes.Details {
 		until, waits := left[info.Index]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -138,6 +139,20 @@ func (a *analysis) stopReason(at time.Time) explain.StopReason {
 		return explain.StoppedSuspended
 	}
 	return explain.StoppedExcess
+}
+
+// stopReasonOf is why the controller deleted a pod that failed by that; "" if it failed on its
+// own, or if something else may have deleted it.
+func (a *analysis) stopReasonOf(f *failure) explain.StopReason {
+	p := f.pod
+	if p.Phase != corev1.PodFailed || !f.consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
+		return ""
+	}
+	reason := a.stopReason(p.DeletedAt)
+	if !f.consequence && reason != explain.StoppedSuspended {
+		return ""
+	}
+	return reason
 }
 
 func stoppedCause(reason explain.StopReason) explain.Cause {

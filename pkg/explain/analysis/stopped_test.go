@@ -10,6 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // deletionEvent is the event of a controller that deletes a pod.
@@ -71,6 +73,41 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 			if c.want == explain.StoppedAtDeadline && strings.Contains(e.Text, "failed pod") {
 				t.Errorf("%s: %s", name, e.Text)
 			}
+		}
+	}
+}
+
+// Issue 17: a pod that the Job itself stopped, though its phase is Failed, is no failure of its own.
+func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
+	stopped := func(d time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			exits(143, "Error", d-2*time.Second)(p)
+			at := ago(d)
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, ptr.To[int64](0)
+		}
+	}
+	job := jobWith(func(j *batchv1.Job) { ended(j, batchv1.JobReasonDeadlineExceeded, "") })
+	suspended := jobWith(func(j *batchv1.Job) {
+		j.Spec.Suspend = ptr.To(true)
+		condition(j, batchv1.JobSuspended, "JobSuspended", "", 10*time.Minute)
+	})
+	for name, c := range map[string]struct {
+		job  *batchv1.Job
+		pod  func(*corev1.Pod)
+		want explain.StopReason
+	}{
+		"deadline":       {job, stopped(10 * time.Minute), explain.StoppedAtDeadline},
+		"suspension":     {suspended, stopped(10 * time.Minute), explain.StoppedSuspended},
+		"failed before":  {job, exits(1, "Error", 20*time.Minute), ""},
+		"deleted before": {job, stopped(20 * time.Minute), ""},
+	} {
+		r := report(factsOf(c.job, podOf("a", c.pod)))
+		if got := r.Pods[0].Stopped; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		f := &section.Frame{Glyphs: layout.NewGlyphs(false)}
+		if got := section.PodState(f, &r.Pods[0]).String(); strings.Contains(got, f.Glyphs.Bad) == (c.want != "") {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (a *numbers) whyFailed() []string {
 		return []string{fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", words.Times(int32(lost.Len()), "index failed", "indexes failed"), crop(lost.String()), ptr.Deref(a.spec.MaxFailedIndexes, 0)), a.mostly()}
 	case batchv1.JobReasonFailedIndexes:
 		_, lost := a.endedIndexes()
-		return []string{fmt.Sprintf("%d of its %s failed (%s)", lost.Len(), words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
+		return []string{fmt.Sprintf("%s of its %s failed (%s)", words.Number(int32(lost.Len())), words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"), crop(lost.String())), a.mostly()}
 	}
 	switch {
 	case a.knowsReason():
@@ -217,9 +217,9 @@ func (a *numbers) mostly() string {
 	if kinds == 1 {
 		return text
 	}
-	of := fmt.Sprintf("%d of %d", first.Count, all)
+	of := words.Of(first.Count, all)
 	if a.untold > 0 {
-		of = fmt.Sprintf("%d of the %d with a known cause", first.Count, all)
+		of = fmt.Sprintf("%s of the %s with a known cause", words.Number(first.Count), words.Number(all))
 	}
 	if 2*first.Count > all {
 		return fmt.Sprintf("mostly (%s) %s", of, text)
@@ -299,9 +299,9 @@ func (a *numbers) progress() string {
 	succeeded := a.succeededNow()
 	switch {
 	case a.indexed():
-		return fmt.Sprintf("%d of %s succeeded", succeeded, words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"))
+		return fmt.Sprintf("%s of %s succeeded", words.Number(succeeded), words.Times(ptr.Deref(a.spec.Completions, 0), "index", "indexes"))
 	case a.spec.Completions != nil:
-		return fmt.Sprintf("%d of %s succeeded", succeeded, words.Times(*a.spec.Completions, "pod", "pods"))
+		return fmt.Sprintf("%s of %s succeeded", words.Number(succeeded), words.Times(*a.spec.Completions, "pod", "pods"))
 	}
 	return words.Times(succeeded, "pod succeeded", "pods succeeded")
 }

@@ -1,7 +1,6 @@
 package section
 
 import (
-	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -39,16 +38,16 @@ func BriefCauses(f *Frame, r *explain.Report, most int) Section {
 func causesTable(f *Frame, r *explain.Report, most int, brief bool, share func(count int32) layout.Line) Section {
 	s := Section{Title: "Causes", Note: FailuresNote(r)}
 	columns := []layout.Column{{Header: "COUNT", Right: true}, {Header: "SHARE", Drop: 1}, {Header: "CAUSE", Wrap: true, Min: 24}}
-	format := "%d"
+	times := ""
 	if brief {
-		format += f.Times()
+		times = f.Times()
 		for i := range columns {
 			columns[i].Header = ""
 		}
 	}
 	var rows [][]layout.Line
 	add := func(count int32, style layout.Style, lines ...layout.Line) {
-		rows = append(rows, []layout.Line{layout.Of(layout.Textf(style, format, count)), share(count), lines[0]})
+		rows = append(rows, []layout.Line{cell(style, wording.Thousands(count)+times), share(count), lines[0]})
 		rows = append(rows, below(len(columns), lines[1:]...)...)
 	}
 	shown := r.Causes
@@ -221,7 +220,7 @@ func FailuresNote(r *explain.Report) string {
 		word string
 	}{{t.Counted, "counted"}, {t.Awaiting, "awaiting the next pod"}, {t.Ignored, "ignored"}} {
 		if part.n > 0 && t.Counted != t.All {
-			parts = wording.Join(", ", parts, fmt.Sprintf("%d %s", part.n, part.word))
+			parts = wording.Join(", ", parts, wording.Count(part.n, part.word))
 		}
 	}
 	if parts != "" {

@@ -2,10 +2,63 @@ package section
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
+
+// IndexState is one state of indexes, with those that have it. All outputs name it with Word.
+type IndexState struct {
+	Word  string
+	List  string
+	Count int32
+	Style layout.Style
+}
+
+// The words for the states of indexes.
+const (
+	IndexCompleted       = "completed"
+	IndexFailed          = "failed"
+	IndexActive          = "active"
+	IndexTerminating     = "terminating"
+	IndexBackingOff      = "in back-off"
+	IndexRetrying        = "waiting to retry"
+	IndexNotStarted      = "not started"
+	IndexWillNotComplete = "will not complete"
+	IndexUnknown         = "unknown"
+)
+
+// IndexStates are all states, those that ended first.
+func IndexStates(x *explain.Indexes) []IndexState {
+	return []IndexState{
+		{IndexCompleted, x.Completed, x.CompletedCount, layout.Good},
+		{IndexFailed, x.Failed, x.FailedCount, layout.Bad},
+		{IndexActive, x.Active, x.ActiveCount, layout.Plain},
+		{IndexTerminating, x.Terminating, x.TerminatingCount, layout.Plain},
+		{IndexBackingOff, x.BackingOff, x.BackingOffCount, layout.Warn},
+		{IndexRetrying, x.Retrying, x.RetryingCount, layout.Warn},
+		{IndexNotStarted, x.NotStarted, x.NotStartedCount, layout.Plain},
+		{IndexWillNotComplete, x.WillNotComplete, x.WillNotCompleteCount, layout.Plain},
+		{IndexUnknown, x.Unknown, x.UnknownCount, layout.Plain},
+	}
+}
+
+// IndexWord is the word for the state of an index.
+func IndexWord(x *explain.Indexes, info *explain.IndexInfo) string {
+	switch {
+	case info.State == explain.IndexBackingOff:
+		return IndexBackingOff
+	case info.State != explain.IndexPending:
+		return strings.ToLower(info.State)
+	case x.WillNotCompleteCount > 0:
+		return IndexWillNotComplete
+	case info.Failures+info.Ignored > 0:
+		return IndexRetrying
+	}
+	return IndexNotStarted
+}
 
 // FailedIndexes is a table of indexes with failures; state draws the state of one.
 func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.IndexInfo) layout.Line) []layout.Line {
@@ -32,7 +85,7 @@ func Attempt(info *explain.IndexInfo) string {
 	if info.Attempt == 0 || info.Attempts == 0 {
 		return Number(info.Attempt)
 	}
-	return fmt.Sprintf("%d of %d", info.Attempt, info.Attempts)
+	return wording.Of(info.Attempt, info.Attempts)
 }
 
 // Number is a number, and "" for 0.
@@ -40,5 +93,5 @@ func Number(n int32) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprint(n)
+	return wording.Thousands(n)
 }

@@ -1,10 +1,10 @@
 package section
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
@@ -26,6 +26,14 @@ func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark
 		return g.Warn, layout.Warn
 	}
 	return g.Running, layout.Info
+}
+
+// FailureStyle is that of failed pods: while the Job may succeed, others replace them.
+func FailureStyle(fate explain.Fate) layout.Style {
+	if fate == explain.FateFailed || fate == explain.FateFailing {
+		return layout.Bad
+	}
+	return layout.Warn
 }
 
 // JobStatus is "✗ Failed": the mark and the StatusWord.
@@ -82,12 +90,12 @@ func Completions(o *explain.Outline) string { return string(AppendCompletions(ni
 
 // AppendCompletions appends them to a text: a list measures those of thousands of Jobs.
 func AppendCompletions(text []byte, o *explain.Outline) []byte {
-	text = appendNumber(text, o.Succeeded)
+	text = wording.AppendThousands(text, o.Succeeded)
 	switch {
 	case o.Completions != nil:
-		return appendNumber(append(text, '/'), *o.Completions)
+		return wording.AppendThousands(append(text, '/'), *o.Completions)
 	case o.Parallelism != nil && *o.Parallelism > 1:
-		return appendNumber(append(text, "/1 of "...), *o.Parallelism)
+		return wording.AppendThousands(append(text, "/1 of "...), *o.Parallelism)
 	}
 	return append(text, "/1"...)
 }
@@ -97,14 +105,12 @@ func Active(o *explain.Outline) string { return string(AppendActive(nil, o)) }
 
 // AppendActive appends that to a text.
 func AppendActive(text []byte, o *explain.Outline) []byte {
-	text = appendNumber(text, o.Active)
+	text = wording.AppendThousands(text, o.Active)
 	if o.Ready == nil || o.Active == 0 {
 		return text
 	}
-	return append(appendNumber(append(text, '('), *o.Ready), ')')
+	return append(wording.AppendThousands(append(text, '('), *o.Ready), ')')
 }
-
-func appendNumber(text []byte, n int32) []byte { return strconv.AppendInt(text, int64(n), 10) }
 
 // Ran is how long a Job has run, -1 for one that was not started.
 func Ran(o *explain.Outline, now time.Time) time.Duration {

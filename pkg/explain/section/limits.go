@@ -71,12 +71,12 @@ type limitUse struct {
 
 // line is "2 of 6 failures, 5 more fail the Job".
 func (u limitUse) line(style layout.Style, left int64) layout.Line {
-	more := fmt.Sprintf("%d more %s %s", left, either(left == 1, "fails", "fail"), u.fails)
+	more := fmt.Sprintf("%s more %s %s", wording.Thousands(left), either(left == 1, "fails", "fail"), u.fails)
 	return layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(style&^layout.Bold, more))
 }
 
 func (u limitUse) text() string {
-	return fmt.Sprintf("%d of %d %s", u.used, u.limit, either(u.limit == 1, u.one, u.many))
+	return wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many)
 }
 
 // limitMeter is "2 of 6 failures, 5 more fail the Job", or "exceeded: 3 failures, 2 allowed".
@@ -84,8 +84,8 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Of 0 the first fills the bar.
 	switch {
 	case u.used > u.limit:
-		what := either(u.used == 1, u.one, u.many)
-		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Textf(layout.Plain, ": %d %s, %d allowed", u.used, what, u.limit))
+		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")
+		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+what))
 	case isDecided(r):
 		// What would have been left no longer matters: something else decided.
 		m.Style = layout.Info
@@ -136,7 +136,7 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
 	if n > 1 {
-		whose = fmt.Sprintf(" (%d indexes)", n)
+		whose = " (" + wording.Count(n, "indexes") + ")"
 	}
 	m := limitMeter(r, "backoffLimitPerIndex", limitUse{int64(most), int64(limit), "failure", "failures", "the index"})
 	m.Text = append(m.Text, layout.Text(layout.Muted, whose))

@@ -64,7 +64,7 @@ func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
 		s.Note = "the first one met completes the Job"
 	}
 	if r.Job.Completions == nil {
-		text := fmt.Sprintf("A work queue: complete once a pod has succeeded and all have ended (%d succeeded)", pods.Succeeded)
+		text := fmt.Sprintf("A work queue: complete once a pod has succeeded and all have ended (%s)", wording.Count(pods.Succeeded, "succeeded"))
 		s.Lines = f.Wrap(layout.Plainly(text), 0)
 		return s
 	}
@@ -90,11 +90,11 @@ func SuccessMeters(f *Frame, r *explain.Report, pods PodCounts) []Meter {
 		none := layout.Of(layout.Text(layout.Plain, "none needed "), layout.Text(layout.Good|layout.Bold, f.Glyphs.Good))
 		return append(all, Meter{name + "0", 1, 1, layout.Good, none})
 	}
-	text := layout.Of(layout.Textf(layout.Plain, "%s succeeded (%s)", wording.Thousands(int64(done)), wording.Percent(int64(done), int64(total))))
+	text := layout.Of(layout.Textf(layout.Plain, "%s succeeded (%s)", wording.Thousands(done), wording.Percent(int64(done), int64(total))))
 	if done >= total {
 		text = append(text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
 	}
-	return append(all, Meter{name + wording.Thousands(int64(total)), int64(done), int64(total), layout.Good, text})
+	return append(all, Meter{name + wording.Thousands(total), int64(done), int64(total), layout.Good, text})
 }
 
 func successMeter(f *Frame, rule *explain.SuccessRule) Meter {

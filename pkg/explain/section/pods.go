@@ -10,10 +10,16 @@ import (
 // PodTerminating is the state of a pod that is being deleted, see explain.PodInfo.State.
 const PodTerminating = "Terminating"
 
+// PodStopped is the state of a pod that the Job itself has stopped, which is no failure of its own.
+const PodStopped = "Stopped by the Job"
+
 // PodState is the state with its mark.
 func PodState(f *Frame, pod *explain.PodInfo) layout.Line {
 	mark, style := PodMark(f, pod.Phase, pod.State)
 	state := pod.State
+	if pod.Stopped != "" {
+		return cell(layout.Muted, f.Glyphs.Dot+" "+PodStopped)
+	}
 	if pod.Ready && state == string(corev1.PodRunning) {
 		state = "Running, ready"
 	}

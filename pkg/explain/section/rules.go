@@ -10,6 +10,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
+// NoRule is the rule of a failure that matched none of the podFailurePolicy.
+const NoRule = "no rule"
+
 // RuleLabel is `rule 1 "OutOfMemory"`, or "" for no rule.
 func RuleLabel(index *int32, name string) string {
 	switch {
@@ -65,7 +68,7 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	}
 	if !brief || policy.Unmatched > 0 {
 		rows = append(rows, []layout.Line{
-			nil, cell(layout.Muted, "no rule"), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
+			nil, cell(layout.Muted, NoRule), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
 			cell(layout.Muted, "counts against the limits"),
 		})
 	}
@@ -93,7 +96,7 @@ func matchedCell(n int32, style layout.Style) layout.Line {
 	if n == 0 {
 		style = layout.Muted
 	}
-	return cell(style, fmt.Sprint(n))
+	return cell(style, wording.Thousands(n))
 }
 
 // failureRuleNotes are whether the rule decided, and why it was passed over.

@@ -73,9 +73,9 @@ func momentLines(f *Frame, m *explain.Moment, l layout.Line, what int, end strin
 	l = append(l, layout.Text(style, wording.Sentence(m.Text)))
 	switch {
 	case m.Similar:
-		l = append(l, layout.Textf(layout.Muted, " (%d similar)", m.Count))
+		l = append(l, layout.Textf(layout.Muted, " (%s similar)", wording.Thousands(m.Count)))
 	case m.Count > 1:
-		l = append(l, layout.Textf(layout.Muted, " (%d%s)", m.Count, f.Times()))
+		l = append(l, layout.Textf(layout.Muted, " (%s%s)", wording.Thousands(m.Count), f.Times()))
 	}
 	if end != "" {
 		l = append(l, layout.Text(layout.Muted, " (until "+end+")"))

@@ -24,12 +24,12 @@ func (v *view) counts() {
 func (v *view) countsLine() string {
 	active, terminating := v.activePods(), ""
 	if n := v.pods.Terminating; n > 0 {
-		terminating = fmt.Sprintf("%d terminating", n)
+		terminating = wording.Count(n, "terminating")
 	}
 	done, total := v.pods.Done(v.report)
-	succeeded := fmt.Sprintf("%d succeeded", done)
+	succeeded := wording.Count(done, "succeeded")
 	if v.report.Job.Completions != nil {
-		succeeded = fmt.Sprintf("%d of %d succeeded", done, total)
+		succeeded = wording.Of(done, total) + " succeeded"
 	}
 	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
@@ -42,11 +42,11 @@ func (v *view) activePods() string {
 	status, now := v.report.Counts.Active, &v.pods
 	switch {
 	case now.Active < status:
-		return fmt.Sprintf("status says %d active, %d of them still %s", status, now.Active, runs(now.Active))
+		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(status), wording.Thousands(now.Active), runs(now.Active))
 	case now.Ready >= 0 && now.Active > 0:
-		return fmt.Sprintf("%d active (%d ready)", now.Active, now.Ready)
+		return fmt.Sprintf("%s active (%s ready)", wording.Thousands(now.Active), wording.Thousands(now.Ready))
 	}
-	return fmt.Sprintf("%d active", now.Active)
+	return wording.Count(now.Active, "active")
 }
 
 // runs is the verb for so many pods.
@@ -61,19 +61,19 @@ func runs(pods int32) string {
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
 	if t.All == t.Counted {
-		return fmt.Sprintf("%d failed", t.Counted)
+		return wording.Count(t.Counted, "failed")
 	}
-	return fmt.Sprintf("%d failed (%d counted)", t.All, t.Counted)
+	return fmt.Sprintf("%s failed (%s counted)", wording.Thousands(t.All), wording.Thousands(t.Counted))
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
 	var parts []string
 	if c.UncountedSucceeded > 0 {
-		parts = append(parts, fmt.Sprintf("%d succeeded", c.UncountedSucceeded))
+		parts = append(parts, wording.Count(c.UncountedSucceeded, "succeeded"))
 	}
 	if c.UncountedFailed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", c.UncountedFailed))
+		parts = append(parts, wording.Count(c.UncountedFailed, "failed"))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -112,15 +112,15 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	}
 	succeeded, failed, held := "", "", ""
 	if c.FailedPods != nil && *c.FailedPods > 0 {
-		failed = fmt.Sprintf("%d failed", *c.FailedPods)
+		failed = wording.Count(*c.FailedPods, "failed")
 	}
 	if failed != "" && c.ActivePods != nil && c.TerminatingPods != nil {
 		if n := *c.Pods - *c.FailedPods - *c.ActivePods - *c.TerminatingPods; n > 0 {
-			succeeded = fmt.Sprintf("%d succeeded", n)
+			succeeded = wording.Count(n, "succeeded")
 		}
 	}
 	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
-		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
+		held = wording.Count(*c.Finalizers, "held by the tracking finalizer")
 	}
 	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, held))
 }

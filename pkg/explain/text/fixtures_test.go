@@ -121,7 +121,7 @@ func failedByRule() explain.Report {
 		{Text: "container main exited with code 143", Meaning: "it was asked to end", Source: explain.SourcePods, Count: 2, Indexes: "5-6", Pods: []string{"train-5-abcde", "train-6-fghij"}, Consequence: true},
 		{Text: "pod condition DisruptionTarget (PreemptionByScheduler)", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(0)), RuleName: "Preempted", Action: "Ignore", Indexes: "3", Pods: []string{"train-3-qqqqq"}},
 	}
-	r.Indexes = &explain.Indexes{Total: 10, Completed: "0-2,4", CompletedCount: 4, Failed: "", Pending: "3,5-9", PendingCount: 6, Details: []explain.IndexInfo{
+	r.Indexes = &explain.Indexes{Total: 10, Completed: "0-2,4", CompletedCount: 4, Failed: "", Pending: "3,5-9", PendingCount: 6, WillNotComplete: "3,5-9", WillNotCompleteCount: 6, Details: []explain.IndexInfo{
 		{Index: 3, State: "Failed", Attempt: 2, Attempts: 4, Failures: 1, Ignored: 1, Pod: "train-3-x7k2p", Cause: "container main exited with code 42"},
 		{Index: 5, State: "Pending", Attempt: 1, Attempts: 4, Failures: 1, Pod: "train-5-abcde", Cause: "container main exited with code 143"},
 	}}
@@ -196,7 +196,7 @@ func maxFailedIndexes() explain.Report {
 	}
 	r.Indexes = &explain.Indexes{
 		Total: 100000, Failed: strings.Join(failed, ","), FailedCount: 501, Completed: "0-6," + strings.Join(completed, ","), CompletedCount: 5518,
-		Pending: "6020-99999", PendingCount: 93981, DetailsOmitted: 481,
+		Pending: "6020-99999", PendingCount: 93981, WillNotComplete: "6020-99999", WillNotCompleteCount: 93981, DetailsOmitted: 481,
 	}
 	for i := range 20 {
 		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: int32(7 + 12*i), State: "Failed", Attempt: 2, Attempts: 2, Failures: 2, Pod: fmt.Sprintf("render-%d-lq8vz", 7+12*i), Cause: "container main exited with code 1"})
@@ -271,7 +271,7 @@ func successCriteria() explain.Report {
 	r.Job.CompletionMode = "Indexed"
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(3)), Succeeded: 5, Completed: 5}
 	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{{Index: 0, Have: 0, Need: 1, Of: "0", Text: "0 of 1 of indexes 0"}, {Index: 1, Have: 5, Need: 5, Of: "1-9", Met: true, Text: "5 of 5 of indexes 1-9"}}}
-	r.Indexes = &explain.Indexes{Total: 10, Completed: "1-4,7", CompletedCount: 5, Terminating: "0,5-6", TerminatingCount: 3, Pending: "8-9", PendingCount: 2}
+	r.Indexes = &explain.Indexes{Total: 10, Completed: "1-4,7", CompletedCount: 5, Terminating: "0,5-6", TerminatingCount: 3, Pending: "8-9", PendingCount: 2, WillNotComplete: "8-9", WillNotCompleteCount: 2}
 	r.Next = []explain.Step{{Text: "the condition Complete follows once every pod has ended and is counted"}}
 	return r
 }

@@ -22,7 +22,7 @@ func (v *view) podTable() {
 	v.page.Title("Pods", "")
 	columns := []layout.Column{
 		{Header: "POD", Min: v.nameWidth(), Middle: true}, {Header: "INDEX", Right: true}, {Header: "ATTEMPT", Right: true, Drop: 3},
-		{Header: "STATE"}, {Header: "RAN", Right: true, Drop: 4}, {Header: "RESTARTS", Right: true, Drop: 2},
+		{Header: "STATE"}, {Header: "DURATION", Right: true, Drop: 4}, {Header: "RESTARTS", Right: true, Drop: 2},
 		{Header: "NODE", Min: 12, Middle: true, Drop: 5}, {Header: "COUNTED", Drop: 6}, {Header: "CAUSE", Wrap: true, Min: 20, Drop: 1},
 	}
 	var rows [][]layout.Line

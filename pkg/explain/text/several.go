@@ -65,7 +65,7 @@ func tally(items []explain.Report) string {
 	}
 	text := ""
 	for _, word := range order {
-		text = wording.Join(", ", text, fmt.Sprintf("%d %s", counts[word], word))
+		text = wording.Join(", ", text, wording.Count(counts[word], word))
 	}
 	if text == "" {
 		return ""
@@ -159,7 +159,7 @@ func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
 	if jobs > 1 {
 		of := s.job
 		if s.jobs > 1 {
-			of = fmt.Sprintf("%d Jobs", s.jobs)
+			of = wording.Count(s.jobs, "Jobs")
 		}
 		spans = append(spans, layout.Text(layout.Muted, " ("+of+")"))
 	}
@@ -172,6 +172,6 @@ func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
 		p.Command(indentCommand, command)
 	}
 	if rest := len(s.commands) - len(shown); rest > 0 {
-		p.Para(indentCommand, indentCommand, layout.Text(layout.Muted, fmt.Sprintf("%s %d more, see --full", p.Glyphs.More, rest)))
+		p.Para(indentCommand, indentCommand, layout.Text(layout.Muted, fmt.Sprintf("%s %s, see --full", p.Glyphs.More, wording.Count(rest, "more"))))
 	}
 }

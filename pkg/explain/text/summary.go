@@ -86,7 +86,7 @@ func (v *view) mode() string {
 		completions = wording.Plural(int64(*job.Completions), "completion", "completions")
 	}
 	if job.Parallelism != nil {
-		parallelism = fmt.Sprintf("parallelism %d", *job.Parallelism)
+		parallelism = "parallelism " + wording.Thousands(*job.Parallelism)
 	}
 	if job.PodReplacementPolicy == "Failed" {
 		replacement = "replaces pods only after they fail"
@@ -136,17 +136,17 @@ func (v *view) summaryIndexes() {
 	if x == nil {
 		return
 	}
-	for _, s := range indexStates(x, v.over()) {
+	for _, s := range section.IndexStates(x) {
 		switch {
-		case s.count == 0:
-		case s.list == x.Completed || s.list == x.Failed:
-			v.page.Field(wording.Sentence(s.word), layout.Text(s.style, fmt.Sprint(s.count)), plain(": "+v.frame.Crop(s.list, indexesLimit)))
+		case s.Count == 0:
+		case s.List == x.Completed || s.List == x.Failed:
+			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, indexesLimit)))
 		}
 	}
 	rest := ""
-	for _, s := range indexStates(x, v.over())[2:] {
-		if s.count > 0 {
-			rest = wording.Join(", ", rest, fmt.Sprintf("%d %s", s.count, s.word))
+	for _, s := range section.IndexStates(x)[2:] {
+		if s.Count > 0 {
+			rest = wording.Join(", ", rest, wording.Count(s.Count, s.Word))
 		}
 	}
 	v.page.Field("Indexes", plain(rest))

@@ -3,6 +3,7 @@ package text
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -24,7 +25,7 @@ func (v *view) timeline() {
 	}
 	all := section.Moments(v.frame, v.report, moments)
 	if skipped := len(all) - timelineHead - timelineTail; skipped > 1 && !v.page.opts.Full {
-		more := layout.Textf(layout.Muted, "%s %d more, see --full", v.page.Glyphs.More, skipped)
+		more := layout.Textf(layout.Muted, "%s %s, see --full", v.page.Glyphs.More, wording.Count(skipped, "more"))
 		all = slices.Replace(all, timelineHead, timelineHead+skipped, []layout.Line{layout.Of(more)})
 	}
 	since := "since " + v.frame.Clock(section.Start(v.report))

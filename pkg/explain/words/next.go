@@ -25,7 +25,7 @@ func WaitText(w *explain.Wait) string {
 func retryText(w *explain.Wait) string {
 	who := "index " + w.Indexes
 	if w.Count > 1 {
-		who = fmt.Sprintf("the first of %d indexes in back-off", w.Count)
+		who = fmt.Sprintf("the first of %s in back-off", Count(w.Count, "indexes"))
 	}
 	if w.NoRoom {
 		return who + " may get its next pod, if parallelism allows it"

@@ -156,7 +156,7 @@ func terminatingText(p *explain.Problem) string {
 func containerFailedText(p *explain.Problem, now time.Time) string {
 	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), Age(now.Sub(p.Since.Time))
 	if p.Count > 1 {
-		return fmt.Sprintf("container %s ended with %s in %d pods, first %s ago", p.Container, exit, p.Count, since)
+		return fmt.Sprintf("container %s ended with %s in %s, first %s ago", p.Container, exit, Count(p.Count, "pods"), since)
 	}
 	return fmt.Sprintf("container %s of pod %s ended with %s %s ago", p.Container, p.Pods[0], exit, since)
 }

@@ -1,8 +1,6 @@
 package words
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -39,7 +37,7 @@ func MomentText(m *explain.Moment) string {
 	case explain.MomentPodsFailed:
 		return momentPods(m) + " failed: " + LowerFirst(m.Failure.Text())
 	case explain.MomentOmitted:
-		return fmt.Sprintf("%d more", m.Count)
+		return Count(m.Count, "more")
 	}
 	return m.Reason + ": " + m.Message
 }

@@ -20,6 +20,15 @@ func Seconds(n int64) string { return Age(time.Duration(n) * time.Second) }
 // Times is "1 pod" or "2 pods".
 func Times(n int32, one, many string) string { return wording.Plural(int64(n), one, many) }
 
+// Number is how many there are of something: "2,000".
+func Number(n int32) string { return wording.Thousands(n) }
+
+// Count is "3 failed".
+func Count(n int32, what string) string { return wording.Count(n, what) }
+
+// Of is "3 of 2,000".
+func Of(n, all int32) string { return wording.Of(n, all) }
+
 // Plural is one of the two words.
 func Plural(n int, one, many string) string {
 	if n == 1 {

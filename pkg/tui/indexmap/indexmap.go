@@ -39,7 +39,7 @@ func New(x *explain.Indexes) Map {
 	}{
 		// Later ones are painted over earlier ones; those that are ready are active too.
 		{x.Completed, Succeeded}, {x.Active, Active}, {x.Ready, Ready}, {x.Unknown, Unknown},
-		{x.Terminating, Terminating}, {x.BackingOff, BackOff}, {x.Failed, Failed},
+		{x.Terminating, Terminating}, {x.Retrying, Retrying}, {x.BackingOff, BackOff}, {x.Failed, Failed},
 	} {
 		each(list.text, int32(m.inRange), func(iv indexset.Interval) { m.paint(int(iv.First), int(iv.Last)+1, list.state) })
 	}
@@ -93,7 +93,7 @@ func each(text string, limit int32, yield func(indexset.Interval)) {
 func (m *Map) count(x *explain.Indexes) {
 	if m.hidden > 0 {
 		m.counts = [States]int64{
-			Succeeded: int64(x.CompletedCount), Pending: int64(x.PendingCount), Ready: int64(x.ReadyCount),
+			Succeeded: int64(x.CompletedCount), Pending: int64(x.PendingCount) - int64(x.RetryingCount), Retrying: int64(x.RetryingCount), Ready: int64(x.ReadyCount),
 			Active: int64(x.ActiveCount) - int64(x.ReadyCount), Unknown: int64(x.UnknownCount), OutOfRange: int64(x.OutOfRangeCount),
 			Terminating: int64(x.TerminatingCount), BackOff: int64(x.BackingOffCount), Failed: int64(x.FailedCount),
 		}

@@ -32,8 +32,8 @@ func TestEveryIndexIsInItsState(t *testing.T) {
 		{"nothing", explain.Indexes{}, ""},
 		{"pending unless told", explain.Indexes{Total: 3}, "..."},
 		{"every state", explain.Indexes{
-			Total: 8, Completed: "0", Failed: "1", Active: "2,3", Ready: "3", Terminating: "4", BackingOff: "5", Pending: "6", Unknown: "7", OutOfRange: "9",
-		}, "#XoO~b.?@"},
+			Total: 9, Completed: "0", Failed: "1", Active: "2,3", Ready: "3", Terminating: "4", BackingOff: "5", Pending: "6,8", Retrying: "8", Unknown: "7", OutOfRange: "9",
+		}, "#XoO~b.?r@"},
 		{"ready without active", explain.Indexes{Total: 2, Ready: "1"}, ".O"},
 		{"overlaps: what matters most", explain.Indexes{Total: 4, Completed: "0-3", Active: "1-3", BackingOff: "2-3", Failed: "3"}, "#obX"},
 		{"out of order", explain.Indexes{Total: 5, Completed: "3-4,0"}, "#..##"},

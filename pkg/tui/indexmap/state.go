@@ -1,6 +1,9 @@
 package indexmap
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
 
 // State is what one index does.
 type State uint8
@@ -16,6 +19,8 @@ const (
 	// OutOfRange has a pod though it is beyond the completions.
 	OutOfRange
 	Terminating
+	// Retrying has failed, and waits for its next pod without a back-off of its own.
+	Retrying
 	BackOff
 	Failed
 	// States is how many there are.
@@ -51,7 +56,7 @@ func SetOf(states ...State) Set {
 func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
 
 // Attention are the states that need attention.
-func Attention() Set { return SetOf(Failed, BackOff, Terminating, OutOfRange, Unknown) }
+func Attention() Set { return SetOf(Failed, BackOff, Retrying, Terminating, OutOfRange, Unknown) }
 
 // Begun are those that are neither succeeded nor pending.
 func Begun() Set { return Attention() | SetOf(Active, Ready) }
@@ -59,7 +64,8 @@ func Begun() Set { return Attention() | SetOf(Active, Ready) }
 // Word is the name of the state: "in back-off".
 func (s State) Word() string {
 	return [...]string{
-		"succeeded", "pending", "ready", "not ready", "unknown", "out of range", "terminating", "in back-off", "failed", "",
+		section.IndexCompleted, section.IndexNotStarted, "ready", "not ready", section.IndexUnknown, "out of range", section.IndexTerminating,
+		section.IndexRetrying, section.IndexBackingOff, section.IndexFailed, "",
 	}[min(s, States)]
 }
 
@@ -67,9 +73,9 @@ func (s State) Word() string {
 func (m Mark) Glyph(ascii bool) string {
 	m = min(m, Marks-1)
 	if ascii {
-		return [...]string{"#", ".", "O", "o", "?", "@", "~", "b", "X", ":", "x"}[m]
+		return [...]string{"#", ".", "O", "o", "?", "@", "~", "r", "b", "X", ":", "x"}[m]
 	}
-	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↻", "✗", "▪", "×"}[m]
+	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↺", "↻", "✗", "▪", "×"}[m]
 }
 
 // Style is the color of a cell, beside its glyph.
@@ -79,7 +85,7 @@ func (m Mark) Style() layout.Style {
 		return layout.Good
 	case Mark(Active), Mark(Ready):
 		return layout.Info
-	case Mark(Unknown), Mark(BackOff):
+	case Mark(Unknown), Mark(BackOff), Mark(Retrying):
 		return layout.Warn
 	case Mark(OutOfRange), Mark(Terminating):
 		return layout.Special

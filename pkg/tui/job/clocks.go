@@ -54,7 +54,7 @@ func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	}
 	left := layout.Line{dot, layout.Text(layout.Muted, "ETA "), layout.Text(layout.Bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
 	if j.ETATotal > 0 {
-		left = append(left, layout.Textf(layout.Muted, " to all %d", j.ETATotal))
+		left = append(left, layout.Text(layout.Muted, " to all "+wording.Thousands(j.ETATotal)))
 	}
 	with := func(words string) layout.Line {
 		return append(left[:len(left):len(left)], layout.Text(layout.Muted, " ("+words+")"))

@@ -2,7 +2,6 @@ package job
 
 import (
 	"slices"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -106,7 +105,7 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	for i := first; i < end; i++ {
 		row := widget.Row(p, table[i], i == o.list.Cursor)
 		if more := len(table) - end; i == end-1 && more > 0 {
-			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, more)), p.Glyphs.Ellipsis)
+			row = layout.Spread(p.Width, row, layout.Of(layout.Textf(layout.Accent, "  %s %s", p.Glyphs.Down, wording.Count(more, "more"))), p.Glyphs.Ellipsis)
 		}
 		lines = append(lines, row)
 	}
@@ -133,7 +132,7 @@ func failuresLine(j *screen.Job) layout.Line {
 	}
 	l := layout.Of(layout.Text(layout.Bold, note))
 	if n := j.FailuresWithoutPod; n > 0 {
-		l = append(l, layout.Textf(layout.Muted, "; %d %s", n, section.WhyUnknown(j.Report)))
+		l = append(l, layout.Text(layout.Muted, "; "+wording.Count(n, section.WhyUnknown(j.Report))))
 	}
 	return l
 }
@@ -171,8 +170,12 @@ func hasIndexes(j *screen.Job) bool {
 	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
 }
 
-// maxIndexList is how many bytes of a list of indexes are in the table.
-const maxIndexList = 40
+// maxIndexList is how many bytes of a list of indexes are in the table; above indexListFrom
+// columns of the screen, those that the other columns leave.
+const (
+	maxIndexList  = 40
+	indexListFrom = 120
+)
 
 func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 	cells := make([][]layout.Line, 0, len(j.Causes))
@@ -181,17 +184,17 @@ func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 		c := &j.Causes[i]
 		rule, style := section.CauseRule(c), layout.Accent
 		if rule == "" {
-			rule, style = "no rule", layout.Muted
+			rule, style = pods.NoRule(j.Report), layout.Muted
 		}
 		if c.Consequence {
 			rule, style = "the Job was ending", layout.Muted
 		}
 		row := []layout.Line{
-			layout.Of(layout.Text(layout.Bad|layout.Bold, strconv.Itoa(int(c.Count)))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {
-			row = append(row, layout.Plainly(p.Crop(c.Indexes, maxIndexList)))
+			row = append(row, layout.Plainly(p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom))))
 		}
 		cells = append(cells, row)
 	}

@@ -91,22 +91,18 @@ func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return l
 }
 
-// barOf is how much has succeeded, with a bar so wide.
+// barOf is how much has succeeded, with the bar of the list so wide.
 func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	done, total := j.Done()
 	if total <= 0 {
-		return layout.Of(layout.Textf(layout.Plain, "%d succeeded", done))
-	}
-	style := layout.Good
-	if j.Verdict.Fate == explain.FateFailed || j.Verdict.Fate == explain.FateFailing {
-		style = layout.Bad
+		return layout.Of(layout.Text(layout.Plain, wording.Count(done, "succeeded")))
 	}
 	var l layout.Line
 	percent := wording.Percent(int64(done), int64(total)) + " "
 	if width > 0 {
-		l, percent = p.Bar(int64(done), int64(total), width, style), " "+percent
+		l, percent = j.PodCounts.Progress(j.Report).Bar(&p.Frame, width), " "+percent
 	}
-	return append(l, layout.Text(layout.Bold, percent), layout.Textf(layout.Plain, " %d/%d", done, total))
+	return append(l, layout.Text(layout.Bold, percent), layout.Text(layout.Plain, " "+wording.Thousands(done)+"/"+wording.Thousands(total)))
 }
 
 // countsOf are the numbers that are not 0, each in its color.
@@ -114,13 +110,13 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style layout.Style) {
 		if n > 0 {
-			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Textf(style, "%d %s", n, word))
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, wording.Count(n, word)))
 		}
 	}
 	now := &j.PodCounts
 	active, ending, waiting := "active", "terminating", "in back-off"
 	if brief < noReady && now.Ready >= 0 {
-		active = fmt.Sprintf("active (%d ready)", now.Ready)
+		active = fmt.Sprintf("active (%s ready)", wording.Thousands(now.Ready))
 	}
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
@@ -136,7 +132,7 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
 	}
 	all, words := failureWords(j, brief)
-	add(all, words, layout.Bad)
+	add(all, words, section.FailureStyle(j.Verdict.Fate))
 	return l
 }
 
@@ -148,7 +144,7 @@ func failureWords(j *screen.Job, brief brevity) (all int32, words string) {
 	case brief >= fewWords:
 		words = "failed"
 	case t.All != t.Counted:
-		words += fmt.Sprintf(" (%d counted)", t.Counted)
+		words += fmt.Sprintf(" (%s counted)", wording.Thousands(t.Counted))
 	}
 	return t.All, words
 }

@@ -72,10 +72,10 @@ func field(name string, value ...layout.Span) layout.Line {
 func failuresOf(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	var parts []layout.Span
 	if info.Failures > 0 {
-		parts = append(parts, layout.Textf(layout.Plain, "%d against the limit", info.Failures))
+		parts = append(parts, layout.Text(layout.Plain, wording.Count(info.Failures, "against the limit")))
 	}
 	if info.Ignored > 0 {
-		parts = append(parts, layout.Textf(layout.Plain, "%d ignored", info.Ignored))
+		parts = append(parts, layout.Text(layout.Plain, wording.Count(info.Ignored, "ignored")))
 	}
 	if !info.Until.IsZero() {
 		parts = append(parts, layout.Text(layout.Warn, "next pod "+p.Countdown(info.Until.Time)))
@@ -132,13 +132,13 @@ func podLine(p *widget.Paint, pod *explain.PodInfo, name string, n int) layout.L
 
 // severalIndexes are how many of a cell are in which state, and those that need attention.
 func severalIndexes(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
-	title := layout.Of(layout.Textf(layout.Bold, "Indexes %d to %d", c.First, c.Last), layout.Textf(layout.Muted, "  %d in this cell", c.N))
+	title := layout.Of(layout.Textf(layout.Bold, "Indexes %d to %d", c.First, c.Last), layout.Text(layout.Muted, "  "+wording.Count(c.N, "in this cell")))
 	lines := []layout.Line{p.Rule(title)}
 	var counts []layout.Line
 	for _, state := range legendStates() {
 		if n := c.Counts[state]; n > 0 {
 			mark := indexmap.Mark(state)
-			counts = append(counts, layout.Of(layout.Textf(mark.Style(), "%s %d", mark.Glyph(p.ASCII), n), layout.Text(layout.Plain, " "+j.StateWord(state))))
+			counts = append(counts, layout.Of(layout.Text(mark.Style(), wording.Join(" ", mark.Glyph(p.ASCII), wording.Thousands(n))), layout.Text(layout.Plain, " "+j.StateWord(state))))
 		}
 	}
 	lines = append(lines, layout.Flow(counts, p.Width, 3)...)
@@ -179,7 +179,7 @@ func indexesWithFailures(p *widget.Paint, j *screen.Job, height int) []layout.Li
 	all := int64(len(details)) + int64(j.Indexes.DetailsOmitted)
 	note := wording.Plural(all, "index", "indexes")
 	if int64(len(shown)) < all {
-		note = fmt.Sprintf("%d of %s: %s shows the next", len(shown), note, p.KeyName(keyLook))
+		note = fmt.Sprintf("%s of %s: %s shows the next", wording.Thousands(len(shown)), note, p.KeyName(keyLook))
 	}
 	lines := section.FailedIndexes(&p.Frame, shown, func(info *explain.IndexInfo) layout.Line { return indexState(p, j, info) })
 	return append([]layout.Line{p.Title("With failures", note)}, lines...)

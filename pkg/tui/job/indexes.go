@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
@@ -255,7 +256,7 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 func (o *indexesPane) scale(p *widget.Paint, j *screen.Job, g *indexmap.Grid, first, end int) layout.Line {
 	note := perCell(g)
 	if end-first < g.Rows {
-		note += fmt.Sprintf("  %s rows %d to %d of %d", p.Glyphs.Dot, first+1, end, g.Rows)
+		note += fmt.Sprintf("  %s rows %d to %s", p.Glyphs.Dot, first+1, wording.Of(end, g.Rows))
 	}
 	return p.Title(howMany(j.Map), note)
 }

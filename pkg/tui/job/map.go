@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 func legendStates() []indexmap.State {
 	return []indexmap.State{
 		indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
-		indexmap.Terminating, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
+		indexmap.Terminating, indexmap.Retrying, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
 	}
 }
 
@@ -83,7 +82,7 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 		items = append(items, layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
 	if mixed && mixesDone(j.Map) {
-		part(indexmap.Half, "partly succeeded")
+		part(indexmap.Half, "partly completed")
 	}
 	if mixed && mixesFailed(j.Map) {
 		part(indexmap.SomeFailed, "some failed")
@@ -113,23 +112,23 @@ func perCell(g *indexmap.Grid) string {
 	if g.Per == 1 {
 		return "1 index per cell"
 	}
-	return wording.Thousands(int64(g.Per)) + " indexes per cell"
+	return wording.Count(g.Per, "indexes per cell")
 }
 
 // howMany is how many indexes the Job has, and how many of them are on the map; those out of
 // range are not counted as its own.
 func howMany(m *indexmap.Map) string {
 	if m.Hidden() > 0 {
-		return fmt.Sprintf("The first %s of %s indexes", wording.Thousands(int64(m.Len())), wording.Thousands(int64(m.Len())+m.Hidden()))
+		return "The first " + wording.Of(int64(m.Len()), int64(m.Len())+m.Hidden()) + " indexes"
 	}
 	beyond := m.Count(indexmap.OutOfRange)
 	own := int64(m.Len()) - beyond
-	text := wording.Thousands(own) + " indexes"
+	text := wording.Count(own, "indexes")
 	if own == 1 {
 		text = "1 index"
 	}
 	if beyond > 0 {
-		text += ", " + wording.Thousands(beyond) + " out of range"
+		text += ", " + wording.Count(beyond, "out of range")
 	}
 	return text
 }

@@ -38,7 +38,7 @@ func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	})
 	lines := []layout.Line{p.Title(wording.Plural(all, "pod", "pods"), "")}
 	for _, state := range states {
-		count := layout.Text(layout.Bold, fmt.Sprintf("%5d", counts[state]))
+		count := layout.Text(layout.Bold, fmt.Sprintf("%6s", wording.Thousands(counts[state])))
 		lines = append(lines, p.Cut(layout.Of(count, layout.Text(layout.Plain, "  "+state)), p.Width))
 	}
 	return append(lines, layout.Of(layout.Textf(layout.Muted, "Key %d lists them.", podsTab)))

@@ -16,6 +16,7 @@ import (
 // What is shown of long lists.
 const (
 	overviewCauses   = 3
+	linesPerCause    = 8 // of the screen, where it has room for more of them
 	overviewProblems = 3
 )
 
@@ -48,7 +49,23 @@ func overview(p *widget.Paint, d *screen.Data) []layout.Line {
 	}
 	story = append(story, adviceBlock(left, j))
 	growMap(right, j, state, 0)
-	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
+	lines := layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
+	return append(lines, recent(p, j, p.Height-len(lines))...)
+}
+
+// leastRecent is how many lines the end of the timeline needs at least.
+const leastRecent = 6
+
+// recent is the end of the timeline, in the lines that a large screen has left.
+func recent(p *widget.Paint, j *screen.Job, room int) []layout.Line {
+	if room < leastRecent {
+		return nil
+	}
+	moments := (&timelinePane{}).chosen(j)
+	moments = moments[max(0, len(moments)-room):]
+	lines := slices.Concat(section.Moments(&p.Frame, j.Report, moments)...)
+	shown := lines[max(0, len(lines)-room+2):]
+	return append([]layout.Line{nil}, widget.Titled(p.Title("Timeline", "the latest"), shown)...)
 }
 
 // storyBlocks are the verdict, the problems, and the causes.
@@ -58,7 +75,7 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	return []widget.Block{
 		verdictLines(p, j),
 		p.Section(problems),
-		p.Section(section.BriefCauses(&p.Frame, j.Report, overviewCauses)),
+		p.Section(section.BriefCauses(&p.Frame, j.Report, max(overviewCauses, p.Height/linesPerCause))),
 	}
 }
 

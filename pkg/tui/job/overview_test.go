@@ -95,15 +95,15 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
 			mapOf(2000, strings.Join(failed, ","), false),
-			"Indexes  10 indexes per cell  ■ 1,714 succeeded  ✗ 286 failed  × some failed\n" +
+			"Indexes  10 indexes per cell  ■ 1,714 completed  ✗ 286 failed  × some failed\n" +
 				"   0 ×××××××××× ×××××××××× ×××××××××× ×××××××××× ×××××××××× ××××××××××",
 		},
 		{
 			mapOf(2000, "0-99,505", true),
-			"Indexes  10 indexes per cell  # 1,899 succeeded  X 101 failed  x some failed\n" +
+			"Indexes  10 indexes per cell  # 1,899 completed  X 101 failed  x some failed\n" +
 				"   0 XXXXXXXXXX ########## ########## ########## ########## x#########",
 		},
-		{mapOf(20, "3", false), "Indexes  ■ 19 succeeded  ✗ 1 failed\n 0 ■ ■ ■ ✗ ■ ■ ■ ■ ■ ■  ■ ■ ■ ■ ■ ■ ■ ■ ■ ■"},
+		{mapOf(20, "3", false), "Indexes  ■ 19 completed  ✗ 1 failed\n 0 ■ ■ ■ ✗ ■ ■ ■ ■ ■ ■  ■ ■ ■ ■ ■ ■ ■ ■ ■ ■"},
 		{mapOf(2000, "0-1999", false), "Indexes  10 indexes per cell  ✗ 2,000 failed\n   0 ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗ ✗✗✗✗✗✗✗✗✗✗"},
 	} {
 		if c.got != c.want {

@@ -142,7 +142,7 @@ func (s *listScreen) counts(p *widget.Paint) layout.Line {
 			continue
 		}
 		mark, style := kind(k).look(p)
-		l = append(l, layout.Textf(style, "%s %d %s", mark, n, kind(k)))
+		l = append(l, layout.Text(style, mark+" "+wording.Count(n, kind(k).String())))
 	}
 	return l
 }

@@ -16,12 +16,12 @@ type stats struct {
 	of     *snapshot.Jobs
 	counts [kinds]int
 	// namespaces is true if there are several, managed if some Jobs are not run by the built-in
-	// controller, and indexes if indexes have failed.
-	namespaces, managed, indexes bool
-	namespace, name, status      int
-	completions, active          int
-	failedIndexes, reason        int
-	managedBy                    int
+	// controller, indexes if indexes have failed, and terminating if pods terminate.
+	namespaces, managed, indexes, terminating bool
+	namespace, name, status                   int
+	completions, active                       int
+	failedIndexes, reason                     int
+	managedBy                                 int
 	// earliest is when the first of them was created.
 	earliest time.Time
 }
@@ -41,6 +41,7 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	var text [len("2147483647/1 of 2147483647")]byte
 	f.counts[kindOf(o)]++
 	f.managed = f.managed || o.ManagedBy != ""
+	f.terminating = f.terminating || o.Terminating != nil && *o.Terminating > 0
 	f.namespace = max(f.namespace, widget.Width(o.Namespace))
 	f.name = max(f.name, widget.Width(o.Name))
 	f.status = max(f.status, widget.Width(section.RowStatus(o))+len("x "))

@@ -63,13 +63,13 @@ func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
 		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
 		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
-		{Header: "ACTIVE", Width: f.active, Right: true, Drop: 6},
-		{Header: "TERM", Right: true, Drop: 9},
+		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
+		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
-		{Header: failedIndexesHeader(p), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
+		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
 		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
 		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
-		{Header: s.durationHeader(p), Width: timeWidth, Right: true, Drop: 8},
+		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
 	}
 	return widget.Present(all, s.hasColumn)
@@ -83,25 +83,22 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	case p.Width < 80:
 		return minWidths{name: 16, status: 10, reason: 10, managedBy: 10}
 	case p.Width < 100:
-		return minWidths{name: 14, status: 10, reason: 10, managedBy: 10}
+		return minWidths{name: 13, status: 10, reason: 10, managedBy: 10}
 	case p.Width < 140:
 		return minWidths{name: 22, status: 10, reason: 16, managedBy: 12}
 	}
 	return minWidths{name: 20, status: 12, reason: 14, managedBy: 23}
 }
 
-func failedIndexesHeader(p *widget.Paint) string {
-	if p.Width < 180 {
-		return "FAILED IDX"
-	}
-	return "FAILED INDEXES"
-}
+// fullHeadersFrom is from how many columns of the screen on all headers are those of status.
+const fullHeadersFrom = 180
 
-func (s *listScreen) durationHeader(p *widget.Paint) string {
-	if p.Width < 140 && s.table.Sorting.By != jobsByDuration {
-		return "RAN"
+// headerFor is the header that status has, or a shorter one.
+func headerFor(p *widget.Paint, status, short string) string {
+	if p.Width < fullHeadersFrom {
+		return short
 	}
-	return s.table.Sorting.Header(p, columnDuration)
+	return status
 }
 
 // ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
@@ -123,6 +120,7 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 // The columns that may be missing, by their place.
 const (
 	namespaceColumn     = 0
+	terminatingColumn   = 5
 	failedIndexesColumn = 7
 	managedByColumn     = 9
 )
@@ -132,6 +130,8 @@ func (s *listScreen) hasColumn(i int) bool {
 	switch i {
 	case namespaceColumn:
 		return s.stats.namespaces
+	case terminatingColumn:
+		return s.stats.terminating
 	case failedIndexesColumn:
 		return s.stats.indexes
 	case managedByColumn:
@@ -144,7 +144,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	kind := kindOf(o)
 	mark, style := kind.look(p)
 	completions := layout.Plainly(section.Completions(o))
-	progress := append(progressBar(p, o, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
+	progress := append(section.ProgressOf(o).Bar(&p.Frame, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
 	progress = append(progress, completions...)
 	duration := "-"
 	if ran := section.Ran(o, p.Now); ran >= 0 {
@@ -152,7 +152,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	}
 	return widget.Present([]layout.Line{
 		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
-		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, layout.Bad),
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Fate)),
 		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}, s.hasColumn)
 }
@@ -165,7 +165,7 @@ func countCell(n *int32, style layout.Style) layout.Line {
 	case *n == 0:
 		return layout.Of(layout.Text(layout.Muted, "0"))
 	}
-	return layout.Of(layout.Textf(style, "%d", *n))
+	return layout.Of(layout.Text(style, wording.Thousands(*n)))
 }
 
 func ageCell(p *widget.Paint, created *metav1.Time) layout.Line {
@@ -187,11 +187,11 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	if o.FailedIndexes == nil {
 		return ""
 	}
-	list := p.Crop(*o.FailedIndexes, failedIndexesLimit)
+	list := p.Crop(*o.FailedIndexes, max(failedIndexesLimit, p.Width/8))
 	if o.FailedIndexCount < 2 {
 		return list
 	}
-	return fmt.Sprintf("%d: %s", o.FailedIndexCount, list)
+	return wording.Thousands(o.FailedIndexCount) + ": " + list
 }
 
 // reasonCell is the rule that decided, or the reason.

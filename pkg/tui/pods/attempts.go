@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -94,7 +95,7 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 		cells = append(cells, a.cells(p, r, i, causes[i]))
 	}
 	columns := []layout.Column{
-		{Header: "TRY", Right: true}, {Header: columnState, Min: 12}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
+		{Header: "ATTEMPT", Right: true}, {Header: columnState, Min: 17}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
 		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
 	}
 	header, lines := layout.Table(columns, cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
@@ -104,7 +105,7 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 		out = append(out, widget.Row(p, lines[i], i == at))
 	}
 	if hidden := len(lines) - (end - first); hidden > 0 {
-		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Textf(layout.Muted, " %d of %d", at+1, len(lines))), p.Glyphs.Ellipsis)
+		out[0] = layout.Spread(p.Width, out[0], layout.Of(layout.Text(layout.Muted, " "+wording.Of(at+1, len(lines)))), p.Glyphs.Ellipsis)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package pods
 import (
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -46,7 +47,7 @@ func eventLines(p *widget.Paint, e *explain.PodEvent, when, reason int) []layout
 		hang = when + 4
 	}
 	if e.Count > 1 {
-		l = append(l, layout.Textf(layout.Bold, "%d times: ", e.Count))
+		l = append(l, layout.Text(layout.Bold, wording.Count(e.Count, "times: ")))
 	}
 	l = append(l, layout.Text(layout.Plain, strings.Join(strings.Fields(e.Message), " ")))
 	if e.Source != "" {

@@ -28,7 +28,7 @@ func indexCounts(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 		part(layout.Bad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
 	}
 	if info.Ignored > 0 {
-		part(layout.Muted, "%d ignored", info.Ignored)
+		part(layout.Muted, "%s", wording.Count(info.Ignored, "ignored"))
 	}
 	return l
 }

@@ -83,7 +83,7 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 		title = layout.Of(layout.Text(layout.Bold, "No pods"))
 	}
 	if r.PodsOmitted > 0 {
-		title = append(title, layout.Textf(layout.Warn, ", and %d more not shown", r.PodsOmitted))
+		title = append(title, layout.Text(layout.Warn, ", and "+wording.Count(r.PodsOmitted, "more not shown")))
 	}
 	lines := o.table.Sorting.Title(p, title, "  ", o.stats.counts(p))
 	for i, l := range screen.Gaps(p, podGaps(r)) {

@@ -1,11 +1,11 @@
 package pods
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -145,7 +145,7 @@ func (l *logLayout) parts(i int) []layout.Line {
 	}
 	out = append(out, l.pane.filter.Highlight(text, layout.Plain)...)
 	if more > 0 {
-		out = append(out, layout.Text(layout.Muted, fmt.Sprintf(" (and %d more bytes)", more)))
+		out = append(out, layout.Text(layout.Muted, " (and "+wording.Count(more, "more bytes")+")"))
 	}
 	if !l.pane.wraps {
 		return []layout.Line{l.p.Cut(out, l.p.Width)}

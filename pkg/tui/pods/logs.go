@@ -183,7 +183,7 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
 	}
 	if log.Dropped > 0 {
-		l = append(l, layout.Textf(layout.Muted, ", %d earlier lines not kept", log.Dropped))
+		l = append(l, layout.Text(layout.Muted, ", "+wording.Count(log.Dropped, "earlier lines not kept")))
 	}
 	state := layout.Of(layout.Text(layout.Good, "  following "+p.Glyphs.Down))
 	if !o.follows {

@@ -53,7 +53,7 @@ func ruleText(r *explain.Report, pod *explain.PodInfo) string {
 	case pod.Rule != nil:
 		return section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))
 	case pod.Phase == string(corev1.PodFailed) && r.FailurePolicy != nil:
-		return "no rule matched"
+		return section.NoRule + " matched"
 	}
 	return ruleCell(r, pod).String()
 }

@@ -19,10 +19,16 @@ func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
 		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
 	case pod.Phase != string(corev1.PodFailed):
 		return nil
-	case r.FailurePolicy == nil:
-		return layout.Of(layout.Text(layout.Muted, "no policy"))
 	}
-	return layout.Of(layout.Text(layout.Muted, "no rule"))
+	return layout.Of(layout.Text(layout.Muted, NoRule(r)))
+}
+
+// NoRule is said of a failure that no rule decided.
+func NoRule(r *explain.Report) string {
+	if r.FailurePolicy == nil {
+		return "no policy"
+	}
+	return section.NoRule
 }
 
 // verdict is podRule in a sentence, with what the failure counts against.
@@ -39,7 +45,7 @@ func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 		}
 		l = append(l, layout.Text(layout.Plain, ", "))
 	case r.FailurePolicy != nil:
-		l = layout.Of(layout.Text(layout.Plain, "no rule matched: "))
+		l = layout.Of(layout.Text(layout.Plain, section.NoRule+" matched: "))
 	}
 	return append(l, layout.Text(layout.Plain, countedAgainst(r, pod)))
 }

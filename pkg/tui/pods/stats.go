@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -15,11 +16,13 @@ import (
 // stats are counts and widths over all pods of a Report.
 type stats struct {
 	of *explain.Report
-	// failed, waiting, ending, running and succeeded count pods.
-	failed, waiting, ending, running, succeeded int
+	// failed, stopped, waiting, ending, running and succeeded count pods.
+	failed, stopped, waiting, ending, running, succeeded int
 
-	indexed, attempts, actions     bool
-	name, state, cause, rule, node int
+	indexed, attempts, actions bool
+	name, state, rule, node    int
+	// cause is the width of the longest one, short and in full.
+	cause [2]int
 	// prefixed is true if all names start with that of the Job, which may be too long for that.
 	prefixed bool
 	// oneContainer is true if all causes are of container, which then need not be named.
@@ -52,6 +55,9 @@ func (f *stats) add(pod *explain.PodInfo) {
 	switch {
 	case pod.State == section.PodTerminating:
 		f.ending++
+	case pod.Stopped != "":
+		f.stopped++
+		f.state = max(f.state, len("x ")+len(section.PodStopped))
 	case pod.Phase == string(corev1.PodFailed):
 		f.failed++
 	case pod.Phase == string(corev1.PodSucceeded):
@@ -85,7 +91,7 @@ func (f *stats) notice(pod *explain.PodInfo, job string) {
 func (f *stats) readCauses(r *explain.Report) {
 	f.oneContainer = true
 	seen := map[string]bool{"": true}
-	full, brief := 0, 0
+	full, short, brief := 0, 0, 0
 	for i := range r.Pods {
 		cause := r.Pods[i].Cause
 		if seen[cause] {
@@ -93,14 +99,15 @@ func (f *stats) readCauses(r *explain.Report) {
 		}
 		seen[cause] = true
 		known := FailureText{r.Pods[i].Failure, cause}
-		full, brief = max(full, widget.Width(known.short())), max(brief, widget.Width(known.brief()))
+		full, short, brief = max(full, widget.Width(cause)), max(short, widget.Width(known.short())), max(brief, widget.Width(known.brief()))
 		if container := known.container(); container != "" {
 			f.oneContainer = f.oneContainer && (f.container == "" || f.container == container)
 			f.container = container
 		}
 	}
-	if f.cause = full; f.oneContainer {
-		f.cause = brief
+	f.cause = [2]int{short, full}
+	if f.oneContainer {
+		f.cause[0] = brief
 	}
 }
 
@@ -131,7 +138,7 @@ func (f *stats) counts(p *widget.Paint) layout.Line {
 	add := func(n int, phase corev1.PodPhase, state, what string) {
 		if n > 0 {
 			mark, style := section.PodMark(&p.Frame, string(phase), state)
-			l = append(l, layout.Textf(style, "%s %d %s", mark, n, what))
+			l = append(l, layout.Text(style, mark+" "+wording.Count(n, what)))
 		}
 	}
 	add(f.failed, corev1.PodFailed, "", "failed")
@@ -139,5 +146,6 @@ func (f *stats) counts(p *widget.Paint) layout.Line {
 	add(f.ending, corev1.PodRunning, section.PodTerminating, "terminating")
 	add(f.running, corev1.PodRunning, string(corev1.PodRunning), "running")
 	add(f.succeeded, corev1.PodSucceeded, "", "succeeded")
+	add(f.stopped, corev1.PodPending, "", "stopped by the Job")
 	return l
 }

@@ -22,6 +22,9 @@ const (
 	columnWhen  = "WHEN"
 )
 
+// wideFrom is from how many columns of the screen on causes are in full.
+const wideFrom = 180
+
 // columns are dropped in such an order that the exit code and the rule stay whole for as long
 // as there are others to drop.
 func (o *listPane) columns(p *widget.Paint) []layout.Column {
@@ -35,9 +38,9 @@ func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	all := []layout.Column{
 		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
 		{Header: head(columnIndex), Right: true, Drop: 5},
-		{Header: "TRY", Right: true, Drop: 7},
+		{Header: "ATTEMPT", Right: true, Drop: 7},
 		{Header: head(columnState), Width: min(f.state, 28), Min: least.state},
-		{Header: "CAUSE", Width: f.cause, Min: min(f.cause, least.cause), Drop: 1},
+		{Header: "CAUSE", Width: f.cause[boolInt(p.Width >= wideFrom)], Min: min(f.cause[0], least.cause), Drop: 1},
 		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
 		{Header: "ACTION", Drop: 6},
 		{Header: "COUNTED", Drop: 8},
@@ -59,7 +62,7 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	case p.Width < 160:
 		return minWidths{name: 22, state: 14, cause: 30, rule: 20}
 	}
-	return minWidths{name: 32, state: 18, cause: 36, rule: 28}
+	return minWidths{name: 28, state: 18, cause: 36, rule: 28}
 }
 
 // The columns that may be missing, by their place.
@@ -94,7 +97,10 @@ func (o *listPane) cells(p *widget.Paint, r *explain.Report, pod *explain.PodInf
 	}
 	known := FailureText{pod.Failure, pod.Cause}
 	cause := known.short()
-	if o.stats.oneContainer {
+	switch {
+	case p.Width >= wideFrom:
+		cause = pod.Cause
+	case o.stats.oneContainer:
 		cause = known.brief()
 	}
 	return widget.Present([]layout.Line{

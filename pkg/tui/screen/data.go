@@ -120,10 +120,10 @@ func IndexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 	return nil
 }
 
-// StateWord is the name of a state. Nothing is pending in a Job that has ended.
+// StateWord is the name of a state.
 func (j *Job) StateWord(state indexmap.State) string {
-	if state == indexmap.Pending && !j.Job.Finished.IsZero() {
-		return "not completed"
+	if state == indexmap.Pending && j.Indexes.WillNotCompleteCount > 0 {
+		return section.IndexWillNotComplete
 	}
 	return state.Word()
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -98,7 +99,7 @@ func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
 		return nil
 	}
 	l := layout.Of(
-		layout.Text(layout.Accent|layout.Bold, "/"+f.Text), layout.Textf(layout.Plain, "  %d of %d %s", shown, all, what),
+		layout.Text(layout.Accent|layout.Bold, "/"+f.Text), layout.Text(layout.Plain, "  "+wording.Of(shown, all)+" "+what),
 		layout.Text(layout.Muted, "  esc shows all"),
 	)
 	return p.Cut(l, p.Width)

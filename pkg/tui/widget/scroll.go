@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -35,7 +36,7 @@ func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 		return shown
 	}
 	more := func(n int) layout.Line {
-		return layout.Of(layout.Textf(layout.Accent, "  %s %d more", p.Glyphs.Down, n))
+		return layout.Of(layout.Textf(layout.Accent, "  %s %s", p.Glyphs.Down, wording.Count(n, "more")))
 	}
 	if note := more(rest); last == 0 || shown[last].Width()+note.Width() <= p.Width {
 		shown[last] = layout.Spread(p.Width, shown[last], note, p.Glyphs.Ellipsis)

@@ -1,11 +1,10 @@
-package joblist
+package section
 
 import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // The parts of a Job's bar.
@@ -18,16 +17,40 @@ const (
 	parts
 )
 
-// progressBar is the state of the pods of a Job, in width columns.
-func progressBar(p *widget.Paint, o *explain.Outline, width int) layout.Line {
+// Progress is how many completions of a Job have succeeded, run, are being stopped, and can no
+// longer succeed: failed indexes. Failed pods are no part of it, as others replace them.
+type Progress struct{ Done, Active, Terminating, FailedIndexes, Total int32 }
+
+// ProgressOf is that of a Job in a list.
+func ProgressOf(o *explain.Outline) Progress {
+	p := Progress{Done: o.Succeeded, Active: o.Active, FailedIndexes: o.FailedIndexCount}
+	if o.Terminating != nil {
+		p.Terminating = *o.Terminating
+	}
+	if o.Completions != nil {
+		p.Total = *o.Completions
+	}
+	return p
+}
+
+// Progress is that of a Report.
+func (c *PodCounts) Progress(r *explain.Report) Progress {
+	p := Progress{Active: c.Active, Terminating: c.Terminating}
+	if p.Done, p.Total = c.Done(r); r.Indexes != nil {
+		p.FailedIndexes = r.Indexes.FailedCount
+	}
+	return p
+}
+
+// Bar draws it in width columns.
+func (p Progress) Bar(f *Frame, width int) layout.Line {
 	marks := [parts]string{partDone: "█", partActive: "▒", partTerminating: "~", partFailed: "✗", partRest: "·"}
-	if p.ASCII {
+	if f.ASCII {
 		marks = [parts]string{partDone: "#", partActive: "=", partTerminating: "~", partFailed: "x", partRest: "."}
 	}
 	styles := [parts]layout.Style{partDone: layout.Good, partActive: layout.Info, partTerminating: layout.Special, partFailed: layout.Bad, partRest: layout.Muted}
-	cells := share(partsOf(o), width)
 	l := make(layout.Line, 0, parts)
-	for part, n := range cells {
+	for part, n := range share(p.parts(), width) {
 		if n > 0 {
 			l = append(l, layout.Text(styles[part], strings.Repeat(marks[part], n)))
 		}
@@ -35,28 +58,15 @@ func progressBar(p *widget.Paint, o *explain.Outline, width int) layout.Line {
 	return l
 }
 
-// partsOf are how many of the completions have ended well, run, are being stopped, have
-// failed, and are to come. Without completions (a work queue) the pods are the whole.
-func partsOf(o *explain.Outline) [parts]int64 {
-	at := [parts]int64{partDone: int64(max(0, o.Succeeded)), partActive: int64(max(0, o.Active))}
-	if o.Terminating != nil {
-		at[partTerminating] = int64(max(0, *o.Terminating))
+// parts are the parts of the bar. Without completions (a work queue) the pods are the whole.
+func (p Progress) parts() [parts]int64 {
+	var at [parts]int64
+	used := int64(0)
+	for part, n := range [partRest]int32{partDone: p.Done, partActive: p.Active, partTerminating: p.Terminating, partFailed: p.FailedIndexes} {
+		at[part] = int64(max(0, n))
+		used += at[part]
 	}
-	total := at[partDone] + at[partActive] + at[partTerminating]
-	failed := int64(max(0, o.Failed))
-	if o.Completions != nil {
-		total = max(total, int64(*o.Completions))
-	} else if failed > 0 && total == 0 {
-		total = 1
-	}
-	// A failed pod of a Job without failed indexes is replaced. It takes no completion away, and
-	// is shown as a part of what is still to come.
-	if o.FailedIndexes != nil {
-		failed = int64(o.FailedIndexCount)
-	}
-	at[partRest] = max(0, total-at[partDone]-at[partActive]-at[partTerminating])
-	at[partFailed] = min(failed, at[partRest])
-	at[partRest] -= at[partFailed]
+	at[partRest] = max(0, int64(p.Total)-used)
 	return at
 }
 

@@ -1,0 +1,16 @@
+package layout
+
+import "testing"
+
+// Issue 17: the cursor and the marks of states, which stand side by side in a row, all differ.
+func TestMarksInARowDiffer(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		g, seen := NewGlyphs(ascii), map[string]bool{}
+		for _, mark := range []string{g.Cursor, g.Good, g.Bad, g.Warn, g.Running, g.Paused, g.Ending, g.Dot, g.Decided} {
+			if seen[mark] {
+				t.Errorf("%q means two things (ASCII: %t)", mark, ascii)
+			}
+			seen[mark] = true
+		}
+	}
+}

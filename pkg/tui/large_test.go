@@ -1,0 +1,27 @@
+package tui
+
+import "testing"
+
+// Issue 17: a large screen uses its room: the timeline below the overview, causes in full,
+// longer lists of indexes.
+func TestMainScreensUseALargeTerminal(t *testing.T) {
+	at := size{200, 60}
+	list := open(t, jobsSnapshot(someJobs()...), at, allNamespaces)
+	shows(list, "ACTIVE(READY)", "TERMINATING", "FAILED INDEXES")
+	golden(t, "large.jobs", list.picture())
+	for name, keys := range map[string][]string{"overview": {}, "indexes": {"2"}, "failures": {"4"}, "pods": {"5"}, "explain": {"e"}} {
+		b := open(t, load(t, "three-causes"), at, nil)
+		b.press(keys...)
+		checkFrame(t, b, at)
+		golden(t, "large."+name, b.picture())
+		switch name {
+		case "overview":
+			shows(b, "Timeline  the latest", "The Job was created")
+		case "pods":
+			shows(b, "Container main exited with code 137 (OOMKilled)")
+		}
+	}
+	running := open(t, load(t, "running-success-policy"), at, nil)
+	checkFrame(t, running, at)
+	golden(t, "large.running", running.picture())
+}
