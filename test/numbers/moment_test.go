@@ -6,6 +6,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -138,8 +139,12 @@ func (r *reader) readEvents(now time.Time) []explain.Event {
 	return out
 }
 
-// dress makes the Job one of a controller that is there, or that is gone.
+// dress makes the Job one of a controller that is there, or that is gone, and sometimes one that is
+// deleted after its end.
 func (r *reader) dress(in *explain.Input) {
+	if r.IntN(4) == 0 {
+		in.Job.Spec.TTLSecondsAfterFinished = ptr.To(r.Int32N(2000))
+	}
 	if r.builtIn {
 		in.Job.Spec.ManagedBy = nil
 		return
