@@ -124,11 +124,13 @@ func checkOutput(r *explain.Report, o output, check checkFunc) {
 		if _, err := fmt.Sscan(lines[bodyLine], &title); err != nil {
 			break // No pods.
 		}
-		for _, m := range inTitle.FindAllStringSubmatch(lines[bodyLine], -1) {
+		// Many states have a line of their own on a narrow screen.
+		counts := strings.Join(lines[bodyLine:bodyLine+2], "\n")
+		for _, m := range inTitle.FindAllStringSubmatch(counts, -1) {
 			n, _ := strconv.Atoi(m[1])
 			sum += n
 		}
-		check(sum == title, "pods of the tab:\n    %q", lines[bodyLine])
+		check(sum == title, "pods of the tab:\n    %q", counts)
 	case isView && strings.HasSuffix(o.name, " indexes") && r.Indexes != nil && r.Indexes.Total > 0:
 		sum := 0
 		for _, m := range legend.FindAllStringSubmatch(strings.Join(lines[bodyLine:], "\n"), -1) {
