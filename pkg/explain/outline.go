@@ -33,6 +33,9 @@ type Outline struct {
 	ManagedBy string `json:"managedBy,omitempty"`
 	// Stalled is what blocks the Job as far as a list can know, nil if nothing does.
 	Stalled *Stall `json:"stalled,omitempty"`
+	// WillFail reports whether the Job fails once its other indexes have ended: one has failed, and
+	// there is no successPolicy that could make up for it.
+	WillFail bool `json:"willFail,omitempty"`
 	// Neglected reports whether the Job's controller has not worked on it, see IsNeglected.
 	Neglected bool         `json:"neglected,omitempty"`
 	Created   *metav1.Time `json:"created,omitempty"`
@@ -42,7 +45,7 @@ type Outline struct {
 
 // HasProblem reports whether the Job has failed, is going to fail, or is stalled.
 func (o *Outline) HasProblem() bool {
-	return o.Fate == FateFailed || o.Fate == FateFailing || o.Stalled != nil
+	return o.Fate == FateFailed || o.Fate == FateFailing || o.WillFail || o.Stalled != nil
 }
 
 // Stall is what blocks a Job, in a list.

@@ -90,6 +90,7 @@ const (
 	RefusalPodSecurity    = "PodSecurity"
 	RefusalLimitRange     = "LimitRange"
 	RefusalServiceAccount = "ServiceAccount"
+	RefusalPriorityClass  = "PriorityClass"
 	RefusalPolicy         = "AdmissionPolicy"
 	RefusalWebhook        = "AdmissionWebhook"
 	RefusalWebhookDown    = "AdmissionWebhookDown"

@@ -109,7 +109,7 @@ func (o *Options) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job)
 		if f.Fix != "" {
 			problem += "; " + f.Fix
 		}
-		if f.ID == "unknown-field" {
+		if f.ID == "unknown-field" && o.validate != "" { // simulate has no such flag
 			problem += ", or use --validate=ignore if your API server knows it"
 		}
 		switch {
@@ -231,7 +231,7 @@ func (c *objectCreator) create(ctx context.Context, object *unstructured.Unstruc
 func PrepareOffline(object *manifest.Object) []error {
 	o := Options{
 		kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true, dryRun: dryRunClient,
-		validate: "strict", fieldValidation: metav1.FieldValidationStrict,
+		fieldValidation: metav1.FieldValidationStrict,
 	}
 	return o.prepare(object)
 }

@@ -29,12 +29,16 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 		}
 		if why := flag.unmatched(&job.Spec, matched); why != "" {
 			what := fmt.Sprintf("--pods=%s matched no pod: %s", flag.text, why)
-			problems = append(problems, cmdutil.NewUserError(cmdutil.KindUsage, nil, what, "the result is that of the other pods"))
+			problems = append(problems, cmdutil.NewUserError(cmdutil.KindUsage, nil, what, "the result ignores it"))
 		}
 	}
 	if !world.Finished(job.Name) {
 		what := fmt.Sprintf("the Job had not finished when the limit of %s was reached", wording.Duration(o.limit))
-		problems = append(problems, cmdutil.NewUserError(cmdutil.KindTimeout, nil, what, "let more virtual time pass with --limit"))
+		fix := "let more virtual time pass with --limit"
+		if ptr.Deref(job.Spec.Suspend, false) {
+			fix = "it is suspended: simulate it with spec.suspend false"
+		}
+		problems = append(problems, cmdutil.NewUserError(cmdutil.KindTimeout, nil, what, fix))
 	}
 	return errors.Join(problems...)
 }

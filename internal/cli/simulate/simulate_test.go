@@ -74,6 +74,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 		{perIndex + " --pods index=900,exit=1", cmdutil.ExitUsage, "matched no pod: the indexes of the Job are 0-"},
 		{named + " --pods run=2h --limit 1h", cmdutil.ExitTimeout, "the limit of 1h was reached; let more virtual time pass with --limit"},
 		{named + " --pods run=2h --limit 1h --pods attempt=7", cmdutil.ExitTimeout, "there was no attempt 7"},
+		{"../../../examples/stalls/suspended.yaml", cmdutil.ExitTimeout, "the limit of 1d was reached; it is suspended: simulate it with spec.suspend false"},
 		{named + " --pods exit=1 --pods attempt=1,exit=3", 0, ""},
 		{named + " --pods attempt=1 --pods exit=3", 0, ""}, // the first one is overridden
 	} {
@@ -89,6 +90,18 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	var r explain.Report
 	if err := json.Unmarshal([]byte(got.Out), &r); err != nil || r.Verdict.Fate != explain.FateOpen || r.Verdict.Reason != "" {
 		t.Errorf("too long: %v, %s %q", err, r.Verdict.Fate, r.Verdict.Reason)
+	}
+}
+
+// create's --validate is no flag of simulate.
+func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "typo.yaml")
+	if err := os.WriteFile(file, []byte("{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "simulate", "-f", file)
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "did you mean backoffLimit") || strings.Contains(got.ErrOut, "--validate") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
 }
 

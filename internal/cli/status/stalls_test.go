@@ -134,8 +134,23 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "the Job's pods cannot be created: there is no ServiceAccount nope" || stall.Since.IsZero() {
 		t.Errorf("%+v", stall)
 	}
-	if none := program.Run(t, clitest.NewAPI(t, withStatus("a", 1, 1)), "status", "--problems"); none.Out != "" || none.Code != 0 || none.ErrOut != "No jobs with problems found in ns1 namespace.\n" {
+	if none := program.Run(t, clitest.NewAPI(t, withStatus("a", 1, 1)), "status", "--problems"); none.Out != "" || none.Code != 0 || none.ErrOut != "No failed or stalled jobs found in ns1 namespace.\n" {
 		t.Errorf("%+v", none)
+	}
+}
+
+// A Job with a failed index cannot succeed, however many others run, unless it has a successPolicy.
+func TestProblemsIncludeJobsThatWillFail_CLI_06(t *testing.T) {
+	failing := withStatus("failing", 2, 2)
+	spared := withStatus("spared", 2, 2)
+	for _, job := range []*unstructured.Unstructured{failing, spared} {
+		spec := job.Object["spec"].(map[string]any)
+		spec["completionMode"], spec["completions"], spec["backoffLimitPerIndex"] = "Indexed", int64(9), int64(1)
+		job.Object["status"].(map[string]any)["failedIndexes"] = "3"
+	}
+	spared.Object["spec"].(map[string]any)["successPolicy"] = map[string]any{"rules": []any{map[string]any{"succeededCount": int64(2)}}}
+	if got := program.Run(t, clitest.NewAPI(t, failing, spared), "status", "--problems", "-o", "name"); got.Out != "job.batch/failing\n" {
+		t.Errorf("%q, %q", got.Out, got.ErrOut)
 	}
 }
 

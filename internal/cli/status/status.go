@@ -282,7 +282,7 @@ func (o *Options) reportNone() {
 	}
 	what := "jobs"
 	if o.problems {
-		what = "jobs with problems"
+		what = "failed or stalled jobs"
 	}
 	cmdutil.ReportNone(o.ErrOut, what, o.set)
 }

@@ -168,10 +168,16 @@ func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
 		return []explain.Advice{advise("check the quota, and free up some of it or raise it", a.kubectl("describe resourcequota"))}
 	case explain.RefusalServiceAccount:
 		return []explain.Advice{advise("create the ServiceAccount; the controller then retries automatically", a.kubectl("get serviceaccounts"))}
+	case explain.RefusalPriorityClass:
+		return []explain.Advice{advise("create the PriorityClass; the controller then retries automatically", "kubectl get priorityclasses")}
 	case explain.RefusalWebhook, explain.RefusalWebhookDown:
 		return []explain.Advice{advise("fix this; the controller then retries automatically", "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
 	}
-	return []explain.Advice{advise("read the message, and recreate the Job with a corrected pod template (the field is immutable)", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
+	what := "read the message, and recreate the Job with a corrected pod template (it is immutable)"
+	if p.Reason == explain.RefusalForbidden { // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
+		what = "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
+	}
+	return []explain.Advice{advise(what, a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
 }
 
 func (a *situation) adviceOnController() []explain.Advice {

@@ -112,6 +112,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: status.StartTime, Finished: FinishedAt(job),
 	}
+	o.WillFail = f.Fate == explain.FateOpen && o.FailedIndexCount > 0 && spec.SuccessPolicy == nil
 	if decisive != nil {
 		o.Reason = decisive.Reason
 	}

@@ -36,6 +36,7 @@ var refusals = []struct {
 	{explain.RefusalPodSecurity, regexp.MustCompile(`^violates PodSecurity "([^"]+)": (.*)`)},
 	{explain.RefusalLimitRange, regexp.MustCompile(`^()(\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`)},
 	{explain.RefusalServiceAccount, regexp.MustCompile(`^error looking up service account \S+: (?:serviceaccounts? "([^"]+)" )?(.*)`)},
+	{explain.RefusalPriorityClass, regexp.MustCompile(`^()(no PriorityClass with name \S+ was found)$`)},
 	{explain.RefusalPolicy, regexp.MustCompile(`^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (.*)`)},
 	{explain.RefusalWebhook, regexp.MustCompile(`^admission webhook "([^"]+)" denied the request(?:: | )(.*)`)},
 	{explain.RefusalWebhookDown, regexp.MustCompile(`^failed calling webhook "([^"]+)": (.*)`)},

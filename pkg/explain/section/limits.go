@@ -135,7 +135,10 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 		return limitMeter(r, "backoffLimitPerIndex", limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
-	if n > 1 {
+	switch {
+	case r.Indexes.DetailsOmitted > 0:
+		whose = " (at least " + wording.Plural(int64(n), "index", "indexes") + ")"
+	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}
 	m := limitMeter(r, "backoffLimitPerIndex", limitUse{int64(most), int64(limit), "failure", "failures", "the index"})

@@ -48,6 +48,9 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		{"per index", "exceeded: 1 failure, 0 allowed (2 indexes)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(0)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 1, Failures: 1}, {Index: 7, Failures: 1}}},
 		}},
+		{"many indexes", "exceeded: 1 failure, 0 allowed (at least 2 indexes)", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(0)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 1, Failures: 1}, {Index: 7, Failures: 1}}, DetailsOmitted: 3},
+		}},
 		{"each index", "0 of 3 failures, not reached", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3), Finished: &ended}}},
 		{"in time", "1m of 10m, not reached", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began, Finished: &ended}}},
 		{"too late", "1m of 1m, exceeded", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &deadline, Started: &began, Finished: &ended}}},

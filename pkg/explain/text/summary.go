@@ -69,7 +69,7 @@ func (v *view) summaryTime() {
 // times are when the Job started and finished.
 func (v *view) times() string {
 	job := &v.report.Job
-	started, finished := "not started", ""
+	started, finished := section.NotStarted(v.report), ""
 	if !job.Started.IsZero() {
 		started = "started " + v.frame.Clock(job.Started.Time)
 	}

@@ -207,7 +207,7 @@ func refusalText(p *explain.Problem) string {
 		said = string(text[:maxRefusal]) + "…"
 	}
 	switch {
-	case p.Reason == explain.RefusalForbidden && said != "":
+	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
 	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
 		said = "" // Their names are enough.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -75,10 +76,10 @@ func rate(perMinute float64) string {
 
 func ranFor(p *widget.Paint, j *screen.Job) string {
 	switch {
-	case j.Job.Started.IsZero() && j.Job.Suspend:
-		return "not started: suspended"
+	case j.Job.Started.IsZero() && j.Job.Suspend && !section.HasRun(j.Report):
+		return section.NotStarted(j.Report) + ": suspended"
 	case j.Job.Started.IsZero():
-		return "not started"
+		return section.NotStarted(j.Report)
 	case !j.Job.Finished.IsZero():
 		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
 	}

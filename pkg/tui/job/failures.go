@@ -68,7 +68,7 @@ func (o *failuresPane) Keys() []widget.KeyGroup {
 	if o.list.Len == 0 {
 		return nil
 	}
-	open := widget.Bind("enter", "open a pod of it", "enter")
+	open := widget.Bind("enter", "open a pod", "enter")
 	if o.detail.Len <= o.detail.Height {
 		return []widget.KeyGroup{{Title: "Failures", Bindings: []widget.Binding{open}}}
 	}

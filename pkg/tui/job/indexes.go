@@ -21,8 +21,8 @@ var (
 	// On the map, where all four directions are needed, l is one of them.
 	keyMapRight = widget.Bind("→/l", "right", "right", "l")
 	keyCursor   = widget.Bind("arrows/hjkl", "move the cursor", "up", "down", "left", "right", "h", "j", "k", "l")
-	keyLook     = widget.Bind("n", "next to look at", "n")
-	keyLookUp   = widget.Bind("N", "previous to look at", "N")
+	keyLook     = widget.Bind("n", "next problem", "n")
+	keyLookUp   = widget.Bind("N", "previous problem", "N")
 	keyZoomIn   = widget.Bind("+", "zoom in", "+", "=")
 	keyZoomOut  = widget.Bind("-", "zoom out", "-", "_")
 	keyZoomFit  = widget.Bind("0", "fit all", "0")
