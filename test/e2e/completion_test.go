@@ -96,7 +96,7 @@ func TestCompletionThroughKubectl_CLI_04(t *testing.T) {
 		"status -n NS job/|":                          "job/evaluate job/train :4",
 		"status -n NS train |":                        "evaluate :4",
 		"wait -n NS |":                                "evaluate train :4",
-		"wait -n NS --for |":                          "finished complete failed :4",
+		"wait -n NS --for |":                          "finished complete failed delete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget jsonpath= :4",
 		"logs -n NS |":                                "evaluate train :4",
 		"logs -n NS train --index |":                  "2 0 1 3 :36",
 		"logs -n NS train -c |":                       "main side :4",
