@@ -136,15 +136,44 @@ func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 	case until.IsZero() && o.decided.IsZero():
 		a.ending, a.known = stopped, o.in.Now.Sub(created)
 	default:
-		// A pod that vanished was most likely evicted.
-		end := cmp.Or(until, o.decided)
-		if !until.IsZero() && o.in.Job.Status.Failed > 0 {
-			end = end.Add(-reconcile.DefaultConfig().Backoff.Base)
-		}
-		a.act.Conditions = disrupted("")
-		a.known = max(0, end.Sub(created))
-		a.remove(a.known)
+		o.endVanished(a, index, cmp.Or(until, o.decided), !until.IsZero())
 	}
+}
+
+// endVanished adds the end of a pod that somebody deleted or evicted, which nothing reports: it was counted as a
+// failure if the status has more of them than are known. Otherwise a rule has ignored it, as evictions usually are.
+func (o *observer) endVanished(a *attempt, index int32, end time.Time, replaced bool) {
+	counted := o.uncounted > 0 || indexesOf(o.in.Job.Status.FailedIndexes).Contains(index)
+	if counted {
+		o.uncounted--
+	} else {
+		a.act.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	}
+	if replaced && counted {
+		end = end.Add(-reconcile.DefaultConfig().Backoff.Base)
+	}
+	a.known = max(time.Second, end.Sub(o.begun.Add(a.created)))
+	a.remove(a.known)
+}
+
+// failuresWithoutPod returns how many failures the status has besides those of the pods that are known.
+func (o *observer) failuresWithoutPod(known map[int32][]attempt) int32 {
+	n := o.in.Job.Status.Failed
+	failed := reconcile.TrueCondition(o.in.Job, batchv1.JobFailureTarget) != nil
+	for i := range o.in.Pods {
+		p := &o.in.Pods[i]
+		if p.Phase == corev1.PodFailed && o.actionOf(p) != batchv1.PodFailurePolicyActionIgnore {
+			n--
+		}
+	}
+	for _, list := range known {
+		for i := range list {
+			if _, stopped := o.trace.stopped[list[i].name]; stopped && failed {
+				n--
+			}
+		}
+	}
+	return n
 }
 
 // failureOf returns the event about the failure of a pod, or of pods that include it.
@@ -179,8 +208,4 @@ func (o *observer) endFailed(a *attempt, e *explain.Event) {
 		return
 	}
 	a.act.Ends = []sim.ContainerEnd{{Name: f.Container, Exit: f.ExitCode, Reason: f.Reason}}
-}
-
-func disrupted(reason string) []corev1.PodCondition {
-	return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason}}
 }

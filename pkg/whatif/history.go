@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,6 +47,8 @@ type observer struct {
 	// decided is when the outcome of the Job was decided, zero if it is not.
 	decided   time.Time
 	completed indexset.Set
+	// uncounted is how many failures the status has besides those of known pods.
+	uncounted int32
 }
 
 // Observe returns what is known of a Job as it ran.
@@ -80,24 +83,27 @@ func Observe(in explain.Input) *History {
 
 // attempts are those that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
-	all := o.gone()
+	gone := o.gone()
+	o.uncounted = o.failuresWithoutPod(gone)
+	names := map[string]bool{}
+	for _, list := range gone {
+		for i := range list {
+			names[list[i].name] = true
+		}
+	}
+	all := gone
 	for i := range o.in.Pods {
 		p := &o.in.Pods[i]
 		all[p.Index] = append(all[p.Index], o.ofPod(p))
 	}
-	gone := map[string]bool{}
-	for _, list := range o.gone() {
-		for i := range list {
-			gone[list[i].name] = true
-		}
-	}
-	for index, list := range all {
+	for _, index := range slices.Sorted(maps.Keys(all)) {
+		list := all[index]
 		slices.SortFunc(list, func(a, b attempt) int {
 			return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
 		})
 		for i := range list {
-			if gone[list[i].name] {
-				o.endGone(&list[i], index, o.nextCreation(index, list[i+1:]))
+			if names[list[i].name] {
+				o.endGone(&list[i], index, o.nextCreation(&list[i], list[i+1:]))
 			}
 		}
 		if index != reconcile.NoIndex {
@@ -107,12 +113,14 @@ func (o *observer) attempts() map[int32][]attempt {
 	return all
 }
 
-// nextCreation is when the pod was created that replaced one; zero if none did.
-func (o *observer) nextCreation(index int32, later []attempt) time.Time {
-	if len(later) == 0 || index == reconcile.NoIndex && jobspec.Parallelism(&o.in.Job.Spec) != 1 {
-		return time.Time{}
+// nextCreation is when a pod was created that may have replaced one; zero if there was none.
+func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
+	for i := range later {
+		if later[i].created > a.created {
+			return o.begun.Add(later[i].created)
+		}
 	}
-	return o.begun.Add(later[0].created)
+	return time.Time{}
 }
 
 // withMissing inserts attempts that the numbers of later ones show, which failed like the first that is
@@ -166,5 +174,19 @@ func (o *observer) stoppedByController(name string, at time.Time) bool {
 			suspended = t.suspend
 		}
 	}
-	return suspended || !o.decided.IsZero() && !at.Before(o.decided)
+	if suspended || o.decided.IsZero() || !at.Equal(o.decided) {
+		return suspended || !o.decided.IsZero() && at.After(o.decided)
+	}
+	// It was deleted in the second in which the Job's end was decided. An event names three pods at most.
+	named := 0
+	for _, then := range o.trace.stopped {
+		if then.Equal(at) {
+			named++
+		}
+	}
+	_, reported := o.trace.created[name]
+	return !reported || named >= namedPods || !reconcile.IsFinished(o.in.Job)
 }
+
+// namedPods is how many pods an event names at most.
+const namedPods = 3

@@ -58,12 +58,19 @@ func (o *observer) orderOf(p *explain.Pod) time.Duration {
 	if p.Phase == corev1.PodSucceeded {
 		return 0
 	}
-	failed := failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}
-	policy := o.in.Job.Spec.PodFailurePolicy
-	if policy != nil && failurepolicy.Evaluate(policy, failed, true).Action == batchv1.PodFailurePolicyActionFailJob {
+	if o.actionOf(p) == batchv1.PodFailurePolicyActionFailJob {
 		return 600 * time.Millisecond
 	}
 	return 300 * time.Millisecond
+}
+
+// actionOf is what the podFailurePolicy decided about a failed pod, empty if no rule matches.
+func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
+	policy := o.in.Job.Spec.PodFailurePolicy
+	if policy == nil {
+		return ""
+	}
+	return failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, true).Action
 }
 
 // failReason is never empty.
