@@ -269,15 +269,12 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 		return
 	}
 	verb, phase := "succeed", corev1.PodSucceeded
-	edit, reason := ending{failed: true}, act.FailReason
-	if reason == "" || terminated {
-		edit, reason = k.ending(pod, act, terminated), ""
-	}
+	edit := k.ending(pod, act, terminated)
 	if edit.failed {
 		verb, phase = "fail", corev1.PodFailed
 	}
 	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) {
-		p.Status.Phase, p.Status.Reason = phase, reason
+		p.Status.Phase, p.Status.Reason = phase, edit.reason
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {
 			k.world.Store.setPodCondition(p, c)
@@ -293,10 +290,14 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 type ending struct {
 	init, app []corev1.ContainerStatus
 	failed    bool
+	reason    string
 }
 
 func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	var e ending
+	if act.FailReason != "" && !terminated {
+		return ending{failed: true, reason: act.FailReason}
+	}
 	for i := range pod.Spec.InitContainers {
 		c, end := &pod.Spec.InitContainers[i], ContainerEnd{}
 		if !terminated {

@@ -59,6 +59,28 @@ func readTrace(in *explain.Input) trace {
 	return t
 }
 
+// namedPods is how many pods an event names at most.
+const namedPods = 3
+
+// stoppedAt is how many pods events of that second name as deleted by the controller.
+func (t *trace) stoppedAt(at time.Time) (n int) {
+	for _, then := range t.stopped {
+		if then.Equal(at) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *trace) suspendedAt(at time.Time) (suspended bool) {
+	for _, toggle := range t.toggles {
+		if !toggle.at.After(at) {
+			suspended = toggle.suspend
+		}
+	}
+	return suspended
+}
+
 // inTurn orders toggles by time. Those of the same second are in turn, and the last one leads to what the Job
 // is now.
 func inTurn(toggles []toggle, suspended bool) []toggle {
@@ -204,7 +226,7 @@ func (o *observer) endFailed(a *attempt, e *explain.Event) {
 	}
 	a.act.Run = a.known
 	if f.Container == "" {
-		a.act.FailReason = failReason(f.PodReason)
+		a.act.FailReason = cmp.Or(f.PodReason, unknownReason)
 		return
 	}
 	a.act.Ends = []sim.ContainerEnd{{Name: f.Container, Exit: f.ExitCode, Reason: f.Reason}}

@@ -7,23 +7,25 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // History is a Job as it ran.
 type History struct {
+	// Job is as it was observed. The names of its rules are in the annotation.
 	Job *batchv1.Job
 	// Model is what its pods did.
 	Model *Model
 	// PodsKnown is how many pods the Model knows.
 	PodsKnown int
-	ruleNames []string
 	// ours reports whether this project's controller ran the Job, which names rules in conditions.
 	ours bool
 	// observed is when the Job was observed, after its creation.
@@ -61,7 +63,7 @@ func Observe(in explain.Input) *History {
 	}
 	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
 	h := &History{
-		Job: in.Job, ruleNames: in.RuleNames, observed: max(0, in.Now.Sub(o.begun)) + time.Second,
+		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
 		ours: !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),
 	}
 	h.suspended = jobspec.IsSuspended(&in.Job.Spec)
@@ -79,6 +81,18 @@ func Observe(in explain.Input) *History {
 	o.addUnknown(attempts)
 	h.Model = newModel(attempts)
 	return h
+}
+
+// named returns the Job with the names that its API server serves in the annotation.
+func named(job *batchv1.Job, native []string) *batchv1.Job {
+	names, _ := reconcile.RuleNames(job, native)
+	value := rulename.Format(names)
+	if value == "" || value == job.Annotations[rulename.Annotation] {
+		return job
+	}
+	job = job.DeepCopy()
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, value)
+	return job
 }
 
 // attempts are those that pods and events report, by index, in order.
@@ -130,7 +144,7 @@ func withMissing(list []attempt) []attempt {
 	if missing <= 0 {
 		return list
 	}
-	guess := attempt{assumed: true, act: sim.Act{Run: time.Second, FailReason: failReason(""), TerminateExit: exitTerminated}}
+	guess := attempt{assumed: true, act: sim.Act{Run: time.Second, FailReason: unknownReason, TerminateExit: exitTerminated}}
 	for i := range list {
 		if list[i].ending == endedItself && !list[i].succeeded() {
 			guess.act, guess.known = list[i].act, list[i].known
@@ -154,7 +168,7 @@ func (o *observer) addUnknown(attempts map[int32][]attempt) {
 		a := attempt{assumed: true, act: sim.Act{TerminateExit: exitTerminated, Run: max(time.Millisecond, end-2*time.Second)}}
 		switch {
 		case failed.Contains(index):
-			a.act.FailReason, a.act.Run = failReason(""), time.Second
+			a.act.FailReason, a.act.Run = unknownReason, time.Second
 		case !o.completed.Contains(index):
 			a.ending, a.known, a.act.Run = stopped, end, 0
 		}
@@ -165,28 +179,13 @@ func (o *observer) addUnknown(attempts map[int32][]attempt) {
 // stoppedByController reports whether the controller deleted the pod: its event says so, or the Job was
 // ending or suspended by then.
 func (o *observer) stoppedByController(name string, at time.Time) bool {
-	if _, ok := o.trace.stopped[name]; ok {
+	if _, ok := o.trace.stopped[name]; ok || o.trace.suspendedAt(at) {
 		return true
 	}
-	suspended := false
-	for _, t := range o.trace.toggles {
-		if !t.at.After(at) {
-			suspended = t.suspend
-		}
+	if o.decided.IsZero() || !at.Equal(o.decided) {
+		return !o.decided.IsZero() && at.After(o.decided)
 	}
-	if suspended || o.decided.IsZero() || !at.Equal(o.decided) {
-		return suspended || !o.decided.IsZero() && at.After(o.decided)
-	}
-	// It was deleted in the second in which the Job's end was decided. An event names three pods at most.
-	named := 0
-	for _, then := range o.trace.stopped {
-		if then.Equal(at) {
-			named++
-		}
-	}
+	// It was deleted in the second in which the Job's end was decided.
 	_, reported := o.trace.created[name]
-	return !reported || named >= namedPods || !reconcile.IsFinished(o.in.Job)
+	return !reported || o.trace.stoppedAt(at) >= namedPods || !reconcile.IsFinished(o.in.Job)
 }
-
-// namedPods is how many pods an event names at most.
-const namedPods = 3

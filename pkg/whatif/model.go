@@ -53,8 +53,7 @@ func (a *attempt) signature() string {
 }
 
 func (a *attempt) succeeded() bool {
-	failed := func(e sim.ContainerEnd) bool { return e.Exit != 0 }
-	return a.ending == endedItself && a.act.FailReason == "" && !slices.ContainsFunc(a.act.Ends, failed)
+	return a.ending == endedItself && a.act.FailReason == "" && !hasFailed(a.act.Ends)
 }
 
 // Model is how the pods of a Job behave: it implements sim.Behavior. The verb simulate runs other Jobs

@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -42,7 +44,7 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 	if p.Phase == corev1.PodFailed {
 		a.act.Ends = endsOf(p)
 		if !hasFailed(a.act.Ends) {
-			a.act.FailReason, a.act.Ends = failReason(p.FailReason), nil
+			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
 	}
 	for i := range p.Containers {
@@ -73,21 +75,11 @@ func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 	return failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, true).Action
 }
 
-// failReason is never empty.
-func failReason(reason string) string {
-	if reason == "" {
-		return "Unknown"
-	}
-	return reason
-}
+// unknownReason is why a pod failed that does not say.
+const unknownReason = "Unknown"
 
 func hasFailed(ends []sim.ContainerEnd) bool {
-	for _, e := range ends {
-		if e.Exit != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 })
 }
 
 // addDeletion adds the end of a pod by a deletion.

@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,41 +17,29 @@ import (
 // maxWrites ends a replay of a Job that does not come to an end.
 const maxWrites = 2_000_000
 
-// Invalid is an error of Replay: the API server would reject the Job.
-type Invalid struct{ Err error }
-
-func (e Invalid) Error() string { return e.Err.Error() }
-
-func (e Invalid) Unwrap() error { return e.Err }
-
-// Replay runs the Job with the policies of a spec until it has finished, or until limit. A Job that had not
-// finished when it was observed is replayed up to that moment.
+// Replay runs the Job with the policies of another until it has finished, or until limit. A Job that had not
+// finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
+// the policies, or that of the context.
 func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
 	if !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
 	t := newTracer(h.Model)
-	features := reconcile.AllFeatures()
-	features.RuleNames = h.ours
 	limits := reconcile.DefaultConfig()
-	limits.Features = features
+	limits.Features.RuleNames = h.ours
 	world := sim.NewWorld(sim.Options{
 		Seed: 1, MaxWrites: maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
 	})
 	t.world = world
 	job := h.template(policies)
 	if err := world.Play(job, h.Model); err != nil {
-		return Result{}, Invalid{err}
+		return Result{}, err
 	}
 	t.run(ctx, h.toggles, limit)
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
 	}
-	stored := world.Store.Job(job.Name)
-	if stored == nil {
-		return Result{}, errors.New("the Job is gone")
-	}
-	return t.result(stored), nil
+	return t.result(world.Store.Job(job.Name)), nil
 }
 
 // run lets time pass, and users suspend and resume the Job.
@@ -73,9 +60,8 @@ const jobName = "job"
 // template returns the Job as it was created, with the policies of another.
 func (h *History) template(policies *batchv1.Job) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: *policies.Spec.DeepCopy()}
-	names, _ := reconcile.RuleNames(policies, h.ruleNames)
-	if value := rulename.Format(names); value != "" {
-		job.Annotations = map[string]string{rulename.Annotation: value}
+	if names := policies.Annotations[rulename.Annotation]; names != "" {
+		job.Annotations = map[string]string{rulename.Annotation: names}
 	}
 	spec := &job.Spec
 	spec.Selector, spec.ManualSelector, spec.ManagedBy, spec.Scheduling, spec.TTLSecondsAfterFinished = nil, nil, nil, nil, nil

@@ -78,14 +78,14 @@ func (t *tracer) result(job *batchv1.Job) Result {
 		decisions: t.decisions,
 	}
 	for _, p := range t.pods {
-		if !p.known {
+		if !p.over {
+			p.ended = now
+		}
+		if t.isEstimated(p) {
 			r.PodsEstimated++
 		}
 		if !p.running {
 			continue
-		}
-		if !p.over {
-			p.ended = now
 		}
 		ran := (p.ended - p.begun).Seconds()
 		r.PodSeconds += ran
@@ -95,6 +95,12 @@ func (t *tracer) result(job *batchv1.Job) Result {
 	}
 	r.PodSeconds, r.PodSecondsWasted = seconds(r.PodSeconds), seconds(r.PodSecondsWasted)
 	return r
+}
+
+// isEstimated reports whether the pod did something that no pod in its place is known to have done.
+func (t *tracer) isEstimated(p *podRun) bool {
+	a, _ := t.model.lookup(p.key)
+	return !p.known || a.ending == stopped && (p.over && !p.deleted || p.ended-p.created > a.known+margin)
 }
 
 // seconds rounds to a tenth.

@@ -47,6 +47,7 @@ type podRun struct {
 	begun, ended     time.Duration
 	running, over    bool
 	succeeded        bool
+	deleted          bool
 	recorded, judged bool
 }
 
@@ -125,9 +126,7 @@ func (t *tracer) end(p *podRun, pod *corev1.Pod) {
 		return
 	}
 	p.over, p.ended, p.succeeded = true, t.world.Elapsed(), pod.Status.Phase == corev1.PodSucceeded
-	if a, _ := t.model.lookup(p.key); a.ending == stopped && pod.DeletionTimestamp == nil {
-		p.known = false
-	}
+	p.deleted = pod.DeletionTimestamp != nil
 }
 
 func (t *tracer) jobChanged(old, job *batchv1.Job) {
@@ -136,6 +135,9 @@ func (t *tracer) jobChanged(old, job *batchv1.Job) {
 			t.decide(Decision{Kind: JobCondition, Condition: string(c.Type), Reason: c.Reason})
 		}
 	}
+	for index := range indexesOf(job.Status.FailedIndexes).Difference(indexesOf(old.Status.FailedIndexes)).All() {
+		t.decide(Decision{Kind: IndexFailed, Index: &index})
+	}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Failed {
 			if p := t.pods[uid]; p != nil && !p.recorded {
@@ -143,9 +145,6 @@ func (t *tracer) jobChanged(old, job *batchv1.Job) {
 				t.decidePod(FailureCounted, p)
 			}
 		}
-	}
-	for index := range indexesOf(job.Status.FailedIndexes).Difference(indexesOf(old.Status.FailedIndexes)).All() {
-		t.decide(Decision{Kind: IndexFailed, Index: &index})
 	}
 	if t.finished == 0 && sim.Finished(job) {
 		t.finished = t.world.Elapsed()
