@@ -33,8 +33,7 @@ func (w *World) createJob(job *batchv1.Job) error {
 // Matched reports whether scene i of the Job's Script has matched a pod, even if a later scene
 // applied.
 func (w *World) Matched(name string, i int) bool {
-	script, _ := w.kubelet.behaviors[name].(Script)
-	return w.kubelet.matched[&script[i]]
+	return w.kubelet.matched[&scriptOf(w.kubelet.behaviors[name])[i]]
 }
 
 // Finished reports whether the Job of that name is finished.

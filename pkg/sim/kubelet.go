@@ -92,13 +92,48 @@ type Script []Scene
 
 // Act implements Behavior.
 func (s Script) Act(pod PodKey) *Act {
+	if act := s.find(pod); act != nil {
+		return act
+	}
+	return &Act{TerminateExit: 143}
+}
+
+func (s Script) find(pod PodKey) *Act {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i].matches(pod) {
 			return &s[i].Act
 		}
 	}
-	return &Act{TerminateExit: 143}
+	return nil
 }
+
+// Layers is a Script that leaves the pods without a scene to another Behavior.
+type Layers struct {
+	Script Script
+	Rest   Behavior
+}
+
+// Act implements Behavior.
+func (l Layers) Act(pod PodKey) *Act {
+	if act := l.Script.find(pod); act != nil {
+		return act
+	}
+	return l.Rest.Act(pod)
+}
+
+// scriptOf returns the scenes of a Behavior.
+func scriptOf(b Behavior) Script {
+	switch b := b.(type) {
+	case Script:
+		return b
+	case Layers:
+		return b.Script
+	}
+	return nil
+}
+
+// NoPod is Scene.Nth of a scene that matches no pod.
+const NoPod = -1
 
 func (s *Scene) matches(pod PodKey) bool {
 	return (s.Index < 0 || s.Index == pod.Index) && (s.Attempt == 0 || s.Attempt == pod.Attempt) && (s.Nth == 0 || s.Nth == pod.Nth)
@@ -176,7 +211,7 @@ func (k *kubelet) key(pod *corev1.Pod) PodKey {
 }
 
 func (k *kubelet) recordMatches(pod *corev1.Pod) {
-	script, _ := k.behaviors[k.jobs[pod.UID]].(Script)
+	script := scriptOf(k.behaviors[k.jobs[pod.UID]])
 	for i := range script {
 		if script[i].matches(k.key(pod)) {
 			k.matched[&script[i]] = true

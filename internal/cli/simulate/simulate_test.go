@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 const stories = "../../../examples/stories/"
@@ -134,6 +135,30 @@ func TestSimulateUsage(t *testing.T) {
 		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
 		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out != "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
+
+// The pods do what those of a Job in the cluster did, unless --pods says otherwise.
+func TestPodsOfAJobAreRepeated(t *testing.T) {
+	o := clitest.NewExplained(t)
+	file := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	for args, want := range map[string]string{
+		"--pods-from job/train":                      "42",
+		"--pods-from train --pods attempt=1,exit=43": "43",
+	} {
+		got := program.Run(t, o.API, append([]string{"simulate", "-f", file, "-o", "json"}, strings.Fields(args)...)...)
+		var r explain.Report
+		if err := json.Unmarshal([]byte(got.Out), &r); err != nil || got.Code != 0 {
+			t.Fatalf("%s: exit %d, %v, %s", args, got.Code, err, got.ErrOut)
+		}
+		if len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text, want) {
+			t.Errorf("%s: %+v", args, r.Causes)
+		}
+	}
+	for args, says := range map[string]string{"absent": `job "absent" not found`, "pod/a": "is not a Job"} {
+		if got := program.Run(t, o.API, "simulate", "-f", file, "--pods-from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
 	}
 }

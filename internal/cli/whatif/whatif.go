@@ -176,7 +176,7 @@ func (o *Options) readSet() error {
 
 // Run replays the Job, and compares.
 func (o *Options) Run(ctx context.Context) error {
-	in, err := o.observe(ctx)
+	in, err := cmdutil.ReadJob(ctx, o.kube, o.name, o.Env)
 	if err != nil {
 		return err
 	}
@@ -206,19 +206,6 @@ func (o *Options) Run(ctx context.Context) error {
 
 func (o *Options) errorf(problem, hint string) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.name, problem), hint)
-}
-
-// observe reads the Job, its pods and its events.
-func (o *Options) observe(ctx context.Context) (explain.Input, error) {
-	set, explainer, err := cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.Env)
-	if err != nil {
-		return explain.Input{}, err
-	}
-	job, err := set.Get(ctx, o.name)
-	if err != nil {
-		return explain.Input{}, err
-	}
-	return explainer.Input(ctx, job)
 }
 
 // check returns why the Job cannot be replayed.
