@@ -38,9 +38,10 @@ Pods run for a second and succeed, unless --pods says otherwise:
   terminate=30s   how long the pod keeps running after it is deleted
   disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
                   code 143 unless you set another)
-If several --pods flags match a pod, the last one applies. With --pods-from NAME,
-other pods do what those of a Job in the cluster did, attempt by attempt, or in
-further attempts what the last one of the index or most pods did; see what-if.
+If several --pods flags match a pod, the last one applies.
+
+With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
+by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
 pod, and 124 if the Job had not finished when --limit was reached.`
