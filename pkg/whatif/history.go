@@ -28,8 +28,8 @@ type History struct {
 	PodsKnown int
 	// ours reports whether this project's controller ran the Job, which names rules in conditions.
 	ours bool
-	// observed is when the Job was observed, after its creation.
-	observed time.Duration
+	// observed is when the Job was observed, and decided when its outcome was, after its creation.
+	observed, decided time.Duration
 	// suspended reports whether it was created suspended; toggles are when that changed.
 	suspended bool
 	toggles   []edit
@@ -63,8 +63,12 @@ func Observe(in explain.Input) *History {
 	}
 	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
 	h := &History{
+		// Times are in whole seconds: what happened in the last one has happened.
 		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
 		ours: !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),
+	}
+	if !o.decided.IsZero() {
+		h.decided = o.decided.Sub(o.begun)
 	}
 	h.suspended = jobspec.IsSuspended(&in.Job.Spec)
 	for i, t := range o.trace.toggles {

@@ -17,11 +17,11 @@ import (
 // maxWrites ends a replay of a Job that does not come to an end.
 const maxWrites = 2_000_000
 
-// Replay runs the Job with the policies of another until it has finished, or until limit. A Job that had not
-// finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
+// Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
+// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
 // the policies, or that of the context.
 func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
-	if !reconcile.IsFinished(h.Job) {
+	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
 	t := newTracer(h.Model)
