@@ -31,8 +31,8 @@ type Act struct {
 	// InitExit, if not 0, is the exit code of the first init container, so that no
 	// container starts.
 	InitExit int32
-	// Ends are how containers end by themselves, init containers too; they take precedence over the
-	// exit codes above.
+	// Ends are how containers end by themselves, init containers too, by their name; they take precedence
+	// over the exit codes above.
 	Ends []ContainerEnd
 	// FailReason, if not "", is the reason of a pod that fails as a whole, so that it does not report how its
 	// containers ended.
@@ -330,6 +330,7 @@ type ending struct {
 
 func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	var e ending
+	act = act.of(pod)
 	if act.FailReason != "" && !terminated {
 		return ending{failed: true, reason: act.FailReason}
 	}
@@ -354,6 +355,20 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 		e.app = append(e.app, k.exited(name, end))
 	}
 	return e
+}
+
+// of returns the act for the containers that a pod has. If Ends has none of them, the first one ends like the first that
+// failed.
+func (a *Act) of(pod *corev1.Pod) *Act {
+	has := func(e ContainerEnd) bool { return hasContainer(&pod.Spec, e.Name) }
+	failed := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Exit != 0 })
+	if failed < 0 || slices.ContainsFunc(a.Ends, has) {
+		return a
+	}
+	other, end := *a, a.Ends[failed]
+	end.Name = pod.Spec.Containers[0].Name
+	other.Ends = []ContainerEnd{end}
+	return &other
 }
 
 // end is how a container ends by itself.

@@ -27,6 +27,12 @@ type trace struct {
 	toggles []toggle
 }
 
+// The reasons of events about a Job.
+const (
+	eventSuspended = "Suspended"
+	eventResumed   = "Resumed"
+)
+
 type toggle struct {
 	at      time.Time
 	suspend bool
@@ -45,10 +51,10 @@ func readTrace(in *explain.Input) trace {
 			}
 		case e.Reason == "SuccessfulDelete":
 			t.note(t.stopped, in.Job, e)
-		case e.Reason == "Suspended" || e.Reason == "Resumed":
-			t.toggles = append(t.toggles, toggle{e.First, e.Reason == "Suspended"})
+		case e.Reason == eventSuspended || e.Reason == eventResumed:
+			t.toggles = append(t.toggles, toggle{e.First, e.Reason == eventSuspended})
 			if e.Count > 1 {
-				t.toggles = append(t.toggles, toggle{e.Last, e.Reason == "Suspended"})
+				t.toggles = append(t.toggles, toggle{e.Last, e.Reason == eventSuspended})
 			}
 		case e.Failed != nil:
 			t.failures = append(t.failures, e)

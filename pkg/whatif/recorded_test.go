@@ -3,11 +3,14 @@ package whatif_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
@@ -84,4 +87,29 @@ func replayed(t *testing.T, in explain.Input) (texts []string) {
 		texts = append(texts, fmt.Sprintf("%s %s, replayed %s", d.Field, d.Happened, d.Replayed))
 	}
 	return texts
+}
+
+// unseen are the Jobs whose pods are not in the last report: a recording that began earlier has them.
+var unseen = []string{"evicted", "evicted.builtin", "pod-deleted", "pod-deleted.builtin", "pods-gone", "pods-gone.builtin"}
+
+// TestReplayReproducesRecordings replays what a recording of watch has: the report on the Job in its last line.
+func TestReplayReproducesRecordings(t *testing.T) {
+	same, jobs := 0, 0
+	for name, in := range recordedJobs(t) {
+		if !reconcile.IsFinished(in.Job) {
+			continue
+		}
+		jobs++
+		report := analysis.Explain(in, explain.Options{MaxPods: -1})
+		r := &whatif.Recording{}
+		r.Add(&report)
+		differences := replayed(t, r.Input())
+		if len(differences) == 0 {
+			same++
+		}
+		if listed := slices.Contains(unseen, name); listed != (len(differences) > 0) {
+			t.Errorf("%s is listed as different: %t, but the replay differs in %q", name, listed, differences)
+		}
+	}
+	t.Logf("%d of %d reports on Jobs that have finished are reproduced", same, jobs)
 }

@@ -9,7 +9,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 const stories = "../../../examples/stories/"
@@ -160,5 +163,28 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 		if got := program.Run(t, o.API, "simulate", "-f", file, "--pods-from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
 			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
+	}
+}
+
+// A recording of watch needs no cluster.
+func TestPodsOfARecordingAreRepeated(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	c, err := recorded.Load("../../../pkg/explain/analysis/testdata/recorded/failure-policy-named.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
+	line, err := json.Marshal(snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "watch.jsonl")
+	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
+	if err := os.WriteFile(file, []byte(heading+"\n"+string(line)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
+	if r.Indexes == nil || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text+r.Causes[len(r.Causes)-1].Text, "42") {
+		t.Errorf("%+v", r.Causes)
 	}
 }

@@ -35,6 +35,9 @@ successPolicy. -f reads a file with some of them, or a manifest of the Job, from
 which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
 and removes it if VALUE is empty.
 
+With --recording, the Job is read from a file that watch --record has written,
+which also has pods that are gone now. No cluster is needed.
+
 Both columns of the table are replays. If the replay with the policies that the
 Job had differs from what really happened, for example because pods are gone,
 that is shown, too.
@@ -51,6 +54,9 @@ const whatIfExample = `  # What if it had been retried only once?
   # The policies of a manifest that was edited
   kubectl batchjob what-if train -f job.yaml
 
+  # From a recording of a Job that is gone
+  kubectl batchjob what-if train --recording train.jsonl --set backoffLimit=1
+
   # How much pod time would have been saved, in seconds
   kubectl batchjob what-if train --set backoffLimit=1 -o json | \
     jq '.actual.podSeconds - .new.podSeconds'`
@@ -63,6 +69,8 @@ type Options struct {
 	set    []string
 	limit  time.Duration
 	output cmdutil.DocumentFlag
+	// recording is a file of watch --record, "" for the cluster.
+	recording string
 
 	name     string
 	policies whatif.Policies
@@ -90,11 +98,15 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		panic("completion of --policies: " + err.Error())
 	}
 	flags.StringArrayVar(&o.set, "set", nil, "Set a field, as in backoffLimit=3; may be repeated.")
+	flags.StringVar(&o.recording, "recording", "", "Read the Job from a file written by watch --record; needs no cluster.")
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
 	o.kube.AddFlags(flags)
 	cmdutil.MustCompleteFlag(cmd, "set", completeFields)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	if err := cmd.MarkFlagFilename("recording"); err != nil {
+		panic("completion of --recording: " + err.Error())
+	}
 	return cmd
 }
 
@@ -176,7 +188,7 @@ func (o *Options) readSet() error {
 
 // Run replays the Job, and compares.
 func (o *Options) Run(ctx context.Context) error {
-	in, err := cmdutil.ReadJob(ctx, o.kube, o.name, o.Env)
+	in, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -206,6 +218,13 @@ func (o *Options) Run(ctx context.Context) error {
 
 func (o *Options) errorf(problem, hint string) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.name, problem), hint)
+}
+
+func (o *Options) read(ctx context.Context) (explain.Input, error) {
+	if o.recording != "" {
+		return cmdutil.ReadRecording(ctx, o.recording, o.name)
+	}
+	return cmdutil.ReadJob(ctx, o.kube, o.name, o.Env)
 }
 
 // check returns why the Job cannot be replayed.

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -13,6 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
@@ -136,4 +140,54 @@ func TestFieldsAreCompleted(t *testing.T) {
 	if strings.Join(words, " ") != "backoffLimit= backoffLimitPerIndex=" {
 		t.Errorf("%q", words)
 	}
+}
+
+// A recording needs no cluster, and has the pods that were there while it was made.
+func TestJobIsReadFromARecording(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	file := filepath.Join(t.TempDir(), "watch.jsonl")
+	record(t, file, "failed-indexes")
+	got := program.Run(t, nil, "what-if", "failed-indexes", "--recording", file, "--set", "backoffLimitPerIndex=3")
+	if got.Code != 0 {
+		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
+	}
+	clitest.Golden(t, "failed-indexes.golden", got.Out)
+	for args, says := range map[string]string{
+		"absent --recording " + file:             "shows no pods of the Job",
+		"absent --recording /nonexistent":        "no such file",
+		"absent --recording ../whatif/whatif.go": "this is no recording",
+	} {
+		got := program.Run(t, nil, append([]string{"what-if", "--set", "backoffLimit=1"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// record writes a recording that shows a recorded Job.
+func record(t *testing.T, file, name string) {
+	t.Helper()
+	c, err := recorded.Load(recordings + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
+	out, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	r := snapshot.NewRecorder(&oneSnapshot{&snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}}}, out, "a Job")
+	if _, err := r.Next(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneSnapshot is a source of one.
+type oneSnapshot struct{ snapshot *snapshot.Snapshot }
+
+func (*oneSnapshot) Look(snapshot.Focus) {}
+
+func (s *oneSnapshot) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
+	return s.snapshot, nil
 }
