@@ -178,8 +178,8 @@ func (p *recordedPod) pod() explain.Pod {
 	}
 	if out.Deleting = out.Deleting || !p.deleted.IsZero(); out.Deleting {
 		out.DeletedAt, out.Grace = cmp.Or(p.deleted, out.FinishedAt), defaultGrace
-		if out.Disruption = ""; len(out.Conditions) > 0 {
-			out.Disruption = string(out.Conditions[0].Type)
+		if len(out.Conditions) > 0 {
+			out.Disruption = string(out.Conditions[0].Type) // The report does not have its reason.
 		}
 	}
 	return out

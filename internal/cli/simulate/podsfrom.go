@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
@@ -45,9 +46,9 @@ func (o *Options) fromRecording() bool {
 
 func (o *Options) readPodsFrom(ctx context.Context) (explain.Input, error) {
 	if o.fromRecording() {
-		return cmdutil.ReadRecording(ctx, o.podsFrom, "")
+		return jobinput.ReadRecording(ctx, o.podsFrom, "")
 	}
-	return cmdutil.ReadJob(ctx, o.kube, o.podsFrom, o.Env)
+	return jobinput.Read(ctx, o.kube, o.podsFrom, o.Env)
 }
 
 // behavior is what the flags say that pods do; --pods takes precedence over --pods-from.

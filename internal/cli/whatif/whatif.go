@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -222,9 +223,9 @@ func (o *Options) errorf(problem, hint string) error {
 
 func (o *Options) read(ctx context.Context) (explain.Input, error) {
 	if o.recording != "" {
-		return cmdutil.ReadRecording(ctx, o.recording, o.name)
+		return jobinput.ReadRecording(ctx, o.recording, o.name)
 	}
-	return cmdutil.ReadJob(ctx, o.kube, o.name, o.Env)
+	return jobinput.Read(ctx, o.kube, o.name, o.Env)
 }
 
 // check returns why the Job cannot be replayed.

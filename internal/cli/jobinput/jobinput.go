@@ -1,4 +1,5 @@
-package cmdutil
+// Package jobinput reads a Job as it ran, for the verbs that replay it.
+package jobinput
 
 import (
 	"bufio"
@@ -11,14 +12,15 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// ReadJob reads a Job of the cluster, its pods and its events.
-func ReadJob(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, env Env) (explain.Input, error) {
-	set, explainer, err := OpenJobs(kube, JobChoice{Names: []string{name}}, env.ErrOut, env)
+// Read reads a Job of the cluster, its pods and its events.
+func Read(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, env cmdutil.Env) (explain.Input, error) {
+	set, explainer, err := cmdutil.OpenJobs(kube, cmdutil.JobChoice{Names: []string{name}}, env.ErrOut, env)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -34,9 +36,9 @@ func ReadRecording(ctx context.Context, file, name string) (explain.Input, error
 	in, err := readRecording(ctx, file, name)
 	switch {
 	case err != nil:
-		return in, NewUserError(KindOther, err, fmt.Sprintf("reading %s: %v", file, err), "")
+		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", file, err), "")
 	case in.Job == nil:
-		return in, NewUserError(KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", file), "record it with: kubectl batchjob watch NAME --record FILE")
+		return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", file), "record it with: kubectl batchjob watch NAME --record FILE")
 	}
 	return in, nil
 }
@@ -46,7 +48,7 @@ func readRecording(ctx context.Context, path, name string) (explain.Input, error
 	if err != nil {
 		return explain.Input{}, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // It was only read.
 	player, err := snapshot.NewPlayer(bufio.NewReader(file), noClock{}, 0)
 	if err != nil {
 		return explain.Input{}, err
