@@ -57,7 +57,8 @@ func writeNotes(out io.Writer, c *whatif.Comparison) {
 		fmt.Fprintf(out, "What %d of the %s with the new policies did is an estimate.\n", n, wording.Plural(int64(c.New.PodsStarted), "pod", "pods"))
 	}
 	for _, d := range c.NotReproduced {
-		fmt.Fprintf(out, "The replay with the actual policies differs from what happened: %s was %s, not %s.\n", d.Field, cmp.Or(d.Happened, "empty"), cmp.Or(d.Replayed, "empty"))
+		happened, replayed := cmdutil.OneLine(cmp.Or(d.Happened, "empty")), cmdutil.OneLine(cmp.Or(d.Replayed, "empty"))
+		fmt.Fprintf(out, "The replay with the actual policies differs from what happened: %s was %s, not %s.\n", d.Field, happened, replayed)
 	}
 }
 

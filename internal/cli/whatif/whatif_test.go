@@ -70,6 +70,27 @@ func TestPoliciesAreCompared(t *testing.T) {
 	}
 }
 
+// A replay that differs from what happened says so, in text that is safe for a terminal.
+func TestReplayThatDiffersSaysSo(t *testing.T) {
+	c, err := recorded.Load(recordings + "backoff-limit.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := c.Inputs[0].Job.DeepCopy()
+	job.Status.Failed = 5
+	for i := range job.Status.Conditions {
+		job.Status.Conditions[i].Reason = "Odd\x1b[31m"
+	}
+	o := clitest.NewObjects(t, unstructuredJob(t, job))
+	for i := range c.Pods {
+		o.Pods.Put(&c.Pods[i])
+	}
+	got := program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=0")
+	if got.Code != 0 || !strings.Contains(got.Out, "differs from what happened: failed was 5, not 2.") || strings.Contains(got.Out, "\x1b") {
+		t.Errorf("exit %d, %q, %s", got.Code, got.Out, got.ErrOut)
+	}
+}
+
 // Policies come from files, from standard input, and from flags, which take precedence.
 func TestPoliciesAreRead(t *testing.T) {
 	o := serve(t, "failed-indexes")
