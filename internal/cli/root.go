@@ -24,6 +24,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/wait"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/watch"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/whatif"
 )
 
 const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
@@ -82,6 +83,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		create.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),
+		whatif.NewCommand(env),
 		controller.NewCommand(env),
 		version.NewCommand(env),
 	)

@@ -1,5 +1,7 @@
 package explain
 
+import batchv1 "k8s.io/api/batch/v1"
+
 // FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
 type FailurePolicy struct {
 	Rules []FailureRule `json:"rules"`
@@ -16,6 +18,9 @@ type FailureRule struct {
 	Action string `json:"action"`
 	// Requirement is the condition in words: "main exits with 42 or 43".
 	Requirement string `json:"requirement"`
+	// OnExitCodes and OnPodConditions are the condition as the Job has it.
+	OnExitCodes     *batchv1.PodFailurePolicyOnExitCodesRequirement  `json:"onExitCodes,omitempty"`
+	OnPodConditions []batchv1.PodFailurePolicyOnPodConditionsPattern `json:"onPodConditions,omitempty"`
 	// Matched is how many of the failed pods it matched.
 	Matched int32 `json:"matched,omitempty"`
 	// PassedOver is how many it was checked against but did not match, and Why the most frequent reason.

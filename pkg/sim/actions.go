@@ -10,8 +10,8 @@ import (
 
 // Play creates a Job as a user would, with the name, annotations and spec of job. It adds a
 // managedBy, a container and a restart policy if the spec has none.
-func (w *World) Play(job *batchv1.Job, script Script) error {
-	w.kubelet.scripts[job.Name] = script
+func (w *World) Play(job *batchv1.Job, pods Behavior) error {
+	w.kubelet.behaviors[job.Name] = pods
 	return w.createJob(job)
 }
 
@@ -30,10 +30,10 @@ func (w *World) createJob(job *batchv1.Job) error {
 	return err
 }
 
-// Matched reports whether scene i of the Job's script has matched a pod, even if a later scene
+// Matched reports whether scene i of the Job's Script has matched a pod, even if a later scene
 // applied.
 func (w *World) Matched(name string, i int) bool {
-	return w.kubelet.matched[&w.kubelet.scripts[name][i]]
+	return w.kubelet.matched[&scriptOf(w.kubelet.behaviors[name])[i]]
 }
 
 // Finished reports whether the Job of that name is finished.

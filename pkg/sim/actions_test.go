@@ -25,7 +25,8 @@ func (w *World) SwitchFeatures(f reconcile.Features) {
 
 // AddScene makes the pods of a Job, those that run too, act as the scene says.
 func (w *World) AddScene(job string, scene Scene) {
-	w.kubelet.scripts[job] = append(w.kubelet.scripts[job], scene)
+	script, _ := w.kubelet.behaviors[job].(Script)
+	w.kubelet.behaviors[job] = append(script, scene)
 }
 
 // Settle lets virtual time pass and reports every write of the controller in it:

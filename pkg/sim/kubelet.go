@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,7 +21,9 @@ const Forever time.Duration = -1
 // Act is what a pod does: how long it runs, how it ends, and how long it takes to
 // terminate.
 type Act struct {
-	Run time.Duration
+	// Delay is how long it takes to schedule and start the pod.
+	Delay time.Duration
+	Run   time.Duration
 	// Exit is the exit code of the named container, or of all if the name is "". OtherExit
 	// is that of the others.
 	Exit, OtherExit int32
@@ -28,6 +31,12 @@ type Act struct {
 	// InitExit, if not 0, is the exit code of the first init container, so that no
 	// container starts.
 	InitExit int32
+	// Ends are how containers end by themselves, init containers too, by their name; they take precedence
+	// over the exit codes above.
+	Ends []ContainerEnd
+	// FailReason, if not "", is the reason of a pod that fails as a whole, so that it does not report how its
+	// containers ended.
+	FailReason string
 	// Conditions are set when the pod ends.
 	Conditions []corev1.PodCondition
 	// Terminate is how long the pod runs after a deletion, at most its grace period,
@@ -38,10 +47,33 @@ type Act struct {
 	// for RestartsAfter.
 	Restarts      int32
 	RestartsAfter time.Duration
-	// Unscheduled pods get no node and stay Pending.
-	Unscheduled bool
+	// Removed pods are deleted by somebody else than the controller, RemovedAfter their creation.
+	Removed      bool
+	RemovedAfter time.Duration
+	// Unscheduled pods get no node and stay Pending, Stuck ones get a node and stay Pending.
+	Unscheduled, Stuck bool
 	// NodeGone pods have an unreachable node once they are deleted.
 	NodeGone bool
+}
+
+// ContainerEnd is how a container of a pod ends.
+type ContainerEnd struct {
+	Name   string
+	Exit   int32
+	Reason string
+}
+
+// PodKey is what decides what a pod does: its index (-1 in a NonIndexed Job), the controller's count of
+// attempts, and its place among the pods created for the index, or for a NonIndexed Job, from 1.
+type PodKey struct {
+	Index   int32
+	Attempt int
+	Nth     int
+}
+
+// Behavior is what the pods of a Job do. The answer for a key is the same each time.
+type Behavior interface {
+	Act(PodKey) *Act
 }
 
 // Scene assigns an Act to pods of an index (any, if negative) and an attempt (any, if
@@ -58,31 +90,65 @@ type Scene struct {
 // pod without a scene succeeds at once.
 type Script []Scene
 
-func (s Script) act(index int32, attempt, nth int) *Act {
-	act := &Act{TerminateExit: 143}
-	for i := range s {
-		scene := &s[i]
-		if scene.matches(index, attempt, nth) {
-			act = &scene.Act
-		}
+// Act implements Behavior.
+func (s Script) Act(pod PodKey) *Act {
+	if act := s.find(pod); act != nil {
+		return act
 	}
-	return act
+	return &Act{TerminateExit: 143}
 }
 
-func (s *Scene) matches(index int32, attempt, nth int) bool {
-	return (s.Index < 0 || s.Index == index) && (s.Attempt == 0 || s.Attempt == attempt) && (s.Nth == 0 || s.Nth == nth)
+func (s Script) find(pod PodKey) *Act {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i].matches(pod) {
+			return &s[i].Act
+		}
+	}
+	return nil
+}
+
+// Layers is a Script that leaves the pods without a scene to another Behavior.
+type Layers struct {
+	Script Script
+	Rest   Behavior
+}
+
+// Act implements Behavior.
+func (l Layers) Act(pod PodKey) *Act {
+	if act := l.Script.find(pod); act != nil {
+		return act
+	}
+	return l.Rest.Act(pod)
+}
+
+// scriptOf returns the scenes of a Behavior.
+func scriptOf(b Behavior) Script {
+	switch b := b.(type) {
+	case Script:
+		return b
+	case Layers:
+		return b.Script
+	}
+	return nil
+}
+
+// NoPod is Scene.Nth of a scene that matches no pod.
+const NoPod = -1
+
+func (s *Scene) matches(pod PodKey) bool {
+	return (s.Index < 0 || s.Index == pod.Index) && (s.Attempt == 0 || s.Attempt == pod.Attempt) && (s.Nth == 0 || s.Nth == pod.Nth)
 }
 
 // kubelet simulates all nodes and the scheduler.
 type kubelet struct {
 	world *World
-	// scripts are by the name of the Job, jobs has the names by pod: a pod that loses its
+	// behaviors are by the name of the Job, jobs has the names by pod: a pod that loses its
 	// owner continues. places are the positions in the order of creation, by pod, and made
 	// is how many pods were created.
-	scripts map[string]Script
-	jobs    map[types.UID]string
-	places  map[types.UID]int
-	made    map[madeFor]int
+	behaviors map[string]Behavior
+	jobs      map[types.UID]string
+	places    map[types.UID]int
+	made      map[madeFor]int
 	// matched has the scenes that matched a pod.
 	matched map[*Scene]bool
 }
@@ -116,22 +182,38 @@ func (k *kubelet) committed(c Commit) {
 		k.made[created]++
 		k.places[uid] = k.made[created]
 		k.recordMatches(c.NewPod)
-		if !k.act(c.NewPod).Unscheduled {
-			k.world.after(startLatency, func() { k.start(name, uid) })
-		}
+		k.expect(name, uid, k.act(c.NewPod))
 	case c.OldPod.DeletionTimestamp == nil && c.NewPod.DeletionTimestamp != nil && c.NewPod.Spec.NodeName != "":
 		k.terminate(c.NewPod)
 	}
 }
 
+// expect plans the start of a new pod, and its removal by somebody else.
+func (k *kubelet) expect(name string, uid types.UID, act *Act) {
+	if !act.Unscheduled {
+		k.world.after(startLatency+act.Delay, func() { k.start(name, uid) })
+	}
+	if act.Removed {
+		k.world.after(act.RemovedAfter, func() { _, _ = k.world.Store.DeletePod(name, uid) })
+	}
+}
+
 func (k *kubelet) act(pod *corev1.Pod) *Act {
-	return k.scripts[k.jobs[pod.UID]].act(indexOf(pod), attemptOf(pod), k.places[pod.UID])
+	behavior := k.behaviors[k.jobs[pod.UID]]
+	if behavior == nil {
+		behavior = Script{}
+	}
+	return behavior.Act(k.key(pod))
+}
+
+func (k *kubelet) key(pod *corev1.Pod) PodKey {
+	return PodKey{indexOf(pod), attemptOf(pod), k.places[pod.UID]}
 }
 
 func (k *kubelet) recordMatches(pod *corev1.Pod) {
-	script := k.scripts[k.jobs[pod.UID]]
+	script := scriptOf(k.behaviors[k.jobs[pod.UID]])
 	for i := range script {
-		if script[i].matches(indexOf(pod), attemptOf(pod), k.places[pod.UID]) {
+		if script[i].matches(k.key(pod)) {
 			k.matched[&script[i]] = true
 		}
 	}
@@ -148,9 +230,11 @@ func (k *kubelet) start(name string, uid types.UID) {
 		return
 	}
 	act := k.act(pod)
-	if act.Run == 0 || act.InitExit != 0 {
+	if act.Stuck || act.Run == 0 || act.InitExit != 0 {
 		k.world.Store.EditPod("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
-		k.end(name, uid, act, false)
+		if !act.Stuck {
+			k.end(name, uid, act, false)
+		}
 		return
 	}
 	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {
@@ -225,7 +309,7 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 		verb, phase = "fail", corev1.PodFailed
 	}
 	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) {
-		p.Status.Phase = phase
+		p.Status.Phase, p.Status.Reason = phase, edit.reason
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {
 			k.world.Store.setPodCondition(p, c)
@@ -241,45 +325,78 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 type ending struct {
 	init, app []corev1.ContainerStatus
 	failed    bool
+	reason    string
 }
 
 func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	var e ending
+	act = act.of(pod)
+	if act.FailReason != "" && !terminated {
+		return ending{failed: true, reason: act.FailReason}
+	}
 	for i := range pod.Spec.InitContainers {
-		c, code := &pod.Spec.InitContainers[i], int32(0)
-		if i == 0 && !terminated {
-			code = act.InitExit
+		c, end := &pod.Spec.InitContainers[i], ContainerEnd{}
+		if !terminated {
+			end = act.initEnd(i, c.Name)
 		}
-		e.init = append(e.init, k.exited(c.Name, code))
-		if code != 0 && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
+		e.init = append(e.init, k.exited(c.Name, end))
+		if end.Exit != 0 && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
 			e.failed = true
 			return e // The others never started.
 		}
 	}
 	for i := range pod.Spec.Containers {
 		name := pod.Spec.Containers[i].Name
-		code := act.exit(name)
+		end := act.end(name)
 		if terminated {
-			code = act.TerminateExit
+			end = ContainerEnd{Exit: act.TerminateExit}
 		}
-		e.failed = e.failed || code != 0
-		e.app = append(e.app, k.exited(name, code))
+		e.failed = e.failed || end.Exit != 0
+		e.app = append(e.app, k.exited(name, end))
 	}
 	return e
 }
 
-// exit is how a container ends by itself.
-func (a *Act) exit(container string) int32 {
-	if a.Container != "" && a.Container != container {
-		return a.OtherExit
+// of returns the act for the containers that a pod has. If Ends has none of them, the first one ends like the first that
+// failed.
+func (a *Act) of(pod *corev1.Pod) *Act {
+	has := func(e ContainerEnd) bool { return hasContainer(&pod.Spec, e.Name) }
+	failed := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Exit != 0 })
+	if failed < 0 || slices.ContainsFunc(a.Ends, has) {
+		return a
 	}
-	return a.Exit
+	other, end := *a, a.Ends[failed]
+	end.Name = pod.Spec.Containers[0].Name
+	other.Ends = []ContainerEnd{end}
+	return &other
 }
 
-func (k *kubelet) exited(name string, code int32) corev1.ContainerStatus {
-	reason := "Completed"
+// end is how a container ends by itself.
+func (a *Act) end(container string) ContainerEnd {
+	if i := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Name == container }); i >= 0 {
+		return a.Ends[i]
+	}
+	if a.Container != "" && a.Container != container {
+		return ContainerEnd{Exit: a.OtherExit}
+	}
+	return ContainerEnd{Exit: a.Exit}
+}
+
+// initEnd is how an init container ends by itself.
+func (a *Act) initEnd(place int, container string) ContainerEnd {
+	switch i := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Name == container }); {
+	case i >= 0:
+		return a.Ends[i]
+	case place == 0:
+		return ContainerEnd{Exit: a.InitExit}
+	}
+	return ContainerEnd{}
+}
+
+func (k *kubelet) exited(name string, end ContainerEnd) corev1.ContainerStatus {
+	code, reason := end.Exit, "Completed"
 	if code != 0 {
-		reason = "Error"
+		reason = cmp.Or(end.Reason, "Error")
 	}
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Time{Time: k.world.Store.timestamp().Time}},

@@ -103,7 +103,7 @@ func (k *kubelet) tamper(name string, phase corev1.PodPhase, exit *int32) {
 		}
 		p.Status.ContainerStatuses = nil
 		for i := range p.Spec.Containers {
-			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, k.exited(p.Spec.Containers[i].Name, *exit))
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, k.exited(p.Spec.Containers[i].Name, ContainerEnd{Exit: *exit}))
 		}
 	})
 }

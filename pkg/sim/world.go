@@ -97,7 +97,7 @@ func NewWorld(o Options) *World {
 		ctx:     klog.NewContext(context.Background(), logr.Discard()),
 	}
 	w.kubelet = kubelet{
-		world: w, scripts: map[string]Script{}, jobs: map[types.UID]string{},
+		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
 		places: map[types.UID]int{}, made: map[madeFor]int{}, matched: map[*Scene]bool{},
 	}
 	w.collector = collector{w}

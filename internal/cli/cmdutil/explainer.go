@@ -59,8 +59,8 @@ func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error)
 	return &Explainer{Client: client, now: now}, nil
 }
 
-// input reads everything that an explanation of the Job needs.
-func (e *Explainer) input(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
+// Input reads everything that an explanation of the Job needs.
+func (e *Explainer) Input(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
 	job, err := feed.NamedJob(object)
 	if err != nil {
 		return explain.Input{}, err
@@ -97,7 +97,7 @@ func NoteStalls(out io.Writer, gaps []explain.Gap, noted *bool) {
 
 // Report explains one Job.
 func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructured) (explain.Report, error) {
-	input, err := e.input(ctx, object)
+	input, err := e.Input(ctx, object)
 	if err != nil {
 		return explain.Report{}, err
 	}

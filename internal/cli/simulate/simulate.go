@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -24,7 +25,7 @@ The Job in a manifest runs in a virtual cluster with this program's controller,
 where hours pass in milliseconds, and its outcome is explained as by
 explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
 limit before it matters. Failure rules may have names, as in create. Nothing is
-sent to any cluster.
+created in any cluster.
 
 If the manifests have several Jobs, name the one to try out. A CronJob has one,
 and a JobSet those that it creates, such as train-workers-0.
@@ -39,6 +40,9 @@ Pods run for a second and succeed, unless --pods says otherwise:
   disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
                   code 143 unless you set another)
 If several --pods flags match a pod, the last one applies.
+
+With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
+by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
 pod, and 124 if the Job had not finished when --limit was reached.`
@@ -56,6 +60,9 @@ const simulateExample = `  # What if every pod exits with 42?
   # One of several Jobs
   kubectl batchjob simulate -f jobs.yaml train
 
+  # What if the pods do what those of yesterday's Job did?
+  kubectl batchjob simulate -f job.yaml --pods-from train
+
   # The reason of the condition, for a test
   kubectl batchjob simulate -f job.yaml --pods exit=2 -o json | \
     jq -r .verdict.reason`
@@ -70,6 +77,8 @@ type Options struct {
 	output    cmdutil.DocumentFlag
 	full      bool
 
+	kube      *genericclioptions.ConfigFlags
+	podsFrom  string
 	podsFlags []podsFlag
 	name      string // of the Job, "" for the only one
 }
@@ -93,6 +102,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as described above; may be repeated.")
+	o.addPodsFrom(cmd)
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
 	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
@@ -111,6 +121,9 @@ func (o *Options) Validate(args []string) error {
 	}
 	var err error
 	if o.podsFlags, err = parsePodsFlags(o.pods); err != nil {
+		return err
+	}
+	if err := o.validatePodsFrom(); err != nil {
 		return err
 	}
 	if len(args) > 1 {
@@ -154,8 +167,12 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
+	pods, err := o.behavior(ctx)
+	if err != nil {
+		return nil, explain.Input{}, err
+	}
 	world := sim.NewWorld(sim.Options{Seed: 1})
-	if err := world.Play(job, scriptOf(o.podsFlags)); err != nil {
+	if err := world.Play(job, pods); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)

@@ -9,7 +9,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 const stories = "../../../examples/stories/"
@@ -202,5 +205,52 @@ func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 	twice := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+clitest.PlainJob)
 	if got := program.Run(t, nil, "simulate", "-f", twice, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add the name of the one to simulate, or use a file with one Job\n" {
 		t.Errorf("stderr %q", got.ErrOut)
+	}
+}
+
+// The pods do what those of a Job in the cluster did, unless --pods says otherwise.
+func TestPodsOfAJobAreRepeated(t *testing.T) {
+	o := clitest.NewExplained(t)
+	file := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
+	for args, want := range map[string]string{
+		"--pods-from job/train":                      "42",
+		"--pods-from train --pods attempt=1,exit=43": "43",
+	} {
+		got := program.Run(t, o.API, append([]string{"simulate", "-f", file, "-o", "json"}, strings.Fields(args)...)...)
+		var r explain.Report
+		if err := json.Unmarshal([]byte(got.Out), &r); err != nil || got.Code != 0 {
+			t.Fatalf("%s: exit %d, %v, %s", args, got.Code, err, got.ErrOut)
+		}
+		if len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text, want) {
+			t.Errorf("%s: %+v", args, r.Causes)
+		}
+	}
+	for args, says := range map[string]string{"absent": `job "absent" not found`, "pod/a": "is not a Job"} {
+		if got := program.Run(t, o.API, "simulate", "-f", file, "--pods-from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// A recording of watch needs no cluster.
+func TestPodsOfARecordingAreRepeated(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	c, err := recorded.Load("../../../pkg/explain/analysis/testdata/recorded/failure-policy-named.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
+	line, err := json.Marshal(snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "watch.jsonl")
+	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
+	if err := os.WriteFile(file, []byte(heading+"\n"+string(line)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
+	if r.Indexes == nil || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text+r.Causes[len(r.Causes)-1].Text, "42") {
+		t.Errorf("%+v", r.Causes)
 	}
 }

@@ -30,6 +30,7 @@ func (a *analysis) failurePolicy() *explain.FailurePolicy {
 		rule := &policy.Rules[i]
 		out.Rules = append(out.Rules, explain.FailureRule{
 			Index: int32(i), Name: a.names.Name(int32(i)), Action: string(rule.Action), Requirement: requirement(rule),
+			OnExitCodes: rule.OnExitCodes, OnPodConditions: rule.OnPodConditions,
 			Decided: a.outcome.failing() && a.outcome.rule == int32(i),
 		})
 	}

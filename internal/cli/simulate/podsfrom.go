@@ -1,0 +1,71 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+)
+
+// addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
+func (o *Options) addPodsFrom(cmd *cobra.Command) {
+	o.kube = cmdutil.NewKubeFlags()
+	cmd.Flags().StringVar(&o.podsFrom, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
+	o.kube.AddFlags(cmd.Flags())
+	jobs := cmdutil.CompleteJobs(o.kube, func() bool { return false })
+	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return jobs(cmd, nil, toComplete)
+	})
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+}
+
+func (o *Options) validatePodsFrom() error {
+	if o.podsFrom == "" || o.fromRecording() {
+		return nil
+	}
+	names, err := cmdutil.ParseJobArgs([]string{o.podsFrom})
+	if err != nil {
+		return err
+	}
+	o.podsFrom = names[0]
+	return nil
+}
+
+// fromRecording reports whether --pods-from names a file.
+func (o *Options) fromRecording() bool {
+	info, err := os.Stat(o.podsFrom)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (o *Options) readPodsFrom(ctx context.Context) (explain.Input, error) {
+	if o.fromRecording() {
+		return jobinput.ReadRecording(ctx, o.podsFrom, "")
+	}
+	return jobinput.Read(ctx, o.kube, o.podsFrom, o.Env)
+}
+
+// behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
+func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
+	script := scriptOf(o.podsFlags)
+	if o.podsFrom == "" {
+		return script, nil
+	}
+	in, err := o.readPodsFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	history := whatif.Observe(in)
+	if history.PodsKnown == 0 {
+		what := fmt.Sprintf("--pods-from: nothing is known about pods of %s", o.podsFrom)
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, what, "they may be gone; use --pods")
+	}
+	script[0].Nth = sim.NoPod
+	return sim.Layers{Script: script, Rest: history.Model}, nil
+}

@@ -1,0 +1,262 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+)
+
+const whatIfLong = `Show what would have happened to a Job that has finished, had its policies been
+different.
+
+The Job runs again in a virtual cluster, where hours pass in milliseconds. Its
+pods do what they did, attempt by attempt. An attempt that never happened does
+what the last one of its index did, or what most pods of the Job did; the output
+shows how many pods are such estimates. Nothing in the cluster changes.
+
+These fields can be changed: activeDeadlineSeconds, backoffLimit,
+backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy, podReplacementPolicy,
+successPolicy. -f reads a file with some of them, or a manifest of the Job, from
+which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
+and removes it if VALUE is empty.
+
+With --recording, the Job is read from a file that watch --record has written,
+which also has pods that are gone now. No cluster is needed.
+
+Both columns of the table are replays. If the replay with the policies that the
+Job had differs from what really happened, for example because pods are gone,
+that is shown, too.
+
+WASTED POD TIME is that of pods that did not succeed. -o json and -o yaml print
+everything, as kind JobComparison of batchjob.dev/v1alpha1.`
+
+const whatIfExample = `  # What if it had been retried only once?
+  kubectl batchjob what-if train --set backoffLimit=1
+
+  # What if exit code 42 had failed it at once?
+  kubectl batchjob what-if train -f policy.yaml
+
+  # The policies of a manifest that was edited
+  kubectl batchjob what-if train -f job.yaml
+
+  # From a recording of a Job that is gone
+  kubectl batchjob what-if train --recording train.jsonl --set backoffLimit=1
+
+  # How much pod time would have been saved, in seconds
+  kubectl batchjob what-if train --set backoffLimit=1 -o json | \
+    jq '.actual.podSeconds - .new.podSeconds'`
+
+// Options are the flags of the what-if verb.
+type Options struct {
+	cmdutil.Env
+	kube   *genericclioptions.ConfigFlags
+	file   string
+	set    []string
+	limit  time.Duration
+	output cmdutil.DocumentFlag
+	// recording is a file of watch --record, "" for the cluster.
+	recording string
+
+	name     string
+	policies whatif.Policies
+}
+
+// NewCommand returns the command what-if, with its flags.
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	cmd := &cobra.Command{
+		Use:               "what-if NAME (-f FILE | --set FIELD=VALUE)",
+		Short:             "Show what other policies would have done to a Job",
+		Long:              whatIfLong,
+		Example:           whatIfExample,
+		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return false }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "policies", "f", "", "File with policies, or with a Job, or - for standard input.")
+	if err := cmd.MarkFlagFilename("policies", "json", "yaml", "yml"); err != nil {
+		panic("completion of --policies: " + err.Error())
+	}
+	flags.StringArrayVar(&o.set, "set", nil, "Set a field, as in backoffLimit=3; may be repeated.")
+	flags.StringVar(&o.recording, "recording", "", "Read the Job from a file written by watch --record; needs no cluster.")
+	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
+	o.output.AddTo(cmd)
+	o.kube.AddFlags(flags)
+	cmdutil.MustCompleteFlag(cmd, "set", completeFields)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	if err := cmd.MarkFlagFilename("recording"); err != nil {
+		panic("completion of --recording: " + err.Error())
+	}
+	return cmd
+}
+
+// completeFields leaves the value to the user.
+func completeFields(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, field := range whatif.Fields() {
+		words = append(words, field+"=")
+	}
+	return cmdutil.WithPrefix(words, toComplete), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// Validate checks arguments and flags, and reads the policies.
+func (o *Options) Validate(args []string) error {
+	names, err := cmdutil.ParseJobArgs(args)
+	switch {
+	case err != nil:
+		return err
+	case len(names) != 1:
+		return cmdutil.UsageErrorf("name one Job")
+	case o.file == "" && len(o.set) == 0:
+		return cmdutil.UsageErrorf("change a policy with -f or --set")
+	case o.limit <= 0:
+		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
+	}
+	o.name = names[0]
+	if err := o.output.Validate(); err != nil {
+		return err
+	}
+	if err := o.readFile(); err != nil {
+		return err
+	}
+	return o.readSet()
+}
+
+func (o *Options) readFile() error {
+	o.policies = whatif.Policies{}
+	if o.file == "" {
+		return nil
+	}
+	var data []byte
+	var err error
+	if o.file == "-" {
+		data, err = io.ReadAll(o.In)
+	} else {
+		data, err = os.ReadFile(o.file)
+	}
+	if err == nil {
+		o.policies, err = whatif.ParsePolicies(data)
+	}
+	if err != nil {
+		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading policies from %s: %v", o.file, err), "")
+	}
+	return nil
+}
+
+func (o *Options) readSet() error {
+	for _, text := range o.set {
+		field, value, found := strings.Cut(text, "=")
+		if !found {
+			return cmdutil.UsageErrorf("--set=%s: write FIELD=VALUE", text)
+		}
+		var parsed any
+		if err := yaml.Unmarshal([]byte(value), &parsed); err != nil {
+			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
+		}
+		data, err := yaml.Marshal(map[string]any{field: parsed})
+		if err != nil {
+			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
+		}
+		policies, err := whatif.ParsePolicies(data)
+		if err != nil {
+			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
+		}
+		o.policies[field] = policies[field]
+	}
+	return nil
+}
+
+// Run replays the Job, and compares.
+func (o *Options) Run(ctx context.Context) error {
+	in, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.check(&in); err != nil {
+		return err
+	}
+	history := whatif.Observe(in)
+	if history.PodsKnown == 0 && in.Job.Status.Failed+in.Job.Status.Succeeded > 0 {
+		return o.errorf("all its pods are gone, so what they did is not known", "try a manifest of it with: kubectl batchjob simulate --help")
+	}
+	changed, err := o.policies.Apply(history.Job)
+	if err != nil {
+		return o.errorf("the policies are not valid: "+err.Error(), "")
+	}
+	comparison, err := o.compare(ctx, history, changed)
+	if err != nil {
+		return err
+	}
+	if o.output.IsSet() {
+		return o.output.Write(o.Out, comparison)
+	}
+	for _, gap := range in.Gaps {
+		fmt.Fprintln(o.ErrOut, cmdutil.OneLine(gap.Text))
+	}
+	return write(o.Out, &comparison)
+}
+
+func (o *Options) errorf(problem, hint string) error {
+	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.name, problem), hint)
+}
+
+func (o *Options) read(ctx context.Context) (explain.Input, error) {
+	if o.recording != "" {
+		return jobinput.ReadRecording(ctx, o.recording, o.name)
+	}
+	return jobinput.Read(ctx, o.kube, o.name, o.Env)
+}
+
+// check returns why the Job cannot be replayed.
+func (o *Options) check(in *explain.Input) error {
+	mode := jobspec.CompletionMode(&in.Job.Spec)
+	switch {
+	case !reconcile.IsFinished(in.Job):
+		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.name)
+	case mode != batchv1.IndexedCompletion && mode != batchv1.NonIndexedCompletion:
+		return o.errorf(fmt.Sprintf("this version does not know completionMode %s", mode), "")
+	case !in.PodsRead:
+		var gaps []error
+		for _, gap := range in.Gaps {
+			gaps = append(gaps, o.errorf(gap.Text, gap.Command))
+		}
+		return errors.Join(gaps...)
+	}
+	return nil
+}
+
+func (o *Options) compare(ctx context.Context, h *whatif.History, changed *batchv1.Job) (whatif.Comparison, error) {
+	var results [2]whatif.Result
+	for i, job := range []*batchv1.Job{h.Job, changed} {
+		var err error
+		results[i], err = h.Replay(ctx, job, o.limit)
+		switch {
+		case ctx.Err() != nil:
+			return whatif.Comparison{}, ctx.Err()
+		case err != nil:
+			return whatif.Comparison{}, o.errorf("the API server would reject the Job: "+err.Error(), "")
+		}
+	}
+	return h.Compare(changed, results[0], results[1]), nil
+}

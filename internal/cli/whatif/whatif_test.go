@@ -1,0 +1,214 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+const recordings = "../../../pkg/explain/analysis/testdata/recorded/"
+
+// serve is a fake API server with a recorded Job and its pods.
+func serve(t *testing.T, name string) *clitest.Objects {
+	t.Helper()
+	c, err := recorded.Load(recordings + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := clitest.NewObjects(t, unstructuredJob(t, c.Inputs[0].Job))
+	for i := range c.Pods {
+		o.Pods.Put(&c.Pods[i])
+	}
+	return o
+}
+
+func unstructuredJob(t *testing.T, job *batchv1.Job) *unstructured.Unstructured {
+	t.Helper()
+	job = job.DeepCopy()
+	job.APIVersion, job.Kind, job.Namespace = "batch/v1", "Job", "ns1"
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+// The comparison as text, and as JSON.
+func TestPoliciesAreCompared(t *testing.T) {
+	o := serve(t, "failed-indexes")
+	got := program.Run(t, o.API, "what-if", "failed-indexes", "--set", "backoffLimitPerIndex=3")
+	if got.Code != 0 {
+		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
+	}
+	clitest.Golden(t, "failed-indexes.golden", got.Out)
+	if used := o.Methods(); len(used) != 1 || !used[http.MethodGet] {
+		t.Errorf("it writes: %v", used)
+	}
+	got = program.Run(t, o.API, "what-if", "job/failed-indexes", "--set", "backoffLimitPerIndex=0", "-o", "json")
+	var c whatif.Comparison
+	if err := json.Unmarshal([]byte(got.Out), &c); err != nil {
+		t.Fatalf("%v in %s", err, got.Out)
+	}
+	if c.Kind != whatif.Kind || c.Actual.PodsStarted != 6 || c.New.PodsStarted != 5 || c.New.FailedIndexes != "2" || len(c.Changes) != 1 {
+		t.Errorf("%s", got.Out)
+	}
+}
+
+// A replay that differs from what happened says so, in text that is safe for a terminal.
+func TestReplayThatDiffersSaysSo(t *testing.T) {
+	c, err := recorded.Load(recordings + "backoff-limit.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := c.Inputs[0].Job.DeepCopy()
+	job.Status.Failed = 5
+	for i := range job.Status.Conditions {
+		job.Status.Conditions[i].Reason = "Odd\x1b[31m"
+	}
+	o := clitest.NewObjects(t, unstructuredJob(t, job))
+	for i := range c.Pods {
+		o.Pods.Put(&c.Pods[i])
+	}
+	got := program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=0")
+	if got.Code != 0 || !strings.Contains(got.Out, "differs from what happened: failed was 5, not 2.") || strings.Contains(got.Out, "\x1b") {
+		t.Errorf("exit %d, %q, %s", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+// Policies come from files, from standard input, and from flags, which take precedence.
+func TestPoliciesAreRead(t *testing.T) {
+	o := serve(t, "failed-indexes")
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	text := "spec:\n  backoffLimitPerIndex: 0\n  maxFailedIndexes: 0\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"-f " + file: "with backoffLimitPerIndex 0, maxFailedIndexes 0\n",
+		"-f " + file + " --set maxFailedIndexes= --set backoffLimitPerIndex=2":                       "with backoffLimitPerIndex 2\n",
+		"--set backoffLimitPerIndex= --set podReplacementPolicy=Failed":                              "with backoffLimit 6, no backoffLimitPerIndex, podReplacementPolicy Failed\n",
+		"--set podFailurePolicy={rules:[{action:Ignore,onPodConditions:[{type:DisruptionTarget}]}]}": "with another podFailurePolicy, podReplacementPolicy Failed\n",
+		"--set backoffLimitPerIndex=1":                                                               "with the policies that it has\n",
+	} {
+		got := program.Run(t, o.API, append([]string{"what-if", "failed-indexes"}, strings.Fields(strings.ReplaceAll(args, ":", ": "))...)...)
+		if strings.Contains(args, "{") {
+			got = program.Run(t, o.API, "what-if", "failed-indexes", "--set", strings.ReplaceAll(strings.Fields(args)[1], ":", ": "))
+		}
+		if got.Code != 0 || !strings.Contains(got.Out, want) {
+			t.Errorf("%s: exit %d, %s%s", args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
+
+// What cannot be answered is an error with a clear message, and nothing is printed.
+func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
+	odd := serve(t, "backoff-limit")
+	invalid := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(invalid, []byte("parallelism: 3"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		job, args string
+		code      int
+		says      string
+	}{
+		{"running", "running --set backoffLimit=1", cmdutil.ExitError, "job.batch/running: it has not finished; wait for it with: kubectl batchjob wait running"},
+		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found`},
+		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, "all its pods are gone"},
+		{"backoff-limit", "backoff-limit --set maxFailedIndexes=1", cmdutil.ExitError, "requires backoffLimitPerIndex"},
+		{"backoff-limit", "backoff-limit --set backoffLimit=many", cmdutil.ExitError, "the policies are not valid"},
+		{"backoff-limit", "backoff-limit --set parallelism=1", cmdutil.ExitUsage, "cannot change parallelism, only"},
+		{"backoff-limit", "backoff-limit --set backoffLimit", cmdutil.ExitUsage, "write FIELD=VALUE"},
+		{"backoff-limit", "backoff-limit -f " + invalid, cmdutil.ExitError, "cannot change parallelism, only"},
+		{"backoff-limit", "backoff-limit -f /nonexistent", cmdutil.ExitError, "reading policies from /nonexistent"},
+		{"backoff-limit", "backoff-limit", cmdutil.ExitUsage, "change a policy with -f or --set"},
+		{"backoff-limit", "--set backoffLimit=1", cmdutil.ExitUsage, "name one Job"},
+		{"backoff-limit", "a b --set backoffLimit=1", cmdutil.ExitUsage, "name one Job"},
+		{"backoff-limit", "a --set backoffLimit=1 --limit 0s", cmdutil.ExitUsage, "must be more than 0"},
+		{"backoff-limit", "a --set backoffLimit=1 -o wide", cmdutil.ExitUsage, "unknown output format"},
+	} {
+		got := program.Run(t, serve(t, tc.job).API, append([]string{"what-if"}, strings.Fields(tc.args)...)...)
+		if got.Code != tc.code || got.Out != "" || !strings.Contains(got.ErrOut, tc.says) {
+			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+	odd.RefusePath("/pods", http.StatusForbidden, "Forbidden")
+	got := program.Run(t, odd.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
+	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "no permission to list pods") {
+		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+// The fields of --set are completed, and their values are not.
+func TestFieldsAreCompleted(t *testing.T) {
+	words, _ := program.Complete(t, "what-if", "train", "--set", "backoff")
+	if strings.Join(words, " ") != "backoffLimit= backoffLimitPerIndex=" {
+		t.Errorf("%q", words)
+	}
+}
+
+// A recording needs no cluster, and has the pods that were there while it was made.
+func TestJobIsReadFromARecording(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	file := filepath.Join(t.TempDir(), "watch.jsonl")
+	record(t, file, "failed-indexes")
+	got := program.Run(t, nil, "what-if", "failed-indexes", "--recording", file, "--set", "backoffLimitPerIndex=3")
+	if got.Code != 0 {
+		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
+	}
+	clitest.Golden(t, "failed-indexes.golden", got.Out)
+	for args, says := range map[string]string{
+		"absent --recording " + file:             "shows no pods of the Job",
+		"absent --recording /nonexistent":        "no such file",
+		"absent --recording ../whatif/whatif.go": "this is no recording",
+	} {
+		got := program.Run(t, nil, append([]string{"what-if", "--set", "backoffLimit=1"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
+		}
+	}
+}
+
+// record writes a recording that shows a recorded Job.
+func record(t *testing.T, file, name string) {
+	t.Helper()
+	c, err := recorded.Load(recordings + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
+	out, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	r := snapshot.NewRecorder(&oneSnapshot{&snapshot.Snapshot{Seq: 1, Job: &snapshot.Job{Report: &report}}}, out, "a Job")
+	if _, err := r.Next(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneSnapshot is a source of one.
+type oneSnapshot struct{ snapshot *snapshot.Snapshot }
+
+func (*oneSnapshot) Look(snapshot.Focus) {}
+
+func (s *oneSnapshot) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
+	return s.snapshot, nil
+}

@@ -1,0 +1,148 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+)
+
+// exitTerminated is the exit code of a process that a deletion ends.
+const exitTerminated = 143
+
+// ofPod returns what a pod did.
+func (o *observer) ofPod(p *explain.Pod) attempt {
+	a := attempt{name: p.Name, number: int(p.Attempt), created: max(0, p.CreatedAt.Sub(o.begun)), known: o.in.Now.Sub(p.CreatedAt)}
+	a.act = sim.Act{TerminateExit: exitTerminated, Conditions: conditionsOf(p)}
+	if !p.StartedAt.IsZero() && p.Restarts == 0 {
+		a.act.Delay = max(0, p.StartedAt.Sub(p.CreatedAt))
+	}
+	o.addRestarts(&a, p)
+	switch {
+	case p.Deleting && !p.EndedBeforeDeletion():
+		o.addDeletion(&a, p)
+	case p.IsTerminal():
+		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
+		o.addEnd(&a, p)
+	case p.Phase == corev1.PodPending:
+		a.ending, a.act.Unscheduled, a.act.Stuck = stuck, !p.Scheduled, p.Scheduled
+	default:
+		a.ending = stopped
+	}
+	return a
+}
+
+// addEnd adds how a pod ended by itself.
+func (o *observer) addEnd(a *attempt, p *explain.Pod) {
+	a.ending = endedItself
+	if p.Phase == corev1.PodFailed {
+		a.act.Ends = endsOf(p)
+		if !hasFailed(a.act.Ends) {
+			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
+		}
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Init && c.Ended && c.ExitCode != 0 && !c.Before {
+			a.act.Delay = a.known // No container ran.
+		}
+	}
+	a.act.Run = max(time.Millisecond, a.known-a.act.Delay) + o.orderOf(p)
+}
+
+// orderOf separates pods that ended within the same second: what ended the Job came last.
+func (o *observer) orderOf(p *explain.Pod) time.Duration {
+	if p.Phase == corev1.PodSucceeded {
+		return 0
+	}
+	if o.actionOf(p) == batchv1.PodFailurePolicyActionFailJob {
+		return 600 * time.Millisecond
+	}
+	return 300 * time.Millisecond
+}
+
+// actionOf is what the podFailurePolicy decided about a failed pod, empty if no rule matches.
+func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
+	policy := o.in.Job.Spec.PodFailurePolicy
+	if policy == nil {
+		return ""
+	}
+	return failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, true).Action
+}
+
+// unknownReason is why a pod failed that does not say.
+const unknownReason = "Unknown"
+
+func hasFailed(ends []sim.ContainerEnd) bool {
+	return slices.ContainsFunc(ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 })
+}
+
+// addDeletion adds the end of a pod by a deletion.
+func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
+	asked := max(0, p.DeletedAt.Sub(p.CreatedAt))
+	a.act.Terminate = p.Grace + time.Hour // The kubelet ends it when its grace period is over.
+	if p.IsTerminal() {
+		a.act.Terminate = max(0, p.FinishedAt.Sub(p.DeletedAt))
+		a.act.TerminateExit = 0
+		for _, t := range p.Terminated {
+			if t.ExitCode != 0 {
+				a.act.TerminateExit = t.ExitCode
+			}
+		}
+		if p.Phase == corev1.PodFailed && a.act.TerminateExit == 0 {
+			a.act.TerminateExit = exitTerminated
+		}
+	} else if o.in.Now.After(p.DeletedAt.Add(p.Grace + margin)) {
+		a.act.NodeGone = true
+	}
+	a.known, a.ending = asked, stopped
+	if p.Disruption != "" || !o.stoppedByController(p.Name, p.DeletedAt) {
+		a.remove(asked)
+	}
+}
+
+// remove makes somebody delete the pod.
+func (a *attempt) remove(after time.Duration) {
+	a.ending = removed
+	a.act.Run, a.act.Removed, a.act.RemovedAfter = sim.Forever, true, after
+}
+
+func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Ended && !c.Before {
+			ends = append(ends, sim.ContainerEnd{Name: c.Name, Exit: c.ExitCode, Reason: c.Reason})
+		}
+	}
+	return ends
+}
+
+// conditionsOf are the conditions that rules may ask for: all but those of every pod.
+func conditionsOf(p *explain.Pod) (list []corev1.PodCondition) {
+	for _, c := range p.Conditions {
+		switch c.Type {
+		case corev1.PodReady, corev1.ContainersReady, corev1.PodInitialized, corev1.PodScheduled, corev1.PodReadyToStartContainers:
+		default:
+			reason := ""
+			if c.Type == corev1.DisruptionTarget {
+				reason = p.Disruption
+			}
+			list = append(list, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: reason})
+		}
+	}
+	return list
+}
+
+// addRestarts adds the restarts of containers, which are known by their number and the time of the last.
+func (o *observer) addRestarts(a *attempt, p *explain.Pod) {
+	a.act.Restarts = p.Restarts
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Before && c.Restarts > 0 {
+			a.act.RestartsAfter = max(a.act.RestartsAfter, c.EndedAt.Sub(p.CreatedAt))
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package whatif
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+)
+
+// maxWrites ends a replay of a Job that does not come to an end.
+const maxWrites = 2_000_000
+
+// Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
+// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
+// the policies, or that of the context.
+func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
+	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
+		limit = h.observed
+	}
+	t := newTracer(h.Model)
+	limits := reconcile.DefaultConfig()
+	limits.Features.RuleNames = h.ours
+	world := sim.NewWorld(sim.Options{
+		Seed: 1, MaxWrites: maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
+	})
+	t.world = world
+	job := h.template(policies)
+	if err := world.Play(job, h.Model); err != nil {
+		return Result{}, err
+	}
+	t.run(ctx, h.toggles, limit)
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
+	}
+	return t.result(world.Store.Job(job.Name)), nil
+}
+
+// run lets time pass, and users suspend and resume the Job.
+func (t *tracer) run(ctx context.Context, toggles []edit, limit time.Duration) {
+	done := func() bool { return ctx.Err() != nil || t.world.Finished(jobName) }
+	for _, e := range toggles {
+		if e.at >= limit || t.world.RunUntil(done, e.at-t.world.Elapsed()) {
+			break
+		}
+		_, _ = t.world.Store.EditJob(jobName, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(e.suspend) })
+	}
+	t.world.RunUntil(done, limit-t.world.Elapsed())
+}
+
+// jobName is the name of the Job in the virtual cluster.
+const jobName = "job"
+
+// template returns the Job as it was created, with the policies of another.
+func (h *History) template(policies *batchv1.Job) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: *policies.Spec.DeepCopy()}
+	if names := policies.Annotations[rulename.Annotation]; names != "" {
+		job.Annotations = map[string]string{rulename.Annotation: names}
+	}
+	spec := &job.Spec
+	spec.Selector, spec.ManualSelector, spec.ManagedBy, spec.Scheduling, spec.TTLSecondsAfterFinished = nil, nil, nil, nil, nil
+	spec.Template.Labels = nil
+	spec.Suspend = ptr.To(h.suspended)
+	return job
+}
