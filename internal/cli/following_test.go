@@ -127,9 +127,7 @@ func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 			}
 			continue
 		}
-		if verb.args != "watch train --plain --exit-status" {
-			f.until(unwatchedJobs)
-		}
+		f.until(unwatchedJobs)
 		f.finish()
 		f.end("Complete")
 		if notes := f.ErrOut.String(); strings.Contains(notes, "onnect") || strings.Count(notes, "No permission") > 1 {

@@ -55,6 +55,9 @@ func TestHelpIsComplete(t *testing.T) {
 		if cmd.Long == "" || cmd.Example == "" || cmd.Short == "" {
 			t.Errorf("%q lacks a description or examples", words)
 		}
+		if strings.Contains(cmd.Long, "130") && !strings.Contains(cmd.Long, "143") {
+			t.Errorf("%q explains how Ctrl-C ends it, and not SIGTERM", words)
+		}
 		if len(cmd.Short) > 60 || strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("%q: the list of the root has room for few words, without a full stop: %q", words, cmd.Short)
 		}

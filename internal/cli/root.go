@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -96,5 +97,21 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
 		return cmdutil.UsageErrorf("unknown command %q, did you mean %s", args[0], strings.Join(similar, " or "))
 	}
+	if hint := kubectlHint(args[0]); hint != "" {
+		return cmdutil.UsageErrorf("unknown command %q; %s", args[0], hint)
+	}
 	return cmdutil.UsageErrorf("unknown command %q", args[0])
+}
+
+// kubectlHint returns what to use for what only kubectl does, "" for anything else.
+func kubectlHint(verb string) string {
+	switch verb {
+	case "delete", "edit", "patch", "label", "annotate":
+		return "use: kubectl " + verb + " job NAME"
+	case "suspend", "resume":
+		return fmt.Sprintf(`use: kubectl patch job NAME -p '{"spec":{"suspend":%t}}'`, verb == "suspend")
+	case "rerun", "restart", "retry":
+		return "a Job runs once, so replace it: kubectl replace --force -f FILE"
+	}
+	return ""
 }

@@ -64,6 +64,30 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// What people know from kubectl leads to what there is (issue 17).
+func TestVerbsOfKubectlLeadToThoseHere(t *testing.T) {
+	for args, want := range map[string]string{
+		"get":         `unknown command "get", did you mean status`,
+		"get jobs":    `unknown command "get", did you mean status`,
+		"describe x":  `unknown command "describe", did you mean explain-failure or status`,
+		"apply":       `unknown command "apply", did you mean create`,
+		"log x":       `unknown command "log", did you mean logs`,
+		"validate":    `unknown command "validate", did you mean lint`,
+		"delete x":    `unknown command "delete"; use: kubectl delete job NAME`,
+		"suspend x":   `unknown command "suspend"; use: kubectl patch job NAME -p '{"spec":{"suspend":true}}'`,
+		"resume x":    `unknown command "resume"; use: kubectl patch job NAME -p '{"spec":{"suspend":false}}'`,
+		"rerun x":     `unknown command "rerun"; a Job runs once, so replace it: kubectl replace --force -f FILE`,
+		"nonsense":    `unknown command "nonsense"; see`,
+		"status jobs": `job "jobs" not found in namespace "ns1"; for all Jobs, omit "jobs": kubectl batchjob status -n ns1`,
+		"status job":  `job "job" not found in namespace "ns1"; for all Jobs, omit "job"`,
+	} {
+		got := program.Run(t, clitest.NewAPI(t), strings.Fields(args)...)
+		if !strings.HasPrefix(got.ErrOut, "error: "+want) || strings.Count(got.ErrOut, "\n") != 1 {
+			t.Errorf("%s: stderr %q, want %q", args, got.ErrOut, want)
+		}
+	}
+}
+
 func TestUnknownOutputListsAllowed(t *testing.T) {
 	got := program.Run(t, clitest.NewAPI(t), "status", "-o", "xml").ErrOut
 	for _, format := range []string{"wide", "json", "yaml", "name"} {

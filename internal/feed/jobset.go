@@ -25,7 +25,9 @@ type JobSet struct {
 	Client    dynamic.ResourceInterface // for Jobs of Namespace
 	Namespace string                    // "" for all
 	Selector  string
-	Names     []string
+	// FieldSelector is for a set without Names.
+	FieldSelector string
+	Names         []string
 }
 
 // Call is a request for Jobs of the set; name is "" for a collection.
@@ -35,7 +37,7 @@ func (s JobSet) Call(verb, name string) apicall.Call {
 
 // Options select the set, and perhaps more.
 func (s JobSet) Options() metav1.ListOptions {
-	options := metav1.ListOptions{LabelSelector: s.Selector}
+	options := metav1.ListOptions{LabelSelector: s.Selector, FieldSelector: s.FieldSelector}
 	if len(s.Names) == 1 {
 		options.FieldSelector = "metadata.name=" + s.Names[0]
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type State struct {
 type Link struct {
 	timing  Timing
 	changed func(State)
+	state   atomic.Pointer[State] // as changed gets it, which may ask for it
 
 	mu    sync.Mutex
 	lost  []*State // in the order of time
@@ -51,7 +53,12 @@ func (l *Link) change(own *State, failure error) {
 		*own = State{StaleSince: l.timing.Now(), Err: failure}
 		l.lost = append(l.lost, own)
 	}
-	l.changed(l.state())
+	state := State{}
+	if len(l.lost) > 0 {
+		state = *l.lost[0]
+	}
+	l.state.Store(&state)
+	l.changed(state)
 }
 
 // hear notes that the API server answers.
@@ -70,14 +77,16 @@ func (l *Link) lastHeard() time.Time {
 
 // State is that of the connection that is lost for longest.
 func (l *Link) State() State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state()
+	if state := l.state.Load(); state != nil {
+		return *state
+	}
+	return State{}
 }
 
-func (l *Link) state() State {
-	if len(l.lost) == 0 {
-		return State{}
+// AsOf is the time up to which the cluster is known.
+func (l *Link) AsOf(now time.Time) time.Time {
+	if state := l.State(); state.Err != nil {
+		return state.StaleSince
 	}
-	return *l.lost[0]
+	return now
 }

@@ -48,8 +48,9 @@ type IndexInfo struct {
 	Index int32 `json:"index"`
 	// State is Completed, Failed, Active, Terminating, BackingOff, Pending or Unknown.
 	State string `json:"state"`
-	// Attempt is the number of its latest pod, from 1; Attempts are how many it may have
-	// (backoffLimitPerIndex+1), 0 for no limit of its own.
+	// Attempt is the number of its latest pod, from 1; of a completed index, of the pod that
+	// succeeded, 0 if that is gone. Attempts are how many it may have (backoffLimitPerIndex+1), 0
+	// for no limit of its own.
 	Attempt  int32 `json:"attempt,omitempty"`
 	Attempts int32 `json:"attempts,omitempty"`
 	// Failures count against backoffLimitPerIndex, Ignored do not.

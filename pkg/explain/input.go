@@ -24,6 +24,9 @@ type Input struct {
 	// PodsRead reports whether Pods are all the pods that the Job controls.
 	PodsRead bool
 	Pods     []Pod
+	// Listed reports that this is for a row of a list, which is not read in full: Pods are those in
+	// phase Pending, and Events the warnings about the Job.
+	Listed bool
 	// EventsRead reports whether Events are all of the Job and its pods that still exist.
 	EventsRead bool
 	Events     []Event

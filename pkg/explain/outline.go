@@ -31,9 +31,26 @@ type Outline struct {
 	RuleName string `json:"ruleName,omitempty"`
 	// ManagedBy is "" for the built-in controller.
 	ManagedBy string `json:"managedBy,omitempty"`
+	// Stalled is what blocks the Job as far as a list can know, nil if nothing does.
+	Stalled *Stall `json:"stalled,omitempty"`
 	// Neglected reports whether the Job's controller has not worked on it, see IsNeglected.
 	Neglected bool         `json:"neglected,omitempty"`
 	Created   *metav1.Time `json:"created,omitempty"`
 	Started   *metav1.Time `json:"started,omitempty"`
 	Finished  *metav1.Time `json:"finished,omitempty"`
+}
+
+// HasProblem reports whether the Job has failed, is going to fail, or is stalled.
+func (o *Outline) HasProblem() bool {
+	return o.Fate == FateFailed || o.Fate == FateFailing || o.Stalled != nil
+}
+
+// Stall is what blocks a Job, in a list.
+type Stall struct {
+	// Kind is that of the Problem.
+	Kind ProblemKind `json:"kind"`
+	// Reason is a word for a column, Text the sentence of the Problem.
+	Reason string       `json:"reason"`
+	Text   string       `json:"text"`
+	Since  *metav1.Time `json:"since,omitempty"`
 }

@@ -59,6 +59,10 @@ type Problem struct {
 	// Reason is why a container waits (ImagePullBackOff), that of the last warning about a
 	// pod (FailedMount), or who refuses pods (Refusal…).
 	Reason string `json:"reason,omitempty"`
+	// RefusedBy is the name of the quota, webhook, policy, or Pod Security level that refuses
+	// pods, or of the missing ServiceAccount; Refusal is what the API server says about it.
+	RefusedBy string `json:"refusedBy,omitempty"`
+	Refusal   string `json:"refusal,omitempty"`
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`

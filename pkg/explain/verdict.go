@@ -43,17 +43,23 @@ type Verdict struct {
 	Clauses  []string `json:"clauses,omitempty"`
 	// Problem is the index of the one of Report.Problems that the sentence names.
 	Problem *int32 `json:"problem,omitempty"`
+	// Progress is how much succeeded of a Job that fails or failed, if anything did.
+	Progress string `json:"-"`
 	// ReasonFirst is set if Why begins with the Reason.
 	ReasonFirst bool `json:"-"`
 }
 
 // WithReason is Why behind the reason of the condition, which it names only if nothing else
-// is known.
+// is known, and the Progress.
 func (v *Verdict) WithReason() string {
-	if v.ReasonFirst {
-		return v.Why
+	text := v.Why
+	if !v.ReasonFirst {
+		text = v.Reason + ": " + text
 	}
-	return v.Reason + ": " + v.Why
+	if v.Progress != "" {
+		text += "; " + v.Progress
+	}
+	return text
 }
 
 // EvidenceKind says what a link of the chain is.

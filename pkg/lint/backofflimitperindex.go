@@ -31,7 +31,7 @@ func checkBackoffLimitPerIndex(r *review) {
 	}
 	// D-16: the KEP excludes it, API servers accept it.
 	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		r.add(Warning, "limit-per-index-on-failure", path, "set restartPolicy: Never",
+		r.add(Warning, "limit-per-index-on-failure", path, "change restartPolicy to Never",
 			"with restartPolicy OnFailure, containers restart in their pod, and those failures do not count against the index")
 	}
 }

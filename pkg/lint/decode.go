@@ -6,38 +6,47 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// decode decodes the object strictly, as an API server does for kubectl. It returns false if there is nothing to
-// check.
+// decode decodes the object strictly, as an API server does for kubectl. Fields with a mistake in their name or place
+// are reported, and checked as what was meant. It returns false if there is nothing to check.
 func (r *review) decode(content map[string]any) bool {
-	data, err := json.Marshal(content)
-	if err != nil {
-		r.reject("not-readable", nil, "", "not a Kubernetes object: %v"+restSkipped, err)
-		return false
-	}
 	scheme := runtime.NewScheme()
 	if err := batchv1.AddToScheme(scheme); err != nil {
 		panic("registering batch/v1: " + err.Error())
 	}
 	decoder := serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, scheme, scheme, serializer.SerializerOptions{Strict: true})
-	object, _, err := decoder.Decode(data, nil, nil)
-	if strict, isStrict := runtime.AsStrictDecodingError(err); isStrict {
-		for _, problem := range strict.Errors() {
-			r.unknownField(reflect.TypeOf(object), problem.Error())
-		}
-	} else if err != nil {
-		r.notDecoded(content, err)
+	data, err := json.Marshal(content)
+	if err == nil {
+		content = nil // the caller's is not corrected
+		err = utiljson.Unmarshal(data, &content)
+	}
+	if err != nil {
+		r.reject("not-readable", nil, "", "not a Kubernetes object: %v"+restSkipped, err)
 		return false
 	}
-	return r.take(object)
+	reported := map[string]bool{}
+	for {
+		object, _, err := decoder.Decode(data, nil, nil)
+		strict, isStrict := runtime.AsStrictDecodingError(err)
+		switch {
+		case err != nil && !isStrict:
+			r.notDecoded(content, err)
+			return false
+		case !isStrict || !r.unknownFields(reflect.TypeOf(object).Elem(), content, strict.Errors(), reported):
+			return r.take(object)
+		}
+		if data, err = json.Marshal(content); err != nil {
+			panic("encoding what was decoded: " + err.Error())
+		}
+	}
 }
 
 func (r *review) take(object runtime.Object) bool {
@@ -52,22 +61,6 @@ func (r *review) take(object runtime.Object) bool {
 		return false
 	}
 	return true
-}
-
-// unknownField reports an error of the strict decoder, which quotes the path of an unknown field.
-func (r *review) unknownField(object reflect.Type, problem string) {
-	if quoted, found := strings.CutPrefix(problem, "unknown field "); found {
-		if name, err := strconv.Unquote(quoted); err == nil {
-			path := field.NewPath(name)
-			if similar := similarField(object.Elem(), name); similar != "" {
-				r.reject("unknown-field", path, "write "+similar+", or remove it", "batch/v1 has no field %s, did you mean %s", path, similar)
-				return
-			}
-			r.reject("unknown-field", path, "correct the name, or remove it", "batch/v1 has no field %s", path)
-			return
-		}
-	}
-	r.reject("not-readable", nil, "", "%s", problem)
 }
 
 // lastOf returns the last name in a path.

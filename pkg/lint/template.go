@@ -11,16 +11,20 @@ import (
 
 func checkRestartPolicy(r *review) {
 	policy, path := r.spec.Template.Spec.RestartPolicy, r.specPath("template", "spec", "restartPolicy")
-	const fix = "use restartPolicy: Never, or OnFailure to restart containers in their pod"
+	allowed := string(corev1.RestartPolicyNever)
+	if r.spec.PodFailurePolicy == nil {
+		allowed += ", or OnFailure to restart containers in their pod"
+	}
+	change := "change it to " + allowed
 	switch {
 	case policy == "":
-		r.reject("restart-policy-missing", path, fix, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")
+		r.reject("restart-policy-missing", path, "add restartPolicy: "+allowed, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")
 	case policy == corev1.RestartPolicyAlways:
-		r.reject("restart-policy-always", path, fix, "the pods of a Job must end, so restartPolicy Always is not allowed")
+		r.reject("restart-policy-always", path, change, "the pods of a Job must end, so restartPolicy Always is not allowed")
+	case policy != corev1.RestartPolicyOnFailure && policy != corev1.RestartPolicyNever:
+		r.reject("restart-policy-unknown", path, change, "there is no restartPolicy %q", policy)
 	case policy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy != nil:
-		r.reject("failure-policy-on-failure", path, "set restartPolicy: Never", "podFailurePolicy needs restartPolicy Never, because it handles failed pods")
-	default:
-		r.oneOf("restart-policy-unknown", path, string(policy), string(corev1.RestartPolicyNever), string(corev1.RestartPolicyOnFailure))
+		r.reject("failure-policy-on-failure", path, change, "podFailurePolicy needs restartPolicy Never, because it handles failed pods")
 	}
 }
 

@@ -66,7 +66,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	gone := *s
 	gone.Seq, gone.Job = 2, &snapshot.Job{Report: s.Job.Report, Gone: true}
 	b.send(snapshotMsg{snap: &gone})
-	shows(b, "▶ Running  deleted")
+	shows(b, "✗ Deleted  was Running")
 	hides(b, "ETA")
 }
 

@@ -17,17 +17,17 @@ type helpScreen struct {
 	scroll widget.Scroll
 }
 
-func newHelpScreen(s screen.Screen) *helpScreen {
+// newHelpScreen is the help of a screen; leave are the keys that close it or the program.
+func newHelpScreen(s screen.Screen, leave ...widget.Binding) *helpScreen {
 	groups := append([]widget.KeyGroup(nil), s.Keys()...)
 	taken := keysOf(groups)
 	move := widget.KeyGroup{Title: "Move"}
 	for _, b := range []widget.Binding{widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom} {
 		move.Bindings = append(move.Bindings, without(b, taken))
 	}
-	groups = append(groups, move,
-		widget.KeyGroup{Title: "Everywhere", Bindings: []widget.Binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}},
-	)
-	return &helpScreen{groups: groups}
+	everywhere := widget.KeyGroup{Title: "Everywhere", Bindings: []widget.Binding{keyHelp}}
+	everywhere.Bindings = append(append(everywhere.Bindings, leave...), keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend)
+	return &helpScreen{groups: append(groups, move, everywhere)}
 }
 
 // keysOf are the keys that groups of bindings act on.
@@ -76,21 +76,18 @@ func keyOfLabel(label string) string {
 	return label
 }
 
-// key reports whether the help is closed: by any key if there is nothing to scroll.
+// key reports whether the help is closed. At every size the same keys do that.
 func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
-	return !h.scrolls() || !h.scroll.Key(k)
+	return !h.scroll.Key(k) && (widget.Matches(k, keyBack) || widget.Matches(k, keyHelp))
 }
-
-// scrolls reports whether there is more than fits on the screen.
-func (h *helpScreen) scrolls() bool { return h.scroll.Len > h.scroll.Height }
 
 // hints are for the last line.
 func (h *helpScreen) hints(p *widget.Paint) layout.Line {
-	l := layout.Of(layout.Text(layout.Muted, "any other key closes the help"))
-	if h.scrolls() {
-		return append(p.KeyHints(widget.Bind("↑/↓", "scroll", "up", "down")), l...)
+	closes := p.KeyHints(widget.Bind("esc/q", "close", "esc", "q"))
+	if h.scroll.Len > h.scroll.Height {
+		return append(p.KeyHints(widget.Bind("↑/↓", "scroll", "up", "down")), closes...)
 	}
-	return layout.Of(layout.Text(layout.Muted, "any key closes the help"))
+	return closes
 }
 
 // helpColumn is how wide the keys are.

@@ -64,7 +64,9 @@ func TestHelpIsComplete(t *testing.T) {
 				}
 			}
 		}
-		for _, k := range append(globals(), widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom) {
+		leave := func(k widget.Binding) bool { return k.Help() == keyBack.Help() || k.Help() == keyQuit.Help() }
+		everywhere := append(slices.DeleteFunc(globals(), leave), b.leave()...)
+		for _, k := range append(everywhere, widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom) {
 			want = append(want, k.Help().Desc)
 		}
 		b.press("?")
@@ -131,24 +133,43 @@ func known(t *testing.T, b *testbed, key string) bool {
 	return is
 }
 
-// ? and F1 open the help; it scrolls, and any other key closes it without doing anything else.
+// ? and F1 open the help. At every size the same keys close it, those that move scroll, and
+// others do nothing: not even what they do on the screen behind.
 func TestHelpOpensAndCloses(t *testing.T) {
 	s := load(t, "three-causes")
-	for _, opens := range []string{"?", "f1"} {
-		for _, closes := range []string{"?", "f1", "esc", "q", "backspace", "enter", "4", "e", "space", "r", "w", "m", "x", "tab"} {
-			b := open(t, s, size{80, 24}, nil)
+	for _, at := range []size{{60, 12}, {80, 24}, {160, 50}, {200, 60}} {
+		for _, opens := range []string{"?", "f1"} {
+			b := open(t, s, at, nil)
 			before := b.picture()
-			b.press(opens)
-			shows(b, "Everywhere", "any")
-			hides(b, "1 Overview")
-			if cmd := b.press(closes); cmd != nil {
-				t.Errorf("%q gives %s", closes, gives(cmd))
-			}
-			if b.picture() != before {
-				t.Errorf("%q leaves\n%s", closes, b.picture())
+			for _, closes := range []string{"?", "f1", "esc", "q", "backspace"} {
+				b.press(opens)
+				shows(b, "esc/q close")
+				hides(b, "1 Overview")
+				for _, key := range []string{"enter", "4", "e", "space", "r", "w", "m", "x", "tab", "j", "f", "down", "G", "up", "b", "g"} {
+					if got := gives(b.press(key)); got != "" {
+						t.Errorf("%s: %q gives %s", at, key, got)
+					}
+					shows(b, "esc/q close")
+				}
+				if got := gives(b.press(closes)); got != "" {
+					t.Errorf("%s: %q gives %s", at, closes, got)
+				}
+				if b.picture() != before {
+					t.Errorf("%s: %q leaves\n%s", at, closes, b.picture())
+				}
 			}
 		}
 	}
+}
+
+// The keys that leave the program differ on the first screen, in the help too.
+func TestHelpNamesTheWayOut(t *testing.T) {
+	b, _ := jobs(t, "three-causes")
+	b.press("?")
+	shows(b, "q/ctrl+c", "quit")
+	hides(b, "esc/q       back")
+	b.press("esc", "enter", "?", "G")
+	shows(b, "esc/q       back", "ctrl+c      quit")
 }
 
 // The help scrolls by every key and by the wheel, and says so.
@@ -156,7 +177,7 @@ func TestHelpScrolls(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
 	b.press("?")
 	first := b.picture()
-	shows(b, "▼", "↑/↓ scroll  any other key closes the help")
+	shows(b, "▼", "↑/↓ scroll  esc/q close")
 	for _, key := range []string{"down", "j", "pgdown", "f", "G", "end"} {
 		b.press("g", key)
 		if b.picture() == first {
@@ -223,7 +244,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 		{"not enabled", []widget.Binding{off}, "↑/k up, ↓/j down, pgup/b page up, pgdn/f page down, g first, G last"},
 	} {
 		var got []string
-		for _, g := range newHelpScreen(helped{bindings: c.own}).groups {
+		for _, g := range newHelpScreen(helped{bindings: c.own}, keyBack, keyQuit).groups {
 			for _, b := range g.Bindings {
 				if g.Title == "Move" && b.Enabled() {
 					got = append(got, b.Help().Key+" "+b.Help().Desc)
@@ -235,7 +256,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 		}
 	}
 	all := []widget.Binding{widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom}
-	h := newHelpScreen(helped{bindings: all})
+	h := newHelpScreen(helped{bindings: all}, keyBack, keyQuit)
 	for _, l := range h.body(&widget.Paint{Frame: section.Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}, Height: 50}) {
 		if l.String() == "Move" {
 			t.Error("a heading without keys")
@@ -247,7 +268,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 func TestHelpListsKeysOnce(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b, seen := opened(), map[string]string{}
-		for _, g := range newHelpScreen(b.top()).groups {
+		for _, g := range newHelpScreen(b.top(), keyBack, keyQuit).groups {
 			for _, k := range g.Bindings {
 				for _, key := range k.Keys() {
 					before, twice := seen[key]
@@ -257,16 +278,5 @@ func TestHelpListsKeysOnce(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Issue 6.5: where all of the help fits, any key closes it, those that would scroll too.
-func TestHelpThatFitsClosesByAnyKey(t *testing.T) {
-	for _, key := range []string{"j", "f", "down", "up", "pgdown", "g", "G", "b", "x"} {
-		b := open(t, load(t, "three-causes"), size{160, 50}, nil)
-		b.press("?")
-		shows(b, "Everywhere", "any key closes the help")
-		b.press(key)
-		hides(b, "Everywhere")
 	}
 }

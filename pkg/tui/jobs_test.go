@@ -212,9 +212,10 @@ func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	b.has(t, "/train  1 of 7 Jobs")
 	b.press("esc")
 	b.lacks(t, "/train")
-	if cmd := b.press("esc"); cmd == nil {
-		t.Error("esc without a filter does not end the view")
+	if cmd := b.press("esc"); cmd != nil {
+		t.Error("esc without a filter ends the view")
 	}
+	b.has(t, "q quits")
 }
 
 // Issue 6, 1 and 5: enter opens a Job, e its explanation, on top of the Job; y copies.

@@ -13,9 +13,11 @@ import (
 
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
-	keyHelp    = widget.Bind("?", "help", "?", "f1")
-	keyBack    = widget.Bind("esc/q", "back", "esc", "q", "backspace")
-	keyQuit    = widget.Bind("ctrl+c", "quit", "ctrl+c")
+	keyHelp = widget.Bind("?", "help", "?", "f1")
+	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")
+	keyQuit = widget.Bind("ctrl+c", "quit", "ctrl+c")
+	// keyLeave quits on the first screen, from which there is no way back.
+	keyLeave   = widget.Bind("q/ctrl+c", "quit", "q", "ctrl+c")
 	keyPause   = widget.Bind("space", "pause", "space")
 	keyTimes   = widget.Bind("r", "relative/absolute times", "r")
 	keySave    = widget.Bind("w", "write snapshot", "w")
@@ -55,7 +57,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top())
+		m.help = newHelpScreen(m.top(), m.leave()...)
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -70,9 +72,17 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
 	case widget.Matches(k, keyBack):
-		return m.back()
+		return m.back(k)
 	}
 	return nil
+}
+
+// leave are the keys that close the screen or the program.
+func (m *Model) leave() []widget.Binding {
+	if len(m.stack) > 1 {
+		return []widget.Binding{keyBack, keyQuit}
+	}
+	return []widget.Binding{keyLeave}
 }
 
 // act does what a pane asks for.
@@ -93,10 +103,15 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	return nil
 }
 
-// back closes the screen; the last one ends the program.
-func (m *Model) back() tea.Cmd {
-	if len(m.stack) > 1 {
+// back closes the screen. On the first one, only q ends the program: esc is pressed once too
+// often easily.
+func (m *Model) back(k tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case len(m.stack) > 1:
 		m.stack = m.stack[:len(m.stack)-1]
+		return nil
+	case !widget.Matches(k, keyLeave):
+		m.say("q quits")
 		return nil
 	}
 	m.quit = true

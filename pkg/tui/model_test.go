@@ -43,7 +43,7 @@ func jobs(t *testing.T, fixture string) (*testbed, *snapshot.Snapshot) {
 	return b, s
 }
 
-// Issue 6, 5: esc, q and backspace go back, and end the program from the first screen.
+// Issue 6, 5 and issue 17: esc, q and backspace go back; on the first screen, only q ends the program.
 func TestEscapeGoesBack(t *testing.T) {
 	for _, key := range []string{"esc", "q", "backspace"} {
 		b, s := jobs(t, "three-causes")
@@ -60,8 +60,12 @@ func TestEscapeGoesBack(t *testing.T) {
 			}
 			shows(b, screen)
 		}
-		if got := gives(b.press(key)); got != quits {
-			t.Errorf("%q on the first screen gives %q", key, got)
+		want := map[string]string{"q": quits}[key]
+		if got := gives(b.press(key)); got != want {
+			t.Errorf("%q on the first screen gives %q, want %q", key, got, want)
+		}
+		if want == "" {
+			shows(b, "1 Job", "q quits")
 		}
 		// The Source is told of each screen, once.
 		var looked []string
@@ -680,17 +684,34 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	shows(b, "3/10", "paused")
 }
 
-// What is shown of a deleted Job is marked on each of its screens, and its clocks stand still.
-func TestDeletedJobIsMarked(t *testing.T) {
+// Issue 17: a Job that is deleted while it is watched says so, and when, on each of its
+// screens; its clocks stand still, and nothing comes next.
+func TestDeletedJobSaysWhen(t *testing.T) {
 	s := load(t, "running-success-policy")
-	s.Job.Gone = true
-	b := open(t, s, size{100, 24}, nil)
-	at := s.Job.Report.ObservedAt.UTC().Format("15:04:05")
+	at := s.Time.Add(3 * time.Second)
+	s.Job.Gone, s.Job.GoneAt = true, &at
+	b := open(t, s, size{100, 30}, nil)
 	b.now = b.now.Add(time.Hour)
 	b.send(tickMsg(b.now))
-	shows(b, "✗ deleted, as it was at "+at, "runs for 2s")
+	gone := "deleted at " + at.UTC().Format("15:04:05")
+	shows(b, "✗ "+gone, "✗ D"+gone[1:]+"  was Running", "The Job was "+gone+". Its last known state: The Job is running", "ran for 5s")
+	hides(b, "ETA", "deadline in", "Next")
+	if title := b.View().WindowTitle; title != "running-success-policy deleted" {
+		t.Errorf("title %q", title)
+	}
 	b.press("e")
-	shows(b, "Explain", "✗ deleted, as it was at "+at)
+	shows(b, "Explain", "✗ "+gone)
+}
+
+// A Job that never was is not called deleted.
+func TestJobThatNeverWasIsNotDeleted(t *testing.T) {
+	s := load(t, "running-success-policy")
+	key := s.Focus.Job
+	report := &explain.Report{Job: explain.Job{Namespace: key.Namespace, Name: key.Name}, Verdict: explain.Verdict{Sentence: "The Job does not exist."}}
+	s.Job = &snapshot.Job{Gone: true, Report: report}
+	b := open(t, s, size{100, 30}, nil)
+	shows(b, "✗ Does not exist")
+	hides(b, "eleted", "Running", "was")
 }
 
 // A long path keeps its end, and a lost connection leaves the keys on the screen.

@@ -68,6 +68,9 @@ func (m *Model) lines() []layout.Line {
 	}
 	if m.isGone() {
 		body.Now = m.data.Job.ObservedAt.Time // Its clocks stop.
+		if at := m.data.Job.GoneAt; at != nil {
+			body.Now = *at
+		}
 	}
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.Height)
@@ -146,7 +149,7 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
 	if m.isGone() {
-		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" deleted, as it was at "+p.Clock(m.data.Job.ObservedAt.Time))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" "+m.data.Job.GoneWords(p))
 	}
 	if m.paused {
 		mark(layout.Warn|layout.Bold, m.glyphs.Paused+" paused")
@@ -231,6 +234,9 @@ func (m *Model) windowTitle() string {
 	title := "kubectl batchjob"
 	if j := m.data.Job; j != nil {
 		title = fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
+		if j.Gone {
+			return sanitize.Line(j.Job.Name + " deleted")
+		}
 		if done, total := j.Done(); total > 0 {
 			title += " " + wording.Percent(int64(done), int64(total))
 		}
@@ -241,7 +247,7 @@ func (m *Model) windowTitle() string {
 // progressBar is the terminal's own.
 func (m *Model) progressBar() *tea.ProgressBar {
 	j := m.data.Job
-	if j == nil {
+	if j == nil || j.Gone {
 		return nil
 	}
 	done, total := j.Done()

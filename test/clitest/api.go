@@ -214,7 +214,7 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 		}})
 		return
 	}
-	if f.serveCronJob(w, path) {
+	if f.serveCronJob(w, path) || r.URL.Query().Get("watch") != "true" && serveNone(w, path) {
 		return
 	}
 	namespace, name, ok := jobPath(path)
@@ -228,6 +228,15 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.serveList(w, r, namespace)
 	}
+}
+
+// serveNone answers that there are no pods and no events, for fakes that serve neither.
+func serveNone(w http.ResponseWriter, path string) bool {
+	kind := map[string]string{"pods": "PodList", "events": "EventList"}[path[strings.LastIndexByte(path, '/')+1:]]
+	if kind != "" {
+		WriteJSON(w, http.StatusOK, map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{}, "items": []any{}})
+	}
+	return kind != ""
 }
 
 func (f *API) serveCronJob(w http.ResponseWriter, path string) bool {

@@ -3,6 +3,7 @@ package clitest
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,9 +24,10 @@ type Objects struct {
 	API  *API
 	Pods *Pods
 
-	Mu     sync.Mutex
-	Events []*corev1.Event
-	asked  []string
+	Mu      sync.Mutex
+	Events  []*corev1.Event
+	asked   []string
+	queries []string
 }
 
 // NewObjects starts an API with these Jobs that also serves pods, logs and events.
@@ -42,6 +44,7 @@ func NewObjects(t *testing.T, jobs ...*unstructured.Unstructured) *Objects {
 func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.Mu.Lock()
 	o.asked = append(o.asked, r.Method+" "+r.URL.Path)
+	o.queries = append(o.queries, r.URL.Path+"?"+r.URL.RawQuery)
 	o.Mu.Unlock()
 	o.API.Await(r)
 	o.API.Mu.Lock()
@@ -79,7 +82,7 @@ func (o *Objects) serveEvents(w http.ResponseWriter, r *http.Request) {
 	list := &corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}}
 	for _, e := range o.Events {
 		about := e.InvolvedObject
-		if selector.Matches(fields.Set{"involvedObject.kind": about.Kind, "involvedObject.name": about.Name, "involvedObject.uid": string(about.UID)}) {
+		if selector.Matches(fields.Set{"involvedObject.kind": about.Kind, "involvedObject.name": about.Name, "involvedObject.uid": string(about.UID), "type": e.Type}) {
 			list.Items = append(list.Items, *e)
 		}
 	}
@@ -101,6 +104,16 @@ func (o *Objects) Methods() map[string]bool {
 		used[method] = true
 	}
 	return used
+}
+
+// Queries are the paths and queries so far whose path ends so.
+func (o *Objects) Queries(suffix string) []string {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(o.queries), func(q string) bool {
+		path, _, _ := strings.Cut(q, "?")
+		return !strings.HasSuffix(path, suffix)
+	})
 }
 
 // RefusePath answers requests whose path ends so.

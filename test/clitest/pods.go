@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -170,8 +171,10 @@ func (f *Pods) serveList(w http.ResponseWriter, r *http.Request) {
 	selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 	list := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
 	list.ResourceVersion = strconv.Itoa(f.version)
+	byField, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
 	for _, pod := range f.Pods {
-		if selector.Matches(labels.Set(pod.Labels)) {
+		ofPod := fields.Set{"status.phase": string(pod.Status.Phase), "metadata.name": pod.Name}
+		if selector.Matches(labels.Set(pod.Labels)) && byField.Matches(ofPod) {
 			list.Items = append(list.Items, *pod)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
 )
 
 var (
@@ -58,7 +60,7 @@ func TestEndStatesAgreeWithTheModel(t *testing.T) {
 	workers.Wait()
 	total.report(t, n)
 	if *oneSeed >= 0 && !t.Failed() {
-		t.Log(report(generate(first), first))
+		t.Log(report(cases.Generate(first), first))
 	}
 }
 
@@ -87,7 +89,7 @@ func (t *tally) goOn() bool {
 }
 
 func (t *tally) play(seed uint64) {
-	c := generate(seed)
+	c := cases.Generate(seed)
 	f, err := judge(c, seed)
 	problem := ""
 	if err != nil {

@@ -4,28 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
 const (
-	jobName = "a"
 	// maxSteps, maxCommits and maxTime bound a case in the virtual cluster.
 	maxSteps   = 200_000
 	maxCommits = 20_000
 	maxTime    = 48 * time.Hour
-	// ruleNames is the annotation of KEP-4443, holder the finalizer of somebody else.
-	ruleNames = "batchjob.dev/pod-failure-policy-rule-names"
-	holder    = "example.com/held"
 )
 
 // player plays a case with our controller in the virtual cluster.
@@ -48,20 +43,12 @@ func ours(c *model.Case, seed uint64) (_ model.Outcome, err error) {
 	}()
 	p := &player{names: map[string]string{}, nth: map[int]int{}, finished: model.Never}
 	p.world = sim.NewWorld(sim.Options{Seed: seed, OnCommit: p.committed})
-	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
-	job.Name = jobName
-	if c.RuleNames != "" {
-		job.Annotations = map[string]string{ruleNames: c.RuleNames}
-	}
-	if c.Held {
-		job.Finalizers = []string{holder}
-	}
-	if err := p.world.Play(job, script(c)); err != nil {
+	if err := cases.Start(p.world, c); err != nil {
 		return model.Outcome{}, err
 	}
 	for _, e := range c.Edits {
 		p.runFor(e.At - p.world.Elapsed())
-		if err := p.edit(e); err != nil {
+		if err := cases.Apply(p.world, e); err != nil {
 			return model.Outcome{}, fmt.Errorf("%s %d: %w", e.Action, e.Value, err)
 		}
 	}
@@ -79,23 +66,6 @@ func (p *player) runFor(d time.Duration) {
 	}, d)
 }
 
-func script(c *model.Case) sim.Script {
-	var out sim.Script
-	out = append(out, sim.Scene{Index: -1, Act: sim.Act{Run: 2 * time.Second, Terminate: 2 * time.Second, TerminateExit: 143}})
-	for _, f := range c.Scripts {
-		act := sim.Act{
-			Run: f.Run, Container: "main", Exit: f.Exit, OtherExit: f.SideExit, InitExit: f.SetupExit,
-			Restarts: f.Restarts, RestartsAfter: f.RestartsAfter,
-			Terminate: f.Terminate, TerminateExit: f.TerminateExit, Unscheduled: f.Unscheduled, NodeGone: f.Lost,
-		}
-		if f.Condition != "" {
-			act.Conditions = []corev1.PodCondition{{Type: f.Condition, Status: corev1.ConditionTrue}}
-		}
-		out = append(out, sim.Scene{Index: int32(f.Index), Nth: f.Nth, Act: act})
-	}
-	return out
-}
-
 // committed keeps what a status does not tell: the pods that were created, and when.
 func (p *player) committed(c sim.Commit) {
 	if p.commits++; p.commits > maxCommits {
@@ -103,7 +73,7 @@ func (p *player) committed(c sim.Commit) {
 	}
 	switch {
 	case c.NewPod != nil && c.OldPod == nil:
-		index := indexOf(c.NewPod)
+		index := cases.IndexOf(c.NewPod)
 		p.nth[index]++
 		p.names[c.NewPod.Name] = model.PodName(index, p.nth[index])
 		p.made = append(p.made, model.Made{Index: index, Nth: p.nth[index], At: p.world.Elapsed()})
@@ -112,54 +82,9 @@ func (p *player) committed(c sim.Commit) {
 	}
 }
 
-func indexOf(pod *corev1.Pod) int {
-	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-	if err != nil {
-		return -1
-	}
-	return index
-}
-
-// edit does what a user does.
-func (p *player) edit(e model.Edit) error {
-	store := p.world.Store
-	job := store.Job(jobName)
-	if job == nil {
-		return nil
-	}
-	switch e.Action {
-	case model.DeleteJob:
-		return store.DeleteJob(jobName, metav1.DeletePropagationBackground)
-	case model.DeletePod, model.EvictPod, model.CleanFailed, model.CleanSucceeded:
-		return p.editPods(e, store.PodsOf(job.UID))
-	}
-	_, err := store.EditJob(jobName, func(job *batchv1.Job) { e.Change(&job.Spec) })
-	return err
-}
-
-func (p *player) editPods(e model.Edit, pods []*corev1.Pod) error {
-	for _, pod := range pods {
-		over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		active := !over && pod.DeletionTimestamp == nil && indexOf(pod) == int(e.Value)
-		switch {
-		case e.Action == model.CleanFailed && pod.Status.Phase == corev1.PodFailed,
-			e.Action == model.CleanSucceeded && pod.Status.Phase == corev1.PodSucceeded:
-			if _, err := p.world.Store.DeletePod(pod.Name, ""); err != nil {
-				return err
-			}
-		case e.Action == model.DeletePod && active:
-			_, err := p.world.Store.DeletePod(pod.Name, "")
-			return err
-		case e.Action == model.EvictPod && active:
-			return p.world.Store.EvictPod(pod.Name)
-		}
-	}
-	return nil
-}
-
 // outcome is what the Job has come to.
 func (p *player) outcome() model.Outcome {
-	job := p.world.Store.Job(jobName)
+	job := p.world.Store.Job(cases.JobName)
 	if job == nil {
 		return model.Outcome{Gone: true}
 	}

@@ -61,15 +61,21 @@ func backLine(failure error) string {
 
 // Watch returns one that reads again and again what may not be watched, and prints so once.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
+	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: PrintUnwatched(out)}
+}
+
+// PrintUnwatched returns a function that prints once that something is read again and again because it may not be
+// watched.
+func PrintUnwatched(out io.Writer) func(*feed.Refusal) {
 	printed := false
-	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: func(r *feed.Refusal) {
+	return func(r *feed.Refusal) {
 		if r == nil || printed {
 			return
 		}
 		printed = true
 		fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
 			r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
-	}}
+	}
 }
 
 // ErrorLine is an error for people, with what to do about it.

@@ -2,7 +2,9 @@ package cmdutil
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,6 +72,31 @@ func (e *Explainer) input(ctx context.Context, object *unstructured.Unstructured
 		})
 	})
 	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil
+}
+
+// Stalls knows which Jobs of a namespace, or of all with "", are stalled.
+func (e *Explainer) Stalls(namespace string, timing feed.Timing) *feed.Stalls {
+	return &feed.Stalls{Timing: timing, Client: e.Client, Namespace: namespace, OurName: controller.DefaultManagedBy}
+}
+
+// NoteStalls writes once that some Jobs may be stalled and not be shown so, for what could not be read.
+func NoteStalls(out io.Writer, gaps []explain.Gap, noted *bool) {
+	if len(gaps) == 0 || *noted {
+		return
+	}
+	*noted = true
+	var why, commands []string
+	for _, gap := range gaps {
+		why = append(why, gap.Text)
+		if gap.Command != "" {
+			commands = append(commands, gap.Command)
+		}
+	}
+	line := "Jobs that are stalled may be shown as Running: " + strings.Join(why, "; ")
+	if len(commands) > 0 {
+		line += ". Check it with: " + strings.Join(commands, "; ")
+	}
+	fmt.Fprintln(out, OneLine(line))
 }
 
 // Report explains one Job.

@@ -106,6 +106,9 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {
 	named := call.Name != "" && status.Details != nil && status.Details.Name == call.Name
 	switch {
+	case named && call.Namespace != "" && call.Resource == "jobs" && isJobResource(call.Name):
+		return NewUserError(KindNotFound, err, fmt.Sprintf("job %q not found %s", call.Name, call.Where()),
+			fmt.Sprintf("for all Jobs, omit %q: kubectl batchjob status -n %s", call.Name, call.Namespace))
 	case named && call.Namespace != "":
 		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()),
 			"list what exists with: kubectl get "+call.GroupResource()+" -n "+call.Namespace)

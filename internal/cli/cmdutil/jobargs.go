@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -14,6 +15,7 @@ import (
 type JobChoice struct {
 	Names         []string // none for all Jobs
 	Selector      string
+	FieldSelector string
 	AllNamespaces bool
 }
 
@@ -24,7 +26,9 @@ func (c *JobChoice) AddChoice(flags *pflag.FlagSet, allNamespaces string) {
 }
 
 // ExcludesNames reports that the flags choose the Jobs, so that none can be named.
-func (c *JobChoice) ExcludesNames() bool { return c.AllNamespaces || c.Selector != "" }
+func (c *JobChoice) ExcludesNames() bool {
+	return c.AllNamespaces || c.Selector != "" || c.FieldSelector != ""
+}
 
 // ValidateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage
 // errors, in kubectl's words where it has some.
@@ -32,11 +36,14 @@ func (c *JobChoice) ValidateChoice(args []string) error {
 	switch {
 	case len(args) > 0 && c.AllNamespaces:
 		return UsageErrorf("a resource cannot be retrieved by name across all namespaces")
-	case len(args) > 0 && c.Selector != "":
+	case len(args) > 0 && c.Selector+c.FieldSelector != "":
 		return UsageErrorf("name cannot be provided when a selector is specified")
 	}
 	if _, err := labels.Parse(c.Selector); err != nil {
 		return UsageErrorf("--selector: %v", err)
+	}
+	if _, err := fields.ParseSelector(c.FieldSelector); err != nil {
+		return UsageErrorf("--field-selector: %v", err)
 	}
 	return nil
 }

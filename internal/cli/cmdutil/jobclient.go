@@ -19,7 +19,7 @@ import (
 
 // NewJobSet makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
 func NewJobSet(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
-	set := feed.JobSet{Selector: choice.Selector, Names: choice.Names}
+	set := feed.JobSet{Selector: choice.Selector, FieldSelector: choice.FieldSelector, Names: choice.Names}
 	config, err := RESTConfig(kube, warnings)
 	if err != nil {
 		return nil, set, err
@@ -49,13 +49,13 @@ func NewJobsClient(config *rest.Config) (dynamic.NamespaceableResourceInterface,
 	return client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs")), nil
 }
 
-// ReportNone writes that there are no Jobs.
-func ReportNone(out io.Writer, set feed.JobSet) {
+// ReportNone writes that there are no such Jobs.
+func ReportNone(out io.Writer, what string, set feed.JobSet) {
 	if set.Namespace == "" {
-		fmt.Fprintln(out, "No jobs found.")
+		fmt.Fprintf(out, "No %s found.\n", what)
 		return
 	}
-	fmt.Fprintf(out, "No jobs found in %s namespace.\n", sanitize.Line(set.Namespace))
+	fmt.Fprintf(out, "No %s found in %s namespace.\n", what, sanitize.Line(set.Namespace))
 }
 
 // ToJob reads the fields that this program knows.

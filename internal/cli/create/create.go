@@ -79,6 +79,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
+		SuggestFor:        []string{"apply", "run"},
 		Short:             "Create Jobs and CronJobs from manifests",
 		Long:              createLong,
 		Example:           createExample,

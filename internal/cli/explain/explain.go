@@ -80,6 +80,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
+		SuggestFor:        []string{"describe"},
 		Aliases:           []string{"explain", "why"},
 		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,
@@ -209,7 +210,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if len(jobs) == 0 && !o.output.IsSet() {
-		cmdutil.ReportNone(o.ErrOut, o.set)
+		cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
 		return nil
 	}
 	list := analysis.List(reports)

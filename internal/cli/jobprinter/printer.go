@@ -65,9 +65,13 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		if err != nil {
 			return err
 		}
-		writeCells(p.w, p.table.row(Row{Job: job, Now: now, deleted: deleted, fullIndexes: p.fullIndexes}))
+		writeCells(p.w, p.table.row(p.rowOf(object, job, now, deleted)))
 	}
 	return p.w.Flush()
+}
+
+func (p *TablePrinter) rowOf(object *unstructured.Unstructured, job *batchv1.Job, now time.Time, deleted bool) Row {
+	return Row{Job: job, Now: now, Stalled: stallOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
 }
 
 // headerCells leaves room for the longest STATUS where rows will follow, so that a Job that ends does not shift the table.
@@ -92,7 +96,7 @@ func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, err
 	if err != nil {
 		return "", err
 	}
-	return p.table.signature(Row{Job: job, fullIndexes: p.fullIndexes}), nil
+	return p.table.signature(p.rowOf(object, job, time.Time{}, false)), nil
 }
 
 // ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job is a change.
@@ -127,7 +131,11 @@ func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 
 // Signature implements Printer.
 func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
-	return job.GetResourceVersion(), nil
+	signature := job.GetResourceVersion()
+	if stall := stallOf(job); stall != nil {
+		signature += "\n" + stall.Reason
+	}
+	return signature, nil
 }
 
 // NamePrinter writes job.batch/NAME.

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -31,13 +32,16 @@ const (
 type Row struct {
 	Job         *batchv1.Job
 	Now         time.Time
-	deleted     bool // the Job is gone, job is its last state
-	fullIndexes bool // do not crop index lists
+	Stalled     *explain.Stall // nil for no stall that is known
+	object      map[string]any // what Job was read from
+	deleted     bool           // the Job is gone, job is its last state
+	fullIndexes bool           // do not crop index lists
 }
 
 // outline is what other views of Jobs make their rows from.
 func (v Row) outline() *explain.Outline {
 	o := analysis.OutlineOf(v.Job, nil, v.Now)
+	o.Stalled = v.Stalled
 	return &o
 }
 
@@ -54,9 +58,16 @@ const statusHeader = "STATUS"
 type Table struct {
 	Namespaces bool // NAMESPACE first
 	Wide       bool
+	// LabelColumns are labels with a column of their own; ShowLabels is a last column with all.
+	LabelColumns []string
+	ShowLabels   bool
+	custom       []column // in place of all others
 }
 
 func (t Table) columns() []column {
+	if t.custom != nil {
+		return t.custom
+	}
 	var columns []column
 	if t.Namespaces {
 		columns = append(columns, column{header: "NAMESPACE", cell: func(v Row) string { return v.Job.Namespace }})
@@ -84,6 +95,18 @@ func (t Table) columns() []column {
 			column{header: "CONTAINERS", cell: containersCell},
 			column{header: "IMAGES", cell: imagesCell},
 		)
+	}
+	return append(columns, t.labelColumns()...)
+}
+
+func (t Table) labelColumns() []column {
+	var columns []column
+	for _, label := range t.LabelColumns {
+		header := strings.ToUpper(label[strings.LastIndexByte(label, '/')+1:])
+		columns = append(columns, column{header: header, cell: func(v Row) string { return OrNone(v.Job.Labels[label]) }})
+	}
+	if t.ShowLabels {
+		columns = append(columns, column{header: "LABELS", cell: func(v Row) string { return labels.FormatLabels(v.Job.Labels) }})
 	}
 	return columns
 }
@@ -122,7 +145,7 @@ func statusCell(v Row) string {
 	if v.deleted {
 		return StatusDeleted
 	}
-	return analysis.Status(v.Job)
+	return section.RowStatus(v.outline())
 }
 
 // reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
@@ -134,6 +157,9 @@ func reasonCell(v Row) string {
 		if c := reconcile.TrueCondition(v.Job, kind); c != nil {
 			return OrNone(c.Reason)
 		}
+	}
+	if v.Stalled != nil {
+		return v.Stalled.Reason
 	}
 	return None
 }

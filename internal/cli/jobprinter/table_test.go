@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -23,6 +24,16 @@ import (
 func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) string {
 	t.Helper()
 	var out bytes.Buffer
+	stalls := &feed.Stalls{Timing: feed.Timing{Now: clitest.Now}}
+	for i, object := range jobs {
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if jobs[i], err = WithStall(object, stalls.Of(job, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := NewTablePrinter(&out, table, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
+		SuggestFor:        []string{"validate"},
 		Short:             "Check manifests of Jobs and CronJobs, without a cluster",
 		Long:              lintLong,
 		Example:           lintExample,

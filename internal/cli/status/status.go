@@ -3,8 +3,10 @@ package status
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -17,17 +19,23 @@ import (
 const statusLong = `Show the state of Jobs, no matter which controller runs them: one line for each,
 or a one-screen summary if you name a single Job (with -o wide, a table row).
 
-STATUS is the state as kubectl shows it. FailureTarget and SuccessCriteriaMet
-mean that the outcome is decided, but pods are still terminating (TERMINATING).
+STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
+no progress, as far as its status, its pending pods and the warnings about it
+show; explain-failure knows more. FailureTarget and SuccessCriteriaMet mean that
+the outcome is decided, but pods are still terminating (TERMINATING).
 DURATION stops when a Job completes or fails. FAILED INDEXES is "-" if the Job
 does not track them; long lists are truncated, see --full.
 
 On a terminal, the summary is an interactive view, see
 kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
+-o json prints Jobs as the API server has them; only a stalled Job has one field
+more, .stalled, with kind, reason, text, and since. --sort-by and custom columns
+can use it, too.
+
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
-130). A deleted Job is printed once more, with STATUS Deleted; so is a Job that
--l no longer matches.`
+130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
+so is a Job that -l no longer matches.`
 
 const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status
@@ -41,13 +49,27 @@ const statusExample = `  # The Jobs in the current namespace
   # All Jobs with a label, in all namespaces
   kubectl batchjob status -A -l team=ml
 
+  # Only Jobs that failed, are going to fail, or are stalled
+  kubectl batchjob status -A --problems -o wide
+
+  # The latest Jobs last, with a label as a column
+  kubectl batchjob status --sort-by .metadata.creationTimestamp -L team
+
+  # Columns of your own
+  kubectl batchjob status -o custom-columns=NAME:.metadata.name,WHY:.stalled.reason
+
   # Follow one Job
   kubectl batchjob status train -w
 
   # For scripts
   kubectl batchjob status train -o json`
 
-const formatWide = "wide"
+// Output formats beside those of kubectl's printers.
+const (
+	formatWide        = "wide"
+	formatColumns     = "custom-columns"
+	formatColumnsFile = "custom-columns-file"
+)
 
 // Options are the flags of the status verb, and what Complete makes of them.
 type Options struct {
@@ -59,19 +81,27 @@ type Options struct {
 	watch       bool
 	noHeaders   bool
 	full        bool
+	problems    bool
+	sortBy      string
+	labels      []string
+	showLabels  bool
 	color       cmdutil.ColorFlag
 	interactive view.InteractiveFlag
 
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
 	printer   jobprinter.Printer
+	order     jobprinter.SortBy
+	stalls    *feed.Stalls
+	noted     bool // that stalls may be missing
 }
 
 // NewCommand returns the command status, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide)}
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns, formatColumnsFile)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
+		SuggestFor:        []string{"get", "list", "describe"},
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
@@ -96,12 +126,20 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
+	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, are going to fail, or are stalled.")
+	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. status.successful=0 or metadata.name!=train.")
+	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by the field at this JSONPath, e.g. .metadata.creationTimestamp.")
+	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns, separated by commas.")
+	flags.BoolVar(&o.showLabels, "show-labels", false, "Show all labels in the last column.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
 	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
 	o.color.Complete(cmd)
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	cmdutil.MustCompleteFlag(cmd, "field-selector", cmdutil.CompleteWords("metadata.name=", "metadata.namespace=", "status.successful="))
+	cmdutil.MustCompleteFlag(cmd, "sort-by", cmdutil.CompleteWords(
+		".metadata.creationTimestamp", ".metadata.name", ".stalled.since", ".status.completionTime", ".status.failed", ".status.startTime", ".status.succeeded"))
 }
 
 // Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
@@ -109,7 +147,29 @@ func (o *Options) Validate(args []string) error {
 	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
+	if err := o.validateTable(); err != nil {
+		return err
+	}
 	return o.color.Validate()
+}
+
+// validateTable checks flags that shape the table.
+func (o *Options) validateTable() error {
+	format := o.print.Format()
+	if (o.showLabels || len(o.labels) > 0) && format != "" && format != formatWide {
+		return cmdutil.UsageErrorf("-L and --show-labels add columns to the table; omit -o %s", format)
+	}
+	if o.sortBy == "" {
+		return nil
+	}
+	if o.watch {
+		return cmdutil.UsageErrorf("--sort-by and --watch cannot be used together: rows are printed as Jobs change")
+	}
+	var err error
+	if o.order, err = jobprinter.NewSortBy(o.sortBy); err != nil {
+		return cmdutil.UsageErrorf("--sort-by: %v", err)
+	}
+	return nil
 }
 
 // Complete makes the names, the printer and the client.
@@ -122,27 +182,45 @@ func (o *Options) Complete(args []string) error {
 		return err
 	}
 	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
+	if err == nil {
+		o.stalls = o.explainer.Stalls(o.set.Namespace, o.Timing())
+	}
 	return err
 }
 
 // summarizes reports whether to print a summary instead of a table: for one named Job, unless
 // a flag asks for another form.
 func (o *Options) summarizes() bool {
-	return len(o.Names) == 1 && !o.watch && !o.noHeaders && o.print.Format() == ""
+	asksForRows := o.watch || o.noHeaders || o.problems || o.sortBy != "" || o.showLabels || len(o.labels) > 0
+	return len(o.Names) == 1 && !asksForRows && o.print.Format() == ""
 }
 
 func (o *Options) newPrinter() (jobprinter.Printer, error) {
-	switch format := o.print.Format(); format {
+	switch format, argument, _ := strings.Cut(o.print.Format(), "="); format {
 	case formatWide, "":
-		table := jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide}
-		printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
-		printer.Follow = o.watch
-		return printer, nil
+		return o.tablePrinter(jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide, LabelColumns: o.labels, ShowLabels: o.showLabels}), nil
+	case formatColumns:
+		return o.customPrinter(jobprinter.CustomColumns(argument))
+	case formatColumnsFile:
+		return o.customPrinter(jobprinter.CustomColumnsFile(argument))
 	case "name":
 		return &jobprinter.NamePrinter{Out: o.Out}, nil
 	}
 	printer, err := o.print.Printer()
 	return &jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}, err
+}
+
+func (o *Options) tablePrinter(table jobprinter.Table) jobprinter.Printer {
+	printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
+	printer.Follow = o.watch
+	return printer
+}
+
+func (o *Options) customPrinter(table jobprinter.Table, err error) (jobprinter.Printer, error) {
+	if err != nil {
+		return nil, cmdutil.UsageErrorf("-o: %v", err)
+	}
+	return o.tablePrinter(table), nil
 }
 
 // Run prints the Jobs, and follows them with --watch.
@@ -162,10 +240,24 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 {
+	return o.printJobs(ctx, jobs, false)
+}
+
+// printJobs prints those that are wanted, in the order that is wanted, each with what is known of its stall.
+func (o *Options) printJobs(ctx context.Context, jobs []*unstructured.Unstructured, single bool) error {
+	jobs, err := o.markStalls(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 && len(o.Names) == 0 {
 		o.reportNone()
 	}
-	return o.printer.Snapshot(jobs, false)
+	if o.sortBy != "" {
+		if err := o.order.Sort(jobs); err != nil {
+			return cmdutil.UsageErrorf("--sort-by %s: %v", o.sortBy, err)
+		}
+	}
+	return o.printer.Snapshot(jobs, single)
 }
 
 // printSummary prints one Job on one screen.
@@ -185,7 +277,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 func (o *Options) printNamed(ctx context.Context) error {
 	jobs, failed := o.set.GetAll(ctx)
 	feed.SortJobs(jobs)
-	failed = append(failed, o.printer.Snapshot(jobs, len(o.Names) == 1))
+	failed = append(failed, o.printJobs(ctx, jobs, len(o.Names) == 1 && len(jobs) == 1))
 	return errors.Join(failed...)
 }
 
@@ -194,5 +286,9 @@ func (o *Options) reportNone() {
 	if _, objects := o.printer.(*jobprinter.ObjectPrinter); objects {
 		return
 	}
-	cmdutil.ReportNone(o.ErrOut, o.set)
+	what := "jobs"
+	if o.problems {
+		what = "jobs with problems"
+	}
+	cmdutil.ReportNone(o.ErrOut, what, o.set)
 }

@@ -3,31 +3,37 @@ package status
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // follower prints Jobs and then every visible change of them.
 type follower struct {
-	printer jobprinter.Printer
-	shown   map[snapshot.JobKey]shownJob
+	*Options
+	mu   sync.Mutex
+	jobs map[snapshot.JobKey]*followedJob
 }
 
-// shownJob is a Job as it was printed last.
-type shownJob struct {
-	object    *unstructured.Unstructured
-	signature string
+// followedJob is a Job as it was seen last.
+type followedJob struct {
+	object  *unstructured.Unstructured
+	job     *batchv1.Job
+	printed string // the signature of its last row; "" for none
 }
 
 // follow ends with the context's error, or with an error that is not retried. An error of the first list ends it, and so do
 // names of which none exists.
 func (o *Options) follow(ctx context.Context) error {
-	f := &follower{printer: o.printer, shown: map[snapshot.JobKey]shownJob{}}
+	f := &follower{Options: o, jobs: map[snapshot.JobKey]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
 	defer stop()
 	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: f.take}
@@ -43,12 +49,46 @@ func (o *Options) follow(ctx context.Context) error {
 		o.reportNone()
 	}
 	cmdutil.PrintError(o.ErrOut, errors.Join(missing...))
-	return jobs.Run(ctx)
+	if _, err := o.markStalls(ctx, first); err != nil {
+		return err
+	}
+	return f.run(ctx, jobs)
+}
+
+// run follows Jobs, and reads again and again which of them are stalled.
+func (f *follower) run(ctx context.Context, jobs *feed.Jobs) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return jobs.Run(ctx) })
+	if f.needsStalls() {
+		group.Go(func() error { return f.stalls.Run(ctx, nil, f.all, f.again) })
+	}
+	return group.Wait()
+}
+
+// all are the Jobs as they were seen last.
+func (f *follower) all() []*batchv1.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var jobs []*batchv1.Job
+	for _, followed := range f.jobs {
+		jobs = append(jobs, followed.job)
+	}
+	return jobs
+}
+
+// again prints Jobs that look different since their stalls were read again.
+func (f *follower) again() error {
+	cmdutil.NoteStalls(f.ErrOut, f.stalls.Gaps(), &f.noted)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.print(slices.SortedFunc(maps.Keys(f.jobs), feed.CompareKeys))
 }
 
 // take prints the last row of each Job that is gone, and then those that look different from their last row.
 func (f *follower) take(updates []feed.Update) error {
-	var news []*unstructured.Unstructured
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var changed []snapshot.JobKey
 	for i := range updates {
 		u := &updates[i]
 		if u.Gone != "" {
@@ -57,15 +97,39 @@ func (f *follower) take(updates []feed.Update) error {
 			}
 			continue
 		}
-		signature, err := f.printer.Signature(u.Job)
+		job, err := cmdutil.ToJob(u.Job)
 		if err != nil {
 			return err
 		}
-		signature = string(u.UID) + "\n" + signature
-		if shown, ok := f.shown[u.Key]; !ok || shown.signature != signature {
-			f.shown[u.Key] = shownJob{object: u.Job, signature: signature}
-			news = append(news, u.Job)
+		printed := ""
+		if before := f.jobs[u.Key]; before != nil && before.job.UID == u.UID {
+			printed = before.printed
 		}
+		f.jobs[u.Key] = &followedJob{object: u.Job, job: job, printed: printed}
+		changed = append(changed, u.Key)
+	}
+	return f.print(changed)
+}
+
+// print prints those of the Jobs that look different from their last row. With --problems, a Job has its first row when it
+// has a problem.
+func (f *follower) print(keys []snapshot.JobKey) error {
+	var news []*unstructured.Unstructured
+	for _, key := range keys {
+		followed := f.jobs[key]
+		object, problem, err := f.mark(followed.object, followed.job)
+		if err != nil {
+			return err
+		}
+		signature, err := f.printer.Signature(object)
+		if err != nil {
+			return err
+		}
+		if signature == followed.printed || f.problems && !problem && followed.printed == "" {
+			continue
+		}
+		followed.printed = signature
+		news = append(news, object)
 	}
 	if len(news) == 0 {
 		return nil
@@ -75,13 +139,14 @@ func (f *follower) take(updates []feed.Update) error {
 
 // remove prints the last row of a Job that is gone; nothing for one in whose place another comes.
 func (f *follower) remove(u *feed.Update) error {
-	if u.Gone == feed.Replaced {
+	last := f.jobs[u.Key]
+	delete(f.jobs, u.Key)
+	if u.Gone == feed.Replaced || f.problems && (last == nil || last.printed == "") {
 		return nil
 	}
-	last := u.Job
-	if last == nil {
-		last = f.shown[u.Key].object
+	object := u.Job
+	if object == nil {
+		object = last.object
 	}
-	delete(f.shown, u.Key)
-	return f.printer.Rows([]*unstructured.Unstructured{last}, true)
+	return f.printer.Rows([]*unstructured.Unstructured{object}, true)
 }

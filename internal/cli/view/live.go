@@ -28,7 +28,7 @@ type Live struct {
 	source *live.Source
 }
 
-// OpenLive makes the clients. Warnings of the API server go to warnings; logLines is how many last lines of logs belong to
+// OpenLive makes the clients. Warnings of the API server, and of missing permissions, go to warnings; logLines is how many last lines of logs belong to
 // the evidence, 0 for none.
 func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
 	config, set, err := cmdutil.NewJobSet(kube, choice, warnings)
@@ -36,7 +36,11 @@ func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmduti
 		return nil, err
 	}
 	source, err := connectLive(config, set, logLines, env)
-	return &Live{choice: choice, set: set, source: source}, err
+	if err != nil {
+		return nil, err
+	}
+	source.Refused = cmdutil.PrintUnwatched(warnings)
+	return &Live{choice: choice, set: set, source: source}, nil
 }
 
 // connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.

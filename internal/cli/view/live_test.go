@@ -315,6 +315,9 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	if podNames(gone) != "train-a" || gone.Job.Report.Verdict.Fate != explain.FateFailed {
 		t.Errorf("%+v", gone.Job.Report.Verdict)
 	}
+	if at := gone.Job.GoneAt; at == nil || at.After(gone.Time) || at.Before(gone.Job.Report.Job.Created.Time) {
+		t.Errorf("gone at %v, in a Snapshot of %s", at, gone.Time)
+	}
 	s.untilWatching("jobs 2 pods 0 events 0")
 	again := clitest.ExplainedJob("ns1", "train")
 	again.SetUID("another")
@@ -332,7 +335,7 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	s.until("there is a third", func(got *snapshot.Snapshot) bool { return got.Job.Report.Job.UID == "third" && podNames(got) == "" })
 	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "never"}})
 	s.until("one that never was", func(got *snapshot.Snapshot) bool {
-		return got.Job != nil && got.Job.Gone && got.Job.Report.Job.Name == "never"
+		return got.Job != nil && got.Job.Gone && got.Job.GoneAt == nil && got.Job.Report.Job.Name == "never"
 	})
 	s.end()
 }

@@ -27,8 +27,8 @@ type progressNews struct {
 // for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
 type waitProgress struct {
 	out        io.Writer
-	width      func() int // of the terminal, 0 when there is none
-	now        func() time.Time
+	width      func() int       // of the terminal, 0 when there is none
+	now        func() time.Time // up to which the Jobs are known
 	namespaces bool
 	quiet      bool
 

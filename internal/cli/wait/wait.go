@@ -169,12 +169,15 @@ func (o *Options) Run(ctx context.Context) error {
 		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
 	progress := &waitProgress{
-		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) }, now: o.Now,
+		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) },
 		namespaces: o.AllNamespaces, quiet: o.quiet, last: map[snapshot.JobKey]string{},
 	}
 	defer progress.close()
+	link, stop := o.Connect(ctx, o.explainer.Client, progress)
+	defer stop()
+	progress.now = func() time.Time { return link.AsOf(o.Now()) }
 	defer o.startTicking(progress)()
-	w := &waiter{options: o, progress: progress, verdict: func(job *unstructured.Unstructured) []string { return o.verdict(ctx, job) }}
+	w := &waiter{options: o, progress: progress, link: link, verdict: func(job *unstructured.Unstructured) []string { return o.verdict(ctx, job) }}
 	err := w.run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
 		err = w.timeoutError()

@@ -26,7 +26,7 @@ func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
 
 func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.CompleteJob("fine"), clitest.FailedJob("bad"), clitest.FailedJob("worse"), clitest.SimpleJob("ns1", "running", 3))
-	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”\n"
+	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”; 1 of 10 pods succeeded\n"
 	for _, tc := range []struct {
 		args string
 		code int
@@ -127,7 +127,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
-	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together exceed backoffLimit 6\n" {
+	if got := s.Out.String(); got != "job.batch/a Failed: BackoffLimitExceeded: failures and container restarts together exceed backoffLimit 6; 1 of 10 pods succeeded\n" {
 		t.Errorf("stdout %q", got)
 	}
 }
@@ -203,9 +203,42 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 			t.Errorf("wider than the terminal: %q", written)
 		}
 	}
-	if got := s.Out.String(); got != "job.batch/a Failed: Why, “message”\njob.batch/bee Complete in 32s\n" {
+	if got := s.Out.String(); got != "job.batch/a Failed: Why, “message”; 1 of 10 pods succeeded\njob.batch/bee Complete in 32s\n" {
 		t.Errorf("stdout %q", got)
 	}
+}
+
+// The time that a Job runs is known up to the last answer (issue 17.2).
+func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	clock := clitest.NewClock()
+	env := clock.Env()
+	env.Retry.Patience = 3 * time.Second
+	env.Terminal = func(io.Writer) int { return 80 }
+	s := program.Start(t, api, env, "wait", "a")
+	advance := func(until func(written string) bool) {
+		t.Helper()
+		clitest.WaitFor(t, func() bool {
+			clock.Advance(50 * time.Millisecond)
+			return until(s.ErrOut.String())
+		}, s.ErrOut.String)
+	}
+	text := func(want string) func(string) bool {
+		return func(written string) bool { return strings.Contains(written, want) }
+	}
+	advance(text("a  Running  1/10 done, 5m1s"))
+	resume := api.Hang()
+	advance(text("No answer from the API server"))
+	drawn := strings.Count(s.ErrOut.String(), "\r")
+	advance(func(written string) bool { return strings.Count(written, "\r") > drawn+30 })
+	if got := s.ErrOut.String(); strings.Contains(got[strings.Index(got, "No answer"):], "done, 5m2") {
+		t.Errorf("the clock runs on:\n%s", screen(got))
+	}
+	resume()
+	advance(text("The API server answers again.\n"))
+	advance(text("a  Running  1/10 done, 6m"))
+	s.Interrupt()
+	s.End()
 }
 
 func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {

@@ -28,6 +28,7 @@ const timeoutLines = 10
 type waiter struct {
 	options  *Options
 	progress *waitProgress
+	link     *feed.Link
 	verdict  func(job *unstructured.Unstructured) []string
 
 	jobs   []*waitedJob // by namespace and name
@@ -43,9 +44,7 @@ type waitedJob struct {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	link, stop := o.Connect(ctx, o.explainer.Client, w.progress)
-	defer stop()
-	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, w.progress), Set: o.set, Each: w.take}
+	jobs := &feed.Jobs{Watch: cmdutil.Watch(w.link, w.progress), Set: o.set, Each: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

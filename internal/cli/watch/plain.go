@@ -119,7 +119,7 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 	v.listed = s.Jobs
 	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
 		if !present[key] {
-			v.print(s.Time, key, jobprinter.StatusDeleted)
+			v.print(s.Time, key, jobprinter.StatusDeleted+", was "+v.jobs[key].line)
 			delete(v.jobs, key)
 		}
 	}
@@ -141,7 +141,7 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	key := feed.KeyOfOutline(o)
 	job := v.jobs[key]
 	if job != nil && job.uid != o.UID {
-		v.print(at, key, jobprinter.StatusDeleted)
+		v.print(at, key, jobprinter.StatusDeleted+", was "+job.line)
 		job = nil
 	}
 	if job == nil {

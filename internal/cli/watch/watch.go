@@ -38,7 +38,8 @@ Exit codes:
   1    error; with --exit-status also if a Job was deleted before it finished
   2    wrong usage
   3    with --exit-status: a Job has failed
-  130  interrupted (Ctrl-C); with --exit-status also if you quit before the end`
+  130  interrupted (Ctrl-C); with --exit-status also if you quit before the end
+  143  terminated (SIGTERM)`
 
 const watchExample = `  # The Jobs in the current namespace, live
   kubectl batchjob watch

@@ -73,7 +73,7 @@ func TestWatchPlain(t *testing.T) {
 	if code := s.End(); code != cmdutil.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
-	want := "a  Running, 3 of 10 done\nb  Running, 1 of 10 done\na  Failed, 1 of 10 done, reason PodFailurePolicy_OOM\nb  Deleted\n"
+	want := "a  Running, 3 of 10 done\nb  Running, 1 of 10 done\na  Failed, 1 of 10 done, reason PodFailurePolicy_OOM\nb  Deleted, was Running, 1 of 10 done\n"
 	if untimed(s.Out.String()) != want {
 		t.Errorf("stdout\n%s\nwant\n%s", s.Out.String(), want)
 	}
@@ -209,7 +209,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 12:00:01  a  Running, 4 of 1 done, 1 active
 12:00:01  a  condition Failed: R: m
 12:00:01  a  It failed.
-12:00:01  a  Deleted
+12:00:01  a  Deleted, was Running, 4 of 1 done, 1 active
 12:00:01  a  Running, 5 of 1 done, 1 active
 12:00:01  a  problem: 1 pod waits
 12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex

@@ -45,7 +45,8 @@ type jobRow struct {
 
 // followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	jobs := &feed.Jobs{Watch: feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry}, Set: s.Set, Each: s.list.take}
+	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.Refused}
+	jobs := &feed.Jobs{Watch: watch, Set: s.Set, Each: s.list.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,6 +30,7 @@ type openJob struct {
 	job     *observe.NamedJob // nil until it was read
 	related *related          // to job
 	gone    bool
+	goneAt  *time.Time    // when that was seen
 	shown   *snapshot.Job // nil until there was an answer
 	of      *related      // what shown was made of
 	clock   bool          // time changes shown
@@ -148,7 +150,8 @@ func (j *openJob) lose() {
 	if j.gone {
 		return
 	}
-	j.gone = true
+	now := j.source.Now()
+	j.gone, j.goneAt = true, &now
 	switch {
 	case j.related != nil:
 		j.related.touch(j.source)
@@ -185,7 +188,7 @@ func (j *openJob) keepUp() []func(context.Context) error {
 // snapshot is the Job as it was explained last. source.mu is held.
 func (j *openJob) snapshot() *snapshot.Job {
 	if j.shown != nil && j.gone && !j.shown.Gone {
-		j.shown = &snapshot.Job{Report: j.shown.Report, Gone: true}
+		j.shown = &snapshot.Job{Report: j.shown.Report, Gone: true, GoneAt: j.goneAt}
 	}
 	return j.shown
 }

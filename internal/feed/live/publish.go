@@ -57,8 +57,8 @@ func (s *Source) report(now time.Time) {
 		s.mu.Unlock()
 		return
 	}
-	j, of, gone := s.job, s.job.related, s.job.gone
-	facts := j.facts(s.asOf(now), &s.draft)
+	j, of := s.job, s.job.related
+	facts := j.facts(s.link.AsOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
@@ -71,7 +71,7 @@ func (s *Source) report(now time.Time) {
 	if j.related != of {
 		return // The Job is another one by now.
 	}
-	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report, Gone: gone}, !timeless(&report)
+	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !timeless(&report)
 	of.askTails(&report, facts)
 }
 
@@ -111,12 +111,4 @@ func (s *Source) linkState() snapshot.Link {
 		return snapshot.Link{}
 	}
 	return snapshot.Link{StaleSince: &state.StaleSince, Silent: errors.Is(state.Err, feed.ErrNoAnswer), Why: s.Explain(state.Err)}
-}
-
-// asOf is the time up to which the cluster is known.
-func (s *Source) asOf(now time.Time) time.Time {
-	if state := s.link.State(); state.Err != nil {
-		return state.StaleSince
-	}
-	return now
 }

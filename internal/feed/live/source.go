@@ -26,6 +26,8 @@ type Config struct {
 	// LeaseName is the name of the Lease of a Job's controller, OurName the managedBy value of ours.
 	LeaseName func(managedBy string) string
 	OurName   string
+	// Refused takes note that the list may not be watched, and is read instead.
+	Refused func(*feed.Refusal)
 	// Explain is an error in one line for people. Guard returns a panic of a function as an error.
 	Explain func(error) string
 	Guard   func(func() error) func() error

@@ -166,8 +166,10 @@ func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
 	switch p.Reason {
 	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
 		return []explain.Advice{advise("check the quota, and free up some of it or raise it", a.kubectl("describe resourcequota"))}
-	case explain.RefusalServiceAccount, explain.RefusalWebhook, explain.RefusalWebhookDown:
-		return []explain.Advice{advise("fix this; the controller then retries automatically", a.kubectl("get serviceaccounts"))}
+	case explain.RefusalServiceAccount:
+		return []explain.Advice{advise("create the ServiceAccount; the controller then retries automatically", a.kubectl("get serviceaccounts"))}
+	case explain.RefusalWebhook, explain.RefusalWebhookDown:
+		return []explain.Advice{advise("fix this; the controller then retries automatically", "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
 	}
 	return []explain.Advice{advise("read the message, and recreate the Job with a corrected pod template (the field is immutable)", a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}
 }

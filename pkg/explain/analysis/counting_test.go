@@ -57,6 +57,47 @@ func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
 	}
 }
 
+// CLI-04: the row of an index is about its latest pod: of a completed one, the pod that
+// succeeded, and nothing about a pod if that one is gone; its last failure stays.
+func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
+	job := indexedJob(4, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.Failed = "0-1", 2, 3 })
+	r := report(factsOf(job,
+		podOf("train-0-a", onIndex(0, 1, exits(1, "Error", 2*time.Minute))),
+		podOf("train-0-b", onIndex(0, 2, exits(0, "Completed", time.Minute))),
+		podOf("train-1-a", onIndex(1, 1, exits(1, "Error", 2*time.Minute))),
+		podOf("train-2-a", onIndex(2, 1, exits(1, "Error", 2*time.Minute))),
+		podOf("train-2-b", onIndex(2, 2, nil))))
+	want := map[int32]explain.IndexInfo{
+		0: {State: explain.IndexCompleted, Attempt: 2, Pod: "train-0-b"}, 1: {State: explain.IndexCompleted},
+		2: {State: explain.IndexActive, Attempt: 2, Pod: "train-2-b"},
+	}
+	for _, got := range r.Indexes.Details {
+		if w := want[got.Index]; got.State != w.State || got.Attempt != w.Attempt || got.Pod != w.Pod || got.Failures != 1 || !strings.Contains(got.Cause, "code 1") {
+			t.Errorf("index %d: %+v, want %+v", got.Index, got, w)
+		}
+	}
+	if len(r.Indexes.Details) != len(want) {
+		t.Errorf("%+v", r.Indexes.Details)
+	}
+}
+
+// A controller that does not number its pods runs the next one of an index, too.
+func TestRowOfAnIndexShowsTheRunningPod(t *testing.T) {
+	unnumbered := func(change func(*corev1.Pod)) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			onIndex(0, 1, change)(p)
+			p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "0"}
+		}
+	}
+	job := indexedJob(1, func(j *batchv1.Job) {
+		j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes, j.Status.Failed = nil, nil, 1
+	})
+	r := report(factsOf(job, podOf("train-0-a", unnumbered(exits(1, "Error", time.Minute))), podOf("train-0-b", unnumbered(nil))))
+	if d := r.Indexes.Details; len(d) != 1 || d[0].State != explain.IndexActive || d[0].Pod != "train-0-b" || d[0].Failures != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // SUC: progress of each rule, and rules that can no longer be met, or never could.
 func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
 	job := func(rules ...batchv1.SuccessPolicyRule) *batchv1.Job {

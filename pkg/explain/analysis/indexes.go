@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -172,9 +174,11 @@ func (a *analysis) indexDetails(sets *indexSets) ([]explain.IndexInfo, int32) {
 			d.failed(f)
 		}
 	}
-	for _, p := range a.active {
-		if d.isAgain(p) {
-			d.again(p)
+	for _, pods := range [][]*explain.Pod{a.active, a.terminal} {
+		for _, p := range pods {
+			if d.isAgain(p) {
+				d.latest(p)
+			}
 		}
 	}
 	for _, w := range a.indexWaits() {
@@ -216,9 +220,11 @@ func (d *indexDetails) at(index int32) *explain.IndexInfo {
 // backoffLimitPerIndex; else they are counted.
 func (d *indexDetails) failed(f *failure) {
 	info := d.at(f.pod.Index)
-	info.Attempt = max(info.Attempt, f.pod.Attempt)
-	if info.Pod == "" {
-		info.Pod, info.Cause, info.Failure = f.pod.Name, f.kind.text, &f.kind.failure
+	if !d.sets.completed.Contains(f.pod.Index) { // Else another pod has succeeded since.
+		info.Attempt, info.Pod = max(info.Attempt, f.pod.Attempt), cmp.Or(info.Pod, f.pod.Name)
+	}
+	if info.Failure == nil {
+		info.Cause, info.Failure = f.kind.text, &f.kind.failure
 	}
 	failures, ignored := int32(1), int32(0)
 	if f.match != nil && f.match.Action == batchv1.PodFailurePolicyActionIgnore {
@@ -237,13 +243,17 @@ func (a *analysis) allowed(ignored int32) int32 { return saturatingAdd(a.attempt
 // saturatingAdd keeps counts that a tampered annotation made huge from turning negative.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
 
-// isAgain reports whether an active pod runs after others of its index have failed.
+// isAgain reports whether a pod runs, or has succeeded, after others of its index have failed.
 func (d *indexDetails) isAgain(p *explain.Pod) bool {
-	return p.Attempt > 1 && d.inFocus(p) && d.has(p.Index)
+	_, failedBefore := d.places[p.Index]
+	if p.IsTerminal() {
+		return failedBefore && p.Phase == corev1.PodSucceeded
+	}
+	return (failedBefore || p.Attempt > 1) && d.inFocus(p) && d.has(p.Index)
 }
 
-// again adds a pod that runs after others have failed.
-func (d *indexDetails) again(p *explain.Pod) {
+// latest adds a pod that runs, or that has succeeded, after others have failed.
+func (d *indexDetails) latest(p *explain.Pod) {
 	info := d.at(p.Index)
 	info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
 	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)

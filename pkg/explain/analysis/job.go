@@ -53,6 +53,9 @@ func FinishedAt(job *batchv1.Job) *metav1.Time {
 	return nil
 }
 
+// statusRunning is the word for a Job whose conditions decide nothing.
+const statusRunning = "Running"
+
 // Status is the word of kubectl's printer for the state of a Job, with its precedence.
 func Status(job *batchv1.Job) string {
 	word, _ := statusOf(job)
@@ -75,7 +78,7 @@ func statusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
 			return string(t), c
 		}
 	}
-	return "Running", nil
+	return statusRunning, nil
 }
 
 func (a *analysis) conditions() []explain.Condition {

@@ -241,8 +241,8 @@ func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 // CLI-06: what refuses pods says what helps.
 func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	for message, want := range map[string]string{
-		`error looking up service account ns/robot: serviceaccount "robot" not found`: "the controller then retries automatically",
-		`failed calling webhook "guard": connection refused`:                          "the controller then retries automatically",
+		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create the ServiceAccount; the controller then retries automatically",
+		`failed calling webhook "guard": connection refused`:                          "kubectl get validatingwebhookconfigurations",
 		`exceeded quota: compute`:                     "describe resourcequota",
 		`Pod "x" is invalid: spec: Required value`:    "recreate the Job",
 		`ValidatingAdmissionPolicy 'p' denied it: no`: "recreate the Job",

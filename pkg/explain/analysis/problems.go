@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -114,42 +115,20 @@ func (a *analysis) schedulingDone() bool {
 	return a.managedBy() == "" && a.lastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
 }
 
-// refusals are the causes of a FailedCreate, by what the API server's message has.
-var refusals = []struct{ fragment, reason string }{
-	{"exceeded quota", explain.RefusalQuota},
-	{"must specify", explain.RefusalQuotaNeeds},
-	{"violates PodSecurity", explain.RefusalPodSecurity},
-	{" usage per ", explain.RefusalLimitRange},
-	{"limit to request ratio", explain.RefusalLimitRange},
-	{"serviceaccount", explain.RefusalServiceAccount},
-	{"service account", explain.RefusalServiceAccount},
-	{"ValidatingAdmissionPolicy", explain.RefusalPolicy},
-	{"admission webhook", explain.RefusalWebhook},
-	{"failed calling webhook", explain.RefusalWebhookDown},
-	{"is forbidden", explain.RefusalForbidden},
-	{"is invalid", explain.RefusalInvalid},
-}
-
 // recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
 // creationRefused: the API server takes no pod of the Job.
 func (a *analysis) creationRefused() []explain.Problem {
 	refused, created := a.lastJobEvent("FailedCreate"), a.lastJobEvent("SuccessfulCreate")
-	if refused == nil || a.finished() || a.outcome.decided() || a.Now.Sub(refused.Last) > recently || created != nil && created.Last.After(refused.Last) {
+	if refused == nil || a.finished() || a.outcome.decided() || a.Now.Sub(refused.Last) > recently || a.createdSince(refused) {
 		return nil
 	}
-	p := explain.Problem{
+	why := eventtext.RefusalOf(refused.Message)
+	return one(explain.Problem{
 		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(a.refusedSince(created)), Count: int32(len(a.plan.Create)),
-		Reason: explain.RefusalOther, Details: []string{refused.Message},
-	}
-	for _, r := range refusals {
-		if strings.Contains(refused.Message, r.fragment) {
-			p.Reason = r.reason
-			break
-		}
-	}
-	return one(p)
+		Reason: why.Reason, RefusedBy: why.By, Refusal: why.Message, Details: []string{refused.Message},
+	})
 }
 
 // refusedSince is when the first pod was refused after one was created. The built-in controller
@@ -310,7 +289,8 @@ func holdsWholeJob(p *explain.Problem) bool {
 // moves reports whether a pod runs without trouble.
 func (a *analysis) moves() bool {
 	if !a.PodsRead {
-		return ptr.Deref(a.job.Status.Ready, 0) > 0
+		// Pods that are active and not pending run, as far as a list can know.
+		return ptr.Deref(a.job.Status.Ready, 0) > 0 || a.Listed && a.job.Status.Active > int32(len(a.active))
 	}
 	return slices.ContainsFunc(a.active, func(p *explain.Pod) bool {
 		return p.Phase == "Running" && p.WaitingFor(crashLoop...) == nil

@@ -13,34 +13,56 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later.
+// CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later: the verdict
+// names who refuses it, and why, as the API server does.
 func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
+	const restricted = `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
+		`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`
 	for _, tc := range []struct{ message, says string }{
-		{`Error creating: pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute is exhausted"},
-		{`Error creating: pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`, "ResourceQuota compute requires requests or limits"},
-		{`Error creating: pods "train-x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, "Pod Security level"},
-		{`Error creating: pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "LimitRange"},
-		{`Error creating: pods "train-x" is forbidden: maximum cpu usage per Pod is 1, but limit is 2`, "LimitRange"},
-		{`Error creating: pods "train-x" is forbidden: minimum memory usage per Container is 1Gi, but request is 1Mi`, "LimitRange"},
-		{`Error creating: pods "train-x" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`, "LimitRange"},
-		{`Error creating: pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "there is no ServiceAccount robot"},
-		{`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`, "no PriorityClass with name nope was found"},
-		{`Error creating: pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: no`, "admission policy of the cluster denies"},
-		{`Error creating: admission webhook "guard.example.com" denied the request: no`, "admission webhook of the cluster denies"},
-		{`Error creating: Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard": connection refused`, "admission webhook of the cluster does not respond"},
-		{`Error creating: pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "unable to create new content in namespace ns because it is being terminated"},
-		{`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`, "rejects the pod template as invalid"},
-		{`Error creating: etcdserver: request timed out`, "the API server rejects them"},
+		{`pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute is exhausted"},
+		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute is exhausted"},
+		{`pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`,
+			"ResourceQuota compute rejects the pod template: must specify limits.cpu for: main; requests.memory for: main"},
+		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]"},
+		{`insufficient quota to match these scopes: [{PriorityClass In [high]}]`, "the API server rejects them: insufficient quota to match these scopes: [{PriorityClass In [high]}]"},
+		{`pods "train-x" is forbidden: ` + restricted, `Pod Security restricted:latest does not allow the pod template: allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
+			`unrestricted capabilities (container "main" must s…`},
+		{`pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "a LimitRange of the namespace does not allow the pod template: maximum memory usage per Container is 1Gi, but limit is 2Gi"},
+		{`pods "train-x" is forbidden: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 2Gi, but limit is 4Gi]`,
+			"a LimitRange of the namespace does not allow the pod template: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 2Gi, but limit is 4Gi]"},
+		{`pods "train-x" is forbidden: minimum memory usage per Container is 1Gi, but request is 1Mi`, "LimitRange"},
+		{`pods "train-x" is forbidden: maximum memory usage per Container is 1Gi.  No limit is specified`, "does not allow the pod template: maximum memory usage per Container is 1Gi. No limit is specified"},
+		{`pods "train-x" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`, "a LimitRange of the namespace does not allow the pod template: cpu max limit to request ratio"},
+		{`pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "there is no ServiceAccount robot"},
+		{`pods "train-x" is forbidden: no PriorityClass with name nope was found`, "no PriorityClass with name nope was found"},
+		{`pods "train-x" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name`,
+			"the integer value of priority (5) must not be provided in pod spec"},
+		{`pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`, `pod rejected: RuntimeClass "gvisor" not found`},
+		{`pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: run as non-root`, "ValidatingAdmissionPolicy no-root denies them: run as non-root"},
+		{`pods is forbidden: ValidatingAdmissionPolicy 'no-root' denied request: exceeded quota`, "ValidatingAdmissionPolicy no-root denies them: exceeded quota"},
+		{`admission webhook "guard.example.com" denied the request: serviceaccount "x" exceeded quota`, `admission webhook guard.example.com denies them: serviceaccount "x" exceeded quota`},
+		{`admission webhook "validation.gatekeeper.sh" denied the request: [owner] all pods must have an owner` + "\n[cost] and a cost center", "validation.gatekeeper.sh denies them: [owner] all pods must have an owner [cost] and a cost center"},
+		{`Internal error occurred: admission webhook "guard.example.com" denied the request without explanation`, "admission webhook guard.example.com denies them without explanation"},
+		{`Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard.ns.svc:443/v?timeout=10s": dial tcp 10.96.3.1:443: connect: connection refused`,
+			`admission webhook guard.example.com does not work: failed to call webhook: Post "https://guard.ns.svc:443/v?timeout=10s": dial tcp 10.96.3.1:443: connect: connection refused`},
+		{`pods is forbidden: User "system:serviceaccount:kube-system:job-controller" cannot create resource "pods" in API group "" in the namespace "ns"`,
+			`User "system:serviceaccount:kube-system:job-controller" cannot create resource "pods" in API group "" in the namespace "ns"`},
+		{`pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "unable to create new content in namespace ns because it is being terminated"},
+		{`Pod "train-x" is invalid: spec.containers[0].image: Required value`, "the API server rejects the pod template as invalid: spec.containers[0].image: Required value"},
+		{`etcdserver: request timed out`, "the API server rejects them: etcdserver: request timed out"},
+		{``, "the API server rejects them"},
 	} {
-		f := factsOf(jobWith(nil))
-		f.Events = []explain.Event{jobEvent("FailedCreate", tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
-		r := report(f)
-		p := problem(t, r, explain.ProblemCreationRefused)
-		if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != tc.message || p.Count != 2 {
-			t.Errorf("%+v, want it to say %q", p, tc.says)
-		}
-		if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled: the Job's pods cannot be created") {
-			t.Errorf("%+v", r.Verdict)
+		for _, prefix := range []string{"Error creating: ", "(combined from similar events): Error creating: "} {
+			f := factsOf(jobWith(nil))
+			f.Events = []explain.Event{jobEvent("FailedCreate", prefix+tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
+			r := report(f)
+			p := problem(t, r, explain.ProblemCreationRefused)
+			if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != prefix+tc.message || p.Count != 2 {
+				t.Errorf("%+v, want it to say %q", p, tc.says)
+			}
+			if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled: "+p.Text) {
+				t.Errorf("%+v", r.Verdict)
+			}
 		}
 	}
 }

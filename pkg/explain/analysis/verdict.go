@@ -36,7 +36,8 @@ func (a *situation) verdict() explain.Verdict {
 		v.Clauses[0] = outcomeTexts[a.outcome.Fate] + v.Clauses[0]
 	}
 	if a.outcome.failing() && a.succeededNow() > 0 {
-		v.Clauses = append(v.Clauses, a.progress())
+		v.Progress = a.progress()
+		v.Clauses = append(v.Clauses, v.Progress)
 	}
 	if v.WaitsFor != "" {
 		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)

@@ -97,13 +97,17 @@ func (r *reading) gap(verb, resource string, err error) {
 	r.facts.Gaps = append(r.facts.Gaps, GapOf(r.facts.Job.Namespace, verb, resource, err))
 }
 
-// GapOf says what could not be read of a namespace, and why.
+// GapOf says what could not be read of a namespace, or of all with "", and why.
 func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	g := explain.Gap{What: resource}
+	where, flag := "namespace "+namespace, "-n "+namespace
+	if namespace == "" {
+		where, flag = "all namespaces", "-A"
+	}
 	switch {
 	case apierrors.IsForbidden(err):
-		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in namespace %s", resource, verb, resource, namespace)
-		g.Command = fmt.Sprintf("kubectl auth can-i %s %s -n %s", verb, strings.Replace(resource, "/", " --subresource=", 1), namespace)
+		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in %s", resource, verb, resource, where)
+		g.Command = fmt.Sprintf("kubectl auth can-i %s %s %s", verb, strings.Replace(resource, "/", " --subresource=", 1), flag)
 		if resource == "nodes" {
 			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
 		}

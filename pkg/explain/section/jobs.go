@@ -45,6 +45,17 @@ func StatusWord(v *explain.Verdict) string {
 	return v.Status
 }
 
+// StatusStalled is the STATUS of a Job that is stalled, in a list.
+const StatusStalled = "Stalled"
+
+// RowStatus is the STATUS of a Job in a list.
+func RowStatus(o *explain.Outline) string {
+	if o.Stalled != nil {
+		return StatusStalled
+	}
+	return o.Status
+}
+
 // JobName is namespace/name.
 func JobName(job *explain.Job) string {
 	if job.Namespace == "" {

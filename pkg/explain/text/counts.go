@@ -113,19 +113,24 @@ func (v *view) finalizersStuck() bool {
 	})
 }
 
-// podsThere is "4 pods exist: 3 failed"; stuck adds "2 held by the tracking finalizer".
+// podsThere is "4 pods exist: 1 succeeded, 3 failed"; stuck adds "2 held by the tracking finalizer".
 func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
 	}
-	failed, held := "", ""
+	succeeded, failed, held := "", "", ""
 	if c.FailedPods != nil && *c.FailedPods > 0 {
 		failed = fmt.Sprintf("%d failed", *c.FailedPods)
+	}
+	if failed != "" && c.ActivePods != nil && c.TerminatingPods != nil {
+		if n := *c.Pods - *c.FailedPods - *c.ActivePods - *c.TerminatingPods; n > 0 {
+			succeeded = fmt.Sprintf("%d succeeded", n)
+		}
 	}
 	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
 		held = fmt.Sprintf("%d held by the tracking finalizer", *c.Finalizers)
 	}
-	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", failed, held))
+	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.

@@ -44,6 +44,9 @@ func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(5), n(5), n(5)
 			r.Causes = []explain.Cause{{Count: 5, Text: "Container main exited with code 1"}}
 		},
+		"  9 pods exist: 4 succeeded, 2 failed\n": func(r *explain.Report) {
+			r.Counts.Pods, r.Counts.FailedPods, r.Counts.ActivePods, r.Counts.TerminatingPods = n(9), n(2), n(2), n(1)
+		},
 		"Counts: 2 active (1 ready), 1 terminating, 0 of 10 succeeded, 0 failed\n  3 pods exist\n": func(r *explain.Report) {
 			r.Counts.Active, r.Counts.ActivePods, r.Counts.ReadyPods, r.Counts.TerminatingPods = 1, n(2), n(1), n(1)
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(3), n(0), n(3)

@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +47,18 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 		return text
 	}
 	return pendingText(p)
+}
+
+// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods need
+// a few words more.
+func ProblemReason(p *explain.Problem) string {
+	switch {
+	case p.Kind == explain.ProblemCreationRefused:
+		return "FailedCreate: " + refusalText(p)
+	case p.Container != "" && p.Reason != "":
+		return p.Reason
+	}
+	return string(p.Kind)
 }
 
 // ProblemNote is what follows from the problem, "" if that needs no word.
@@ -191,57 +202,45 @@ func pendingText(p *explain.Problem) string {
 	return text
 }
 
-// Names that the API server gives for a refusal.
-var (
-	quotaName          = regexp.MustCompile(`(?:exceeded|failed) quota: ([^\s:,]+)`)
-	serviceAccountName = regexp.MustCompile(`serviceaccounts? "([^"]+)" not found`)
-	// forbiddenWhy is what follows the name of the pod.
-	forbiddenWhy = regexp.MustCompile(`is forbidden: (.+)$`)
-)
-
-// refusalText is who refuses pods, by name, and why: the API server's own words if it is not
-// one of the refusals that we know.
+// refusalText is who refuses pods, by name, and what the API server says about it.
 func refusalText(p *explain.Problem) string {
-	text, details := refusalTexts[p.Reason], strings.Join(p.Details, " ")
-	name := func(pattern *regexp.Regexp) string {
-		if m := pattern.FindStringSubmatch(details); m != nil {
-			return m[1]
-		}
-		return ""
+	r, known := refusalTexts[p.Reason]
+	if !known {
+		r.verb = "the API server rejects them"
 	}
-	switch p.Reason {
-	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		if quota := name(quotaName); quota != "" {
-			return strings.Replace(text, "a ResourceQuota of the namespace", "ResourceQuota "+quota, 1)
-		}
-	case explain.RefusalServiceAccount:
-		if account := name(serviceAccountName); account != "" {
-			return "there is no ServiceAccount " + account
-		}
-	case explain.RefusalForbidden:
-		if why := name(forbiddenWhy); why != "" && len(why) <= maxRefusal {
-			return why
-		}
+	if r.named != "" && p.RefusedBy != "" {
+		r.unnamed = r.named + p.RefusedBy
 	}
-	return text
+	said := p.Refusal
+	if text := []rune(said); len(text) > maxRefusal {
+		said = string(text[:maxRefusal]) + "…"
+	}
+	switch {
+	case p.Reason == explain.RefusalForbidden && said != "":
+		return said
+	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
+		said = "" // Their names are enough.
+	case p.Reason == explain.RefusalWebhook && said == "without explanation":
+		return Joined(" ", r.unnamed, r.verb, said)
+	}
+	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
 }
 
-// maxRefusal is how much of the API server's words goes into a sentence, in bytes.
+// maxRefusal is how much of the API server's words goes into a sentence.
 const maxRefusal = 160
 
-// refusalTexts say who refuses pods, and why.
-var refusalTexts = map[string]string{
-	explain.RefusalQuota:          "a ResourceQuota of the namespace is exhausted",
-	explain.RefusalQuotaNeeds:     "a ResourceQuota of the namespace requires requests or limits that the pod template does not set",
-	explain.RefusalPodSecurity:    "the Pod Security level of the namespace does not allow the pod template",
-	explain.RefusalLimitRange:     "a LimitRange of the namespace does not allow the pod template",
-	explain.RefusalServiceAccount: "the service account of the pod template cannot be used",
-	explain.RefusalPolicy:         "an admission policy of the cluster denies them",
-	explain.RefusalWebhook:        "an admission webhook of the cluster denies them or does not respond",
-	explain.RefusalWebhookDown:    "an admission webhook of the cluster does not respond",
-	explain.RefusalForbidden:      "the API server forbids them",
-	explain.RefusalInvalid:        "the API server rejects the pod template as invalid",
-	explain.RefusalOther:          "the API server rejects them",
+// refusalTexts say who refuses pods, by name or without one, and what it does.
+var refusalTexts = map[string]struct{ named, unnamed, verb string }{
+	explain.RefusalQuota:          {"ResourceQuota ", "a ResourceQuota of the namespace", "is exhausted"},
+	explain.RefusalQuotaNeeds:     {"ResourceQuota ", "a ResourceQuota of the namespace", "rejects the pod template"},
+	explain.RefusalPodSecurity:    {"Pod Security ", "the Pod Security level of the namespace", "does not allow the pod template"},
+	explain.RefusalLimitRange:     {"", "a LimitRange of the namespace", "does not allow the pod template"},
+	explain.RefusalServiceAccount: {"there is no ServiceAccount ", "the service account of the pod template cannot be used", ""},
+	explain.RefusalPolicy:         {"ValidatingAdmissionPolicy ", "an admission policy of the cluster", "denies them"},
+	explain.RefusalWebhook:        {"admission webhook ", "an admission webhook of the cluster", "denies them"},
+	explain.RefusalWebhookDown:    {"admission webhook ", "an admission webhook of the cluster", "does not work"},
+	explain.RefusalForbidden:      {"", "the API server", "forbids them"},
+	explain.RefusalInvalid:        {"", "the API server", "rejects the pod template as invalid"},
 }
 
 // ReconcilerText is one line with the reason for Alive.

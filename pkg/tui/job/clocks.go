@@ -15,6 +15,9 @@ import (
 // for all of that, it leaves out how the ETA is known, or why there is none.
 func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	clocks := layout.Of(layout.Text(layout.Plain, ranFor(p, j)))
+	if j.Gone {
+		return clocks // It has no next retry, no deadline and no end.
+	}
 	part := func(words, value string) {
 		clocks = append(clocks, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(layout.Warn, value))
 	}
@@ -29,7 +32,7 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	if ttl := j.Wait(explain.WaitTTL); ttl != nil {
 		part("deleted", p.Countdown(ttl.Until.Time))
 	}
-	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || j.Gone || p.Stale {
+	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || p.Stale {
 		return clocks
 	}
 	for _, eta := range etaLines(p, j) {
@@ -79,5 +82,9 @@ func ranFor(p *widget.Paint, j *screen.Job) string {
 	case !j.Job.Finished.IsZero():
 		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
 	}
-	return "runs for " + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
+	words := "runs for "
+	if j.Gone {
+		words = "ran for "
+	}
+	return words + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
 }

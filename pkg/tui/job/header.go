@@ -25,7 +25,10 @@ func statusLine(p *widget.Paint, j *screen.Job) layout.Line {
 	status := section.JobStatus(&p.Glyphs, j.Report)
 	l := layout.Of(status)
 	if j.Gone {
-		l = append(l, layout.Text(layout.Bad|layout.Bold, "  deleted"))
+		l = layout.Of(layout.Text(layout.Bad|layout.Bold, p.Glyphs.Bad+" "+wording.Sentence(j.GoneWords(p))))
+		if was := section.StatusWord(v); was != "" {
+			l = append(l, layout.Text(layout.Plain, "  was "+was))
+		}
 	}
 	if v.Reason != "" {
 		l = append(l, layout.Text(status.Style()&^layout.Bold, "  "+v.Reason))

@@ -91,13 +91,22 @@ func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	}
 }
 
+// nextBlock is what happens next: nothing, once the Job is gone.
 func nextBlock(p *widget.Paint, j *screen.Job) widget.Block {
+	if j.Gone {
+		return nil
+	}
 	return p.Section(section.Next(&p.Frame, j.Report))
 }
 
-// verdictLines are the verdict, with its first clause in bold.
+// verdictLines are the verdict, with its first clause in bold. That of a Job that is gone is
+// its last.
 func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
 	v := &j.Verdict
+	if j.GoneAt != nil {
+		gone := layout.Text(layout.Bold, "The Job was "+j.GoneWords(p)+".")
+		return p.Wrap(layout.Of(gone, layout.Text(layout.Plain, " Its last known state: "+v.Sentence)), 0)
+	}
 	if len(v.Clauses) < 2 {
 		return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Sentence)), 0)
 	}

@@ -27,7 +27,9 @@ type Data struct {
 // Job is a Report, and what is derived from it.
 type Job struct {
 	*explain.Report
-	Gone bool
+	// Gone reports that the Job is not there, GoneAt when it was deleted, as far as that is known.
+	Gone   bool
+	GoneAt *time.Time
 	// Map is nil for a NonIndexed Job.
 	Map *indexmap.Map
 	// samples are how much had succeeded when, for the ETA.
@@ -47,10 +49,10 @@ func (d *Data) Take(s *snapshot.Snapshot) {
 		d.Job = nil
 		return
 	case d.Job != nil && d.Job.Report == s.Job.Report:
-		d.Job.Gone = s.Job.Gone
+		d.Job.Gone, d.Job.GoneAt = s.Job.Gone, s.Job.GoneAt
 		return
 	}
-	j := &Job{Report: s.Job.Report, Gone: s.Job.Gone, PodCounts: section.CountPods(s.Job.Report)}
+	j := &Job{Report: s.Job.Report, Gone: s.Job.Gone, GoneAt: s.Job.GoneAt, PodCounts: section.CountPods(s.Job.Report)}
 	if d.Job != nil && before != nil && before.Focus.Job == s.Focus.Job && d.Job.Job.UID == j.Job.UID {
 		j.samples = d.Job.samples
 	}
@@ -77,6 +79,19 @@ func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
 		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
 	}
 	return []layout.Line{nil, l}
+}
+
+// GoneWords are "deleted at 12:00:05", "" while the Job is there.
+func (j *Job) GoneWords(p *widget.Paint) string {
+	switch {
+	case !j.Gone:
+		return ""
+	case j.GoneAt != nil:
+		return "deleted at " + p.Clock(*j.GoneAt)
+	case j.Job.UID == "":
+		return "does not exist"
+	}
+	return "deleted"
 }
 
 // Done is how much has succeeded, of how much; total is 0 for a work queue.

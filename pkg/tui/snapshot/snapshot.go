@@ -99,6 +99,8 @@ type Job struct {
 	Report *explain.Report `json:"report"`
 	// Gone is true once the Job was deleted; the Report is the last one.
 	Gone bool `json:"gone,omitempty"`
+	// GoneAt is when that was seen; nil for a Job that was never there.
+	GoneAt *time.Time `json:"goneAt,omitempty"`
 }
 
 // Log is the end of a log.

@@ -1,4 +1,5 @@
-package oracle
+// Package cases makes random Jobs, pods and users, and plays them in the virtual cluster.
+package cases
 
 import (
 	"fmt"
@@ -19,7 +20,8 @@ type generator struct {
 	c *model.Case
 }
 
-func generate(seed uint64) *model.Case {
+// Generate returns the case of a seed. The API server would accept its Job.
+func Generate(seed uint64) *model.Case {
 	g := generator{rand.New(rand.NewPCG(seed, 77)), &model.Case{}}
 	g.spec()
 	g.policies()

@@ -1,0 +1,88 @@
+package status
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// threeJobs are a, b and c of ns1 with 3, 20 and no succeeded pods; c has no status at all.
+func threeJobs(t *testing.T) *clitest.API {
+	t.Helper()
+	c := clitest.SimpleJob("ns1", "c", 0)
+	delete(c.Object, "status")
+	c.SetLabels(map[string]string{"app": "c", "example.com/team": "ml"})
+	return clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 20), c)
+}
+
+// Issue 17: what kubectl users reach for in a list.
+func TestFlagsOfKubectlGet(t *testing.T) {
+	api := threeJobs(t)
+	columns := filepath.Join(t.TempDir(), "columns")
+	if err := os.WriteFile(columns, []byte("NAME DONE\n.metadata.name  status.succeeded\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--sort-by .status.succeeded -o name":                                            "job.batch/c job.batch/a job.batch/b",
+		"--sort-by {.status.succeeded} -o name":                                          "job.batch/c job.batch/a job.batch/b",
+		"a b --sort-by status.startTime -o name":                                         "job.batch/a job.batch/b",
+		"--field-selector metadata.name=b -o name":                                       "job.batch/b",
+		"-o custom-columns=N:.metadata.name,DONE:{.status.succeeded},W:.stalled.reason":  "N DONE W a 3 <none> b 20 <none> c <none> NotReconciled",
+		"-o custom-columns=N:.metadata.name --no-headers --sort-by .metadata.labels.app": "a b c",
+		"a -o custom-columns=L:.metadata.labels.*,X:.status.conditions[0].type":          "L X a <none>",
+		"-o custom-columns-file=" + columns + " --field-selector=metadata.name!=c":       "NAME DONE a 3 b 20",
+		"--sort-by .stalled.kind -o custom-columns=K:.stalled.kind,NAME:.metadata.name":  "K NAME <none> a <none> b NotReconciled c",
+	} {
+		got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...)
+		if out := strings.Join(strings.Fields(got.Out), " "); out != want || got.Code != 0 || got.ErrOut != "" {
+			t.Errorf("%s: exit %d, %q, want %q; %q", args, got.Code, out, want, got.ErrOut)
+		}
+	}
+	got := program.Run(t, api, "status", "-L", "example.com/team,app", "--show-labels")
+	lines := strings.Split(strings.TrimSpace(got.Out), "\n")
+	for i, want := range []string{"TEAM APP LABELS", "- a app=a", "- b app=b", "ml c app=c,example.com/team=ml"} {
+		if line := strings.Join(strings.Fields(lines[i]), " "); !strings.HasSuffix(line, want) {
+			t.Errorf("%q does not end with %q", line, want)
+		}
+	}
+}
+
+// Each of them says what is wrong with its value, or what it does not combine with.
+func TestBadValuesOfListFlags(t *testing.T) {
+	api := threeJobs(t)
+	for args, part := range map[string]string{
+		"--sort-by {.a":                        `"{.a" is not a JSONPath of a field, such as .metadata.name`,
+		"--sort-by .a[":                        "--sort-by: ",
+		"--sort-by .nope":                      "--sort-by .nope: no Job has the field",
+		"--sort-by .metadata.name -w":          "--sort-by and --watch cannot be used together",
+		"-o custom-columns":                    "no custom columns given",
+		"-o custom-columns=NAME":               `"NAME" is not a column: use HEADER:PATH`,
+		"-o custom-columns=NAME:{":             "is not a JSONPath",
+		"-o custom-columns-file=/nowhere/file": "no such file",
+		"-L app -o json":                       "omit -o json",
+		"--show-labels -o name":                "omit -o name",
+		"--field-selector a":                   "--field-selector: ",
+		"a --field-selector metadata.name=a":   "name cannot be provided when a selector is specified",
+	} {
+		got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, part) {
+			t.Errorf("%s: exit %d, %q, want %q", args, got.Code, got.ErrOut, part)
+		}
+	}
+}
+
+// Text of the cluster is safe in columns of one's own.
+func TestCustomColumnsAreSafe(t *testing.T) {
+	job := clitest.SimpleJob("ns1", "a", 1)
+	_ = unstructured.SetNestedField(job.Object, "x\x1b[2J\ty", "metadata", "annotations", "note")
+	got := program.Run(t, clitest.NewAPI(t, job), "status", "-o", "custom-columns=NOTE:.metadata.annotations.note", "--no-headers")
+	if strings.ContainsAny(got.Out, "\x1b\t") || !strings.HasPrefix(got.Out, "x") {
+		t.Errorf("%q", got.Out)
+	}
+}

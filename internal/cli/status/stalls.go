@@ -1,0 +1,54 @@
+package status
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// needsStalls reports whether what is printed depends on which Jobs are stalled.
+func (o *Options) needsStalls() bool {
+	_, names := o.printer.(*jobprinter.NamePrinter)
+	return !names || o.problems
+}
+
+// markStalls reads which Jobs are stalled, and notes it in them. With --problems, others than those with a problem are left
+// out.
+func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	if !o.needsStalls() {
+		return objects, nil
+	}
+	jobs := make([]*batchv1.Job, len(objects))
+	for i, object := range objects {
+		var err error
+		if jobs[i], err = cmdutil.ToJob(object); err != nil {
+			return nil, err
+		}
+	}
+	o.stalls.Read(ctx, jobs)
+	cmdutil.NoteStalls(o.ErrOut, o.stalls.Gaps(), &o.noted)
+	var marked []*unstructured.Unstructured
+	for i, object := range objects {
+		m, problem, err := o.mark(object, jobs[i])
+		if err != nil {
+			return nil, err
+		}
+		if problem || !o.problems {
+			marked = append(marked, m)
+		}
+	}
+	return marked, ctx.Err()
+}
+
+// mark notes in a Job that it is stalled, and reports whether it has a problem.
+func (o *Options) mark(object *unstructured.Unstructured, job *batchv1.Job) (marked *unstructured.Unstructured, problem bool, err error) {
+	outline := analysis.OutlineOf(job, nil, o.Now())
+	outline.Stalled = o.stalls.Of(job, nil)
+	marked, err = jobprinter.WithStall(object, outline.Stalled)
+	return marked, outline.HasProblem(), err
+}

@@ -1,0 +1,162 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// listed is what a list reads of it all: pods in phase Pending, and warnings about the Job.
+func listed(f explain.Input) explain.Input {
+	l := explain.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
+	for i := range f.Pods {
+		if f.Pods[i].Phase == corev1.PodPending {
+			l.Pods = append(l.Pods, f.Pods[i])
+		}
+	}
+	for i := range f.Events {
+		if e := &f.Events[i]; e.Pod == "" && e.Warning() {
+			l.Events = append(l.Events, *e)
+		}
+	}
+	return l
+}
+
+// unlisted are the problems that a list does not report as stalls: those with a STATUS of their own, and those that only
+// running pods, terminating pods or a Lease show.
+var unlisted = map[explain.ProblemKind]bool{
+	explain.ProblemSuspended: true, explain.ProblemDeleting: true, explain.ProblemControllerGone: true, explain.ProblemCrashLoop: true,
+	explain.ProblemContainerFailed: true, explain.ProblemTerminatingHolds: true, explain.ProblemTerminatingStuck: true, explain.ProblemNodeGone: true,
+}
+
+// agrees fails unless the list and the report say the same about a stall, and returns its kind, "" for none.
+func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
+	t.Helper()
+	r := report(f)
+	stall := analysis.StallOf(listed(f))
+	if !r.Verdict.Stalled {
+		if stall != nil {
+			t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, r.Verdict.Sentence)
+		}
+		return ""
+	}
+	p := r.Problems[*r.Verdict.Problem]
+	switch {
+	case unlisted[p.Kind] && stall == nil:
+		return ""
+	case stall == nil || stall.Kind != p.Kind:
+		t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, r.Verdict.Sentence)
+	case stall.Reason == "" || stall.Kind != explain.ProblemPodPending && stall.Text != p.Text:
+		t.Errorf("%s: %+v, want %s", name, stall, p.Text)
+	}
+	return p.Kind
+}
+
+// CLI-06, issue 17: a list calls stalled what explain-failure calls so, as far as it can know, for every recorded Job.
+func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
+	found := map[explain.ProblemKind]int{}
+	for _, c := range cases(t) {
+		for _, f := range c.Inputs {
+			found[agrees(t, c.Name, f)]++
+		}
+	}
+	for _, kind := range []explain.ProblemKind{
+		explain.ProblemNotReconciled, explain.ProblemCreationRefused, explain.ProblemImagePull, explain.ProblemContainerConfig,
+		explain.ProblemUnschedulable, explain.ProblemSchedulingGated,
+	} {
+		if found[kind] == 0 {
+			t.Errorf("no recorded Job is stalled by %s", kind)
+		}
+	}
+}
+
+// CLI-06, issue 17: the same for stalls that are not recorded, and the words of the REASON column.
+func TestListAgreesOnStalls_CLI_06(t *testing.T) {
+	pending := func(change func(*corev1.Pod)) explain.Pod {
+		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
+	}
+	waiting := func(reason string) explain.Pod {
+		return pending(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+		})
+	}
+	active := func(n int32) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) })
+	}
+	refused := func(message string) []explain.Event {
+		return []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+	}
+	for name, tc := range map[string]struct {
+		job    *batchv1.Job
+		pods   []explain.Pod
+		events []explain.Event
+		reason string
+	}{
+		"no ServiceAccount": {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: error looking up service account ns/nope: serviceaccount "nope" not found`), "FailedCreate: there is no ServiceAccount nope"},
+		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: no PriorityClass with name nope was found"},
+		"parallelism 0":     {jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
+		"no controller":     {jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
+		"image":             {active(1), []explain.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
+		"config":            {active(1), []explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
+		"gates":             {active(1), []explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
+		"no node": {active(1), []explain.Pod{pending(func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
+		})}, nil, "Unschedulable"},
+		"no scheduler":        {active(1), []explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
+		"one of two pods":     {active(2), []explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
+		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
+		"complete":            {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobComplete, "CompletionsReached", "", 0) }), nil, refused("exceeded quota"), ""},
+		"no pod is missing":   {active(2), []explain.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
+		"runs and is refused": {active(1), []explain.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
+	} {
+		f := factsOf(tc.job, tc.pods...)
+		f.Events = tc.events
+		agrees(t, name, f)
+		reason := ""
+		if stall := analysis.StallOf(listed(f)); stall != nil {
+			reason = stall.Reason
+		}
+		if reason != tc.reason {
+			t.Errorf("%s: %q, want %q", name, reason, tc.reason)
+		}
+	}
+}
+
+// A list reads no Normal events: that a pod was created after a refusal shows in a status that was written since.
+func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
+	written := func(ago time.Duration) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.Status.Failed = 1
+			j.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr.To(metav1.NewTime(noon.Add(-ago)))}}
+		})
+	}
+	for ago, stalled := range map[time.Duration]bool{10 * time.Second: false, 6 * time.Minute: true} {
+		f := listed(factsOf(written(ago)))
+		f.Events = []explain.Event{jobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
+		if stall := analysis.StallOf(f); (stall != nil) != stalled {
+			t.Errorf("status written %s ago: %+v", ago, stall)
+		}
+	}
+}
+
+// A row of a healthy Job costs little: lists are made anew for each change.
+func BenchmarkStallOf(b *testing.B) {
+	healthy := listed(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2) })))
+	refused := listed(factsOf(jobWith(nil)))
+	refused.Events = []explain.Event{jobEvent("FailedCreate", strings.Repeat("x", 100), 4, time.Minute)}
+	for name, f := range map[string]explain.Input{"healthy": healthy, "refused": refused} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				analysis.StallOf(f)
+			}
+		})
+	}
+}

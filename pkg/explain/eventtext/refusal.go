@@ -1,0 +1,61 @@
+// Package eventtext reads the messages of events: why the API server refuses to create a pod, and
+// what messages about different pods, ports and times have in common.
+package eventtext
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Refusal is why a pod was not created.
+type Refusal struct {
+	// Reason is one of explain.Refusal….
+	Reason string
+	// By names the quota, webhook, policy, or Pod Security level that refuses the pod, or the
+	// ServiceAccount that does not exist; "" if the message names none.
+	By string
+	// Message is what the API server says about it, on one line.
+	Message string
+}
+
+// wrappers are what controllers and the API server write before the reason: the event recorder joins
+// similar events, and some errors are internal.
+var wrappers = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:Error creating: )?(?:Internal error occurred: )?(pods(?: "[^"]*")? is forbidden: |Pod(?: "[^"]*")? is invalid: )?`)
+
+// refusals are what admission plugins write, as of Kubernetes 1.36. A webhook or a policy may say anything: only
+// the beginning counts.
+var refusals = []struct {
+	reason string
+	// pattern has a group for By, and one for the message.
+	pattern *regexp.Regexp
+}{
+	{explain.RefusalQuota, regexp.MustCompile(`^exceeded quota: ([^\s,]+)(?:, )?(.*)`)},
+	{explain.RefusalQuotaNeeds, regexp.MustCompile(`^failed quota: ([^\s:]+): (must specify .*)`)},
+	{explain.RefusalPodSecurity, regexp.MustCompile(`^violates PodSecurity "([^"]+)": (.*)`)},
+	{explain.RefusalLimitRange, regexp.MustCompile(`^()(\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`)},
+	{explain.RefusalServiceAccount, regexp.MustCompile(`^error looking up service account \S+: (?:serviceaccounts? "([^"]+)" )?(.*)`)},
+	{explain.RefusalPolicy, regexp.MustCompile(`^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (.*)`)},
+	{explain.RefusalWebhook, regexp.MustCompile(`^admission webhook "([^"]+)" denied the request(?:: | )(.*)`)},
+	{explain.RefusalWebhookDown, regexp.MustCompile(`^failed calling webhook "([^"]+)": (.*)`)},
+}
+
+// RefusalOf reads the message of an event FailedCreate.
+func RefusalOf(message string) Refusal {
+	message = strings.Join(strings.Fields(message), " ")
+	wrapper := wrappers.FindStringSubmatch(message)
+	message = message[len(wrapper[0]):]
+	for _, r := range refusals {
+		if m := r.pattern.FindStringSubmatch(message); m != nil {
+			return Refusal{r.reason, m[1], m[2]}
+		}
+	}
+	switch {
+	case wrapper[1] == "":
+		return Refusal{explain.RefusalOther, "", message}
+	case strings.HasPrefix(wrapper[1], "Pod"):
+		return Refusal{explain.RefusalInvalid, "", message}
+	}
+	return Refusal{explain.RefusalForbidden, "", message}
+}
