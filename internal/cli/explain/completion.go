@@ -30,7 +30,7 @@ func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() 
 	jobs := cmdutil.CompleteJobs(flags, byFlags)
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		resource, _, qualified := strings.Cut(toComplete, "/")
-		kind := ownerKinds()[strings.ToLower(resource)]
+		kind := cmdutil.OwnerKinds()[strings.ToLower(resource)]
 		if !qualified {
 			return orResources(toComplete, byFlags)(jobs(cmd, args, toComplete))
 		}
@@ -43,9 +43,9 @@ func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() 
 			return nil, directive
 		}
 		var candidates []string
-		given, _, _ := splitOwnerArgs(args)
+		given, _, _ := cmdutil.SplitOwnerArgs(args)
 		for _, name := range cmdutil.ObjectNames(cmd.Context(), flags, cmdutil.ObjectQuery{Resource: ownerResource(kind), Namespace: namespace}) {
-			if !slices.Contains(given, jobOwner{kind, name}) {
+			if !slices.Contains(given, cmdutil.JobOwner{Kind: kind, Name: name}) {
 				candidates = append(candidates, resource+"/"+name)
 			}
 		}

@@ -70,7 +70,7 @@ type Options struct {
 	full     bool
 	logLines int64
 
-	owners    []jobOwner
+	owners    []cmdutil.JobOwner
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
 }
@@ -122,7 +122,7 @@ func (o *Options) Validate(args []string) error {
 		return cmdutil.UsageErrorf("name a Job or an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
 	}
 	var err error
-	if o.owners, args, err = splitOwnerArgs(args); err != nil {
+	if o.owners, args, err = cmdutil.SplitOwnerArgs(args); err != nil {
 		return err
 	}
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
@@ -272,7 +272,7 @@ func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, 
 	for _, owner := range o.owners {
 		found := false
 		for _, job := range all {
-			if !owner.owns(job) {
+			if !owner.Owns(job) {
 				continue
 			}
 			found = true
