@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
@@ -80,6 +81,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		wait.NewCommand(env),
 		logs.NewCommand(env),
 		watch.NewCommand(env),
+		retry.NewCommand(env),
 		create.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),

@@ -20,6 +20,7 @@ const (
 	eventSuspended           = "Suspended"
 	eventResumed             = "Resumed"
 	eventUnknownMode         = "UnknownCompletionMode"
+	eventInvalidRetryIndexes = "InvalidRetryIndexes"
 	eventStatusRejected      = "StatusRejected"
 	eventTooManySucceeded    = "TooManySucceededPods"
 	eventInvalidRuleNames    = "InvalidPodFailurePolicyRuleNames"
@@ -62,6 +63,9 @@ func findingEvents(found *reconcile.Findings) (events []event) {
 	}
 	if found.UnknownMode != "" {
 		warn(eventUnknownMode, "Skipped Job sync because completion mode is unknown: "+string(found.UnknownMode))
+	}
+	if why := found.BadRetryIndexes; why != "" {
+		warn(eventInvalidRetryIndexes, "No pods are created: annotation "+reconcile.RetryIndexesAnnotation+" cannot be read: "+why)
 	}
 	if asked := found.UnsupportedScheduling; asked != "" {
 		warn(reconcile.ReasonSchedulingNotSupported, "No pods are created: the Job requests workload-aware scheduling ("+asked+"), which this controller does not support")

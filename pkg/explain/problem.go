@@ -33,6 +33,7 @@ const (
 	ProblemInvalidRuleNames  ProblemKind = "InvalidRuleNames"  // KEP-4443
 	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met anymore
 	ProblemUnknownMode       ProblemKind = "UnknownMode"       // completionMode
+	ProblemBadRetryIndexes   ProblemKind = "BadRetryIndexes"   // the annotation of a retry
 	ProblemInconsistent      ProblemKind = "Inconsistent"      // the status contradicts itself
 )
 

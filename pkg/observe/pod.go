@@ -37,7 +37,7 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		Name:            pod.Name,
 		ResourceVersion: pod.ResourceVersion,
 		Phase:           phase(pod.Status.Phase),
-		Index:           completionIndex(pod),
+		Index:           CompletionIndex(pod),
 		Deleting:        pod.DeletionTimestamp != nil,
 		Scheduled:       pod.Spec.NodeName != "",
 		CreatedAt:       pod.CreationTimestamp.Time,
@@ -112,7 +112,8 @@ func Attempt(pod *corev1.Pod) int32 {
 	return int32(min(int64(failures)+int64(ignored)+1, math.MaxInt32))
 }
 
-func completionIndex(pod *corev1.Pod) int32 {
+// CompletionIndex returns the index of the pod, reconcile.NoIndex if it has none.
+func CompletionIndex(pod *corev1.Pod) int32 {
 	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil || i < 0 {
 		return reconcile.NoIndex

@@ -37,6 +37,8 @@ func (s *state) decide() {
 	case !s.knownMode():
 		s.plan.Findings.UnknownMode = *s.job.Spec.CompletionMode
 		return
+	case s.plan.Findings.BadRetryIndexes != "":
+		return
 	}
 	s.loadOutcome()
 	s.claimPods()
@@ -143,6 +145,7 @@ func newState(o Observation, c Config) *state {
 	s.perIndex = s.indexed && c.Features.BackoffLimitPerIndex && spec.BackoffLimitPerIndex != nil
 	if s.indexed {
 		s.completedIndexes = s.storedIndexes(o.Job.Status.CompletedIndexes)
+		s.leaveOut()
 	}
 	if s.perIndex {
 		s.failedIndexes = s.storedIndexes(ptr.Deref(o.Job.Status.FailedIndexes, "")).Difference(s.completedIndexes)

@@ -20,6 +20,8 @@ type Findings struct {
 	Violations []rulename.Violation
 	// UnknownMode is a completionMode that this version does not know. The plan is empty then.
 	UnknownMode batchv1.CompletionMode
+	// BadRetryIndexes is why RetryIndexesAnnotation cannot be read. The plan is empty then.
+	BadRetryIndexes string
 	// UnsupportedScheduling names the fields of the Job that require a PodGroup, which is not
 	// supported. No pods are created then (JOB-64).
 	UnsupportedScheduling string

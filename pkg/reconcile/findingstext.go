@@ -39,6 +39,9 @@ func (t *findingsText) addJob(f *Findings) {
 	if f.UnknownMode != "" {
 		t.add("UnknownMode %s", f.UnknownMode)
 	}
+	if f.BadRetryIndexes != "" {
+		t.add("BadRetryIndexes %s", f.BadRetryIndexes)
+	}
 	if f.UnsupportedScheduling != "" {
 		t.add("UnsupportedScheduling %s", f.UnsupportedScheduling)
 	}

@@ -27,6 +27,7 @@ func TestFindingsLines(t *testing.T) {
 	}{
 		{Findings{Violations: []rulename.Violation{{Rule: -1, Problem: "too long"}}}, "InvalidRuleNames too long"},
 		{Findings{UnknownMode: "Weird"}, "UnknownMode Weird"},
+		{Findings{BadRetryIndexes: "bad"}, "BadRetryIndexes bad"},
 		{Findings{UnsupportedScheduling: "gang"}, "UnsupportedScheduling gang"},
 		{Findings{RestartsNotPerIndex: true}, "RestartsNotPerIndex"},
 		{Findings{DamagedIndexes: 2}, "DamagedIndexes 2"},

@@ -2,6 +2,8 @@ package cmdutil
 
 import (
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -28,4 +30,14 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 		Now:       time.Now,
 		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 	}
+}
+
+// Editor is the command that opens a file for editing, as kubectl chooses it.
+func Editor() []string {
+	for _, name := range []string{"KUBE_EDITOR", "EDITOR"} {
+		if command := strings.Fields(os.Getenv(name)); len(command) > 0 {
+			return command
+		}
+	}
+	return []string{"vi"}
 }

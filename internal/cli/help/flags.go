@@ -79,6 +79,8 @@ func ValueOf(f *pflag.Flag) string {
 	switch {
 	case f.Value.Type() == "bool":
 		return ""
+	case name == "stringToString":
+		return "NAME=VALUE,..."
 	case name == "strings" || name == "stringArray":
 		return "STRING,..."
 	case name == "mapStringBool":

@@ -22,7 +22,7 @@ func (a *numbers) findProblems() []explain.Problem {
 	var out []explain.Problem
 	for _, find := range []func() []explain.Problem{
 		a.notReconciled, a.suspended, a.noParallelism, a.noPodGroup, a.creationRefused, a.pendingPods, a.failedContainers, a.terminatingPods, a.foreignFinalizers, a.deletion,
-		a.ruleNames, a.impossible, a.unknownMode, a.inconsistent,
+		a.ruleNames, a.impossible, a.unreadable, a.inconsistent,
 	} {
 		out = append(out, find()...)
 	}
@@ -243,12 +243,16 @@ func (a *numbers) impossible() []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})
 }
 
-func (a *analysis) unknownMode() []explain.Problem {
-	mode := a.plan.Findings.UnknownMode
-	if mode == "" {
-		return nil
+// unreadable: the controller does not understand what the Job asks for, and leaves it alone.
+func (a *analysis) unreadable() []explain.Problem {
+	found := &a.plan.Findings
+	switch {
+	case found.UnknownMode != "":
+		return one(explain.Problem{Kind: explain.ProblemUnknownMode, Blocks: true, Asked: string(found.UnknownMode)})
+	case found.BadRetryIndexes != "":
+		return one(explain.Problem{Kind: explain.ProblemBadRetryIndexes, Blocks: true, Asked: found.BadRetryIndexes})
 	}
-	return one(explain.Problem{Kind: explain.ProblemUnknownMode, Blocks: true, Asked: string(mode)})
+	return nil
 }
 
 // inconsistent: the stored status cannot be read, or contradicts itself.
@@ -291,7 +295,8 @@ func (a *situation) blocker() *explain.Problem {
 // holdsWholeJob reports whether nothing happens, whatever the pods do.
 func holdsWholeJob(p *explain.Problem) bool {
 	switch p.Kind {
-	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism, explain.ProblemUnknownMode:
+	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism,
+		explain.ProblemUnknownMode, explain.ProblemBadRetryIndexes:
 		return true
 	}
 	return false

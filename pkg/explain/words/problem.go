@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -161,13 +162,21 @@ func containerFailedText(p *explain.Problem, now time.Time) string {
 	return fmt.Sprintf("container %s of pod %s ended with %s %s ago", p.Container, p.Pods[0], exit, since)
 }
 
+// unreadableText is what the controller does not understand.
+func unreadableText(p *explain.Problem) string {
+	if p.Kind == explain.ProblemBadRetryIndexes {
+		return fmt.Sprintf("annotation %s cannot be read: %s", reconcile.RetryIndexesAnnotation, p.Asked)
+	}
+	return "this version does not know completionMode " + p.Asked
+}
+
 // pendingText is why pods do not start, or are not created.
 func pendingText(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemCreationRefused:
 		return "the Job's pods cannot be created: " + refusalText(p)
-	case explain.ProblemUnknownMode:
-		return fmt.Sprintf("this version does not know completionMode %s", p.Asked)
+	case explain.ProblemUnknownMode, explain.ProblemBadRetryIndexes:
+		return unreadableText(p)
 	case explain.ProblemSchedulingGated:
 		return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
 	case explain.ProblemImagePull:

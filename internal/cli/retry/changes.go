@@ -1,0 +1,168 @@
+package retry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// changes are what differs from the Job that is retried.
+type changes struct {
+	container        string
+	images           []string
+	env              []string
+	requests, limits map[string]string
+	numbers          map[string]*int64 // by the field of the spec, those that were given
+	patch, patchFile string
+	edit             bool
+}
+
+// numberFlags are the flags that set a number of the spec.
+var numberFlags = []struct{ flag, field, usage string }{
+	{"parallelism", "parallelism", "How many pods run at once."},
+	{"backoff-limit", "backoffLimit", "How many failures the Job survives."},
+	{"backoff-limit-per-index", "backoffLimitPerIndex", "How many failures an index survives."},
+	{"max-failed-indexes", "maxFailedIndexes", "How many failed indexes the Job survives."},
+	{"active-deadline-seconds", "activeDeadlineSeconds", "How long the Job may run."},
+}
+
+func (c *changes) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&c.container, "container", "c", "", "The container that --image, --set-env, --requests and --limits change; by default all of them.")
+	flags.StringArrayVar(&c.images, "image", nil, "[CONTAINER=]IMAGE to run instead; may be repeated.")
+	flags.StringArrayVar(&c.env, "set-env", nil, "NAME=VALUE to set, or NAME- to remove, in the environment; may be repeated.")
+	flags.StringToStringVar(&c.requests, "requests", nil, "Resource requests to set, e.g. cpu=2,memory=4Gi.")
+	flags.StringToStringVar(&c.limits, "limits", nil, "Resource limits to set, e.g. memory=4Gi.")
+	c.numbers = map[string]*int64{}
+	for _, n := range numberFlags {
+		c.numbers[n.flag] = flags.Int64(n.flag, 0, n.usage)
+	}
+	flags.StringVarP(&c.patch, "patch", "p", "", "Strategic merge patch of the Job, in JSON or YAML.")
+	flags.StringVar(&c.patchFile, "patch-file", "", "File with a strategic merge patch, - for standard input.")
+	flags.BoolVar(&c.edit, "edit", false, "Edit the Job in KUBE_EDITOR or EDITOR before it is created.")
+}
+
+// validate checks the flags; its errors are usage errors.
+func (c *changes) validate(flags *pflag.FlagSet) error {
+	for _, n := range numberFlags {
+		if !flags.Changed(n.flag) {
+			delete(c.numbers, n.flag)
+		} else if *c.numbers[n.flag] < 0 {
+			return cmdutil.UsageErrorf("--%s=%d: use 0 or more", n.flag, *c.numbers[n.flag])
+		}
+	}
+	if c.patch != "" && c.patchFile != "" {
+		return cmdutil.UsageErrorf("--patch and --patch-file exclude each other")
+	}
+	return c.validateContainers()
+}
+
+// validateContainers checks what changes containers.
+func (c *changes) validateContainers() error {
+	for _, env := range c.env {
+		if name, _, set := strings.Cut(env, "="); name == "" || !set && !strings.HasSuffix(env, "-") {
+			return cmdutil.UsageErrorf("--set-env=%s: use NAME=VALUE, or NAME- to remove it", env)
+		}
+	}
+	for flag, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
+		for name, quantity := range quantities {
+			if _, err := resource.ParseQuantity(quantity); err != nil {
+				return cmdutil.UsageErrorf("--%s: %s=%s is not a quantity such as 2, 500m or 4Gi", flag, name, quantity)
+			}
+		}
+	}
+	return nil
+}
+
+// read reads the file of the patch.
+func (c *changes) read(in io.Reader) (err error) {
+	var data []byte
+	switch c.patchFile {
+	case "":
+		return nil
+	case "-":
+		data, err = io.ReadAll(in)
+	default:
+		data, err = os.ReadFile(c.patchFile)
+	}
+	c.patch = string(data)
+	return err
+}
+
+// apply changes the Job. What decides which indexes there are stays as it is.
+func (c *changes) apply(ctx context.Context, env cmdutil.Env, job *unstructured.Unstructured) error {
+	before := shape(job)
+	for _, change := range []func(*unstructured.Unstructured) error{c.setContainers, c.setNumbers, c.applyPatch} {
+		if err := change(job); err != nil {
+			return err
+		}
+	}
+	if c.edit {
+		if err := edit(ctx, env, job); err != nil {
+			return err
+		}
+	}
+	if after := shape(job); after != before {
+		return cmdutil.UsageErrorf("a retry has the completions and the completionMode of the Job (%s, not %s)", before, after)
+	}
+	return nil
+}
+
+// shape is what the indexes of a Job depend on.
+func shape(job *unstructured.Unstructured) string {
+	completions, found, _ := unstructured.NestedInt64(job.Object, "spec", "completions")
+	mode, _, _ := unstructured.NestedString(job.Object, "spec", "completionMode")
+	if !found {
+		return mode + " without completions"
+	}
+	return fmt.Sprintf("%s, %d completions", mode, completions)
+}
+
+// setNumbers sets numbers of the spec.
+func (c *changes) setNumbers(job *unstructured.Unstructured) error {
+	for _, n := range numberFlags {
+		if value := c.numbers[n.flag]; value != nil {
+			if err := unstructured.SetNestedField(job.Object, *value, "spec", n.field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// applyPatch applies the strategic merge patch.
+func (c *changes) applyPatch(job *unstructured.Unstructured) error {
+	if c.patch == "" {
+		return nil
+	}
+	patch := map[string]any{}
+	if err := yaml.Unmarshal([]byte(c.patch), &patch); err != nil {
+		return cmdutil.UsageErrorf("the patch is neither JSON nor YAML: %v", err)
+	}
+	original, err := job.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	patched, err := strategicpatch.StrategicMergePatch(original, data, batchv1.Job{})
+	if err != nil {
+		return cmdutil.UsageErrorf("the patch does not fit a Job: %v", err)
+	}
+	return job.UnmarshalJSON(patched)
+}

@@ -1,0 +1,272 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+const retryLong = `Rerun what a finished Job did not complete, as a new Job.
+
+Of an Indexed Job, the failed indexes and those that never completed run again,
+with their original numbers. --indexes selects others; --failed-only leaves out
+indexes that never ran. Of a NonIndexed Job, the missing completions run.
+
+The new Job is a copy named NAME-retry-1, -2, and so on, with the changes that
+the flags ask for. Retries know the first Job: what one of them has completed
+does not run again. cronjob/NAME retries the last failed Job of a CronJob.
+
+It works with every controller, including the one built into Kubernetes: the
+copy is created suspended, its status is written so that all other indexes count
+as completed, and then it is resumed. This needs the permission to patch
+jobs/status. Without it, --by-annotation has the controller of this program run
+only the chosen indexes; other controllers would run all of them.
+
+If the command is interrupted, it leaves nothing, or a suspended Job that the
+next retry removes.
+
+Exit codes:
+  0    the Job was created; with --wait, it is complete
+  1    error; nothing was created
+  2    wrong usage
+  3    with --wait: the Job has failed
+  124  with --wait: timeout
+  130  interrupted (Ctrl-C)
+  143  terminated (SIGTERM)`
+
+const retryExample = `  # Rerun what is missing
+  kubectl batchjob retry sweep
+
+  # Rerun two ranges of indexes with more memory
+  kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi
+
+  # Try a fixed image, and wait for the result
+  kubectl batchjob retry sweep --image solver=registry/solver:1.2 --wait
+
+  # See what would be created
+  kubectl batchjob retry sweep --dry-run=server -o yaml
+
+  # Rerun the last failed Job of a CronJob
+  kubectl batchjob retry cronjob/nightly-report`
+
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// Options are the flags of the retry verb, and what Complete makes of them.
+type Options struct {
+	cmdutil.Env
+	kube    *genericclioptions.ConfigFlags
+	print   *cmdutil.PrintFlags
+	changes changes
+
+	indexes      string
+	failedOnly   bool
+	name         string
+	byAnnotation bool
+	dryRun       string
+	fieldManager string
+	wait, watch  bool
+	timeout      time.Duration
+
+	target  target
+	request retry.Request
+	printer printers.ResourcePrinter // nil for lines and names
+	client  *client
+}
+
+// NewCommand returns the command retry, with its flags.
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
+	cmd := &cobra.Command{
+		Use:               "retry (NAME | job/NAME | cronjob/NAME)",
+		Short:             "Rerun what a finished Job did not complete",
+		Long:              retryLong,
+		Example:           retryExample,
+		ValidArgsFunction: o.completeJob,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if err := o.Complete(); err != nil {
+				return err
+			}
+			made, err := o.Run(cmd.Context())
+			if err != nil || made == "" {
+				return err
+			}
+			return o.follow(cmd, made)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, whether they completed or not.")
+	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
+	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
+	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation that only the controller of this program reads.")
+	o.changes.addTo(cmd)
+	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
+	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
+	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job as kubectl batchjob wait does.")
+	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job as kubectl batchjob watch does.")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait with --wait, e.g. 30s, 5m, 2h; no limit by default.")
+	o.print.AddTo(cmd)
+	o.kube.AddFlags(flags)
+	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
+	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
+	cmdutil.MustCompleteFlag(cmd, "indexes", cmdutil.CompleteIndexes(o.kube, true))
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+}
+
+// completeJob completes the one Job.
+func (o *Options) completeJob(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return cmdutil.CompleteJobs(o.kube, func() bool { return len(args) > 0 })(cmd, args, toComplete)
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
+	if err := o.validateTarget(args); err != nil {
+		return err
+	}
+	switch o.dryRun {
+	case dryRunNone, dryRunClient, dryRunServer:
+	default:
+		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
+	}
+	if flags.Changed("indexes") {
+		indexes, err := indexset.Parse(o.indexes)
+		if err != nil {
+			return cmdutil.UsageErrorf("--indexes=%s: %v; use numbers and ranges such as 3,7-9", o.indexes, err)
+		}
+		o.request.Indexes = &indexes
+	}
+	if err := o.exclude(flags); err != nil {
+		return err
+	}
+	o.request.Name, o.request.FailedOnly, o.request.ByAnnotation = o.name, o.failedOnly, o.byAnnotation
+	return o.changes.validate(flags)
+}
+
+// exclude reports flags that do not go together.
+func (o *Options) exclude(flags *pflag.FlagSet) error {
+	switch {
+	case o.failedOnly && o.request.Indexes != nil:
+		return cmdutil.UsageErrorf("--failed-only and --indexes exclude each other")
+	case o.wait && o.watch:
+		return cmdutil.UsageErrorf("--wait and --watch exclude each other")
+	case (o.wait || o.watch) && o.dryRun != dryRunNone:
+		return cmdutil.UsageErrorf("a dry run creates nothing to wait for; leave out --wait and --watch")
+	case flags.Changed("timeout") && !o.wait:
+		return cmdutil.UsageErrorf("--timeout is for --wait")
+	}
+	return nil
+}
+
+// target names a Job, or the CronJob whose last failed Job is meant.
+type target struct {
+	name    string
+	cronJob bool
+}
+
+func (o *Options) validateTarget(args []string) error {
+	var targets []target
+	kinds := map[string]string{"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob"}
+	rest, err := cmdutil.SplitKinds(args, kinds, func(_, name string) { targets = append(targets, target{name, true}) })
+	if err != nil {
+		return err
+	}
+	names, err := cmdutil.ParseJobArgs(rest)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		targets = append(targets, target{name, false})
+	}
+	if len(targets) != 1 {
+		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
+	}
+	o.target = targets[0]
+	return nil
+}
+
+// Complete makes the printer and the clients, and reads the files of patches.
+func (o *Options) Complete() error {
+	var err error
+	if format := o.print.Format(); format != "" && format != "name" {
+		if o.printer, err = o.print.Printer(); err != nil {
+			return err
+		}
+	}
+	if err := o.changes.read(o.In); err != nil {
+		return err
+	}
+	o.client, err = newClient(o.kube, o.ErrOut, o.dryRun == dryRunServer, o.fieldManager)
+	return err
+}
+
+// Run creates the retry, and returns its name; "" after a dry run.
+func (o *Options) Run(ctx context.Context) (string, error) {
+	found, err := o.client.find(ctx, o.target)
+	if err != nil {
+		return "", err
+	}
+	if o.request.FailedOnly {
+		if o.request.Ran, err = o.client.ran(ctx, found.family); err != nil {
+			return "", err
+		}
+	}
+	if err := o.changes.apply(ctx, o.Env, found.object); err != nil {
+		return "", err
+	}
+	plan, err := retry.Make(found.job, found.object, found.family, o.request)
+	if err != nil {
+		return "", o.explainRefusal(err, found)
+	}
+	if o.dryRun == dryRunClient {
+		return "", o.show(plan.Object, plan)
+	}
+	if err := o.client.check(ctx, plan); err != nil {
+		return "", err
+	}
+	if o.dryRun == dryRunNone {
+		if err := o.client.removePending(ctx, found.pending, o.ErrOut); err != nil {
+			return "", err
+		}
+	}
+	made, err := o.client.make(ctx, plan)
+	if err != nil {
+		return "", err
+	}
+	if o.dryRun == dryRunServer {
+		return "", o.show(made, plan)
+	}
+	return made.GetName(), o.show(made, plan)
+}
+
+// follow goes on with the verb wait or watch.
+func (o *Options) follow(cmd *cobra.Command, name string) error {
+	switch {
+	case o.wait && cmd.Flags().Changed("timeout"):
+		return cmdutil.Then(cmd, "wait", "job/"+name, fmt.Sprintf("--timeout=%s", o.timeout))
+	case o.wait:
+		return cmdutil.Then(cmd, "wait", "job/"+name)
+	case o.watch:
+		return cmdutil.Then(cmd, "watch", "job/"+name)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package retry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Dropped is something that the copy of a Job lacks.
+type Dropped struct {
+	Kind DroppedKind
+	// Name is that of the label, annotation or owner ("JobSet/train"), or the number of a rule.
+	Name string
+}
+
+// DroppedKind is the kind of what a copy lacks.
+type DroppedKind string
+
+// The kinds of what a copy lacks.
+const (
+	Owner         DroppedKind = "Owner"         // an owner, which would take the copy for its own Job
+	Tool          DroppedKind = "Tool"          // a label or annotation by which a deployment tool knows its objects
+	Selector      DroppedKind = "Selector"      // a manual selector, which would claim the pods of both Jobs
+	SuccessPolicy DroppedKind = "SuccessPolicy" // a success policy that would end the copy before it runs
+)
+
+// generated are the labels that the API server sets.
+var generated = []string{"controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"}
+
+// bookkeeping are annotations about the Job itself, not its pods.
+var bookkeeping = []string{
+	"kubectl.kubernetes.io/last-applied-configuration", "batch.kubernetes.io/job-tracking",
+	"batch.kubernetes.io/cronjob-scheduled-timestamp", "cronjob.kubernetes.io/instantiate",
+	UIDAnnotation, AttemptAnnotation, IndexesAnnotation, LeftOutAnnotation, PendingAnnotation,
+}
+
+// toolPrefixes begin the labels and annotations of deployment tools: such a tool would delete the copy, which is not in its
+// sources, or report that it differs.
+var toolPrefixes = []string{
+	"app.kubernetes.io/managed-by", "argocd.argoproj.io/", "helm.sh/", "meta.helm.sh/",
+	"kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "fleet.cattle.io/", "objectset.rio.cattle.io/",
+	"applyset.kubernetes.io/", "kapp.k14s.io/", "config.k8s.io/owning-inventory",
+}
+
+// copyOf returns the Job as a new one.
+func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
+	old := object.DeepCopy()
+	made := &unstructured.Unstructured{Object: map[string]any{"spec": old.Object["spec"]}}
+	made.SetAPIVersion("batch/v1")
+	made.SetKind("Job")
+	made.SetName(name)
+	made.SetNamespace(old.GetNamespace())
+	var dropped []Dropped
+	for _, owner := range old.GetOwnerReferences() {
+		if owner.Kind != "CronJob" { // Its Jobs are copied by hand all the time.
+			dropped = append(dropped, Dropped{Owner, owner.Kind + "/" + owner.Name})
+		}
+	}
+	labels, lost := withoutTools(old.GetLabels(), generated)
+	dropped = append(dropped, lost...)
+	made.SetLabels(labels)
+	annotations, lost := withoutTools(old.GetAnnotations(), bookkeeping)
+	dropped = append(dropped, lost...)
+	made.SetAnnotations(annotations)
+	if manual, _, _ := unstructured.NestedBool(made.Object, "spec", "manualSelector"); manual {
+		dropped = append(dropped, Dropped{Kind: Selector})
+	}
+	clearGenerated(made)
+	return made, dropped
+}
+
+// clearGenerated removes from the spec what the API server sets for each Job.
+func clearGenerated(made *unstructured.Unstructured) {
+	for _, field := range []string{"selector", "manualSelector", "suspend"} {
+		unstructured.RemoveNestedField(made.Object, "spec", field)
+	}
+	template := []string{"spec", "template", "metadata"}
+	for _, label := range generated {
+		unstructured.RemoveNestedField(made.Object, append(slices.Clone(template), "labels", label)...)
+	}
+	unstructured.RemoveNestedField(made.Object, append(template, "creationTimestamp")...)
+}
+
+// withoutTools returns what remains of labels or annotations, and what belongs to a deployment tool.
+func withoutTools(all map[string]string, own []string) (rest map[string]string, dropped []Dropped) {
+	rest = maps.Clone(all)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		isTool := slices.ContainsFunc(toolPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if isTool {
+			dropped = append(dropped, Dropped{Tool, name})
+		}
+		if isTool || slices.Contains(own, name) {
+			delete(rest, name)
+		}
+	}
+	return rest, dropped
+}

@@ -1,0 +1,82 @@
+package retry
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// Family is a Job and its retries, by attempt. The first Job may be gone.
+type Family []*batchv1.Job
+
+// FamilyOf returns the family of the Job among jobs, which may hold others. The Job itself belongs to it.
+func FamilyOf(job *batchv1.Job, jobs []*batchv1.Job) Family {
+	family := Family{job}
+	for _, other := range jobs {
+		if other.UID != job.UID && RootOf(other) == RootOf(job) && rootUID(other) == rootUID(job) {
+			family = append(family, other)
+		}
+	}
+	slices.SortStableFunc(family, func(a, b *batchv1.Job) int { return cmp.Compare(AttemptOf(a), AttemptOf(b)) })
+	return family
+}
+
+// Done returns the indexes that completed in any Job of the family.
+func (f Family) Done() (done indexset.Set) {
+	for _, job := range f {
+		done = done.Union(Completed(job))
+	}
+	return done
+}
+
+// Completed returns the indexes that completed in the Job or before it, without those that only count as completed.
+func Completed(job *batchv1.Job) indexset.Set {
+	if IsPending(job) {
+		return indexset.Set{}
+	}
+	completed := parse(job, job.Status.CompletedIndexes)
+	return completed.Difference(parse(job, job.Annotations[LeftOutAnnotation]))
+}
+
+// Failed returns the indexes that the Job has stored as failed (KEP-3850).
+func Failed(job *batchv1.Job) indexset.Set {
+	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
+}
+
+// Runs returns the indexes that the Job was made to run: all of them, unless it is a retry.
+func Runs(job *batchv1.Job) indexset.Set {
+	if text, limited := job.Annotations[IndexesAnnotation]; limited {
+		return parse(job, text)
+	}
+	return indexset.Below(completions(job))
+}
+
+// missing returns how many completions of the NonIndexed Job neither it nor a retry after it has reached.
+func (f Family) missing(job *batchv1.Job) int32 {
+	missing := completions(job)
+	for _, other := range f {
+		if AttemptOf(other) >= AttemptOf(job) {
+			missing -= other.Status.Succeeded
+		}
+	}
+	return max(missing, 0)
+}
+
+// next returns the number of the next retry.
+func (f Family) next() int32 { return AttemptOf(f[len(f)-1]) + 1 }
+
+func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
+
+// parse skips what the API server would not accept.
+func parse(job *batchv1.Job, text string) indexset.Set {
+	if !jobspec.IsIndexed(&job.Spec) {
+		return indexset.Set{}
+	}
+	set, _ := indexset.ParseTolerant(text, completions(job))
+	return set
+}

@@ -1,0 +1,76 @@
+package retry
+
+import (
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// How a retry is tied to its family.
+const (
+	// OfLabel has the name of the first Job of the family.
+	OfLabel = "batchjob.dev/retry-of"
+	// UIDAnnotation has its UID: a Job of the same name may have replaced it.
+	UIDAnnotation = "batchjob.dev/retry-of-uid"
+	// AttemptAnnotation counts the retries of a family from 1.
+	AttemptAnnotation = "batchjob.dev/retry-attempt"
+	// IndexesAnnotation has the indexes that the retry runs, in the format of status.completedIndexes.
+	// Our controller runs no others, whatever the status says. It is missing if it would be too long.
+	IndexesAnnotation = reconcile.RetryIndexesAnnotation
+	// LeftOutAnnotation has the indexes that count as completed in the retry, and never completed.
+	LeftOutAnnotation = "batchjob.dev/retry-left-out"
+	// PendingAnnotation marks a retry whose status is not written yet. It is removed when the retry is resumed.
+	PendingAnnotation = "batchjob.dev/retry-pending"
+)
+
+// maxListed is how long a list of indexes in an annotation may be; all annotations of an object
+// together are limited to 256 KiB.
+const maxListed = 64 << 10
+
+// maxName is the longest name of a Job: it is the value of a label of its pods.
+const maxName = 63
+
+// nameOf returns the name of the n-th retry of the Job root. A long name is cut so that the index of each pod
+// still fits behind it.
+func nameOf(root string, n, completions int32) string {
+	suffix := fmt.Sprintf("-retry-%d", n)
+	room := maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
+	return root[:min(len(root), room)] + suffix
+}
+
+// RootOf returns the name of the first Job of the family that the Job belongs to.
+func RootOf(job *batchv1.Job) string {
+	if root := job.Labels[OfLabel]; root != "" {
+		return root
+	}
+	return job.Name
+}
+
+// AttemptOf returns which retry of its family the Job is; 0 for the first Job.
+func AttemptOf(job *batchv1.Job) int32 {
+	if job.Labels[OfLabel] == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(job.Annotations[AttemptAnnotation], 10, 32)
+	if err != nil || n < 1 {
+		return 1
+	}
+	return int32(n)
+}
+
+// rootUID returns the UID of the first Job of the family.
+func rootUID(job *batchv1.Job) string {
+	if job.Labels[OfLabel] == "" {
+		return string(job.UID)
+	}
+	return job.Annotations[UIDAnnotation]
+}
+
+// IsPending reports whether making the retry was interrupted: it is suspended, and its status is not written yet.
+func IsPending(job *batchv1.Job) bool {
+	_, pending := job.Annotations[PendingAnnotation]
+	return pending
+}

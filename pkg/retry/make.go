@@ -1,0 +1,263 @@
+package retry
+
+import (
+	"cmp"
+	"maps"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+)
+
+// Request is what to retry.
+type Request struct {
+	// Name of the new Job; "" for one made of the family's.
+	Name string
+	// Indexes to run; nil for those that no Job of the family has completed.
+	Indexes *indexset.Set
+	// FailedOnly leaves out indexes that never ran; Ran are those of the pods that there are. Failed indexes ran.
+	FailedOnly bool
+	Ran        indexset.Set
+	// ByAnnotation leaves it to our controller to run no other indexes, and stores nothing in the status.
+	ByAnnotation bool
+}
+
+// Retry is a Job to create, and what has it run only some indexes.
+type Retry struct {
+	// Object is the Job as it is created. With Steps, it is suspended and without parallelism.
+	Object *unstructured.Unstructured
+	// Root is the name of the first Job of the family, Attempt the number of the retry.
+	Root    string
+	Attempt int32
+	// Indexed reports whether Indexes is what the Job runs; Pods is how many completions it runs, 0 if the Job has no
+	// number of completions.
+	Indexed bool
+	Indexes indexset.Set
+	Pods    int32
+	// Steps make it run; nil if it does so from the beginning.
+	Steps *Steps
+	// Dropped is what the copy lacks.
+	Dropped []Dropped
+}
+
+// RefusedError is why a Job is not retried.
+type RefusedError struct {
+	Kind RefusalKind
+	// Job is the Job of the family that it is about.
+	Job *batchv1.Job
+	// Indexes are those that are out of range.
+	Indexes indexset.Set
+}
+
+// RefusalKind is the kind of a RefusedError.
+type RefusalKind string
+
+// The kinds of refusals.
+const (
+	Running        RefusalKind = "Running"        // a Job of the family has not finished
+	Pending        RefusalKind = "Pending"        // the Job is a retry whose making was interrupted
+	NothingMissing RefusalKind = "NothingMissing" // the Job is complete
+	FamilyComplete RefusalKind = "FamilyComplete" // its retries have completed the rest
+	NothingRan     RefusalKind = "NothingRan"     // FailedOnly, and no missing index is known to have run
+	NotIndexed     RefusalKind = "NotIndexed"     // indexes of a NonIndexed Job
+	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
+	NoIndexes      RefusalKind = "NoIndexes"      // an empty list of indexes
+	ListTooLong    RefusalKind = "ListTooLong"    // ByAnnotation, and the list does not fit
+)
+
+func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ": " + string(r.Kind) }
+
+// Make plans the retry of the Job, which is of the family. object is the Job with the changes that were asked for; job is
+// the Job as it ran. The error is a *RefusedError. Retries that are pending are ignored: whoever creates a retry removes them.
+func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Retry, error) {
+	if refusal := family.refusal(job); refusal != nil {
+		return nil, refusal
+	}
+	r := &Retry{Root: RootOf(job), Attempt: family.next(), Indexed: jobspec.IsIndexed(&job.Spec)}
+	if refusal := r.choose(job, family, q); refusal != nil {
+		return nil, refusal
+	}
+	name := q.Name
+	if name == "" {
+		name = nameOf(r.Root, r.Attempt, completions(job))
+	}
+	r.Object, r.Dropped = copyOf(object, name)
+	r.setLineage(job, family.Done())
+	if !r.Indexed {
+		r.setCompletions(job)
+		return r, nil
+	}
+	r.dropMetPolicy(job)
+	if r.Indexes.Len() == int(completions(job)) {
+		return r, nil
+	}
+	if q.ByAnnotation {
+		if r.Object.GetAnnotations()[IndexesAnnotation] == "" {
+			return nil, &RefusedError{Kind: ListTooLong, Job: job}
+		}
+		return r, nil
+	}
+	r.Steps = r.hold(job)
+	return r, nil
+}
+
+// refusal reports why nothing of the family can be retried now.
+func (f Family) refusal(job *batchv1.Job) *RefusedError {
+	for _, member := range f {
+		switch {
+		case IsPending(member):
+		case !reconcile.IsFinished(member):
+			return &RefusedError{Kind: Running, Job: member}
+		}
+	}
+	if IsPending(job) {
+		return &RefusedError{Kind: Pending, Job: job}
+	}
+	return nil
+}
+
+// choose sets what the retry runs.
+func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError {
+	switch {
+	case !r.Indexed && q.Indexes != nil:
+		return &RefusedError{Kind: NotIndexed, Job: job}
+	case !r.Indexed:
+		return r.chooseCompletions(job, family)
+	case q.Indexes != nil:
+		return r.chooseIndexes(job, *q.Indexes)
+	}
+	r.Indexes = indexset.Below(completions(job)).Difference(family.Done())
+	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
+		return &RefusedError{Kind: NothingMissing, Job: job}
+	}
+	if r.Indexes.IsEmpty() || completedIn(family) != nil {
+		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completedIn(family), job)}
+	}
+	if q.FailedOnly {
+		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
+			return &RefusedError{Kind: NothingRan, Job: job}
+		}
+	}
+	r.Pods = int32(r.Indexes.Len())
+	return nil
+}
+
+func (r *Retry) chooseIndexes(job *batchv1.Job, indexes indexset.Set) *RefusedError {
+	if outside := indexes.Difference(indexset.Below(completions(job))); !outside.IsEmpty() {
+		return &RefusedError{Kind: OutOfRange, Job: job, Indexes: outside}
+	}
+	if indexes.IsEmpty() {
+		return &RefusedError{Kind: NoIndexes, Job: job}
+	}
+	r.Indexes, r.Pods = indexes, int32(indexes.Len())
+	return nil
+}
+
+func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError {
+	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
+		return &RefusedError{Kind: NothingMissing, Job: job}
+	}
+	if completed := completedIn(family); completed != nil {
+		return &RefusedError{Kind: FamilyComplete, Job: completed}
+	}
+	if job.Spec.Completions != nil {
+		r.Pods = family.missing(job)
+	}
+	return nil
+}
+
+// completedIn returns the last Job of the family that is complete and left no index out, nil for none.
+func completedIn(family Family) (last *batchv1.Job) {
+	for _, job := range family {
+		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
+			last = job
+		}
+	}
+	return last
+}
+
+func failedIn(family Family) (failed indexset.Set) {
+	for _, job := range family {
+		failed = failed.Union(Failed(job))
+	}
+	return failed
+}
+
+// setLineage names the family.
+func (r *Retry) setLineage(job *batchv1.Job, done indexset.Set) {
+	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
+	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	labels[OfLabel] = r.Root
+	annotations[UIDAnnotation] = rootUID(job)
+	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
+	if r.Indexed {
+		leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(done)
+		for name, set := range map[string]indexset.Set{IndexesAnnotation: r.Indexes, LeftOutAnnotation: leftOut} {
+			if text := set.String(); text != "" && len(text) <= maxListed {
+				annotations[name] = text
+			}
+		}
+	}
+	r.Object.SetLabels(labels)
+	r.Object.SetAnnotations(annotations)
+}
+
+// setCompletions has a NonIndexed Job run what is missing.
+func (r *Retry) setCompletions(job *batchv1.Job) {
+	if job.Spec.Completions != nil {
+		r.set(int64(r.Pods), "spec", "completions")
+	}
+}
+
+// dropMetPolicy drops a successPolicy that the indexes which count as completed meet: the Job would be complete before it
+// has run any.
+func (r *Retry) dropMetPolicy(job *batchv1.Job) {
+	rest := indexset.Below(completions(job)).Difference(r.Indexes)
+	rule, _ := successpolicy.Evaluate(job.Spec.SuccessPolicy, rest, indexset.Set{}, completions(job))
+	if rule == successpolicy.NoRule {
+		return
+	}
+	unstructured.RemoveNestedField(r.Object.Object, "spec", "successPolicy")
+	r.Dropped = append(r.Dropped, Dropped{Kind: SuccessPolicy, Name: strconv.Itoa(rule)})
+}
+
+// hold has the copy run nothing until its Steps are taken.
+func (r *Retry) hold(job *batchv1.Job) *Steps {
+	steps := &Steps{
+		Completed:   indexset.Below(completions(job)).Difference(r.Indexes),
+		Parallelism: ptr.Deref(int32In(r.Object, "spec", "parallelism"), 1),
+		Queue:       r.Object.GetLabels()[queueLabel],
+	}
+	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
+	delete(labels, queueLabel)
+	annotations[PendingAnnotation] = "true"
+	r.Object.SetLabels(labels)
+	r.Object.SetAnnotations(annotations)
+	r.set(true, "spec", "suspend")
+	r.set(int64(0), "spec", "parallelism")
+	return steps
+}
+
+func (r *Retry) set(value any, path ...string) {
+	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // spec is an object: the Job was read.
+}
+
+func int32In(object *unstructured.Unstructured, path ...string) *int32 {
+	value, found, err := unstructured.NestedInt64(object.Object, path...)
+	if err != nil || !found {
+		return nil
+	}
+	return ptr.To(int32(value))
+}
