@@ -216,8 +216,8 @@ func orBuiltIn(managedBy string) string {
 	return managedBy
 }
 
-// details prints what the numbers of the one Job do not show: problems, causes, conditions, each
-// once.
+// details prints what the numbers of the one Job do not show: problems, causes of failures, conditions,
+// each once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
@@ -227,6 +227,9 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 		v.once(at, key, string(p.Kind), "problem: "+p.Text)
 	}
 	for i := range r.Causes {
+		if r.Causes[i].Stopped != "" || r.Causes[i].Consequence {
+			continue // The Job itself stopped these pods: no cause of its state.
+		}
 		line := "cause: " + wording.Join("; ", r.Causes[i].Text, section.CauseRule(&r.Causes[i]))
 		v.once(at, key, line, line)
 	}
