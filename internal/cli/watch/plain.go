@@ -38,7 +38,6 @@ type plainView struct {
 	lost    snapshot.Link   // as it was printed, zero while it is not lost
 	listed  *snapshot.Jobs
 	report  *explain.Report
-	none    bool
 	noted   bool // that stalls may be missing
 }
 
@@ -93,9 +92,8 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 
 // list prints each Job that has changed or is gone.
 func (v *plainView) list(s *snapshot.Snapshot) {
-	if len(s.Jobs.Items) == 0 && len(v.jobs) == 0 && !v.none {
-		v.none = true
-		fmt.Fprintln(v.errOut, "No jobs found yet.")
+	if len(s.Jobs.Items) == 0 && v.listed == nil {
+		fmt.Fprintf(v.errOut, "%s  No jobs found yet.\n", v.clock(s.Time))
 	}
 	present := map[snapshot.JobKey]bool{}
 	for i := range s.Jobs.Items {

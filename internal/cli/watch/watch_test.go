@@ -300,3 +300,27 @@ func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 		t.Errorf("%q", s.ErrOut.String())
 	}
 }
+
+// "Yet" is for Jobs that may come: after a deletion, the line on that is all there is to say.
+func TestPlainNotesOnceThatThereAreNoJobs_CLI_08(t *testing.T) {
+	at := clitest.Now()
+	of := func(after time.Duration, items ...explain.Outline) *snapshot.Snapshot {
+		return &snapshot.Snapshot{Time: at.Add(after), Jobs: &snapshot.Jobs{Items: items}}
+	}
+	follow := func(snapshots ...*snapshot.Snapshot) (out, errOut string) {
+		var o, e strings.Builder
+		v := &plainView{out: &o, errOut: &e, now: clitest.Now}
+		if err := v.follow(t.Context(), &script{end: io.EOF, left: snapshots}, func(*snapshot.Snapshot) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		return o.String(), e.String()
+	}
+	job := explain.Outline{Namespace: "ns", Name: "a", Status: "Running"}
+	out, errOut := follow(of(0, job), of(time.Second), of(2*time.Second))
+	if !strings.HasSuffix(out, "12:00:01  a  Deleted, was Running, 0 of 1 done\n") || errOut != "" {
+		t.Errorf("deleted: %q, %q", out, errOut)
+	}
+	if _, errOut = follow(of(0), of(time.Second)); errOut != "12:00:00  No jobs found yet.\n" {
+		t.Errorf("none: %q", errOut)
+	}
+}
