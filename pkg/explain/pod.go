@@ -226,8 +226,12 @@ func (p *Pod) EndedBeforeDeletion() bool {
 	if !p.Deleting || !p.IsTerminal() || p.FinishedAt.Before(p.DeletedAt) {
 		return p.Deleting && p.IsTerminal()
 	}
-	signalled := slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
-	return p.Grace == 0 && !signalled
+	return p.Grace == 0 && !p.Signaled()
+}
+
+// Signaled reports whether a signal that a deletion sends ended a container.
+func (p *Pod) Signaled() bool {
+	return slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
 }
 
 // AtItsEnd is the pod as it was when it ended: a deletion that came later is no part of

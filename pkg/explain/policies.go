@@ -5,8 +5,9 @@ import batchv1 "k8s.io/api/batch/v1"
 // FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
 type FailurePolicy struct {
 	Rules []FailureRule `json:"rules"`
-	// Unmatched is how many failed pods no rule matched: they count against backoffLimit.
-	Unmatched int32 `json:"unmatched,omitempty"`
+	// Unmatched is how many failed pods no rule matched: they count against backoffLimit; nil if
+	// pods could not be read.
+	Unmatched *int32 `json:"unmatched,omitempty"`
 	// NameViolations are what is wrong with the names of the rules (KEP-4443).
 	NameViolations []string `json:"nameViolations,omitempty"`
 }
@@ -21,8 +22,8 @@ type FailureRule struct {
 	// OnExitCodes and OnPodConditions are the condition as the Job has it.
 	OnExitCodes     *batchv1.PodFailurePolicyOnExitCodesRequirement  `json:"onExitCodes,omitempty"`
 	OnPodConditions []batchv1.PodFailurePolicyOnPodConditionsPattern `json:"onPodConditions,omitempty"`
-	// Matched is how many of the failed pods it matched.
-	Matched int32 `json:"matched,omitempty"`
+	// Matched is how many of the failed pods it matched; nil if pods could not be read.
+	Matched *int32 `json:"matched,omitempty"`
 	// PassedOver is how many it was checked against but did not match, and Why the most frequent reason.
 	PassedOver int32  `json:"passedOver,omitempty"`
 	Why        string `json:"why,omitempty"`

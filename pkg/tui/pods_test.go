@@ -36,8 +36,8 @@ func podReport() *explain.Report {
 	r := &explain.Report{
 		Job:        explain.Job{Namespace: "ml", Name: "train-large-model", CompletionMode: "Indexed", Completions: ptr.To[int32](8), BackoffLimitPerIndex: ptr.To[int32](3), Started: ago(20 * time.Minute)},
 		ObservedAt: *ago(0), Verdict: explain.Verdict{Status: "Running", Fate: explain.FateOpen},
-		FailurePolicy: &explain.FailurePolicy{Rules: []explain.FailureRule{
-			{Index: 0, Name: "OutOfMemory", Action: "FailIndex"}, {Index: 1, Action: "Ignore"},
+		FailurePolicy: &explain.FailurePolicy{Unmatched: new(int32), Rules: []explain.FailureRule{
+			{Index: 0, Name: "OutOfMemory", Action: "FailIndex", Matched: new(int32)}, {Index: 1, Action: "Ignore", Matched: new(int32)},
 		}},
 		Indexes: &explain.Indexes{
 			Total: 8, Completed: "0,6-7", Failed: "1", Active: "2-3", Terminating: "4", BackingOff: "5", CompletedCount: 3, FailedCount: 1, ActiveCount: 2, TerminatingCount: 1, BackingOffCount: 1,

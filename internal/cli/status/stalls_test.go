@@ -134,8 +134,15 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "the Job's pods cannot be created: there is no ServiceAccount nope" || stall.Since.IsZero() {
 		t.Errorf("%+v", stall)
 	}
-	if none := program.Run(t, clitest.NewAPI(t, withStatus("a", 1, 1)), "status", "--problems"); none.Out != "" || none.Code != 0 || none.ErrOut != "No failed or stalled jobs found in ns1 namespace.\n" {
-		t.Errorf("%+v", none)
+	for _, args := range [][]string{{"status", "--problems"}, {"status", "--problems", "a"}} {
+		none := program.Run(t, clitest.NewAPI(t, withStatus("a", 1, 1)), args...)
+		if none.Out != "" || none.Code != 0 || none.ErrOut != "No failed or stalled jobs found in ns1 namespace.\n" {
+			t.Errorf("%q: %+v", args, none)
+		}
+	}
+	missing := program.Run(t, clitest.NewAPI(t), "status", "--problems", "a")
+	if missing.Code == 0 || strings.Contains(missing.ErrOut, "No failed") {
+		t.Errorf("%+v", missing)
 	}
 }
 

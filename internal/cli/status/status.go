@@ -239,11 +239,12 @@ func (o *Options) Run(ctx context.Context) error {
 
 // printJobs prints those that are wanted, in the order that is wanted, each with what is known of its stall.
 func (o *Options) printJobs(ctx context.Context, jobs []*unstructured.Unstructured, single bool) error {
+	missing := len(jobs) == 0 && len(o.Names) > 0 // An error for each name says so.
 	jobs, err := o.markStalls(ctx, jobs)
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 && len(o.Names) == 0 {
+	if len(jobs) == 0 && !missing {
 		o.reportNone()
 	}
 	if o.sortBy != "" {

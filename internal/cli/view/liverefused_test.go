@@ -64,6 +64,8 @@ func TestForbiddenListShowsNothingOld(t *testing.T) {
 	api.refuseWatches("/jobs")
 	s := startLive(t, api)
 	s.open("a")
+	// At the start, a refusal ends it at once: both the Job and the list must have been read.
+	s.until("the list is there", func(got *snapshot.Snapshot) bool { return got.Jobs != nil })
 	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
 	began := s.clock.Now()
 	// A refusal that lasts for a minute ends it.

@@ -38,7 +38,6 @@ type plainView struct {
 	lost    snapshot.Link   // as it was printed, zero while it is not lost
 	listed  *snapshot.Jobs
 	report  *explain.Report
-	none    bool
 	noted   bool // that stalls may be missing
 }
 
@@ -93,9 +92,8 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 
 // list prints each Job that has changed or is gone.
 func (v *plainView) list(s *snapshot.Snapshot) {
-	if len(s.Jobs.Items) == 0 && len(v.jobs) == 0 && !v.none {
-		v.none = true
-		fmt.Fprintln(v.errOut, "No jobs found yet.")
+	if len(s.Jobs.Items) == 0 && v.listed == nil {
+		fmt.Fprintf(v.errOut, "%s  No jobs found yet.\n", v.clock(s.Time))
 	}
 	present := map[snapshot.JobKey]bool{}
 	for i := range s.Jobs.Items {
@@ -216,8 +214,8 @@ func orBuiltIn(managedBy string) string {
 	return managedBy
 }
 
-// details prints what the numbers of the one Job do not show: problems, causes, conditions, each
-// once.
+// details prints what the numbers of the one Job do not show: problems, causes of failures, conditions,
+// each once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
@@ -227,6 +225,9 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 		v.once(at, key, string(p.Kind), "problem: "+p.Text)
 	}
 	for i := range r.Causes {
+		if r.Causes[i].Stopped != "" || r.Causes[i].Consequence {
+			continue // The Job itself stopped these pods: no cause of its state.
+		}
 		line := "cause: " + wording.Join("; ", r.Causes[i].Text, section.CauseRule(&r.Causes[i]))
 		v.once(at, key, line, line)
 	}

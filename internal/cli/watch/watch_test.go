@@ -180,7 +180,10 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	rule, since := int32(2), metav1.NewTime(at)
 	cause := func(n int32) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
-			s.Job.Report.Causes = []explain.Cause{{Text: "main \x1b[31mended", Count: n, Rule: &rule, RuleName: "OOM", Action: "FailIndex"}}
+			s.Job.Report.Causes = []explain.Cause{
+				{Text: "main \x1b[31mended", Count: n, Rule: &rule, RuleName: "OOM", Action: "FailIndex"},
+				{Text: "the Job stopped it", Stopped: explain.StoppedSuspended}, {Text: "the Job ended", Consequence: true},
+			}
 			s.Job.Report.Problems = []explain.Problem{{Kind: explain.ProblemUnschedulable, Text: map[int32]string{1: "1 pod waits", 2: "2 pods wait"}[n]}}
 		}
 	}
@@ -295,5 +298,29 @@ func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 	}
 	if want := "Jobs that are stalled may be shown as Running: events could not be read: no permission to list events in namespace ns1. Check it with: kubectl auth can-i list events -n ns1\n"; s.ErrOut.String() != want {
 		t.Errorf("%q", s.ErrOut.String())
+	}
+}
+
+// "Yet" is for Jobs that may come: after a deletion, the line on that is all there is to say.
+func TestPlainNotesOnceThatThereAreNoJobs_CLI_08(t *testing.T) {
+	at := clitest.Now()
+	of := func(after time.Duration, items ...explain.Outline) *snapshot.Snapshot {
+		return &snapshot.Snapshot{Time: at.Add(after), Jobs: &snapshot.Jobs{Items: items}}
+	}
+	follow := func(snapshots ...*snapshot.Snapshot) (out, errOut string) {
+		var o, e strings.Builder
+		v := &plainView{out: &o, errOut: &e, now: clitest.Now}
+		if err := v.follow(t.Context(), &script{end: io.EOF, left: snapshots}, func(*snapshot.Snapshot) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		return o.String(), e.String()
+	}
+	job := explain.Outline{Namespace: "ns", Name: "a", Status: "Running"}
+	out, errOut := follow(of(0, job), of(time.Second), of(2*time.Second))
+	if !strings.HasSuffix(out, "12:00:01  a  Deleted, was Running, 0 of 1 done\n") || errOut != "" {
+		t.Errorf("deleted: %q, %q", out, errOut)
+	}
+	if _, errOut = follow(of(0), of(time.Second)); errOut != "12:00:00  No jobs found yet.\n" {
+		t.Errorf("none: %q", errOut)
 	}
 }

@@ -65,10 +65,11 @@ func analyse(f *explain.Input, o explain.Options) *analysis {
 	slices.SortFunc(sorted.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
-	a := &analysis{Input: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec, uncounted: uncountedPods(f.Job)}
+	a := &analysis{Input: &sorted, pods: sortedPods(f.Pods), o: o, job: f.Job, spec: &f.Job.Spec, uncounted: uncountedPods(f.Job), outcome: outcomeOf(f.Job)}
+	a.undoLastDeletions()
 	a.podLists = podsByState(a.pods)
 	a.compute()
-	if a.outcome = outcomeOf(a.job); a.outcome.byRule() {
+	if a.outcome.byRule() {
 		a.outcome.decodeRule(a.job, a.names)
 	}
 	a.findFailures()

@@ -148,7 +148,7 @@ func (a *analysis) focused() bool { return a.o.Pod != "" || a.o.Index != nil }
 func (a *analysis) causeOf(g *causeGroup) explain.Cause {
 	latest := g.failures[0]
 	c := causeValue(&g.cause, latest.pod.Disruption)
-	c.Source, c.Count, c.Consequence = explain.SourcePods, int32(len(g.failures)), g.consequence
+	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.failures)), g.consequence, a.stopReasonOfAll(g.failures)
 	var indexes []int32
 	for i, f := range g.failures {
 		if i < maxExamples {
@@ -277,6 +277,9 @@ func (a *analysis) eventCause(e *explain.Event) explain.Cause {
 	case r != nil:
 		c = causeValue(&r.Cause, "")
 		c.Consequence = a.outcome.decided() && r.IsDeletion() && !e.First.Before(a.outcome.since) && a.decidedWithoutDeletions()
+		if reason := a.stopReason(e.First); reason == explain.StoppedSuspended && r.IsDeletion() {
+			c.Stopped = reason
+		}
 		if r.Pod != "" {
 			c.Pods = []string{r.Pod}
 		}

@@ -366,3 +366,18 @@ func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 		}
 	}
 }
+
+// Only pods show which rules failures matched: without them, no count is known, as opposed to 0.
+func TestUnreadPodsLeaveMatchesUnknown_CLI_04(t *testing.T) {
+	job := indexedJob(5, func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy, j.Spec.BackoffLimitPerIndex, j.Status.Failed = rules(2), ptr.To[int32](2), 3
+	})
+	facts := factsOf(job)
+	if p := report(facts).FailurePolicy; p.Unmatched == nil || p.Rules[0].Matched == nil || p.Rules[1].Matched == nil {
+		t.Errorf("no counts with pods: %+v", p)
+	}
+	facts.PodsRead = false
+	if p := report(facts).FailurePolicy; p.Unmatched != nil || p.Rules[0].Matched != nil || p.Rules[1].Matched != nil {
+		t.Errorf("counts without pods: %+v", p)
+	}
+}

@@ -130,7 +130,7 @@ func TestRuleIsShownWithItsPod_CLI_04(t *testing.T) {
 	if last.Container != "main" || *last.ExitCode != 2 || len(last.Lines) != 1 || last.Lines[0] != "no such table" {
 		t.Errorf("%+v", last)
 	}
-	if p := r.FailurePolicy; !p.Rules[1].Decided || p.Rules[1].Matched != 1 || p.Rules[0].PassedOver != 1 || p.Rules[0].Why == "" {
+	if p := r.FailurePolicy; !p.Rules[1].Decided || *p.Rules[1].Matched != 1 || p.Rules[0].PassedOver != 1 || p.Rules[0].Why == "" {
 		t.Errorf("%+v", p.Rules)
 	}
 }

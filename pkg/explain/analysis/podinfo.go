@@ -127,7 +127,9 @@ func (t *podTable) info(p *explain.Pod) explain.PodInfo {
 	}
 	if f := t.byPod[p]; f != nil {
 		t.addFailure(&info, f)
-		info.Stopped = t.stopReasonOf(f)
+		if p.Phase == corev1.PodFailed {
+			info.Stopped = t.stopReasonOf(f)
+		}
 	}
 	return info
 }

@@ -37,6 +37,18 @@ func (a *analysis) failurePolicy() *explain.FailurePolicy {
 	for _, v := range a.plan.Findings.Violations {
 		out.NameViolations = append(out.NameViolations, v.String())
 	}
+	if a.PodsRead {
+		a.countMatches(out)
+	}
+	return out
+}
+
+// countMatches counts how many of the failed pods each rule matched, and why it passed over others.
+func (a *analysis) countMatches(out *explain.FailurePolicy) {
+	out.Unmatched = new(int32)
+	for i := range out.Rules {
+		out.Rules[i].Matched = new(int32)
+	}
 	whys := make([]map[failurepolicy.Why]int, len(out.Rules))
 	for i := range a.failures {
 		m := a.failures[i].match
@@ -44,9 +56,9 @@ func (a *analysis) failurePolicy() *explain.FailurePolicy {
 			continue
 		}
 		if m.Matched() {
-			out.Rules[m.Rule].Matched++
+			*out.Rules[m.Rule].Matched++
 		} else {
-			out.Unmatched++
+			*out.Unmatched++
 		}
 		for _, p := range m.Passed {
 			out.Rules[p.Rule].PassedOver++
@@ -59,10 +71,9 @@ func (a *analysis) failurePolicy() *explain.FailurePolicy {
 	for i, counts := range whys {
 		out.Rules[i].Why = mostFrequent(counts)
 		if out.Rules[i].Decided {
-			out.Rules[i].Matched = max(out.Rules[i].Matched, 1) // The pod may be gone.
+			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may be gone.
 		}
 	}
-	return out
 }
 
 func mostFrequent(counts map[failurepolicy.Why]int) string {

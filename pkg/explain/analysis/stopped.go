@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -135,7 +136,8 @@ func (a *analysis) stopReason(at time.Time) explain.StopReason {
 			return explain.StoppedAtDeadline
 		}
 		return explain.StoppedAtEnd
-	case suspended != nil && !at.Before(suspended.LastTransitionTime.Add(-time.Second)):
+	case suspended != nil && !at.Before(suspended.LastTransitionTime.Add(-time.Second)),
+		suspended == nil && ptr.Deref(a.spec.Suspend, false): // The pods are deleted before the condition is set.
 		return explain.StoppedSuspended
 	}
 	return explain.StoppedExcess
@@ -145,7 +147,7 @@ func (a *analysis) stopReason(at time.Time) explain.StopReason {
 // own, or if something else may have deleted it.
 func (a *analysis) stopReasonOf(f *failure) explain.StopReason {
 	p := f.pod
-	if p.Phase != corev1.PodFailed || !f.consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
+	if !f.consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
 		return ""
 	}
 	reason := a.stopReason(p.DeletedAt)
@@ -153,6 +155,28 @@ func (a *analysis) stopReasonOf(f *failure) explain.StopReason {
 		return ""
 	}
 	return reason
+}
+
+// stopReasonOfAll is that of all the failures, "" if it is not the same for all.
+func (a *analysis) stopReasonOfAll(failures []*failure) explain.StopReason {
+	reason := a.stopReasonOf(failures[0])
+	if slices.ContainsFunc(failures, func(f *failure) bool { return a.stopReasonOf(f) != reason }) {
+		return ""
+	}
+	return reason
+}
+
+// undoLastDeletions sets when pods that the Job stopped were deleted. The kubelet deletes a pod once
+// more after its end, which moves the deletion behind the end: it would look as if the pod had failed first.
+func (a *analysis) undoLastDeletions() {
+	for i, p := range a.pods {
+		last := p.Deleting && p.Phase == corev1.PodFailed && p.Grace == 0 && p.FinishedAt.Before(p.DeletedAt)
+		if last && p.Signaled() && a.stopReason(p.FinishedAt) != explain.StoppedExcess {
+			stopped := *p
+			stopped.DeletedAt = p.FinishedAt
+			a.pods[i] = &stopped
+		}
+	}
 }
 
 func stoppedCause(reason explain.StopReason) explain.Cause {

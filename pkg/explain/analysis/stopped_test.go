@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -108,6 +109,40 @@ func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 		f := &section.Frame{Glyphs: layout.NewGlyphs(false)}
 		if got := section.PodState(f, &r.Pods[0]).String(); strings.Contains(got, f.Glyphs.Bad) == (c.want != "") {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// The kubelet deletes a pod again once it has ended. The causes before and after that are the same, and
+// name the Job as what stopped the pod.
+func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
+	decided := jobWith(func(j *batchv1.Job) { ended(j, batchv1.JobReasonDeadlineExceeded, "") })
+	suspended := jobWith(func(j *batchv1.Job) {
+		j.Spec.Suspend = ptr.To(true)
+		condition(j, batchv1.JobSuspended, "JobSuspended", "", 10*time.Minute)
+	})
+	suspending := jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+	pod := func(code int32, end, deletion time.Duration, grace int64) explain.Pod {
+		return podOf("a", func(p *corev1.Pod) {
+			exits(code, "Error", end)(p)
+			at := metav1.NewTime(ago(deletion).Add(time.Duration(grace) * time.Second))
+			p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
+		})
+	}
+	const begin = 9 * time.Minute
+	for name, c := range map[string]struct {
+		job  *batchv1.Job
+		want explain.StopReason
+	}{
+		"suspended": {suspended, explain.StoppedSuspended}, "suspending": {suspending, explain.StoppedSuspended}, "deadline": {decided, explain.StoppedAtDeadline},
+	} {
+		first := report(factsOf(c.job, pod(143, begin-time.Second, begin, 30))).Causes
+		last := report(factsOf(c.job, pod(143, begin-time.Second, begin-2*time.Second, 0))).Causes
+		if len(first) != 1 || len(last) != 1 || first[0].Stopped != c.want || last[0].Stopped != c.want || first[0].Text != last[0].Text {
+			t.Errorf("%s: first %+v, then %+v", name, first, last)
+		}
+		if own := report(factsOf(c.job, pod(1, begin-time.Second, begin-2*time.Second, 0))).Causes; len(own) != 1 || own[0].Stopped != "" {
+			t.Errorf("%s: the pod failed on its own: %+v", name, own)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -81,12 +82,15 @@ func countOf(causes []explain.Cause) int32 {
 
 // WhyUnknown is why the cause of some failures is not known.
 func WhyUnknown(r *explain.Report) string {
-	for i := range r.Gaps {
-		if r.Gaps[i].What == "pods" {
-			return "unknown: pods could not be read"
-		}
+	if podsUnread(r) {
+		return "unknown: pods could not be read"
 	}
 	return "unknown: the pods are gone, and no event names the cause"
+}
+
+// podsUnread reports whether pods could not be read.
+func podsUnread(r *explain.Report) bool {
+	return slices.ContainsFunc(r.Gaps, func(g explain.Gap) bool { return g.What == "pods" })
 }
 
 // CauseLines are a cause and what is known of it.

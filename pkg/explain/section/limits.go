@@ -131,8 +131,12 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 			n++
 		}
 	}
-	if most == 0 {
-		return limitMeter(r, "backoffLimitPerIndex", limitUse{0, int64(limit), "failure", "failures", "an index"})
+	const name = "backoffLimitPerIndex"
+	switch {
+	case most == 0 && podsUnread(r): // Only pods show the failures of an index.
+		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "failure", "failures") + " allowed")}
+	case most == 0:
+		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
 	whose := fmt.Sprintf(" (index %d)", index)
 	switch {
@@ -141,7 +145,7 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}
-	m := limitMeter(r, "backoffLimitPerIndex", limitUse{int64(most), int64(limit), "failure", "failures", "the index"})
+	m := limitMeter(r, name, limitUse{int64(most), int64(limit), "failure", "failures", "the index"})
 	m.Text = append(m.Text, layout.Text(layout.Muted, whose))
 	return m
 }

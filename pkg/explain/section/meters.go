@@ -8,7 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Meter is a line with a name, a bar, and what the bar means.
+// Meter is a line with a name, a bar, and what the bar means. With Total 0 it has no bar: Have is
+// not known.
 type Meter struct {
 	Name        string
 	Have, Total int64
@@ -35,8 +36,10 @@ func Meters(f *Frame, all []Meter) []layout.Line {
 	for i := range all {
 		m := &all[i]
 		l := layout.Of(layout.Text(layout.Muted, m.Name)).Pad(names + 2)
-		l = append(l, f.Bar(m.Have, m.Total, bar, m.Style)...)
-		l = append(append(l, layout.Blank(2)), m.Text...)
+		if m.Total > 0 {
+			l = append(l, f.Bar(m.Have, m.Total, bar, m.Style)...)
+		}
+		l = append(l.Pad(names+2+bar+2), m.Text...)
 		lines = append(lines, f.Wrap(l, names+2+bar+2)...)
 	}
 	return lines

@@ -39,6 +39,9 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}}},
 		}},
 		{"any index", "0 of 3 failures, 4 more fail an index", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
+		{"pods unread", "unknown, 3 failures allowed", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []explain.Gap{{What: "pods"}},
+		}},
 		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
 		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{BackoffLimit: failures(1, 0)}},
 		{"another reason", "2 of 6 failures, not reached", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(2, 6)}},

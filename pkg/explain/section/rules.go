@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -66,7 +67,7 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 		rows = append(rows, failureRuleCells(&policy.Rules[i]))
 		rows = append(rows, below(len(columns), failureRuleNotes(f, &policy.Rules[i], brief)...)...)
 	}
-	if !brief || policy.Unmatched > 0 {
+	if !brief || ptr.Deref(policy.Unmatched, 0) > 0 {
 		rows = append(rows, []layout.Line{
 			nil, cell(layout.Muted, NoRule), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
 			cell(layout.Muted, "counts against the limits"),
@@ -91,12 +92,15 @@ func failureRuleCells(rule *explain.FailureRule) []layout.Line {
 	}
 }
 
-// matchedCell is a count; that nothing matched matters less.
-func matchedCell(n int32, style layout.Style) layout.Line {
-	if n == 0 {
+// matchedCell is a count, "-" if it is not known; that nothing matched matters less.
+func matchedCell(n *int32, style layout.Style) layout.Line {
+	switch {
+	case n == nil:
+		return cell(layout.Muted, "-")
+	case *n == 0:
 		style = layout.Muted
 	}
-	return cell(style, wording.Thousands(n))
+	return cell(style, wording.Thousands(*n))
 }
 
 // failureRuleNotes are whether the rule decided, and why it was passed over.

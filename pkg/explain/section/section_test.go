@@ -88,3 +88,12 @@ func TestRuleLabel(t *testing.T) {
 		}
 	}
 }
+
+// A count that is not known is not shown as 0.
+func TestMatchesMayBeUnknown_CLI_04(t *testing.T) {
+	policy := &explain.FailurePolicy{Rules: []explain.FailureRule{{Action: "FailJob", Requirement: "main exits with 42"}}}
+	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
+	if got := textOf(FailurePolicy(f, policy, false)); strings.Count(got, " - ") != 2 {
+		t.Errorf("\n%s", got)
+	}
+}

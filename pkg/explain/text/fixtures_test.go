@@ -111,10 +111,10 @@ func failedByRule() explain.Report {
 		{Text: "correct the cause, and create the Job anew: a failed Job does not start again"},
 	}
 	r.Counts = explain.Counts{Ready: ptr.To(int32(0)), Terminating: ptr.To(int32(0)), Succeeded: 4, Completed: 4, Failed: 4, Pods: ptr.To(int32(8)), FailedPods: ptr.To(int32(4)), Finalizers: ptr.To(int32(0)), IgnoredFailures: 1}
-	r.FailurePolicy = &explain.FailurePolicy{Unmatched: 0, Rules: []explain.FailureRule{
-		{Index: 0, Name: "Preempted", Action: "Ignore", Requirement: "pod condition DisruptionTarget", Matched: 1, PassedOver: 3, Why: "the pod has no such condition"},
-		{Index: 1, Name: "BadDataset", Action: "FailJob", Requirement: "main exits with 42 or 43", Matched: 1, PassedOver: 2, Why: "main exited with 143", Decided: true},
-		{Index: 2, Action: "FailIndex", Requirement: "any container exits with a code other than 0, 1, 2 and 143", PassedOver: 2, Why: "143 is in the list"},
+	r.FailurePolicy = &explain.FailurePolicy{Unmatched: new(int32), Rules: []explain.FailureRule{
+		{Index: 0, Name: "Preempted", Action: "Ignore", Requirement: "pod condition DisruptionTarget", Matched: ptr.To[int32](1), PassedOver: 3, Why: "the pod has no such condition"},
+		{Index: 1, Name: "BadDataset", Action: "FailJob", Requirement: "main exits with 42 or 43", Matched: ptr.To[int32](1), PassedOver: 2, Why: "main exited with 143", Decided: true},
+		{Index: 2, Action: "FailIndex", Requirement: "any container exits with a code other than 0, 1, 2 and 143", Matched: new(int32), PassedOver: 2, Why: "143 is in the list"},
 	}}
 	r.Causes = []explain.Cause{
 		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob", Indexes: "3", Pods: []string{"train-3-x7k2p"}, Message: "dataset is truncated"},
