@@ -73,15 +73,17 @@ func Fill(have, total int64, width int) int {
 	return full
 }
 
-// Percent is rounded, yet neither 0 % of something nor 100 % of less than all.
+// Percent is rounded, yet neither 0% of something nor 100% of less than all: less than half of 1% is "<1%".
 func Percent(have, total int64) string {
 	switch {
 	case have <= 0 || total <= 0:
 		return "0%"
 	case have >= total:
 		return "100%"
+	case have*200 < total:
+		return "<1%"
 	}
-	return fmt.Sprintf("%d%%", min(99, max(1, (have*100+total/2)/total)))
+	return fmt.Sprintf("%d%%", min(99, (have*100+total/2)/total))
 }
 
 // Plural is "1 pod" or "2 pods".

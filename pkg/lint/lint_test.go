@@ -112,6 +112,8 @@ func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 		{"activeDeadlineSeconds: 1\n  suspend: true", nil},
 		{"ttlSecondsAfterFinished: 0", []string{"info ttl-zero spec.ttlSecondsAfterFinished"}},
 		{"managedBy: batchjob.dev/controller", nil},
+		{"managedBy: example.com/other", nil},
+		{"managedBy: batchjob.dev/contoller", []string{"warning managed-by-misspelled spec.managedBy"}},
 		{"manualSelector: true\n  selector: {}", []string{"warning selector-manual spec.manualSelector"}},
 	})
 	onFailure := strings.Replace(base, "Never", "OnFailure", 1) + "  " + indexed + "backoffLimitPerIndex: 1"

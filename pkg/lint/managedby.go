@@ -5,7 +5,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-const maxManagedBy = 63
+// MisspelledManagedBy is the ID of a Finding: no controller has this name.
+const MisspelledManagedBy = "managed-by-misspelled"
+
+const (
+	maxManagedBy = 63
+	// maxTypos is how many letters of a misspelling are wrong.
+	maxTypos = 2
+)
 
 func checkManagedBy(r *review) {
 	if r.spec.ManagedBy == nil {
@@ -18,6 +25,9 @@ func checkManagedBy(r *review) {
 	}
 	if len(value) > maxManagedBy {
 		r.reject("managed-by-invalid", path, "use a shorter name", "managedBy is %d bytes long, but at most %d are allowed", len(value), maxManagedBy)
+	}
+	if value != ourName && editDistance(value, ourName) <= maxTypos {
+		r.add(Warning, MisspelledManagedBy, path, "write "+ourName, "managedBy %q looks like a misspelling of %s: no controller would run the Job", value, ourName)
 	}
 }
 

@@ -101,7 +101,7 @@ func (f fact) String() string { return fmt.Sprintf("%s: %q", f.output, f.words) 
 
 var (
 	inTitle = regexp.MustCompile(`\S (\d+) (?:failed|pending|terminating|running|succeeded)`)
-	percent = regexp.MustCompile(`(\d+%)\s+(\d+)/(\d+)`)
+	percent = regexp.MustCompile(`(<?\d+%)\s+(\d+)/(\d+)`)
 	// endOffset is the time of the terminal condition.
 	endOffset = regexp.MustCompile(`Condition (?:Failed|Complete): [^\n]*\(\+([^)\n]+)\)|\+(\w+) +!? *Condition +Condition (?:Failed|Complete) \(`)
 )

@@ -15,6 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
 // maxListed is how many Jobs an error lists.
@@ -35,11 +37,21 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.warn(chosen) // What is prepared has the managedBy of this program.
 	if bad := create.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
 	job := &batchv1.Job{}
 	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
+}
+
+// warn prints what would keep the Job from running in a cluster, but not here.
+func (o *Options) warn(job *manifest.Job) {
+	for _, f := range lint.Check(cmdutil.LintInput(job)) {
+		if f.ID == lint.MisspelledManagedBy {
+			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(job.Object.Errorf(f.Field, "%s", f.Message).Error()))
+		}
+	}
 }
 
 func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems []error) {

@@ -96,6 +96,19 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	}
 }
 
+// No controller would run the Job, whatever the simulation shows.
+func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
+	const warning = "warning: PATH:1:74: managedBy \"batchjob.dev/contoller\" looks like a misspelling of batchjob.dev/controller"
+	file := filepath.Join(t.TempDir(), "typo.yaml")
+	if err := os.WriteFile(file, []byte("{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "simulate", "-f", file)
+	if errOut := strings.ReplaceAll(got.ErrOut, file, "PATH"); got.Code != cmdutil.ExitDone || !strings.Contains(errOut, warning) {
+		t.Errorf("exit %d, %q", got.Code, errOut)
+	}
+}
+
 // create's --validate is no flag of simulate.
 func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "typo.yaml")

@@ -61,7 +61,11 @@ func (v *view) uncountedNote() string {
 func (v *view) summaryTime() {
 	ran := ""
 	if n := v.report.Job.DurationSeconds; n != nil {
-		ran = "ran " + wording.Seconds(*n)
+		word := "ran "
+		if v.report.Job.Finished == nil {
+			word = "running for "
+		}
+		ran = word + wording.Seconds(*n)
 	}
 	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
