@@ -173,6 +173,8 @@ type Counts struct {
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
 	Finalizers *int32 `json:"finalizers,omitempty"`
+	// StoppedPods are those of FailedPods that the Job's controller stopped.
+	StoppedPods int32 `json:"stoppedPods,omitempty"`
 	// ActivePods neither ended nor are being deleted, ReadyPods are those of them that are
 	// ready, and TerminatingPods are being deleted; nil if pods could not be read.
 	ActivePods      *int32 `json:"activePods,omitempty"`

@@ -55,7 +55,7 @@ func (f facts) read(output, text string, sentences []sentence) {
 // read there is the status only.
 const (
 	active, ready, terminating, podCount          = "active pods", "ready pods", "terminating pods", "pods"
-	podsFailed, podsSucceeded                     = "pods in phase Failed", "pods in phase Succeeded"
+	podsFailed, podsStopped, podsSucceeded        = "pods that failed", "pods stopped by the Job", "pods in phase Succeeded"
 	statusActive, statusReady, statusTerminating  = "status.active", "status.ready", "status.terminating"
 	statusSucceeded, statusFailed                 = "status.succeeded", "status.failed"
 	succeeded, completions                        = "succeeded", "completions"
@@ -126,13 +126,13 @@ var (
 		said(`next retry in (\S+)`, retry), said(`deadline in (\S+)`, deadline), said(`deleted in (\S+)`, deleted),
 		said(`(?:runs for|ran) ([^\s,]+)`, duration),
 	}
-	podsExist   = []sentence{said(`(\d+) pods? exists?`, podCount), said(`exists?: (\d+) failed`, podsFailed)}
+	podsExist   = []sentence{said(`(\d+) pods? exists?`, podCount), said(`exists?: (?:\d+ succeeded, )?(\d+) failed`, podsFailed), said(`exists?: .*?(\d+) stopped by the Job`, podsStopped)}
 	anyCounted  = said(`(\d+) counted`, counted)
 	failuresTab = []sentence{
 		said(`^(\d+) failures?`, failures), anyCounted, said(`(\d+) awaiting the next pod`, awaiting), said(`(\d+) ignored`, ignored), said(`; (\d+) unknown`, unknownCause),
 	}
 	podsTab = []sentence{
-		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
+		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`· (\d+) stopped by the Job`, podsStopped), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
 	}
 	listRow     = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
 	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
@@ -314,7 +314,10 @@ func (f facts) readJSON(o output) {
 	known(ready, c.ReadyPods)
 	known(terminating, c.TerminatingPods)
 	known(podCount, c.Pods)
-	known(podsFailed, c.FailedPods)
+	if c.FailedPods != nil {
+		number(podsFailed, *c.FailedPods-c.StoppedPods)
+		number(podsStopped, c.StoppedPods)
+	}
 	number(counted, c.Failed+c.UncountedFailed)
 	number(unknownCause, r.FailuresWithoutPod)
 	if l := r.BackoffLimit; l != nil {

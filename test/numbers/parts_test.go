@@ -100,7 +100,7 @@ func (f facts) words(name string) string {
 func (f fact) String() string { return fmt.Sprintf("%s: %q", f.output, f.words) }
 
 var (
-	inTitle = regexp.MustCompile(`\S (\d+) (?:failed|pending|terminating|running|succeeded)`)
+	inTitle = regexp.MustCompile(`\S (\d+) (?:failed|pending|terminating|running|succeeded|stopped)`)
 	percent = regexp.MustCompile(`(<?\d+%)\s+(\d+)/(\d+)`)
 	// endOffset is the time of the terminal condition.
 	endOffset = regexp.MustCompile(`Condition (?:Failed|Complete): [^\n]*\(\+([^)\n]+)\)|\+(\w+) +!? *Condition +Condition (?:Failed|Complete) \(`)

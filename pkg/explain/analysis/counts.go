@@ -31,6 +31,9 @@ func (a *analysis) countPods() explain.Counts {
 		if accounting[a.failures[i].pod.UID] == explain.AwaitsReplacement {
 			c.AwaitReplacement++
 		}
+		if f := &a.failures[i]; f.pod.Phase == corev1.PodFailed && a.stopReasonOf(f) != "" {
+			c.StoppedPods++
+		}
 	}
 	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
 	ready := int32(0)

@@ -110,11 +110,14 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
 	}
-	succeeded, failed, held := "", "", ""
-	if c.FailedPods != nil && *c.FailedPods > 0 {
-		failed = wording.Count(*c.FailedPods, "failed")
+	succeeded, failed, stopped, held := "", "", "", ""
+	if c.FailedPods != nil && *c.FailedPods > c.StoppedPods {
+		failed = wording.Count(*c.FailedPods-c.StoppedPods, "failed")
 	}
-	if failed != "" && c.ActivePods != nil && c.TerminatingPods != nil {
+	if c.StoppedPods > 0 {
+		stopped = wording.Count(c.StoppedPods, "stopped by the Job")
+	}
+	if failed+stopped != "" && c.ActivePods != nil && c.TerminatingPods != nil {
 		if n := *c.Pods - *c.FailedPods - *c.ActivePods - *c.TerminatingPods; n > 0 {
 			succeeded = wording.Count(n, "succeeded")
 		}
@@ -122,7 +125,7 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
 		held = wording.Count(*c.Finalizers, "held by the tracking finalizer")
 	}
-	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, held))
+	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
 }
 
 // reconciler says who runs the Job, and whether it is alive.

@@ -47,6 +47,10 @@ func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 		"  9 pods exist: 4 succeeded, 2 failed\n": func(r *explain.Report) {
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.ActivePods, r.Counts.TerminatingPods = n(9), n(2), n(2), n(1)
 		},
+		"  4 pods exist: 1 succeeded, 2 failed, 1 stopped by the Job\n": func(r *explain.Report) {
+			r.Counts.Pods, r.Counts.FailedPods, r.Counts.ActivePods, r.Counts.TerminatingPods = n(4), n(3), n(0), n(0)
+			r.Counts.StoppedPods = 1
+		},
 		"Counts: 2 active (1 ready), 1 terminating, 0 of 10 succeeded, 0 failed\n  3 pods exist\n": func(r *explain.Report) {
 			r.Counts.Active, r.Counts.ActivePods, r.Counts.ReadyPods, r.Counts.TerminatingPods = 1, n(2), n(1), n(1)
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(3), n(0), n(3)
