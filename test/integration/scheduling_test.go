@@ -27,5 +27,7 @@ func TestJobThatAsksForAGangGetsNoPods_JOB_64(t *testing.T) {
 	f.edit("a", map[string]any{"activeDeadlineSeconds": 1})
 	f.untilFinished("a", batchv1.JobFailed, "DeadlineExceeded", 0, 0)
 	f.wantPodsEver(0)
-	f.wantTold(said, "Warning DeadlineExceeded x1: Job was active longer than specified deadline")
+	const ended = "Warning DeadlineExceeded x1: Job was active longer than specified deadline"
+	f.untilTold(ended)
+	f.wantTold(said, ended)
 }
