@@ -3,6 +3,8 @@ package lint
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
 // MisspelledManagedBy is the ID of a Finding: no controller has this name.
@@ -26,7 +28,7 @@ func checkManagedBy(r *review) {
 	if len(value) > maxManagedBy {
 		r.reject("managed-by-invalid", path, "use a shorter name", "managedBy is %d bytes long, but at most %d are allowed", len(value), maxManagedBy)
 	}
-	if value != ourName && editDistance(value, ourName) <= maxTypos {
+	if value != ourName && typo.Distance(value, ourName) <= maxTypos {
 		r.add(Warning, MisspelledManagedBy, path, "write "+ourName, "managedBy %q looks like a misspelling of %s: no controller would run the Job", value, ourName)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
 // unknownFields reports errors of the strict decoder, which quote the paths of unknown fields, unless they have been
@@ -60,7 +62,7 @@ func similarField(root reflect.Type, parents []string, wrong string) (place []st
 	least := max(len(wrong)/3, 1) + 1
 	for _, p := range append([][]string{parents}, specs...) {
 		for _, known := range slices.Sorted(maps.Keys(fieldsOf(typeAt(root, p)))) {
-			if d := editDistance(strings.ToLower(wrong), strings.ToLower(known)); d < least {
+			if d := typo.Distance(strings.ToLower(wrong), strings.ToLower(known)); d < least {
 				place, name, least = p, known, d
 			}
 		}
@@ -133,25 +135,4 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		fields[name] = f.Type
 	}
 	return fields
-}
-
-// editDistance returns how many letters must be inserted, removed or replaced to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

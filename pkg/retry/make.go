@@ -74,7 +74,7 @@ const (
 func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ": " + string(r.Kind) }
 
 // Make plans the retry of the Job, which is of the family. object is the Job with the changes that were asked for; job is
-// the Job as it ran. The error is a *RefusedError. Retries that are pending are ignored: whoever creates a retry removes them.
+// the Job as it ran. The error is a *RefusedError. Pending retries are ignored; the caller removes them.
 func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Retry, error) {
 	if refusal := family.refusal(job); refusal != nil {
 		return nil, refusal

@@ -1,16 +1,19 @@
 package cmdutil
 
 import (
+	"context"
 	"fmt"
 	"io"
 
-	corev1 "k8s.io/api/core/v1"
-
+	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -76,4 +79,14 @@ func TemplateContainers(job *batchv1.Job) []string {
 		}
 	}
 	return names
+}
+
+// IsAllowed asks the API server whether the user may do something.
+func IsAllowed(ctx context.Context, client kubernetes.Interface, a authorizationv1.ResourceAttributes) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &a}}
+	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	return answer.Status.Allowed, nil
 }

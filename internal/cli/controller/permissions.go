@@ -82,7 +82,7 @@ func deniedIn(ctx context.Context, client kubernetes.Interface, namespace string
 	for _, p := range needed {
 		var denied []string
 		for _, verb := range p.verbs {
-			allowed, err := isAllowed(ctx, client, authorizationv1.ResourceAttributes{
+			allowed, err := cmdutil.IsAllowed(ctx, client, authorizationv1.ResourceAttributes{
 				Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
 			})
 			if err != nil {
@@ -104,13 +104,4 @@ func permissionTarget(resource, namespace string) string {
 		return resource + " in all namespaces"
 	}
 	return resource + " in namespace " + namespace
-}
-
-func isAllowed(ctx context.Context, client kubernetes.Interface, a authorizationv1.ResourceAttributes) (bool, error) {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &a}}
-	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	if err != nil {
-		return false, err
-	}
-	return answer.Status.Allowed, nil
 }

@@ -65,7 +65,8 @@ func (p *logsOutput) missing(found logs.Found) {
 	}
 }
 
-// missing notes what a Job lacks. The Sources are those of all Jobs: one without is worth a note if there are none.
+// missing prints a note about the logs that a Job lacks. found.Sources are those of all Jobs, so a Job without logs gets a
+// note only if there are none at all.
 func (j *loggedJob) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -201,19 +200,16 @@ func (c *client) check(ctx context.Context, plan *retry.Retry) error {
 		return nil
 	}
 	for _, subresource := range []string{"", "status"} {
-		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: c.jobs.Namespace, Verb: "patch", Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
-			},
-		}}
-		answer, err := c.kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		allowed, err := cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
+			Namespace: c.jobs.Namespace, Verb: "patch", Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
+		})
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			continue // Whoever may not ask finds out by trying.
+			continue // Without permission to ask, the attempt shows.
 		}
-		if !answer.Status.Allowed {
+		if !allowed {
 			return c.explainForbidden(subresource, plan, nil)
 		}
 	}
@@ -290,7 +286,7 @@ func (c *client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	switch {
 	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
 		return failure
-	case err == nil && !slices.Contains(annotationsOf(object), retry.PendingAnnotation):
+	case err == nil && !isPending(object):
 		if errors.Is(failure, context.Canceled) {
 			return failure
 		}
@@ -306,9 +302,7 @@ func (c *client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	return failure
 }
 
-func annotationsOf(object *unstructured.Unstructured) (names []string) {
-	for name := range object.GetAnnotations() {
-		names = append(names, name)
-	}
-	return names
+func isPending(object *unstructured.Unstructured) bool {
+	_, pending := object.GetAnnotations()[retry.PendingAnnotation]
+	return pending
 }

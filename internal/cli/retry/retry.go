@@ -258,7 +258,7 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	return made.GetName(), o.show(made, plan)
 }
 
-// follow goes on with the verb wait or watch.
+// follow runs wait or watch on the new Job, if asked to.
 func (o *Options) follow(cmd *cobra.Command, name string) error {
 	switch {
 	case o.wait && cmd.Flags().Changed("timeout"):

@@ -129,7 +129,7 @@ func allAre(value string, found []reflect.Value) (bool, error) {
 	return len(found) > 0, nil
 }
 
-// endOf returns how waiting for the Job ends with an update, "" while it goes on. job is its latest state.
+// endOf returns how the wait for a Job ends after an update, "" if it does not end yet. job is its latest state.
 func (g *goal) endOf(job *batchv1.Job, u *feed.Update) (feed.End, error) {
 	if g.kind == goalDelete {
 		return u.Gone, nil

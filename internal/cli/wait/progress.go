@@ -29,7 +29,7 @@ type progressNews struct {
 // for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
 type waitProgress struct {
 	out        io.Writer
-	width      func() int       // of the terminal, 0 when there is none
+	width      func() int       // of the terminal, 0 without one
 	now        func() time.Time // up to which the Jobs are known
 	namespaces bool
 	past       string // of the goal

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
 // advice is what can be done, the most useful first, each piece once.
@@ -189,35 +190,14 @@ func (a *situation) adviceOnController() []explain.Advice {
 		return []explain.Advice{advise("check whether kube-controller-manager is running", "kubectl get pods -n kube-system -l component=kube-controller-manager")}
 	case name == a.OurName:
 		return []explain.Advice{advise("check whether the controller is running, or start it", "kubectl batchjob controller")}
-	case a.OurName != "" && similar(name, a.OurName):
+	case a.OurName != "" && typo.Distance(name, a.OurName) <= maxTypos:
 		return []explain.Advice{advise(fmt.Sprintf("recreate the Job: its managedBy %s looks like a misspelling of %s, and the field is immutable", name, a.OurName), "")}
 	}
 	return []explain.Advice{advise(fmt.Sprintf("start the controller for managedBy %s; the field is immutable, so recreate the Job to use another controller", name), "")}
 }
 
-// similar reports whether the names differ in at most two places.
-func similar(a, b string) bool {
-	if d := len(a) - len(b); d > 2 || d < -2 {
-		return false
-	}
-	previous := make([]int, len(b)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := range len(a) {
-		current := make([]int, len(b)+1)
-		current[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			current[j+1] = min(previous[j+1]+1, current[j]+1, previous[j]+cost)
-		}
-		previous = current
-	}
-	return previous[len(b)] <= 2
-}
+// maxTypos is how far a misspelled name is from the one that was meant.
+const maxTypos = 2
 
 func (a *situation) adviceOnSuspended() []explain.Advice {
 	if a.ofKueue() {
