@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -80,10 +81,10 @@ type Options struct {
 	wait, watch  bool
 	timeout      time.Duration
 
-	target  target
+	target  rerun.Target
 	request retry.Request
 	printer printers.ResourcePrinter // nil for lines and names
-	client  *client
+	client  *rerun.Client
 }
 
 // NewCommand returns the command retry, with its flags.
@@ -177,16 +178,10 @@ func (o *Options) exclude(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// target names a Job, or the CronJob whose last failed Job is meant.
-type target struct {
-	name    string
-	cronJob bool
-}
-
 func (o *Options) validateTarget(args []string) error {
-	var targets []target
+	var targets []rerun.Target
 	kinds := map[string]string{"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob"}
-	rest, err := cmdutil.SplitKinds(args, kinds, func(_, name string) { targets = append(targets, target{name, true}) })
+	rest, err := cmdutil.SplitKinds(args, kinds, func(_, name string) { targets = append(targets, rerun.Target{Name: name, CronJob: true}) })
 	if err != nil {
 		return err
 	}
@@ -195,7 +190,7 @@ func (o *Options) validateTarget(args []string) error {
 		return err
 	}
 	for _, name := range names {
-		targets = append(targets, target{name, false})
+		targets = append(targets, rerun.Target{Name: name})
 	}
 	if len(targets) != 1 {
 		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
@@ -215,40 +210,27 @@ func (o *Options) Complete() error {
 	if err := o.changes.read(o.In); err != nil {
 		return err
 	}
-	o.client, err = newClient(o.kube, o.ErrOut, o.dryRun == dryRunServer, o.fieldManager)
+	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.dryRun == dryRunServer, Out: o.ErrOut})
 	return err
 }
 
 // Run creates the retry, and returns its name; "" after a dry run.
 func (o *Options) Run(ctx context.Context) (string, error) {
-	found, err := o.client.find(ctx, o.target)
+	found, err := o.client.Find(ctx, o.target)
 	if err != nil {
 		return "", err
 	}
-	if o.request.FailedOnly {
-		if o.request.Ran, err = o.client.ran(ctx, found.family); err != nil {
-			return "", err
-		}
-	}
-	if err := o.changes.apply(ctx, o.Env, found.object); err != nil {
+	if err := o.changes.apply(ctx, o.Env, found.Object); err != nil {
 		return "", err
 	}
-	plan, err := retry.Make(found.job, found.object, found.family, o.request)
+	plan, err := o.client.Plan(ctx, found, o.request)
 	if err != nil {
-		return "", o.explainRefusal(err, found)
+		return "", err
 	}
 	if o.dryRun == dryRunClient {
 		return "", o.show(plan.Object, plan)
 	}
-	if err := o.client.check(ctx, plan); err != nil {
-		return "", err
-	}
-	if o.dryRun == dryRunNone {
-		if err := o.client.removePending(ctx, found.pending, o.ErrOut); err != nil {
-			return "", err
-		}
-	}
-	made, err := o.client.make(ctx, plan)
+	made, err := o.client.Create(ctx, found, plan)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,212 @@
+package rerun
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// Client reads families, and creates retries.
+type Client struct {
+	jobs    feed.JobSet
+	kube    kubernetes.Interface
+	options Options
+}
+
+// Options are how a Client writes.
+type Options struct {
+	FieldManager string
+	// DryRun has the API server check what is created, and store nothing.
+	DryRun bool
+	// Out is for warnings of the API server and notes on what was removed.
+	Out io.Writer
+}
+
+// New returns a Client of the cluster and namespace of the flags.
+func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error) {
+	config, set, err := cmdutil.NewJobSet(flags, cmdutil.JobChoice{}, options.Out)
+	if err != nil {
+		return nil, err
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, cmdutil.ExplainConfigError(err)
+	}
+	return &Client{jobs: set, kube: kube, options: options}, nil
+}
+
+// Target names a Job, or the CronJob whose last failed Job is meant.
+type Target struct {
+	Name    string
+	CronJob bool
+}
+
+// Found is a Job to retry, as the API server has it, and its family without the pending ones.
+type Found struct {
+	Object  *unstructured.Unstructured
+	Job     *batchv1.Job
+	Family  retry.Family
+	pending []*batchv1.Job
+}
+
+// Find reads the Job, or the last failed Job of its owner, and its family.
+func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
+	object, err := c.get(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return nil, err
+	}
+	others, err := c.relatives(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	f := &Found{Object: object, Job: job}
+	for _, member := range retry.FamilyOf(job, others) {
+		if member.UID != job.UID && retry.IsPending(member) {
+			f.pending = append(f.pending, member)
+			continue
+		}
+		f.Family = append(f.Family, member)
+	}
+	return f, nil
+}
+
+func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstructured, error) {
+	if target.CronJob {
+		return c.lastFailed(ctx, target.Name)
+	}
+	object, err := c.jobs.Get(ctx, target.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, c.explainGone(ctx, target.Name, err)
+	}
+	return object, err
+}
+
+// lastFailed returns the newest Job of the CronJob that has failed.
+func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstructured.Unstructured, err error) {
+	objects, _, err := c.jobs.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	owned := 0
+	for _, object := range objects {
+		job, err := cmdutil.ToJob(object)
+		owner := metav1.GetControllerOf(object)
+		if err != nil || owner == nil || owner.Kind != "CronJob" || owner.Name != cronJob {
+			continue
+		}
+		owned++
+		failed := reconcile.FinishedCondition(job) == batchv1.JobFailed
+		if failed && (last == nil || last.GetCreationTimestamp().Time.Before(job.CreationTimestamp.Time)) {
+			last = object
+		}
+	}
+	if last == nil {
+		what := fmt.Sprintf("none of the %d Jobs of CronJob %q has failed", owned, cronJob)
+		if owned == 0 {
+			what = fmt.Sprintf("CronJob %q has no Jobs %s", cronJob, c.jobs.Call("list", "").Where())
+		}
+		return nil, cmdutil.NewUserError(cmdutil.KindNotFound, nil, what, "name a Job to retry; see: kubectl batchjob status")
+	}
+	return last, nil
+}
+
+// relatives reads the Jobs that may be of the Job's family: the first one and its retries.
+func (c *Client) relatives(ctx context.Context, job *batchv1.Job) (relatives []*batchv1.Job, err error) {
+	set := c.jobs
+	set.Selector = retry.OfLabel + "=" + retry.RootOf(job)
+	objects, _, err := set.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if root := retry.RootOf(job); root != job.Name {
+		object, err := c.jobs.Get(ctx, root)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, err
+		}
+		if err == nil {
+			objects = append(objects, object)
+		}
+	}
+	for _, object := range objects {
+		relative, err := cmdutil.ToJob(object)
+		if err != nil {
+			return nil, err
+		}
+		relatives = append(relatives, relative)
+	}
+	return relatives, nil
+}
+
+// pods reads the pods of Jobs by name.
+func (c *Client) pods(ctx context.Context, names ...string) ([]corev1.Pod, error) {
+	list, err := c.kube.CoreV1().Pods(c.jobs.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: batchv1.JobNameLabel + " in (" + strings.Join(names, ",") + ")",
+	})
+	if err != nil {
+		return nil, apicall.Call{Verb: "list", Resource: "pods", Namespace: c.jobs.Namespace}.Wrap(err)
+	}
+	return list.Items, nil
+}
+
+// Plan plans the retry of the Job, whose Object may have been changed since Find.
+func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Retry, error) {
+	if q.FailedOnly {
+		var err error
+		if q.Ran, err = c.ran(ctx, f.Family); err != nil {
+			return nil, err
+		}
+	}
+	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
+	if err != nil {
+		return nil, explainRefusal(err, f)
+	}
+	return plan, nil
+}
+
+// ran returns the indexes of the family's pods that have started.
+func (c *Client) ran(ctx context.Context, family retry.Family) (indexset.Set, error) {
+	var names []string
+	for _, job := range family {
+		names = append(names, job.Name)
+	}
+	pods, err := c.pods(ctx, names...)
+	var ran []int32
+	for i := range pods {
+		if pods[i].Status.Phase != corev1.PodPending {
+			ran = append(ran, observe.CompletionIndex(&pods[i]))
+		}
+	}
+	return indexset.Of(ran...), err
+}
+
+// explainGone adds what is left of a Job that does not exist.
+func (c *Client) explainGone(ctx context.Context, name string, missing error) error {
+	pods, err := c.pods(ctx, name)
+	if err != nil || len(pods) == 0 {
+		return missing
+	}
+	return cmdutil.NewUserError(cmdutil.KindNotFound, missing,
+		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, len(pods)),
+		"create it again from its manifest: kubectl batchjob create -f FILE")
+}

@@ -1,0 +1,154 @@
+package rerun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// cleanupTime is how long the removal of a Job that could not be finished may take.
+const cleanupTime = 10 * time.Second
+
+// Create checks permissions, removes retries of the family that were interrupted, and creates the Job and has it run. It
+// returns the Job as it was created. After an error there is none, or it is suspended and the error says so.
+func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
+	if err := c.check(ctx, plan); err != nil {
+		return nil, err
+	}
+	if !c.options.DryRun {
+		if err := c.removePending(ctx, f.pending); err != nil {
+			return nil, err
+		}
+	}
+	return c.make(ctx, plan)
+}
+
+// check asks for the permissions that come after the creation, so that nothing is created without them.
+func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
+	if plan.Steps == nil {
+		return nil
+	}
+	for _, subresource := range []string{"", "status"} {
+		allowed, err := cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
+			Namespace: c.jobs.Namespace, Verb: "patch", Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			continue // Without permission to ask, the attempt shows.
+		}
+		if !allowed {
+			return c.explainForbidden(subresource, plan, nil)
+		}
+	}
+	return nil
+}
+
+// removePending deletes retries whose making was interrupted.
+func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) error {
+	for _, job := range pending {
+		if err := c.remove(ctx, job.Name, job.UID, job.ResourceVersion); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
+	}
+	return nil
+}
+
+// remove deletes a Job if it is still as it was read; version may be "".
+func (c *Client) remove(ctx context.Context, name string, uid types.UID, version string) error {
+	preconditions := &metav1.Preconditions{UID: &uid}
+	if version != "" {
+		preconditions.ResourceVersion = &version
+	}
+	err := c.jobs.Client.Delete(ctx, name, metav1.DeleteOptions{
+		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return c.jobs.Call("delete", name).Wrap(err)
+}
+
+// make creates the Job, and takes the steps that make it run. It returns the Job as it was created.
+func (c *Client) make(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
+	options := metav1.CreateOptions{FieldManager: c.options.FieldManager}
+	if c.options.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
+	if err != nil {
+		return nil, c.explainCreation(plan, c.jobs.Call("create", plan.Object.GetName()).Wrap(err))
+	}
+	if plan.Steps == nil || c.options.DryRun {
+		return created, nil
+	}
+	if err := c.take(ctx, plan, created); err != nil {
+		if err = c.undo(ctx, created, err); err != nil {
+			return nil, err
+		}
+	}
+	return created, nil
+}
+
+// take writes the status, and resumes.
+func (c *Client) take(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
+	name := created.GetName()
+	options := metav1.PatchOptions{FieldManager: c.options.FieldManager}
+	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(), options, "status")
+	if apierrors.IsForbidden(err) {
+		return c.explainForbidden("status", plan, err)
+	}
+	if err != nil {
+		call := c.jobs.Call("patch", name)
+		call.Resource += "/status"
+		return call.Wrap(err)
+	}
+	_, err = c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
+	return c.jobs.Call("patch", name).Wrap(err)
+}
+
+// undo removes a Job that could not be resumed. The answer to the last step may have been lost: then the Job runs, and there
+// was no failure.
+func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	name := created.GetName()
+	object, err := c.jobs.Get(ctx, name)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
+		return failure
+	case err == nil && !isPending(object):
+		if errors.Is(failure, context.Canceled) {
+			return failure
+		}
+		return nil
+	case err == nil:
+		err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
+	}
+	if err != nil {
+		return errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
+			fmt.Sprintf("job.batch/%s was created, but is suspended and runs nothing", name),
+			"the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace))
+	}
+	return failure
+}
+
+func isPending(object *unstructured.Unstructured) bool {
+	_, pending := object.GetAnnotations()[retry.PendingAnnotation]
+	return pending
+}

@@ -1,0 +1,129 @@
+package rerun
+
+import (
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// explainRefusal is why the Job is not retried, and what to do.
+func explainRefusal(err error, f *Found) error {
+	var refused *retry.RefusedError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	what, hint := refusalText(refused, f)
+	kind := cmdutil.KindOther
+	switch refused.Kind {
+	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes:
+		kind = cmdutil.KindUsage
+	}
+	return cmdutil.NewUserError(kind, err, what, hint)
+}
+
+func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
+	name := "job.batch/" + refused.Job.Name
+	switch refused.Kind {
+	case retry.Running:
+		return name + " has not finished", "wait for it first: kubectl batchjob wait " + refused.Job.Name
+	case retry.Pending:
+		return name + " is a retry whose creation was interrupted, and runs nothing", "retry " + retry.RootOf(refused.Job) + ", which replaces it"
+	case retry.NothingMissing:
+		return name + " is complete", rerunHint(refused.Job)
+	case retry.FamilyComplete:
+		return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
+	case retry.NothingRan:
+		return "no index is known to have run without completing", "leave out --failed-only, or choose indexes with --indexes"
+	case retry.NotIndexed:
+		return "--indexes: " + name + " is not an Indexed Job", "leave out --indexes to run the missing completions"
+	case retry.OutOfRange:
+		return fmt.Sprintf("--indexes: %s has no index %s; its indexes are 0-%d", name, shown(refused.Indexes), *refused.Job.Spec.Completions-1), ""
+	case retry.ListTooLong:
+		return "the list of indexes is too long for an annotation", "ask for the permission to patch jobs/status, and leave out --by-annotation"
+	}
+	return "--indexes: the list is empty", ""
+}
+
+// rerunHint is how to run again what is complete.
+func rerunHint(job *batchv1.Job) string {
+	if job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion {
+		return "choose what to run again with --indexes"
+	}
+	return ""
+}
+
+// explainForbidden is a permission that is missing after the creation; err is nil if nothing was tried.
+func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
+	call := c.jobs.Call("patch", "")
+	if subresource != "" {
+		call.Resource += "/" + subresource
+	}
+	hint := fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", "patch", call.GroupResource(), call.CanI())
+	if managedBy, _, _ := unstructured.NestedString(plan.Object.Object, "spec", "managedBy"); managedBy == controller.DefaultManagedBy {
+		hint = "use --by-annotation, because controller " + managedBy + " runs the Job; or " + hint
+	}
+	return cmdutil.NewUserError(cmdutil.KindForbidden, err, fmt.Sprintf("you may not patch %s %s, and without it every index would run again", call.Resource, call.Where()), hint)
+}
+
+// explainCreation adds what to do about a name that exists.
+func (c *Client) explainCreation(plan *retry.Retry, err error) error {
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return cmdutil.NewUserError(cmdutil.KindServerFailed, err,
+		fmt.Sprintf("job.batch/%s exists already", plan.Object.GetName()), "choose another name with --name")
+}
+
+// RunsText is what the new Job runs.
+func RunsText(plan *retry.Retry) string {
+	var text string
+	switch all, _, _ := unstructured.NestedInt64(plan.Object.Object, "spec", "completions"); {
+	case !plan.Indexed && plan.Pods == 0:
+		text = "It runs like " + plan.Root + ", which has no number of completions."
+	case !plan.Indexed:
+		text = fmt.Sprintf("It runs the %s missing.", wording.Plural(int64(plan.Pods), "completion that is", "completions that are"))
+	case plan.Indexes.Len() == int(all):
+		text = "It runs all " + wording.Count(all, "indexes") + "."
+	default:
+		text = fmt.Sprintf("It runs %s; the other %s as completed.", indexesText(plan.Indexes), wording.Plural(all-int64(plan.Indexes.Len()), "index counts", "indexes count"))
+	}
+	if plan.Steps != nil && plan.Steps.Queue != "" {
+		text += " Kueue starts it (queue " + plan.Steps.Queue + ")."
+	}
+	return text
+}
+
+func indexesText(indexes indexset.Set) string {
+	if indexes.Len() == 1 {
+		return "index " + shown(indexes)
+	}
+	return wording.Count(indexes.Len(), "indexes") + " (" + shown(indexes) + ")"
+}
+
+func shown(indexes indexset.Set) string {
+	return explain.Crop(indexes.String(), jobprinter.IndexesLimit)
+}
+
+// DroppedText is why the copy lacks something.
+func DroppedText(dropped retry.Dropped) string {
+	switch dropped.Kind {
+	case retry.Owner:
+		return dropped.Name + " does not own the new Job, and does not know about it"
+	case retry.Tool:
+		return dropped.Name + " was left out: the tool that sets it would take the new Job for its own"
+	case retry.Selector:
+		return "the manual selector was left out: it would claim the pods of both Jobs"
+	}
+	return "the successPolicy was left out: the indexes that count as completed meet its rule " + dropped.Name
+}
