@@ -66,7 +66,7 @@ func (f *fixture) ranIndexes(job string) string {
 }
 
 // Issue 18: exactly the missing indexes run again, with either controller, and the Job completes.
-func TestRetryRunsTheMissingIndexes(t *testing.T) {
+func TestRetryRunsTheMissingIndexes_RTY_01_RTY_04(t *testing.T) {
 	for _, builtin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
 			f := newFixture(t)
@@ -134,7 +134,7 @@ func startInterrupting(t *testing.T, write int64, after bool) *interrupting {
 
 // Issue 18: interrupted at any of its calls, a retry leaves nothing or a suspended Job without pods, which the next one
 // replaces; or its answer alone was lost, and it runs what it should.
-func TestInterruptedRetry(t *testing.T) {
+func TestInterruptedRetry_RTY_05(t *testing.T) {
 	t.Parallel()
 	for write := range int64(3) {
 		for _, after := range []bool{false, true} {
