@@ -157,8 +157,8 @@ func (f *fixture) wantRetried(reason string, succeeded int32) {
 // admit does what Kueue does when its queue has room. Nothing runs before it.
 func (f *fixture) admit(name string) {
 	f.t.Helper()
-	job := f.untilIs(name, batchv1.JobSuspended)
-	if job = f.readJob(name); job.Labels[queueLabel] != "gpu" || *job.Spec.Parallelism != 6 || !*job.Spec.Suspend || f.ranIndexes(name) != "" {
+	f.untilIs(name, batchv1.JobSuspended)
+	if job := f.readJob(name); job.Labels[queueLabel] != "gpu" || *job.Spec.Parallelism != 6 || !*job.Spec.Suspend || f.ranIndexes(name) != "" {
 		f.t.Errorf("before it is admitted: %v %+v", job.Labels, job.Spec)
 	}
 	f.edit(name, map[string]any{"suspend": false})
