@@ -132,14 +132,15 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	defer cancel()
 	name := created.GetName()
 	object, err := c.jobs.Get(ctx, name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
-		return nil, explainRemoved(name, failure)
-	case err == nil && !isPending(object):
-		if errors.Is(failure, context.Canceled) {
-			return nil, failure
-		}
+	gone := apierrors.IsNotFound(err) || err == nil && object.GetUID() != created.GetUID()
+	switch runs := err == nil && !gone && !isPending(object); {
+	case runs && errors.Is(failure, context.Canceled):
+		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(name))
+		return nil, failure
+	case runs:
 		return object, nil
+	case gone:
+		return nil, explainRemoved(name, failure)
 	case err == nil:
 		err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
 	}

@@ -103,6 +103,9 @@ func (c *Client) explainCreation(ctx context.Context, f *Found, name string, err
 // explainRemoved is why a created Job could not be resumed: an interrupted retry is removed by the next one, which may have
 // been started while this one was not finished.
 func explainRemoved(name string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	return cmdutil.NewUserError(cmdutil.KindServerFailed, err,
 		fmt.Sprintf("job.batch/%s was deleted before it ran, perhaps by another retry", name), "see what runs: kubectl batchjob status")
 }
