@@ -200,13 +200,12 @@ func (o *Options) Run(ctx context.Context) error {
 	if history.PodsKnown == 0 && in.Job.Status.Failed+in.Job.Status.Succeeded > 0 {
 		return o.errorf("all its pods are gone, so what they did is not known", "try a manifest of it with: kubectl batchjob simulate --help")
 	}
-	changed, err := o.policies.Apply(history.Job)
-	if err != nil {
-		return o.errorf("the policies are not valid: "+err.Error(), "")
-	}
-	comparison, err := o.compare(ctx, history, changed)
-	if err != nil {
-		return err
+	comparison, err := history.Compare(ctx, o.policies, o.limit)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return o.errorf(err.Error(), "")
 	}
 	if o.output.IsSet() {
 		return o.output.Write(o.Out, comparison)
@@ -244,19 +243,4 @@ func (o *Options) check(in *explain.Input) error {
 		return errors.Join(gaps...)
 	}
 	return nil
-}
-
-func (o *Options) compare(ctx context.Context, h *whatif.History, changed *batchv1.Job) (whatif.Comparison, error) {
-	var results [2]whatif.Result
-	for i, job := range []*batchv1.Job{h.Job, changed} {
-		var err error
-		results[i], err = h.Replay(ctx, job, o.limit)
-		switch {
-		case ctx.Err() != nil:
-			return whatif.Comparison{}, ctx.Err()
-		case err != nil:
-			return whatif.Comparison{}, o.errorf("the API server would reject the Job: "+err.Error(), "")
-		}
-	}
-	return h.Compare(changed, results[0], results[1]), nil
 }
