@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"text/tabwriter"
 
@@ -68,13 +67,13 @@ func changesText(changes []whatif.Change) string {
 	}
 	var texts []string
 	for _, c := range changes {
-		switch value := reflect.ValueOf(c.New); {
-		case value.IsNil():
+		switch c.New.(type) {
+		case nil:
 			texts = append(texts, "no "+c.Field)
-		case value.Elem().Kind() == reflect.Struct:
+		case map[string]any:
 			texts = append(texts, "another "+c.Field)
 		default:
-			texts = append(texts, fmt.Sprintf("%s %v", c.Field, value.Elem()))
+			texts = append(texts, fmt.Sprintf("%s %v", c.Field, c.New))
 		}
 	}
 	return cmdutil.OneLine(strings.Join(texts, ", "))
