@@ -128,6 +128,9 @@ func (v *view) advice(all []explain.Advice) {
 	for i, a := range all {
 		number := fmt.Sprintf("%d. ", i+1)
 		v.page.Para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
+		if a.WhatIf != nil {
+			v.page.Para(indentCommand, indentCommand, plain(wording.Sentence(a.WhatIf.Text)))
+		}
 		v.page.Command(indentCommand, a.Command)
 	}
 }
