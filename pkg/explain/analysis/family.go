@@ -40,7 +40,9 @@ func (a *analysis) familyOf() *explain.Family {
 	for _, job := range family {
 		of := a
 		if job != a.job {
-			of = analyse(inputs[job], explain.Options{})
+			in := *inputs[job]
+			in.Now = a.Now
+			of = analyse(&in, explain.Options{})
 		}
 		r := relativeOf(of)
 		relatives = append(relatives, r)
