@@ -151,12 +151,12 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 	case q.Indexes != nil:
 		return r.chooseIndexes(job, *q.Indexes)
 	}
-	r.Indexes = indexset.Below(completions(job)).Difference(family.Done())
+	r.Indexes = family.Missing(job)
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if r.Indexes.IsEmpty() || completedIn(family) != nil {
-		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completedIn(family), job)}
+	if r.Indexes.IsEmpty() || family.Complete() != nil {
+		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(family.Complete(), job)}
 	}
 	if q.FailedOnly {
 		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
@@ -182,25 +182,15 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if completed := completedIn(family); completed != nil {
+	if completed := family.Complete(); completed != nil {
 		return &RefusedError{Kind: FamilyComplete, Job: completed}
 	}
 	if job.Spec.Completions != nil {
-		if r.Pods = family.missing(job); r.Pods == 0 {
+		if r.Pods = family.MissingCompletions(job); r.Pods == 0 {
 			return &RefusedError{Kind: FamilyComplete, Job: job}
 		}
 	}
 	return nil
-}
-
-// completedIn returns the last Job of the family that is complete and left no index out, nil for none.
-func completedIn(family Family) (last *batchv1.Job) {
-	for _, job := range family {
-		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
-			last = job
-		}
-	}
-	return last
 }
 
 func failedIn(family Family) (failed indexset.Set) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,14 @@ func Load(file string) (Case, error) {
 	}
 	for i := range all.jobs {
 		c.Inputs = append(c.Inputs, all.facts(&all.jobs[i], now))
+	}
+	for i := range c.Inputs {
+		c.Inputs[i].RelativesRead = true
+		relatives := slices.Delete(slices.Clone(c.Inputs), i, i+1)
+		for j := range relatives {
+			relatives[j].Relatives = nil
+		}
+		c.Inputs[i].Relatives = relatives
 	}
 	c.Pods = all.pods
 	if len(c.Inputs) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -76,12 +77,12 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := c.relatives(ctx, job)
+	family, err := gather.Family(ctx, c.kube, job)
 	if err != nil {
 		return nil, err
 	}
 	f := &Found{Object: object, Job: job}
-	for _, member := range retry.FamilyOf(job, others) {
+	for _, member := range family {
 		if member.UID != job.UID && retry.IsPending(member) {
 			f.pending = append(f.pending, member)
 			continue
@@ -129,33 +130,6 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 		return nil, cmdutil.NewUserError(cmdutil.KindNotFound, nil, what, "name a Job to retry; see: kubectl batchjob status")
 	}
 	return last, nil
-}
-
-// relatives reads the Jobs that may be of the Job's family: the first one and its retries.
-func (c *Client) relatives(ctx context.Context, job *batchv1.Job) (relatives []*batchv1.Job, err error) {
-	set := c.jobs
-	set.Selector = retry.OfLabel + "=" + retry.RootOf(job)
-	objects, _, err := set.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if root := retry.RootOf(job); root != job.Name {
-		object, err := c.jobs.Get(ctx, root)
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
-		}
-		if err == nil {
-			objects = append(objects, object)
-		}
-	}
-	for _, object := range objects {
-		relative, err := cmdutil.ToJob(object)
-		if err != nil {
-			return nil, err
-		}
-		relatives = append(relatives, relative)
-	}
-	return relatives, nil
 }
 
 // pods reads the pods of Jobs by name.
