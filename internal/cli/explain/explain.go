@@ -194,7 +194,7 @@ func (o *Options) parseIndex() (int32, error) {
 // the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		viewer := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
+		viewer := o.interactive.Viewer(o.Env, o.color.Display(o.Env))
 		return viewer.ShowExplanation(ctx, o.kube, o.Names[0], o.logLines)
 	}
 	jobs, missing := o.jobs(ctx)

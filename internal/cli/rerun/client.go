@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -46,6 +47,16 @@ func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error)
 	if err != nil {
 		return nil, err
 	}
+	return NewIn(config, set.Namespace, options)
+}
+
+// NewIn returns a Client of a namespace of a cluster.
+func NewIn(config *rest.Config, namespace string, options Options) (*Client, error) {
+	jobs, err := cmdutil.NewJobsClient(config)
+	if err != nil {
+		return nil, err
+	}
+	set := feed.JobSet{Client: jobs.Namespace(namespace), Namespace: namespace}
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
@@ -151,6 +162,11 @@ func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Re
 			return nil, err
 		}
 	}
+	return f.Plan(q)
+}
+
+// Plan plans the retry without requests. q has the indexes that ran, for FailedOnly.
+func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
 	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
 	if err != nil {
 		return nil, explainRefusal(err, f)

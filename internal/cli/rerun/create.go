@@ -42,9 +42,7 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 		return nil
 	}
 	for _, subresource := range []string{"", "status"} {
-		allowed, err := cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
-			Namespace: c.jobs.Namespace, Verb: "patch", Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
-		})
+		allowed, err := c.may(ctx, "patch", subresource)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -56,6 +54,22 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 		}
 	}
 	return nil
+}
+
+// IsAllowed reports whether the user may create retries of every kind; false without an answer.
+func (c *Client) IsAllowed(ctx context.Context) bool {
+	for _, need := range []struct{ verb, subresource string }{{"create", ""}, {"patch", ""}, {"patch", "status"}} {
+		if allowed, err := c.may(ctx, need.verb, need.subresource); err != nil || !allowed {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error) {
+	return cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
+		Namespace: c.jobs.Namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
+	})
 }
 
 // removePending deletes retries whose making was interrupted.
