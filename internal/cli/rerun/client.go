@@ -33,6 +33,8 @@ type Client struct {
 // Options are how a Client writes.
 type Options struct {
 	FieldManager string
+	// Namespace of the Jobs; "" for that of the flags.
+	Namespace string
 	// DryRun has the API server check what is created, and store nothing.
 	DryRun bool
 	// Out is for warnings of the API server and notes on what was removed.
@@ -44,6 +46,13 @@ func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error)
 	config, set, err := cmdutil.NewJobSet(flags, cmdutil.JobChoice{}, options.Out)
 	if err != nil {
 		return nil, err
+	}
+	if options.Namespace != "" {
+		jobs, err := cmdutil.NewJobsClient(config)
+		if err != nil {
+			return nil, err
+		}
+		set.Namespace, set.Client = options.Namespace, jobs.Namespace(options.Namespace)
 	}
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
