@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -45,12 +46,14 @@ func (r *runner) writeReport(ctx context.Context, timeout bool) error {
 func (t *task) suite(timeout bool) junit.Suite {
 	first, last := t.attempts[0], t.last()
 	suite := junit.Suite{Name: first.job.Name, Timestamp: first.job.CreationTimestamp.UTC().Format("2006-01-02T15:04:05")}
-	c := &cases{class: first.job.Name, attempts: t.attempts, unfinished: unfinished(last, timeout)}
+	c := &cases{class: first.job.Name, unfinished: unfinished(last, timeout)}
 	for _, a := range t.attempts {
 		if a.report != nil && a.report.Job.DurationSeconds != nil {
 			suite.Time += junit.Seconds(time.Duration(*a.report.Job.DurationSeconds) * time.Second)
 		}
-		c.pods = append(c.pods, podsByIndex(a.report))
+		c.attempts = append(c.attempts, &outcome{
+			attempt: a, pods: podsByIndex(a.report), runs: retry.Runs(a.job), completed: retry.Completed(a.job), failed: retry.Failed(a.job),
+		})
 	}
 	if jobspec.IsIndexed(&last.job.Spec) {
 		for index := range ptr.Deref(last.job.Spec.Completions, 0) {
@@ -80,19 +83,28 @@ func unfinished(a *attempt, timeout bool) *junit.Problem {
 // cases are the test cases of a Job and its retries.
 type cases struct {
 	class      string
-	attempts   []*attempt
-	pods       []map[int32]*explain.PodInfo // by attempt
-	unfinished *junit.Problem
+	attempts   []*outcome
+	unfinished *junit.Problem // see unfinished
 }
 
-// podsByIndex is the last pod of each index; of a Job without indexes, the last that failed is that of index -1.
+// outcome is what an attempt has done.
+type outcome struct {
+	*attempt
+	pods                    map[int32]*explain.PodInfo // see podsByIndex
+	runs, completed, failed indexset.Set
+}
+
+// noIndex is where the last failed pod of a Job without indexes is.
+const noIndex = int32(-1)
+
+// podsByIndex is the last pod of each index.
 func podsByIndex(report *explain.Report) map[int32]*explain.PodInfo {
 	last := map[int32]*explain.PodInfo{}
 	if report == nil {
 		return last
 	}
 	for i := range report.Pods {
-		pod, index := &report.Pods[i], int32(-1)
+		pod, index := &report.Pods[i], noIndex
 		if pod.Index != nil {
 			index = *pod.Index
 		} else if !hasFailed(pod) {
@@ -115,32 +127,34 @@ func (c *cases) index(index int32) junit.Case {
 	out := junit.Case{Class: c.class, Name: fmt.Sprintf("index %d", index)}
 	var before []string
 	for i, a := range c.attempts {
-		if !retry.Runs(a.job).Contains(index) {
+		if !a.runs.Contains(index) {
 			continue
 		}
-		pod := c.pods[i][index]
-		out.Time, out.Failure, out.Error, out.Skipped = ran(pod), nil, nil, nil
+		pod := a.pods[index]
+		out.Time = ran(pod)
 		switch {
-		case retry.Completed(a.job).Contains(index):
-			out.Output = strings.Join(before, "\n")
+		case a.completed.Contains(index):
+			out.Failure, out.Skipped, out.Output = nil, nil, strings.Join(before, "\n")
 			return out
-		case hasFailed(pod) && a.end != "", retry.Failed(a.job).Contains(index):
-			out.Failure = c.failure(a, pod)
-			before = append(before, fmt.Sprintf("Failed in %s: %s", a.job.Name, out.Failure.Message))
-		case c.unfinished != nil && a == c.attempts[len(c.attempts)-1] && pod != nil:
-			out.Error = c.unfinished
-		default:
+		case hasFailed(pod) && a.end != "", a.failed.Contains(index):
+			out.Failure, out.Skipped = a.failure(pod), nil
+			before = append(before, a.line(out.Failure))
+		case c.unfinished != nil && i == len(c.attempts)-1 && pod != nil:
+			out.Failure, out.Skipped, out.Error = nil, nil, c.unfinished
+		case out.Failure == nil:
 			out.Skipped = &junit.Skipped{Message: c.whySkipped(a, pod)}
 		}
-	}
-	if len(before) > 0 && out.Failure == nil {
-		out.Output = strings.Join(before, "\n")
 	}
 	return out
 }
 
+// line is a failure before a retry.
+func (o *outcome) line(failure *junit.Problem) string {
+	return fmt.Sprintf("Failed in %s: %s", o.job.Name, failure.Message)
+}
+
 // failure is why an index or a Job has failed; pod is nil if it is gone.
-func (c *cases) failure(a *attempt, pod *explain.PodInfo) *junit.Problem {
+func (o *outcome) failure(pod *explain.PodInfo) *junit.Problem {
 	if pod == nil {
 		return &junit.Problem{Type: "Failed", Message: "failed; its pods are gone"}
 	}
@@ -148,12 +162,12 @@ func (c *cases) failure(a *attempt, pod *explain.PodInfo) *junit.Problem {
 	if f := pod.Failure; f != nil {
 		p.Type = cmp.Or(f.Reason, f.PodReason, string(f.Condition), p.Type)
 	}
-	p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, a.tails[pod.Name]...), "\n")
+	p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
 	return p
 }
 
 // whySkipped is why an index has neither completed nor failed.
-func (c *cases) whySkipped(a *attempt, pod *explain.PodInfo) string {
+func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 	what := "did not run"
 	if pod != nil {
 		what = "was stopped"
@@ -173,19 +187,18 @@ func (c *cases) whySkipped(a *attempt, pod *explain.PodInfo) string {
 func (c *cases) job(took junit.Seconds) junit.Case {
 	out := junit.Case{Class: c.class, Name: c.class, Time: took, Error: c.unfinished}
 	var before []string
-	for i, a := range c.attempts {
-		if a.end != feed.Failed {
-			out.Failure = nil
+	for _, a := range c.attempts {
+		if out.Failure = nil; a.end != feed.Failed {
 			continue
 		}
 		out.Failure = &junit.Problem{Type: "Failed", Message: "the Job failed"}
-		if pod := c.pods[i][-1]; pod != nil {
-			out.Failure = c.failure(a, pod)
+		if pod := a.pods[noIndex]; pod != nil {
+			out.Failure = a.failure(pod)
 		}
 		if a.report != nil {
 			out.Failure.Type, out.Failure.Message = cmp.Or(a.report.Verdict.Reason, "Failed"), cmdutil.OneLine(a.report.Verdict.WithReason())
 		}
-		before = append(before, fmt.Sprintf("Failed in %s: %s", a.job.Name, out.Failure.Message))
+		before = append(before, a.line(out.Failure))
 	}
 	if out.Failure == nil {
 		out.Output = strings.Join(before, "\n")
