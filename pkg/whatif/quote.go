@@ -35,8 +35,8 @@ func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
 	}
 }
 
-// quote returns nil unless the policies would have been better, and most of the replay is known: it reproduces what
-// happened, and at least half of the pods do what pods in their place did.
+// quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods
+// do what pods in their place did.
 func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -47,7 +47,10 @@ func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatI
 		return nil
 	}
 	c, err := h.Compare(ctx, policies, DefaultLimit)
-	if err != nil || len(c.NotReproduced) > 0 || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
+	if err != nil || c.Actual.PodsEstimated > 0 || len(c.NotReproduced) > 0 {
+		return nil
+	}
+	if !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
 		return nil
 	}
 	is, was := c.New.Outcome, c.Actual.Outcome
