@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,8 +8,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Kind is that of a Comparison as JSON or YAML; its version is explain.APIVersion.
@@ -74,34 +75,26 @@ func diverge(actual, changed []Decision) *Divergence {
 
 // identity is what makes two decisions the same, apart from their time.
 type identity struct {
-	kind              DecisionKind
-	index             int32
-	attempt           int
-	condition, reason string
+	Decision
+	index int32
 }
 
-func (d *Decision) identity() identity {
-	i := identity{d.Kind, -1, d.Attempt, d.Condition, d.Reason}
-	if d.Index != nil {
-		i.index = *d.Index
-	}
-	return i
+func (d Decision) identity() identity {
+	index := ptr.Deref(d.Index, reconcile.NoIndex)
+	d.AfterSeconds, d.Index = 0, nil
+	return identity{d, index}
 }
 
 // onlyIn returns the first decision in one list that the other does not have at about the same time.
 func onlyIn(list, other []Decision) *Decision {
 	times := map[identity][]float64{}
-	for i := range other {
-		id := other[i].identity()
-		times[id] = append(times[id], other[i].AfterSeconds)
+	for _, d := range other {
+		times[d.identity()] = append(times[d.identity()], d.AfterSeconds)
 	}
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b Decision) int { return cmp.Compare(a.AfterSeconds, b.AfterSeconds) })
-	for i := range sorted {
-		d := &sorted[i]
+	for _, d := range list {
 		near := func(at float64) bool { return math.Abs(at-d.AfterSeconds) <= sameTime }
 		if !slices.ContainsFunc(times[d.identity()], near) {
-			return d
+			return &d
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -56,7 +57,7 @@ func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatI
 	is, was := c.New.Outcome, c.Actual.Outcome
 	w := &explain.WhatIf{
 		Condition: is.Type, Reason: is.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
-		PodSecondsSaved: seconds(c.Actual.PodSeconds - c.New.PodSeconds), PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
+		PodSecondsSaved: math.Round(10*(c.Actual.PodSeconds-c.New.PodSeconds)) / 10, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 	}
 	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && w.PodSecondsSaved > 0
 	completes := is.Type != was.Type && is.Type == string(batchv1.JobComplete)
