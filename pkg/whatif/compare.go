@@ -29,8 +29,6 @@ type Comparison struct {
 	New    Result `json:"new"`
 	// FirstDifference is the first decision that differs; nil if none does.
 	FirstDifference *Divergence `json:"firstDifference,omitempty"`
-	// PodsKnown is how many pods of the Job are known. If it is less than Actual.PodsStarted, the others are gone.
-	PodsKnown int `json:"podsKnown"`
 	// NotReproduced is how Actual differs from what really happened.
 	NotReproduced []Difference `json:"notReproduced,omitempty"`
 }
@@ -51,7 +49,7 @@ func (h *History) Compare(ctx context.Context, policies Policies, limit time.Dur
 	}
 	c := Comparison{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind}, Changes: Changes(h.Job, changed),
-		Namespace: h.Job.Namespace, Name: h.Job.Name, PodsKnown: h.PodsKnown,
+		Namespace: h.Job.Namespace, Name: h.Job.Name,
 	}
 	if c.Actual, err = h.Replay(ctx, h.Job, limit); err == nil {
 		c.New, err = h.Replay(ctx, changed, limit)

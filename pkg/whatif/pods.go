@@ -31,7 +31,7 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
 		o.addEnd(&a, p)
 	case p.Phase == corev1.PodPending:
-		a.ending, a.act.Unscheduled, a.act.Stuck = stopped, !p.Scheduled, p.Scheduled
+		a.ending, a.act.Unscheduled = stopped, true
 	default:
 		a.ending = stopped
 	}
@@ -99,7 +99,7 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 // remove makes somebody delete the pod.
 func (a *attempt) remove(after time.Duration) {
 	a.ending, a.known = removed, after
-	a.act.Run, a.act.Removed, a.act.RemovedAfter = sim.Forever, true, after
+	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
 }
 
 func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {

@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"time"
 
@@ -39,19 +38,9 @@ func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
 // quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods
 // do what pods in their place did.
 func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return nil
-	}
-	policies, err := ParsePolicies(data)
-	if err != nil {
-		return nil
-	}
-	c, err := h.Compare(ctx, policies, DefaultLimit)
-	if err != nil || c.Actual.PodsEstimated > 0 || len(c.NotReproduced) > 0 {
-		return nil
-	}
-	if !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
+	c, err := h.Compare(ctx, fieldsOf(p), DefaultLimit)
+	known := err == nil && c.Actual.PodsEstimated == 0 && len(c.NotReproduced) == 0
+	if !known || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
 		return nil
 	}
 	is, was := c.New.Outcome, c.Actual.Outcome
