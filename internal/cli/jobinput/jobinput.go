@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
@@ -101,7 +101,7 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 		return explain.Input{}, err
 	}
 	defer func() { _ = file.Close() }() // It was only read.
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), noClock{}, 0)
+	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: s.Env}, 0)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -118,10 +118,3 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 		}
 	}
 }
-
-// noClock is for a recording that is read without delays.
-type noClock struct{}
-
-func (noClock) Now() time.Time { return time.Time{} }
-
-func (noClock) Wait(context.Context, time.Duration) error { return nil }
