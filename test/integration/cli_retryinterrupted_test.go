@@ -67,7 +67,6 @@ func TestInterruptedRetry_RTY_05(t *testing.T) {
 			t.Run(fmt.Sprintf("write=%d,after=%v", write+1, after), func(t *testing.T) {
 				t.Parallel()
 				f := newFixture(t)
-				f.tolerated = []string{"S6"} // The retry counts indexes as completed that no pod of its own completed.
 				f.startController()
 				f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
 				f.kubelet.play(f.twoFail)
@@ -97,7 +96,6 @@ func TestInterruptedRetry_RTY_05(t *testing.T) {
 func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.tolerated = []string{"S6"} // As above.
 	f.startController()
 	f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
 	stop := f.kubelet.play(f.twoFail)
