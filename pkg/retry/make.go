@@ -94,7 +94,9 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
-		r.setCompletions(job)
+		if r.Pods > 0 { // It has a number of completions.
+			r.set(int64(r.Pods), "spec", "completions")
+		}
 		return r, nil
 	}
 	r.dropMetPolicy(job)
@@ -212,14 +214,9 @@ func failedIn(family Family) (failed indexset.Set) {
 
 // setLineage names the family.
 func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
-	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
-	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
+	labels, annotations := map[string]string{}, map[string]string{}
+	maps.Copy(labels, r.Object.GetLabels())
+	maps.Copy(annotations, r.Object.GetAnnotations())
 	labels[OfLabel] = r.Root
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
@@ -232,13 +229,6 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	}
 	r.Object.SetLabels(labels)
 	r.Object.SetAnnotations(annotations)
-}
-
-// setCompletions has a NonIndexed Job run what is missing.
-func (r *Retry) setCompletions(job *batchv1.Job) {
-	if job.Spec.Completions != nil {
-		r.set(int64(r.Pods), "spec", "completions")
-	}
 }
 
 // dropMetPolicy drops a successPolicy that the indexes which count as completed meet: the Job would be complete before it
