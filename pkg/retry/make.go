@@ -3,12 +3,13 @@ package retry
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -120,7 +121,7 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	switch {
 	case managedBy == multiKueue:
 		return &RefusedError{Kind: OtherCluster, Job: job}
-	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName):
+	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName) && !ranOnOurs(job):
 		return &RefusedError{Kind: ReadsNoList, Job: job}
 	case byAnnotation && annotations[IndexesAnnotation] == "", annotations[LeftOutAnnotation] != leftOut.String():
 		return &RefusedError{Kind: ListTooLong, Job: job}
@@ -128,12 +129,17 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	return nil
 }
 
+// ranOnOurs reports whether our controller has written the Job's status: it may replace the built-in one.
+func ranOnOurs(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == "kubectl-batchjob-controller" && f.Subresource == "status"
+	})
+}
+
 // refusal reports why nothing of the family can be retried now.
 func (f Family) refusal(job *batchv1.Job) *RefusedError {
 	for _, member := range f {
-		switch {
-		case IsPending(member):
-		case !reconcile.IsFinished(member):
+		if !IsPending(member) && !reconcile.IsFinished(member) {
 			return &RefusedError{Kind: Running, Job: member}
 		}
 	}
@@ -250,9 +256,13 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 
 // hold has the copy run nothing until its Steps are taken.
 func (r *Retry) hold(job *batchv1.Job) *Steps {
+	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
+	if !found {
+		parallelism = 1
+	}
 	steps := &Steps{
 		Completed:   indexset.Below(completions(job)).Difference(r.Indexes),
-		Parallelism: ptr.Deref(int32In(r.Object, "spec", "parallelism"), 1),
+		Parallelism: int32(parallelism),
 		Queue:       r.Object.GetLabels()[queueLabel],
 	}
 	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
@@ -267,12 +277,4 @@ func (r *Retry) hold(job *batchv1.Job) *Steps {
 
 func (r *Retry) set(value any, path ...string) {
 	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // spec is an object: the Job was read.
-}
-
-func int32In(object *unstructured.Unstructured, path ...string) *int32 {
-	value, found, err := unstructured.NestedInt64(object.Object, path...)
-	if err != nil || !found {
-		return nil
-	}
-	return ptr.To(int32(value))
 }
