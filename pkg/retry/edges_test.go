@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -29,11 +30,14 @@ func TestAnnotationNeedsOurController_RTY_08(t *testing.T) {
 		r, err := make1(t, job, Request{ByAnnotation: true})
 		wantRefusal(t, ReadsNoList, r, err)
 	}
-	job := newJob(3, "0,1", "2")
-	job.Spec.ManagedBy = ptr.To("example.com/ours")
-	r, err := make1(t, job, Request{ByAnnotation: true})
-	if err != nil || r.Steps != nil || r.Object.GetAnnotations()[IndexesAnnotation] != "2" || typed(t, r.Object).Spec.Suspend != nil {
-		t.Errorf("%+v, %v", r, err)
+	named, replaced := newJob(3, "0,1", "2"), newJob(3, "0,1", "2")
+	named.Spec.ManagedBy = ptr.To("example.com/ours")
+	replaced.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: cluster.FieldManager, Subresource: "status"}} // --replace-builtin
+	for _, job := range []*batchv1.Job{named, replaced} {
+		r, err := make1(t, job, Request{ByAnnotation: true})
+		if err != nil || r.Steps != nil || r.Object.GetAnnotations()[IndexesAnnotation] != "2" || typed(t, r.Object).Spec.Suspend != nil {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 }
 

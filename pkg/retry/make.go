@@ -3,12 +3,13 @@ package retry
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -94,7 +95,9 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
-		r.setCompletions(job)
+		if r.Pods > 0 { // It has a number of completions.
+			r.set(int64(r.Pods), "spec", "completions")
+		}
 		return r, nil
 	}
 	r.dropMetPolicy(job)
@@ -118,7 +121,7 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	switch {
 	case managedBy == multiKueue:
 		return &RefusedError{Kind: OtherCluster, Job: job}
-	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName):
+	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName) && !ranOnOurs(job):
 		return &RefusedError{Kind: ReadsNoList, Job: job}
 	case byAnnotation && annotations[IndexesAnnotation] == "", annotations[LeftOutAnnotation] != leftOut.String():
 		return &RefusedError{Kind: ListTooLong, Job: job}
@@ -126,12 +129,17 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	return nil
 }
 
+// ranOnOurs reports whether our controller has written the Job's status: it may replace the built-in one.
+func ranOnOurs(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == "kubectl-batchjob-controller" && f.Subresource == "status"
+	})
+}
+
 // refusal reports why nothing of the family can be retried now.
 func (f Family) refusal(job *batchv1.Job) *RefusedError {
 	for _, member := range f {
-		switch {
-		case IsPending(member):
-		case !reconcile.IsFinished(member):
+		if !IsPending(member) && !reconcile.IsFinished(member) {
 			return &RefusedError{Kind: Running, Job: member}
 		}
 	}
@@ -202,14 +210,9 @@ func failedIn(family Family) (failed indexset.Set) {
 
 // setLineage names the family.
 func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
-	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
-	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
+	labels, annotations := map[string]string{}, map[string]string{}
+	maps.Copy(labels, r.Object.GetLabels())
+	maps.Copy(annotations, r.Object.GetAnnotations())
 	labels[OfLabel] = r.Root
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
@@ -222,13 +225,6 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	}
 	r.Object.SetLabels(labels)
 	r.Object.SetAnnotations(annotations)
-}
-
-// setCompletions has a NonIndexed Job run what is missing.
-func (r *Retry) setCompletions(job *batchv1.Job) {
-	if job.Spec.Completions != nil {
-		r.set(int64(r.Pods), "spec", "completions")
-	}
 }
 
 // dropMetPolicy drops a successPolicy that the indexes which count as completed meet: the Job would be complete before it
@@ -250,9 +246,13 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 
 // hold has the copy run nothing until its Steps are taken.
 func (r *Retry) hold(job *batchv1.Job) *Steps {
+	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
+	if !found {
+		parallelism = 1
+	}
 	steps := &Steps{
 		Completed:   indexset.Below(completions(job)).Difference(r.Indexes),
-		Parallelism: ptr.Deref(int32In(r.Object, "spec", "parallelism"), 1),
+		Parallelism: int32(parallelism),
 		Queue:       r.Object.GetLabels()[queueLabel],
 	}
 	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
@@ -267,12 +267,4 @@ func (r *Retry) hold(job *batchv1.Job) *Steps {
 
 func (r *Retry) set(value any, path ...string) {
 	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // spec is an object: the Job was read.
-}
-
-func int32In(object *unstructured.Unstructured, path ...string) *int32 {
-	value, found, err := unstructured.NestedInt64(object.Object, path...)
-	if err != nil || !found {
-		return nil
-	}
-	return ptr.To(int32(value))
 }

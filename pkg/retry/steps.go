@@ -26,8 +26,7 @@ type Steps struct {
 	Queue string
 }
 
-// StatusPatch returns the merge patch of the status. The API server refuses it for another Job of the name, which may
-// have begun to run.
+// StatusPatch returns the merge patch of the status. It fails for another Job of the name, which may run.
 func (s *Steps) StatusPatch(uid types.UID) []byte {
 	return mustMarshal(map[string]any{"metadata": map[string]any{"uid": uid}, "status": map[string]any{
 		"completedIndexes": s.Completed.String(), "succeeded": s.Completed.Len(), "uncountedTerminatedPods": map[string]any{},

@@ -106,7 +106,6 @@ func testRetryCases(t *testing.T, builtin bool) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.tolerated = []string{"S6"} // The retry counts indexes as completed that no pod of its own completed.
 			job := newJob(append(c.options, parallelism(6), onNode)...)
 			if builtin {
 				job.Spec.ManagedBy = nil
@@ -143,7 +142,6 @@ func testRetryCases(t *testing.T, builtin bool) {
 func testLargeRetry(t *testing.T, builtin bool) {
 	t.Parallel()
 	f := newFixture(t)
-	f.tolerated = []string{"S6"} // As above.
 	const n, every = 10_000, 271
 	var failing []int32
 	for i := int32(0); i < n; i += every {

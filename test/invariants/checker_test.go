@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // uid and none are lists of uncounted pods.
@@ -94,7 +96,9 @@ func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		}).status(record(uid("x"), none)), []string{"S3 at revision 3"}},
 		"a pod that is none":         {tell(nil).status(record(none, uid("x"))), []string{"S3 at revision 2, Job job: x is recorded as failed, and no pod"}},
 		"an index without a success": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 4, Job job: indexes 1 are completed"}},
-		"an index fails too early":   {tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }), []string{"S6 at revision 4, Job job: indexes 0 have failed"}},
+		"a retried index without a success": {tell(indexed).edit(func(j *batchv1.Job) { j.Annotations = map[string]string{retry.IndexesAnnotation: "1"} }).
+			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 3, Job job: indexes 1 are completed"}},
+		"an index fails too early": {tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }), []string{"S6 at revision 4, Job job: indexes 0 have failed"}},
 		"an index is lost": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "", 0 }), []string{"S6 at revision 5, Job job: completed indexes 0 are gone"}},
 		"many uncounted":     {tell(nil).status(record(none, many(500))), slices.Repeat([]string{"S3"}, 500)},

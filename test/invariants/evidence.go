@@ -38,8 +38,7 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
-	leftOut, _ := indexset.ParseTolerant(job.Annotations[retry.LeftOutAnnotation], ptr.Deref(job.Spec.Completions, 0))
-	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Difference(leftOut)
+	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Difference(notRetried(job))
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
 	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
@@ -60,11 +59,22 @@ func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, ma
 	}
 }
 
-// isForged reports whether somebody else than a controller has written the status: what it
+// notRetried returns the indexes that count as completed in a retry, whose pods were those of other Jobs (RTY-01).
+func notRetried(job *batchv1.Job) indexset.Set {
+	text, isRetry := job.Annotations[retry.IndexesAnnotation]
+	if !isRetry {
+		return indexset.Set{}
+	}
+	n := ptr.Deref(job.Spec.Completions, 0)
+	retried, _ := indexset.ParseTolerant(text, n)
+	return indexset.Below(n).Difference(retried)
+}
+
+// isForged reports whether somebody else than a controller, or the verb retry, has written the status: what it
 // says for the first time is then no controller's word.
 func isForged(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
-		return f.Subresource == "status" && f.Manager != ourManager && f.Manager != builtInManager
+		return f.Subresource == "status" && f.Manager != ourManager && f.Manager != builtInManager && f.Manager != retryManager
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	ourManager     = "kubectl-batchjob-controller"
 	builtInManager = "kube-controller-manager"
+	retryManager   = "kubectl-batchjob"
 )
 
 // Kind says who runs a Job, by its spec.managedBy.

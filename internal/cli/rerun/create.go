@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	clientretry "k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -145,25 +146,28 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	name := created.GetName()
-	object, err := c.jobs.Get(ctx, name)
-	gone := apierrors.IsNotFound(err) || err == nil && object.GetUID() != created.GetUID()
-	switch runs := err == nil && !gone && !isPending(object); {
-	case runs && errors.Is(failure, context.Canceled):
-		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(name))
-		return nil, failure
-	case runs:
-		return object, nil
-	case gone:
+	var object *unstructured.Unstructured
+	err := clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller writes to it, too.
+		object, err = c.jobs.Get(ctx, name)
+		if err == nil && object.GetUID() == created.GetUID() && isPending(object) {
+			err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
+		}
+		return err
+	})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
 		return nil, explainRemoved(name, failure)
-	case err == nil:
-		err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
-	}
-	if err != nil {
+	case err != nil:
 		return nil, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
 			fmt.Sprintf("job.batch/%s was created, but is suspended and runs nothing", name),
 			"the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace))
+	case isPending(object):
+		return nil, failure
+	case errors.Is(failure, context.Canceled):
+		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(name))
+		return nil, failure
 	}
-	return nil, failure
+	return object, nil
 }
 
 func isPending(object *unstructured.Unstructured) bool {

@@ -100,8 +100,7 @@ func (c *Client) explainCreation(ctx context.Context, f *Found, name string, err
 	return cmdutil.NewUserError(cmdutil.KindServerFailed, err, what, hint)
 }
 
-// explainRemoved is why a created Job could not be resumed: an interrupted retry is removed by the next one, which may have
-// been started while this one was not finished.
+// explainRemoved is why a created Job could not be resumed: a retry removes those of its family that are not finished.
 func explainRemoved(name string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

@@ -130,6 +130,23 @@ func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
 	}
 }
 
+// The controller of the Job may write its status at the moment at which an interrupted retry removes it.
+func TestInterruptedRetryMeetsTheController_RTY_05(t *testing.T) {
+	api := clitest.NewWrites(t, failedJob(t, "a"))
+	api.Deny("patch jobs/status", "create selfsubjectaccessreviews")
+	deletions := 0
+	api.Around = func(call string, _ *http.Request, serve func()) {
+		if call == "delete jobs" {
+			if deletions++; deletions < 3 {
+				api.API.Put(api.Job("a-retry-1"))
+			}
+		}
+		serve()
+	}
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "you may not patch jobs/status")
+	jobState{"a-retry-1", "none"}.want(t, api)
+}
+
 // A dry run stores nothing, and leaves what an interrupted retry has left.
 func TestDryRunOfRetry_RTY_16(t *testing.T) {
 	for _, c := range []struct{ args, out, calls string }{
