@@ -36,7 +36,9 @@ func (r *runner) writeReport(ctx context.Context, timeout bool) error {
 		}
 		suites = append(suites, t.suite(timeout))
 	}
-	if err := r.report.Write(suites); err != nil {
+	report := r.report
+	r.report = nil // Ctrl-C may come before the end.
+	if err := report.Write(suites); err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
 	}
 	return nil
