@@ -269,6 +269,14 @@ func TestDeletedMeanwhile_RUN_02(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
 }
 
+// A Job may be gone before it is seen.
+func TestDeletedAtOnce_RUN_02(t *testing.T) {
+	server := newServer(t)
+	server.vanish = true
+	s := server.start("-f", clitest.WriteManifest(t, train))
+	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
+}
+
 // A retry runs what is missing, and its result is that of the command.
 func TestRetry_RUN_09(t *testing.T) {
 	server := newServer(t)

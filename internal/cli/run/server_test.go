@@ -28,6 +28,7 @@ type server struct {
 	writes   []string // METHOD NAME[/SUBRESOURCE], in order
 	forbid   []string // "VERB RESOURCE"
 	exists   string   // a name that cannot be created
+	vanish   bool   // what is created is deleted at once
 	deletion chan struct{}
 }
 
@@ -115,8 +116,10 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	job.SetUID(types.UID("ns1-" + job.GetName()))
 	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "metadata", "creationTimestamp")
 	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
-	s.API.Put(job)
-	clitest.WriteJSON(w, http.StatusCreated, s.job(job.GetName()).Object)
+	if !s.vanish {
+		s.API.Put(job)
+	}
+	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
 
 // job returns nil if there is none.
