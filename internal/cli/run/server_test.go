@@ -28,7 +28,7 @@ type server struct {
 	writes   []string // METHOD NAME[/SUBRESOURCE], in order
 	forbid   []string // "VERB RESOURCE"
 	exists   string   // a name that cannot be created
-	vanish   bool   // what is created is deleted at once
+	vanish   bool     // what is created is deleted at once
 	deletion chan struct{}
 }
 
