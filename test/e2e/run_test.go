@@ -51,12 +51,12 @@ func readReport(t *testing.T, path string) string {
 }
 
 // Issue 18: run on a real control plane, on our controller and on the built-in one: success, and a failure that a retry
-// does not heal, with a report. The simulated nodes have no logs.
+// does not heal, with a report. The simulated nodes have no logs, which ends nothing.
 func TestRunJobsInCI_RUN_01_RUN_02_RUN_09(t *testing.T) {
 	t.Parallel()
 	for _, managedBy := range []string{"batchjob.dev/controller", ""} {
 		ns, report := namespace(t), filepath.Join(t.TempDir(), "report.xml")
-		args := []string{"--kubeconfig", kubeconfig, "-n", ns, "--managed-by=" + managedBy, "--logs=none", "--junit", report, "--timeout=80s"}
+		args := []string{"--kubeconfig", kubeconfig, "-n", ns, "--managed-by=" + managedBy, "--junit", report, "--timeout=80s"}
 		good := kubectlBatchjob(t, append([]string{"run", "-f", ciJob(t, ""), "--rm"}, args...)...)
 		if good.Code != 0 || !strings.Contains(good.ErrOut, "job.batch/ci Complete in ") || !strings.Contains(good.ErrOut, "Deleted job.batch/ci.\n") {
 			t.Errorf("exit %d, %s", good.Code, good.ErrOut)

@@ -94,21 +94,7 @@ func (e *element) check() error {
 	if !known {
 		return fmt.Errorf("there is no element %s", e.name)
 	}
-	var problems []error
-	required := strings.Fields(rule.required)
-	for _, name := range required {
-		if _, has := e.attrs[name]; !has {
-			problems = append(problems, fmt.Errorf("%s lacks the attribute %s", e.name, name))
-		}
-	}
-	for name, value := range e.attrs {
-		if !slices.Contains(append(required, strings.Fields(rule.optional)...), name) {
-			problems = append(problems, fmt.Errorf("%s has no attribute %s", e.name, name))
-		}
-		if form := values[name]; form != nil && !form.MatchString(value) {
-			problems = append(problems, fmt.Errorf("%s: %s is %q", e.name, name, value))
-		}
-	}
+	problems := []error{e.checkAttributes(rule)}
 	if !rule.text && strings.TrimSpace(e.text) != "" {
 		problems = append(problems, fmt.Errorf("%s has text: %q", e.name, e.text))
 	}
@@ -123,6 +109,25 @@ func (e *element) check() error {
 			left = left[1:]
 		}
 		problems = append(problems, child.check())
+	}
+	return errors.Join(problems...)
+}
+
+func (e *element) checkAttributes(rule rule) error {
+	var problems []error
+	required := strings.Fields(rule.required)
+	for _, name := range required {
+		if _, has := e.attrs[name]; !has {
+			problems = append(problems, fmt.Errorf("%s lacks the attribute %s", e.name, name))
+		}
+	}
+	for name, value := range e.attrs {
+		if !slices.Contains(append(required, strings.Fields(rule.optional)...), name) {
+			problems = append(problems, fmt.Errorf("%s has no attribute %s", e.name, name))
+		}
+		if form := values[name]; form != nil && !form.MatchString(value) {
+			problems = append(problems, fmt.Errorf("%s: %s is %q", e.name, name, value))
+		}
 	}
 	return errors.Join(problems...)
 }

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -26,7 +25,20 @@ type Client struct {
 	options   metav1.CreateOptions
 }
 
-func newClient(config *rest.Config, namespace string, options metav1.CreateOptions) (*Client, error) {
+// Client makes what creates the objects.
+func (f *Flags) Client(dryRun bool) (*Client, error) {
+	config, err := cmdutil.RESTConfig(f.kube, f.warnings)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := cmdutil.KubeNamespace(f.kube)
+	if err != nil {
+		return nil, err
+	}
+	options := metav1.CreateOptions{FieldManager: f.FieldManager, FieldValidation: f.fieldValidation}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)

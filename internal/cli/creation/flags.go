@@ -1,7 +1,6 @@
 package creation
 
 import (
-	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -11,15 +10,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // Flags are the manifests that a verb creates, and how.
 type Flags struct {
-	kube      *genericclioptions.ConfigFlags
-	warnings  io.Writer
-	manifests cmdutil.ManifestFlags
+	cmdutil.ManifestFlags
+	kube     *genericclioptions.ConfigFlags
+	warnings io.Writer
 
 	managedBy    string
 	validate     string
@@ -37,7 +35,7 @@ func NewFlags(kube *genericclioptions.ConfigFlags, warnings io.Writer) Flags {
 // AddTo adds the flags and their completion to a command.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	f.manifests.AddTo(cmd)
+	f.ManifestFlags.AddTo(cmd)
 	flags.StringVar(&f.managedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs; empty leaves the field alone.")
 	flags.StringVar(&f.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
@@ -47,7 +45,7 @@ func (f *Flags) AddTo(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
-	if err := f.manifests.Validate(args); err != nil {
+	if err := f.ManifestFlags.Validate(args); err != nil {
 		return err
 	}
 	switch f.validate {
@@ -60,6 +58,9 @@ func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
 	default:
 		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", f.validate)
 	}
+	if given := *f.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
+		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
+	}
 	f.replaceManagedBy = flags.Changed("managed-by")
 	if f.managedBy != "" {
 		if err := controller.ValidateManagedBy(f.managedBy, true); err != nil {
@@ -67,37 +68,4 @@ func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
 		}
 	}
 	return nil
-}
-
-// CheckNamespace returns a usage error for a -n that names no namespace.
-func (f *Flags) CheckNamespace() error {
-	if given := *f.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
-		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
-	}
-	return nil
-}
-
-// Read returns the objects in the manifests, and an error for each that cannot be read.
-func (f *Flags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
-	return f.manifests.Read(ctx, stdin)
-}
-
-// NoJobsError returns the error for manifests without any object.
-func (f *Flags) NoJobsError() error { return f.manifests.NoJobsError() }
-
-// Client makes what creates the objects.
-func (f *Flags) Client(dryRun bool) (*Client, error) {
-	config, err := cmdutil.RESTConfig(f.kube, f.warnings)
-	if err != nil {
-		return nil, err
-	}
-	namespace, err := cmdutil.KubeNamespace(f.kube)
-	if err != nil {
-		return nil, err
-	}
-	options := metav1.CreateOptions{FieldManager: f.FieldManager, FieldValidation: f.fieldValidation}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	return newClient(config, namespace, options)
 }

@@ -90,11 +90,11 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 		if err != nil {
 			return nil, errors.Join(append(creation.Locate(object, err), o.deleteAll(ctx, tasks))...)
 		}
-		job, err := cmdutil.ToJob(created)
+		a, err := newAttempt(created)
 		if err != nil {
 			return nil, err
 		}
-		tasks = append(tasks, &task{attempts: []*attempt{{object: created, job: job}}})
+		tasks = append(tasks, &task{attempts: []*attempt{a}})
 	}
 	for _, t := range tasks {
 		fmt.Fprintf(o.ErrOut, "job.batch/%s created\n", sanitize.Line(t.last().job.Name))

@@ -13,7 +13,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
@@ -94,10 +93,10 @@ func (r *runner) leave(ctx context.Context, a *attempt) error {
 	sending, stop := r.o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":true}}`, a.job.UID)
-	_, err := r.o.jobs.Namespace(a.job.Namespace).Patch(sending, a.job.Name, types.MergePatchType, []byte(patch),
-		metav1.PatchOptions{FieldManager: r.o.manifests.FieldManager})
-	if err != nil {
-		return left("suspend", a, apicall.Call{Verb: "patch", Group: "batch", Resource: "jobs", Namespace: a.job.Namespace, Name: a.job.Name}.Wrap(err))
+	options := metav1.PatchOptions{FieldManager: r.o.manifests.FieldManager}
+	set := r.o.setOf(a)
+	if _, err := set.Client.Patch(sending, a.job.Name, types.MergePatchType, []byte(patch), options); err != nil {
+		return left("suspend", a, set.Call("patch", a.job.Name).Wrap(err))
 	}
 	r.note(fmt.Sprintf(`Interrupted: suspended %s; resume it with: kubectl patch job %s -n %s -p '{"spec":{"suspend":false}}'`,
 		r.label(a), a.job.Name, a.job.Namespace))
@@ -163,17 +162,16 @@ func (r *runner) explainAll() error {
 			reports = append(reports, *a.report)
 		}
 	}
+	if len(reports) == 0 {
+		return nil
+	}
 	env := r.o.Env
 	env.Out = env.ErrOut
 	options := r.o.color.TextOptions(env, false)
-	switch len(reports) {
-	case 0:
-		return nil
-	case 1:
-		fmt.Fprintln(r.o.ErrOut)
+	fmt.Fprintln(r.o.ErrOut)
+	if len(reports) == 1 {
 		return text.Explanation(r.o.ErrOut, reports[0], options)
 	}
-	fmt.Fprintln(r.o.ErrOut)
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
 }
 
@@ -188,13 +186,12 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 			options := metav1.DeleteOptions{
 				Preconditions: &metav1.Preconditions{UID: &a.job.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 			}
-			err := o.jobs.Namespace(a.job.Namespace).Delete(ctx, a.job.Name, options)
-			switch {
+			set := o.setOf(a)
+			switch err := set.Client.Delete(ctx, a.job.Name, options); {
 			case err == nil:
 				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
 			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
-				call := apicall.Call{Verb: "delete", Group: "batch", Resource: "jobs", Namespace: a.job.Namespace, Name: a.job.Name}
-				failed = append(failed, left("delete", a, call.Wrap(err)))
+				failed = append(failed, left("delete", a, set.Call("delete", a.job.Name).Wrap(err)))
 			}
 		}
 	}

@@ -50,13 +50,12 @@ func (r *runner) logOutput(follow bool) *podlogs.Output {
 	})
 }
 
-// addFollowers makes a Follower for each namespace; they print together.
+// addFollowers makes a Follower for each namespace.
 func (r *runner) addFollowers() {
-	out := r.logOutput(true)
 	for _, t := range r.tasks {
 		namespace := t.last().job.Namespace
 		if r.followers[namespace] == nil {
-			r.followers[namespace] = logs.NewFollower(r.logOptions(namespace), out)
+			r.followers[namespace] = logs.NewFollower(r.logOptions(namespace), r.logOutput(true))
 		}
 	}
 }

@@ -36,7 +36,9 @@ func (r *runner) writeReport(ctx context.Context, timeout bool) error {
 		}
 		suites = append(suites, t.suite(timeout))
 	}
-	if err := r.report.Write(suites); err != nil {
+	report := r.report
+	r.report = nil // Ctrl-C may come before the end.
+	if err := report.Write(suites); err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
 	}
 	return nil
@@ -57,12 +59,14 @@ func (t *task) suite(timeout bool) junit.Suite {
 	}
 	if jobspec.IsIndexed(&last.job.Spec) {
 		for index := range ptr.Deref(last.job.Spec.Completions, 0) {
-			suite.Cases = append(suite.Cases, c.index(index))
+			suite.Cases = append(suite.Cases, c.of(index))
 		}
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
 	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // The Job failed for a reason of its own.
-		suite.Cases = append(suite.Cases, c.job(suite.Time))
+		job := c.of(noIndex)
+		job.Time = suite.Time
+		suite.Cases = append(suite.Cases, job)
 	}
 	return suite
 }
@@ -122,24 +126,28 @@ func hasFailed(pod *explain.PodInfo) bool {
 	return pod != nil && pod.Phase == string(corev1.PodFailed) && pod.Stopped == ""
 }
 
-// index is the test case of an index: its last outcome, and the failures before.
-func (c *cases) index(index int32) junit.Case {
+// of is the test case of an index, or of the Job: its last outcome, and the failures before.
+func (c *cases) of(index int32) junit.Case {
 	out := junit.Case{Class: c.class, Name: fmt.Sprintf("index %d", index)}
+	if index == noIndex {
+		out.Name = c.class
+	}
 	var before []string
 	for i, a := range c.attempts {
-		if !a.runs.Contains(index) {
-			continue
-		}
 		pod := a.pods[index]
-		out.Time = ran(pod)
+		runs, completed, failed := a.state(index)
+		if runs {
+			out.Time = ran(pod)
+		}
 		switch {
-		case a.completed.Contains(index):
+		case !runs:
+		case completed:
 			out.Failure, out.Skipped, out.Output = nil, nil, strings.Join(before, "\n")
 			return out
-		case hasFailed(pod) && a.end != "", a.failed.Contains(index):
-			out.Failure, out.Skipped = a.failure(pod), nil
-			before = append(before, a.line(out.Failure))
-		case c.unfinished != nil && i == len(c.attempts)-1 && pod != nil:
+		case failed:
+			out.Failure, out.Skipped = a.failure(index), nil
+			before = append(before, fmt.Sprintf("Failed in %s: %s", a.job.Name, out.Failure.Message))
+		case c.unfinished != nil && i == len(c.attempts)-1 && (pod != nil || index == noIndex):
 			out.Failure, out.Skipped, out.Error = nil, nil, c.unfinished
 		case out.Failure == nil:
 			out.Skipped = &junit.Skipped{Message: c.whySkipped(a, pod)}
@@ -148,21 +156,27 @@ func (c *cases) index(index int32) junit.Case {
 	return out
 }
 
-// line is a failure before a retry.
-func (o *outcome) line(failure *junit.Problem) string {
-	return fmt.Sprintf("Failed in %s: %s", o.job.Name, failure.Message)
+// state reports whether the attempt was made to run an index, or the Job, and how that ended.
+func (o *outcome) state(index int32) (runs, completed, failed bool) {
+	if index == noIndex {
+		return true, o.end == feed.Complete, o.end == feed.Failed
+	}
+	return o.runs.Contains(index), o.completed.Contains(index), o.failed.Contains(index) || o.end != "" && hasFailed(o.pods[index])
 }
 
-// failure is why an index or a Job has failed; pod is nil if it is gone.
-func (o *outcome) failure(pod *explain.PodInfo) *junit.Problem {
-	if pod == nil {
-		return &junit.Problem{Type: "Failed", Message: "failed; its pods are gone"}
+// failure is why an index, or the Job, has failed.
+func (o *outcome) failure(index int32) *junit.Problem {
+	p := &junit.Problem{Type: "Failed", Message: "failed; its pods are gone"}
+	if pod := o.pods[index]; pod != nil {
+		p.Message = cmdutil.OneLine(pod.Cause)
+		if f := pod.Failure; f != nil {
+			p.Type = cmp.Or(f.Reason, f.PodReason, string(f.Condition), p.Type)
+		}
+		p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
 	}
-	p := &junit.Problem{Type: "Failed", Message: cmdutil.OneLine(pod.Cause)}
-	if f := pod.Failure; f != nil {
-		p.Type = cmp.Or(f.Reason, f.PodReason, string(f.Condition), p.Type)
+	if index == noIndex && o.report != nil {
+		p.Type, p.Message = cmp.Or(o.report.Verdict.Reason, p.Type), cmdutil.OneLine(o.report.Verdict.WithReason())
 	}
-	p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
 	return p
 }
 
@@ -181,29 +195,6 @@ func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 		return what + ": " + c.unfinished.Message
 	}
 	return what
-}
-
-// job is the test case of a Job as a whole.
-func (c *cases) job(took junit.Seconds) junit.Case {
-	out := junit.Case{Class: c.class, Name: c.class, Time: took, Error: c.unfinished}
-	var before []string
-	for _, a := range c.attempts {
-		if out.Failure = nil; a.end != feed.Failed {
-			continue
-		}
-		out.Failure = &junit.Problem{Type: "Failed", Message: "the Job failed"}
-		if pod := a.pods[noIndex]; pod != nil {
-			out.Failure = a.failure(pod)
-		}
-		if a.report != nil {
-			out.Failure.Type, out.Failure.Message = cmp.Or(a.report.Verdict.Reason, "Failed"), cmdutil.OneLine(a.report.Verdict.WithReason())
-		}
-		before = append(before, a.line(out.Failure))
-	}
-	if out.Failure == nil {
-		out.Output = strings.Join(before, "\n")
-	}
-	return out
 }
 
 // ran is how long a pod ran, 0 if that is not known.

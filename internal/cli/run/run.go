@@ -188,9 +188,6 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 
 // complete makes the clients.
 func (o *Options) complete() error {
-	if err := o.manifests.CheckNamespace(); err != nil {
-		return err
-	}
 	config, set, err := cmdutil.NewJobSet(o.kube, cmdutil.JobChoice{}, o.ErrOut)
 	if err != nil {
 		return err

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,7 +13,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
@@ -265,6 +269,14 @@ func TestDeletedMeanwhile_RUN_02(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
 }
 
+// A Job may be gone before it is seen.
+func TestDeletedAtOnce_RUN_02(t *testing.T) {
+	server := newServer(t)
+	server.vanish = true
+	s := server.start("-f", clitest.WriteManifest(t, train))
+	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
+}
+
 // A retry runs what is missing, and its result is that of the command.
 func TestRetry_RUN_09(t *testing.T) {
 	server := newServer(t)
@@ -309,6 +321,64 @@ func TestRetriesEnd_RUN_09(t *testing.T) {
 	server.failTrain()
 	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n",
 		"Cannot retry job.batch/train: you may not patch jobs in namespace \"ns1\", and without it every index would run again\n")
+}
+
+// Jobs may be in several namespaces, and several retries run beside other Jobs.
+func TestSeveralNamespaces_RUN_01_RUN_09(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train+strings.Replace(other, "other}", "other, namespace: ns2}", 1)), "--retry=2", "--logs=none", "--on-cancel=suspend")
+	s.WaitErr("ns2/other  Running")
+	server.failTrain()
+	s.WaitErr("job.batch/train-retry-1 -n ns1 created (retry 1 of 2)")
+	server.finish("train-retry-1", "Failed", "FailedIndexes", map[string]any{"failedIndexes": "1", "completedIndexes": "0,2"})
+	s.WaitErr("job.batch/train-retry-2 -n ns1 created (retry 2 of 2)")
+	server.finish("train-retry-2", "Complete", "", map[string]any{"completedIndexes": "0-2"})
+	s.WaitErr("job.batch/train-retry-2 -n ns1 Complete")
+	s.Interrupt()
+	expect(t, s, cmdutil.ExitInterrupted, "", "Interrupted: suspended job.batch/other -n ns2; resume it with: kubectl patch job other -n ns2")
+	if suspended, _, _ := unstructured.NestedBool(server.job("other").Object, "spec", "suspend"); !suspended {
+		t.Error("not suspended")
+	}
+}
+
+// failingWriter is a stdout that is gone.
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// Logs that cannot be printed end the command, and it says that the Job keeps running.
+func TestStdoutFails_RUN_05(t *testing.T) {
+	server := newServer(t)
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.API.URL()))
+	var errOut clitest.Buffer
+	done := make(chan error, 1)
+	go func() {
+		streams := genericiooptions.IOStreams{In: strings.NewReader(train), Out: failingWriter{}, ErrOut: &errOut}
+		done <- program.Execute(t.Context(), []string{"run", "-f", "-"}, streams, clitest.NewEnv())
+	}()
+	clitest.WaitFor(t, func() bool { return strings.Contains(errOut.String(), "train  Running") }, errOut.String)
+	server.Pods.Put(clitest.RunningPod("a", 0, 1))
+	server.Pods.Write("train-a/main", "one")
+	err := <-done
+	if cmdutil.ExitCode(err) != cmdutil.ExitError || !strings.Contains(err.Error(), "no space left") || !strings.Contains(errOut.String(), "job.batch/train keeps running") {
+		t.Errorf("%v\n%s", err, errOut.String())
+	}
+}
+
+// On a terminal, the progress is a line that makes room for logs.
+func TestProgressOnATerminal_RUN_01(t *testing.T) {
+	server := newServer(t)
+	env := clitest.NewEnv()
+	env.Terminal = func(io.Writer) int { return 80 }
+	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, train))
+	s.WaitErr("\rtrain  Running  0/3 done")
+	server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "one")
+	s.WaitOut("one\n")
+	s.WaitErr("\r" + strings.Repeat(" ", len("train  Running  0/3 done")) + "\r")
+	server.finish("train", "Complete", "", nil)
+	if code := s.End(); code != cmdutil.ExitDone || !strings.Contains(s.Out.String(), "one\n") {
+		t.Errorf("exit %d, %q", code, s.Out.String())
+	}
 }
 
 // A lost connection is waited for.

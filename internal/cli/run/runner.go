@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
@@ -95,8 +94,8 @@ func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) err
 	reading.Wait()
 	stopWatching()
 	r.watching.Wait()
-	if ctx.Err() != nil && len(r.open()) > 0 {
-		return context.Cause(ctx)
+	if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) || len(r.open()) > 0 {
+		return cause // nil if all is over
 	}
 	return nil
 }
@@ -130,9 +129,8 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 
 // followJob returns when the Job has ended.
 func (r *runner) followJob(ctx context.Context, a *attempt) error {
-	set := feed.JobSet{Client: r.o.jobs.Namespace(a.job.Namespace), Namespace: a.job.Namespace, Names: []string{a.job.Name}}
 	listed := false
-	jobs := feed.Jobs{Watch: r.watch, Set: set, Each: func(updates []feed.Update) error {
+	jobs := feed.Jobs{Watch: r.watch, Set: r.o.setOf(a), Each: func(updates []feed.Update) error {
 		err := r.take(a, updates, !listed)
 		listed = true
 		return err
@@ -205,7 +203,7 @@ func (r *runner) explain(ctx context.Context, a *attempt) *explain.Report {
 	return &report
 }
 
-// retry adds an attempt that runs what the last one has not completed.
+// retry adds an attempt that runs what the last one has not completed. A lost connection is waited for.
 func (r *runner) retry(ctx context.Context, t *task) error {
 	a := t.last()
 	client, err := rerun.New(r.o.kube, rerun.Options{
@@ -217,17 +215,44 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	connection := r.link.Open()
 	defer connection.Connected()
 	for {
-		made, plan, err := r.createRetry(ctx, client, a.job.Name)
-		switch {
-		case err == nil:
-			return r.addRetry(t, made, plan)
-		case cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable:
+		err := r.createRetry(ctx, client, t)
+		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
 			return err
 		}
 		if err := connection.Retry(ctx, err, nil); err != nil {
 			return err
 		}
 	}
+}
+
+func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task) error {
+	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
+	if err != nil {
+		return err
+	}
+	plan, err := client.Plan(ctx, found, retry.Request{})
+	if err != nil {
+		return err
+	}
+	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
+	sending, cancel := r.o.linger(ctx)
+	defer cancel()
+	made, err := client.Create(sending, found, plan)
+	if err != nil {
+		return err
+	}
+	a, err := newAttempt(made)
+	if err != nil {
+		return err
+	}
+	for _, dropped := range plan.Dropped {
+		r.note("warning: " + rerun.DroppedText(dropped))
+	}
+	r.note(fmt.Sprintf("%s created (retry %d of %d). %s", r.label(a), len(t.attempts), r.o.retries, rerun.RunsText(plan)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.attempts = append(t.attempts, a)
+	return nil
 }
 
 // withoutHint leaves out what to do, which may be about flags of retry.
@@ -237,38 +262,6 @@ func withoutHint(err error) string {
 		return known.What
 	}
 	return err.Error()
-}
-
-func (r *runner) createRetry(ctx context.Context, client *rerun.Client, name string) (*unstructured.Unstructured, *retry.Retry, error) {
-	found, err := client.Find(ctx, rerun.Target{Name: name})
-	if err != nil {
-		return nil, nil, err
-	}
-	plan, err := client.Plan(ctx, found, retry.Request{})
-	if err != nil {
-		return nil, nil, err
-	}
-	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
-	sending, cancel := r.o.linger(ctx)
-	defer cancel()
-	made, err := client.Create(sending, found, plan)
-	return made, plan, err
-}
-
-func (r *runner) addRetry(t *task, made *unstructured.Unstructured, plan *retry.Retry) error {
-	job, err := cmdutil.ToJob(made)
-	if err != nil {
-		return err
-	}
-	a := &attempt{object: made, job: job}
-	for _, dropped := range plan.Dropped {
-		r.note("warning: " + rerun.DroppedText(dropped))
-	}
-	r.note(fmt.Sprintf("%s created (retry %d of %d). %s", r.label(a), len(t.attempts), r.o.retries, rerun.RunsText(plan)))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t.attempts = append(t.attempts, a)
-	return nil
 }
 
 // note writes a line to stderr.

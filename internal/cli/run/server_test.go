@@ -28,6 +28,7 @@ type server struct {
 	writes   []string // METHOD NAME[/SUBRESOURCE], in order
 	forbid   []string // "VERB RESOURCE"
 	exists   string   // a name that cannot be created
+	vanish   bool     // what is created is deleted at once
 	deletion chan struct{}
 }
 
@@ -56,16 +57,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.review(w, r)
 		return
 	}
-	rest, isJobs := strings.CutPrefix(path, "apis/batch/v1/namespaces/ns1/jobs")
-	if !isJobs || r.Method == http.MethodGet {
+	parts := strings.SplitN(path, "/", 7) // apis/batch/v1/namespaces/NAMESPACE/jobs/NAME
+	if len(parts) < 6 || parts[5] != "jobs" || r.Method == http.MethodGet {
 		s.Objects.ServeHTTP(w, r)
 		return
 	}
-	name := strings.Trim(rest, "/")
+	name := strings.Join(parts[6:], "")
 	body, _ := io.ReadAll(r.Body)
 	switch r.Method {
 	case http.MethodPost:
-		s.create(w, body)
+		s.create(w, parts[4], body)
 	case http.MethodDelete:
 		s.note("DELETE " + name)
 		if s.deletion != nil {
@@ -98,7 +99,7 @@ func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	clitest.WriteJSON(w, http.StatusCreated, review)
 }
 
-func (s *server) create(w http.ResponseWriter, body []byte) {
+func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	job := &unstructured.Unstructured{}
 	if err := job.UnmarshalJSON(body); err != nil {
 		s.t.Error(err)
@@ -111,12 +112,14 @@ func (s *server) create(w http.ResponseWriter, body []byte) {
 		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", s.exists)}, s.exists)
 		return
 	}
-	job.SetNamespace("ns1")
+	job.SetNamespace(namespace)
 	job.SetUID(types.UID("ns1-" + job.GetName()))
 	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "metadata", "creationTimestamp")
 	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
-	s.API.Put(job)
-	clitest.WriteJSON(w, http.StatusCreated, s.job(job.GetName()).Object)
+	if !s.vanish {
+		s.API.Put(job)
+	}
+	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
 
 // job returns nil if there is none.

@@ -28,6 +28,16 @@ type attempt struct {
 	tails  tails           // for a report
 }
 
+func newAttempt(object *unstructured.Unstructured) (*attempt, error) {
+	job, err := cmdutil.ToJob(object)
+	return &attempt{object: object, job: job}, err
+}
+
+// setOf is the Job alone.
+func (o *Options) setOf(a *attempt) feed.JobSet {
+	return feed.JobSet{Client: o.jobs.Namespace(a.job.Namespace), Namespace: a.job.Namespace, Names: []string{a.job.Name}}
+}
+
 // isLost reports that the Job was deleted before it finished.
 func (a *attempt) isLost() bool { return a.end == feed.Deleted || a.end == feed.Replaced }
 
@@ -64,7 +74,7 @@ func (r *runner) endLine(a *attempt) string {
 
 // label names a Job as kubectl does, with its namespace if there are several.
 func (r *runner) label(a *attempt) string {
-	if len(r.followers) > 1 {
+	if r.several {
 		return fmt.Sprintf("job.batch/%s -n %s", a.job.Name, a.job.Namespace)
 	}
 	return "job.batch/" + a.job.Name
