@@ -16,7 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // History is a Job as it ran.
@@ -52,8 +51,8 @@ type observer struct {
 	in    *explain.Input
 	begun time.Time
 	// decided is when the outcome of the Job was decided, zero if it is not.
-	decided   time.Time
-	completed indexset.Set
+	decided           time.Time
+	completed, failed indexset.Set
 	// created and stopped are when a controller created and deleted pods, and failures the events about failed ones,
 	// by the names of the pods.
 	created, stopped map[string]time.Time
@@ -74,7 +73,7 @@ func Observe(in explain.Input) *History {
 			o.decided = c.LastTransitionTime.Time
 		}
 	}
-	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
+	o.completed, o.failed = indexesOf(&in.Job.Status.CompletedIndexes), indexesOf(in.Job.Status.FailedIndexes)
 	o.readEvents()
 	attempts := o.attempts()
 	h := &History{
@@ -90,22 +89,21 @@ func Observe(in explain.Input) *History {
 		h.suspended = !o.toggles[0].suspend
 	}
 	for _, list := range attempts {
-		h.PodsKnown += len(list)
+		for i := range list {
+			if list[i].name != "" {
+				h.PodsKnown++
+			}
+		}
 	}
-	o.addUnknown(attempts)
 	h.Model = newModel(attempts)
 	return h
 }
 
 // named returns the Job with the names that its API server serves in the annotation.
 func named(job *batchv1.Job, native []string) *batchv1.Job {
-	names, _ := reconcile.RuleNames(job, native)
-	value := rulename.Format(names)
-	if value == "" || value == job.Annotations[rulename.Annotation] {
-		return job
-	}
 	job = job.DeepCopy()
-	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, value)
+	names, _ := reconcile.RuleNames(job, native)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	return job
 }
 
@@ -142,28 +140,6 @@ func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// addUnknown adds an attempt for each index that has ended, and of which there is no trace.
-func (o *observer) addUnknown(attempts map[int32][]attempt) {
-	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
-		return
-	}
-	failed, _ := indexset.Parse(ptr.Deref(o.in.Job.Status.FailedIndexes, ""))
-	end := o.decided.Sub(o.begun)
-	for index := range ptr.Deref(o.in.Job.Spec.Completions, 0) {
-		if len(attempts[index]) > 0 {
-			continue
-		}
-		a := attempt{assumed: true, act: sim.Act{TerminateExit: exitTerminated, Run: max(time.Millisecond, end-2*time.Second)}}
-		switch {
-		case failed.Contains(index):
-			a.act.FailReason, a.act.Run = unknownReason, time.Second
-		case !o.completed.Contains(index):
-			a.ending, a.known, a.act.Run = stopped, end, 0
-		}
-		attempts[index] = []attempt{a}
-	}
 }
 
 // stoppedByController reports whether the controller deleted the pod: its event says so, or the Job was

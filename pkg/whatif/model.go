@@ -85,7 +85,7 @@ func newModel(attempts map[int32][]attempt) *Model {
 
 // complete lets a stopped pod continue like a typical one, or forever if none ended by itself.
 func (m *Model) complete(a *attempt) {
-	if a.ending != stopped || a.act.Run != 0 {
+	if a.ending != stopped {
 		return
 	}
 	a.act.Run = sim.Forever
