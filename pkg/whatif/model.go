@@ -61,22 +61,15 @@ type Model struct {
 	attempts map[int32][]attempt
 	// typical is what most pods did that ended by themselves.
 	typical attempt
-	// next is what followed an attempt in the same index, by its signature.
-	next map[string]attempt
 }
 
 // margin is how much longer a stopped pod would have run at least: in a replay, it may be stopped later.
 const margin = 5 * time.Second
 
 func newModel(attempts map[int32][]attempt) *Model {
-	m := &Model{attempts: attempts, next: map[string]attempt{}}
-	m.typical = typicalOf(attempts)
-	for _, index := range slices.Sorted(maps.Keys(attempts)) {
-		list := attempts[index]
+	m := &Model{attempts: attempts, typical: typicalOf(attempts)}
+	for _, list := range attempts {
 		for i := range list {
-			if i > 0 && list[i].ending == endedItself {
-				m.next[list[i-1].signature()] = list[i]
-			}
 			m.complete(&list[i])
 		}
 	}
@@ -132,15 +125,8 @@ func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 	if pod.Nth <= len(list) {
 		return list[pod.Nth-1], !list[pod.Nth-1].assumed
 	}
-	if len(list) == 0 || pod.Index == reconcile.NoIndex {
+	if len(list) == 0 || pod.Index == reconcile.NoIndex || list[len(list)-1].ending == removed {
 		return m.typical, false
 	}
-	last := list[len(list)-1]
-	if last.ending != removed {
-		return last, false
-	}
-	if next, found := m.next[last.signature()]; found {
-		return next, false
-	}
-	return m.typical, false
+	return list[len(list)-1], false
 }

@@ -47,7 +47,9 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 		a.ending = removed
 	}
 	if p.Phase == corev1.PodFailed {
-		a.act.Ends = endsOf(p)
+		for _, t := range p.Terminated {
+			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
+		}
 		if !hasFailed(a.act.Ends) {
 			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
@@ -101,15 +103,6 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 func (a *attempt) remove(after time.Duration) {
 	a.ending, a.known = removed, after
 	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
-}
-
-func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Ended && !c.Before {
-			ends = append(ends, sim.ContainerEnd{Name: c.Name, Exit: c.ExitCode, Reason: c.Reason})
-		}
-	}
-	return ends
 }
 
 // addRestarts adds the restarts of containers, which are known by their number and the time of the last.
