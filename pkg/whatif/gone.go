@@ -79,6 +79,7 @@ func (o *observer) addGone(all map[int32][]attempt) {
 	for i := range o.in.Pods {
 		delete(names, o.in.Pods[i].Name)
 	}
+	o.podsKnown = len(o.in.Pods) + len(names)
 	for name, created := range names {
 		index, _ := indexInName(o.in.Job, name)
 		all[index] = append(all[index], attempt{name: name, created: created, ending: unseen, act: sim.Act{TerminateExit: exitTerminated}})

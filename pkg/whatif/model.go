@@ -66,26 +66,23 @@ type Model struct {
 // margin is how much longer a stopped pod would have run at least: in a replay, it may be stopped later.
 const margin = 5 * time.Second
 
+// newModel lets stopped pods continue like a typical one, or forever if none ended by itself.
 func newModel(attempts map[int32][]attempt) *Model {
 	m := &Model{attempts: attempts, typical: typicalOf(attempts)}
+	typical := &m.typical.act
 	for _, list := range attempts {
 		for i := range list {
-			m.complete(&list[i])
+			a := &list[i].act
+			switch {
+			case list[i].ending != stopped:
+			case typical.Run == sim.Forever:
+				a.Run = sim.Forever
+			default:
+				a.Run, a.Ends, a.FailReason = max(list[i].known-a.Delay+margin, typical.Run), typical.Ends, typical.FailReason
+			}
 		}
 	}
 	return m
-}
-
-// complete lets a stopped pod continue like a typical one, or forever if none ended by itself.
-func (m *Model) complete(a *attempt) {
-	if a.ending != stopped {
-		return
-	}
-	a.act.Run = sim.Forever
-	if m.typical.act.Run != sim.Forever {
-		a.act.Run = max(a.known-a.act.Delay+margin, m.typical.act.Run)
-		a.act.Ends, a.act.FailReason = m.typical.act.Ends, m.typical.act.FailReason
-	}
 }
 
 // typicalOf returns the median of the largest group of attempts with the same cause. Of each index, the
