@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -66,7 +67,7 @@ func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	return int32(index), ok && err == nil && index >= 0
 }
 
-// addGone adds the pods that only events name.
+// addGone adds the pods that only events name, and one for each index that has ended without a trace.
 func (o *observer) addGone(all map[int32][]attempt) {
 	names := map[string]time.Duration{}
 	for name := range o.stopped {
@@ -78,11 +79,20 @@ func (o *observer) addGone(all map[int32][]attempt) {
 	for i := range o.in.Pods {
 		delete(names, o.in.Pods[i].Name)
 	}
+	o.podsKnown = len(o.in.Pods) + len(names)
 	for name, created := range names {
 		index, _ := indexInName(o.in.Job, name)
 		all[index] = append(all[index], attempt{name: name, created: created, ending: unseen, act: sim.Act{TerminateExit: exitTerminated}})
 		if _, stopped := o.stopped[name]; stopped && reconcile.TrueCondition(o.in.Job, batchv1.JobFailureTarget) != nil {
 			o.uncounted--
+		}
+	}
+	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
+		return
+	}
+	for index := range ptr.Deref(o.in.Job.Spec.Completions, 0) {
+		if len(all[index]) == 0 {
+			all[index] = []attempt{{ending: unseen, act: sim.Act{TerminateExit: exitTerminated}}}
 		}
 	}
 }
@@ -103,6 +113,8 @@ func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 		a.act.Run = a.known
 	case failed != nil:
 		o.endFailed(a, failed)
+	case a.name == "" && !o.failed.Contains(index):
+		a.ending, a.assumed, a.known = stopped, true, cmp.Or(o.decided, o.in.Now).Sub(created)
 	default:
 		a.assumed = true
 		o.endVanished(a, cmp.Or(until, o.decided, o.in.Now), !until.IsZero())
@@ -133,7 +145,6 @@ func (o *observer) endFailed(a *attempt, e *explain.Event) {
 	}
 	switch {
 	case f.Deleting || f.DeletedRunning || f.Condition == corev1.DisruptionTarget:
-		a.act.TerminateExit = cmp.Or(f.ExitCode, exitTerminated)
 		a.remove(a.known)
 		return
 	case f.Container == "":

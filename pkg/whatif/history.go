@@ -9,14 +9,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // History is a Job as it ran.
@@ -27,13 +24,10 @@ type History struct {
 	Model *Model
 	// PodsKnown is how many pods the Model knows.
 	PodsKnown int
-	// ours reports whether this project's controller ran the Job, which names rules in conditions.
-	ours bool
 	// observed is when the Job was observed, and decided when its outcome was, after its creation.
 	observed, decided time.Duration
-	// suspended reports whether it was created suspended; toggles are when that changed.
-	suspended bool
-	toggles   []edit
+	// toggles are when it was suspended and resumed.
+	toggles []edit
 	// maxWrites ends a replay that does not come to an end.
 	maxWrites int
 }
@@ -52,13 +46,14 @@ type observer struct {
 	in    *explain.Input
 	begun time.Time
 	// decided is when the outcome of the Job was decided, zero if it is not.
-	decided   time.Time
-	completed indexset.Set
+	decided           time.Time
+	completed, failed indexset.Set
 	// created and stopped are when a controller created and deleted pods, and failures the events about failed ones,
 	// by the names of the pods.
 	created, stopped map[string]time.Time
 	failures         map[string]*explain.Event
 	toggles          []edit
+	podsKnown        int
 	// uncounted is how many failures the status has besides those of known pods.
 	uncounted int32
 }
@@ -74,38 +69,25 @@ func Observe(in explain.Input) *History {
 			o.decided = c.LastTransitionTime.Time
 		}
 	}
-	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
+	o.completed, o.failed = indexesOf(&in.Job.Status.CompletedIndexes), indexesOf(in.Job.Status.FailedIndexes)
 	o.readEvents()
-	attempts := o.attempts()
 	h := &History{
 		// Times are in whole seconds: what happened in the last one has happened.
 		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
-		ours:      !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),
-		suspended: jobspec.IsSuspended(&in.Job.Spec), toggles: o.toggles, maxWrites: defaultWrites,
+		Model: newModel(o.attempts()), toggles: o.toggles, maxWrites: defaultWrites,
 	}
+	h.PodsKnown = o.podsKnown
 	if !o.decided.IsZero() {
 		h.decided = o.decided.Sub(o.begun)
 	}
-	if len(o.toggles) > 0 {
-		h.suspended = !o.toggles[0].suspend
-	}
-	for _, list := range attempts {
-		h.PodsKnown += len(list)
-	}
-	o.addUnknown(attempts)
-	h.Model = newModel(attempts)
 	return h
 }
 
 // named returns the Job with the names that its API server serves in the annotation.
 func named(job *batchv1.Job, native []string) *batchv1.Job {
-	names, _ := reconcile.RuleNames(job, native)
-	value := rulename.Format(names)
-	if value == "" || value == job.Annotations[rulename.Annotation] {
-		return job
-	}
 	job = job.DeepCopy()
-	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, value)
+	names, _ := reconcile.RuleNames(job, native)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	return job
 }
 
@@ -136,46 +118,19 @@ func (o *observer) attempts() map[int32][]attempt {
 
 // nextCreation is when a pod was created that may have replaced one; zero if there was none.
 func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
-	for i := range later {
-		if later[i].created > a.created {
-			return o.begun.Add(later[i].created)
-		}
+	i := slices.IndexFunc(later, func(l attempt) bool { return l.created > a.created })
+	if i < 0 {
+		return time.Time{}
 	}
-	return time.Time{}
-}
-
-// addUnknown adds an attempt for each index that has ended, and of which there is no trace.
-func (o *observer) addUnknown(attempts map[int32][]attempt) {
-	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
-		return
-	}
-	failed, _ := indexset.Parse(ptr.Deref(o.in.Job.Status.FailedIndexes, ""))
-	end := o.decided.Sub(o.begun)
-	for index := range ptr.Deref(o.in.Job.Spec.Completions, 0) {
-		if len(attempts[index]) > 0 {
-			continue
-		}
-		a := attempt{assumed: true, act: sim.Act{TerminateExit: exitTerminated, Run: max(time.Millisecond, end-2*time.Second)}}
-		switch {
-		case failed.Contains(index):
-			a.act.FailReason, a.act.Run = unknownReason, time.Second
-		case !o.completed.Contains(index):
-			a.ending, a.known, a.act.Run = stopped, end, 0
-		}
-		attempts[index] = []attempt{a}
-	}
+	return o.begun.Add(later[i].created)
 }
 
 // stoppedByController reports whether the controller deleted the pod: its event says so, or the Job was
 // ending by then.
 func (o *observer) stoppedByController(name string, at time.Time) bool {
-	if _, ok := o.stopped[name]; ok {
-		return true
-	}
-	if o.decided.IsZero() || !at.Equal(o.decided) {
-		return !o.decided.IsZero() && at.After(o.decided)
-	}
-	// It was deleted in the second in which the Job's end was decided.
-	_, reported := o.created[name]
-	return !reported || !reconcile.IsFinished(o.in.Job)
+	_, created := o.created[name]
+	_, stopped := o.stopped[name]
+	// Of a pod with events that was deleted in the second in which the Job ended, there would be one.
+	ended := at.After(o.decided) || at.Equal(o.decided) && (!created || !reconcile.IsFinished(o.in.Job))
+	return stopped || ended && !o.decided.IsZero()
 }

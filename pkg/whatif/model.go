@@ -61,38 +61,28 @@ type Model struct {
 	attempts map[int32][]attempt
 	// typical is what most pods did that ended by themselves.
 	typical attempt
-	// next is what followed an attempt in the same index, by its signature.
-	next map[string]attempt
 }
 
 // margin is how much longer a stopped pod would have run at least: in a replay, it may be stopped later.
 const margin = 5 * time.Second
 
+// newModel lets stopped pods continue like a typical one, or forever if none ended by itself.
 func newModel(attempts map[int32][]attempt) *Model {
-	m := &Model{attempts: attempts, next: map[string]attempt{}}
-	m.typical = typicalOf(attempts)
-	for _, index := range slices.Sorted(maps.Keys(attempts)) {
-		list := attempts[index]
+	m := &Model{attempts: attempts, typical: typicalOf(attempts)}
+	typical := &m.typical.act
+	for _, list := range attempts {
 		for i := range list {
-			if i > 0 && list[i].ending == endedItself {
-				m.next[list[i-1].signature()] = list[i]
+			a := &list[i].act
+			switch {
+			case list[i].ending != stopped:
+			case typical.Run == sim.Forever:
+				a.Run = sim.Forever
+			default:
+				a.Run, a.Ends, a.FailReason = max(list[i].known-a.Delay+margin, typical.Run), typical.Ends, typical.FailReason
 			}
-			m.complete(&list[i])
 		}
 	}
 	return m
-}
-
-// complete lets a stopped pod continue like a typical one, or forever if none ended by itself.
-func (m *Model) complete(a *attempt) {
-	if a.ending != stopped || a.act.Run != 0 {
-		return
-	}
-	a.act.Run = sim.Forever
-	if m.typical.act.Run != sim.Forever {
-		a.act.Run = max(a.known-a.act.Delay+margin, m.typical.act.Run)
-		a.act.Ends, a.act.FailReason = m.typical.act.Ends, m.typical.act.FailReason
-	}
 }
 
 // typicalOf returns the median of the largest group of attempts with the same cause. Of each index, the
@@ -132,15 +122,8 @@ func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 	if pod.Nth <= len(list) {
 		return list[pod.Nth-1], !list[pod.Nth-1].assumed
 	}
-	if len(list) == 0 || pod.Index == reconcile.NoIndex {
+	if len(list) == 0 || pod.Index == reconcile.NoIndex || list[len(list)-1].ending == removed {
 		return m.typical, false
 	}
-	last := list[len(list)-1]
-	if last.ending != removed {
-		return last, false
-	}
-	if next, found := m.next[last.signature()]; found {
-		return next, false
-	}
-	return m.typical, false
+	return list[len(list)-1], false
 }

@@ -19,7 +19,10 @@ const exitTerminated = 143
 // ofPod returns what a pod did.
 func (o *observer) ofPod(p *explain.Pod) attempt {
 	a := attempt{name: p.Name, created: max(0, p.CreatedAt.Sub(o.begun)), known: o.in.Now.Sub(p.CreatedAt)}
-	a.act = sim.Act{TerminateExit: exitTerminated, Conditions: conditionsOf(p)}
+	a.act.TerminateExit = exitTerminated
+	for _, c := range p.Conditions {
+		a.act.Conditions = append(a.act.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
+	}
 	if !p.StartedAt.IsZero() && p.Restarts == 0 {
 		a.act.Delay = max(0, p.StartedAt.Sub(p.CreatedAt))
 	}
@@ -44,7 +47,9 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 		a.ending = removed
 	}
 	if p.Phase == corev1.PodFailed {
-		a.act.Ends = endsOf(p)
+		for _, t := range p.Terminated {
+			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
+		}
 		if !hasFailed(a.act.Ends) {
 			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
@@ -82,9 +87,7 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 		a.act.Terminate = max(0, p.FinishedAt.Sub(p.DeletedAt))
 		a.act.TerminateExit = 0
 		for _, t := range p.Terminated {
-			if t.ExitCode != 0 {
-				a.act.TerminateExit = t.ExitCode
-			}
+			a.act.TerminateExit = max(a.act.TerminateExit, t.ExitCode)
 		}
 		if p.Phase == corev1.PodFailed && a.act.TerminateExit == 0 {
 			a.act.TerminateExit = exitTerminated
@@ -100,23 +103,6 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 func (a *attempt) remove(after time.Duration) {
 	a.ending, a.known = removed, after
 	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
-}
-
-func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Ended && !c.Before {
-			ends = append(ends, sim.ContainerEnd{Name: c.Name, Exit: c.ExitCode, Reason: c.Reason})
-		}
-	}
-	return ends
-}
-
-// conditionsOf are the conditions that rules may ask for.
-func conditionsOf(p *explain.Pod) (list []corev1.PodCondition) {
-	for _, c := range p.Conditions {
-		list = append(list, corev1.PodCondition{Type: c.Type, Status: c.Status})
-	}
-	return list
 }
 
 // addRestarts adds the restarts of containers, which are known by their number and the time of the last.

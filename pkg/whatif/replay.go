@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,34 +11,31 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
-// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
-// the policies, or that of the context.
+// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error
+// is that of the API server, which rejects the policies, or that of the context.
 func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
 	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
 	t := newTracer(h.Model)
 	limits := reconcile.DefaultConfig()
-	limits.Features.RuleNames = h.ours
-	world := sim.NewWorld(sim.Options{
+	// Only this project's controller names rules in conditions.
+	limits.Features.RuleNames = !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(h.Job.Spec.ManagedBy, ""))
+	t.world = sim.NewWorld(sim.Options{
 		Seed: 1, MaxWrites: h.maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
 	})
-	t.world = world
-	job := h.template(policies)
-	if err := world.Play(job, h.Model); err != nil {
+	if err := t.world.Play(h.template(policies), h.Model); err != nil {
 		return Result{}, fmt.Errorf("the API server would reject the Job: %w", err)
 	}
 	t.run(ctx, h.toggles, limit)
-	if ctx.Err() != nil {
-		return Result{}, ctx.Err()
-	}
-	return t.result(world.Store.Job(job.Name)), nil
+	return t.result(t.world.Store.Job(jobName)), ctx.Err()
 }
 
 // run lets time pass, and users suspend and resume the Job.
@@ -64,6 +62,8 @@ func (h *History) template(policies *batchv1.Job) *batchv1.Job {
 	spec := &job.Spec
 	spec.Selector, spec.ManualSelector, spec.ManagedBy, spec.Scheduling, spec.TTLSecondsAfterFinished = nil, nil, nil, nil, nil
 	spec.Template.Labels = nil
-	spec.Suspend = ptr.To(h.suspended)
+	if len(h.toggles) > 0 {
+		spec.Suspend = ptr.To(!h.toggles[0].suspend)
+	}
 	return job
 }

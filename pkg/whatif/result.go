@@ -75,7 +75,7 @@ func statusOf(job *batchv1.Job) Status {
 
 func (t *tracer) result(job *batchv1.Job) Result {
 	now := t.world.Elapsed()
-	r := Result{Status: statusOf(job), Finished: t.finished > 0, Seconds: seconds(now), PodsStarted: len(t.pods), decisions: t.decisions}
+	r := Result{Status: statusOf(job), Finished: t.world.Finished(job.Name), Seconds: seconds(now), PodsStarted: len(t.pods), decisions: t.decisions}
 	// Those that end a Job sort before those that decide its end.
 	if len(r.Conditions) > 0 && r.Conditions[0].Type != string(batchv1.JobSuspended) {
 		r.Outcome = r.Conditions[0]

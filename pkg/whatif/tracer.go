@@ -56,7 +56,6 @@ type tracer struct {
 	made      map[int32]int
 	pods      map[types.UID]*podRun
 	decisions []Decision
-	finished  time.Duration
 }
 
 func newTracer(m *Model) *tracer {
@@ -140,8 +139,5 @@ func (t *tracer) jobChanged(old, job *batchv1.Job) {
 		for _, uid := range u.Failed {
 			t.judge(FailureCounted, t.pods[uid])
 		}
-	}
-	if t.finished == 0 && sim.Finished(job) {
-		t.finished = t.world.Elapsed()
 	}
 }

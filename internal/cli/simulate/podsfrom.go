@@ -13,32 +13,29 @@ import (
 
 // addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
-	o.kube = cmdutil.NewKubeFlags()
-	cmd.Flags().StringVar(&o.podsFrom, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
-	o.kube.AddFlags(cmd.Flags())
-	jobs := cmdutil.CompleteJobs(o.kube, func() bool { return false })
+	o.source = jobinput.Source{Env: o.Env, Kube: cmdutil.NewKubeFlags(), Flag: "--pods-from"}
+	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
+	o.source.Kube.AddFlags(cmd.Flags())
+	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
 	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return jobs(cmd, nil, toComplete)
 	})
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	cmdutil.CompleteKubeFlags(cmd, o.source.Kube)
 }
 
+// validatePodsFrom finds out whether --pods-from names a Job or a file.
 func (o *Options) validatePodsFrom() error {
-	if o.podsFrom == "" || o.fromRecording() {
+	if info, err := os.Stat(o.source.Name); err == nil && info.Mode().IsRegular() {
+		o.source.Name, o.source.Recording = "", o.source.Name
+	}
+	if o.source.Name == "" {
 		return nil
 	}
-	names, err := cmdutil.ParseJobArgs([]string{o.podsFrom})
-	if err != nil {
-		return err
+	names, err := cmdutil.ParseJobArgs([]string{o.source.Name})
+	if err == nil {
+		o.source.Name = names[0]
 	}
-	o.podsFrom = names[0]
-	return nil
-}
-
-// fromRecording reports whether --pods-from names a file.
-func (o *Options) fromRecording() bool {
-	info, err := os.Stat(o.podsFrom)
-	return err == nil && info.Mode().IsRegular()
+	return err
 }
 
 // behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
@@ -47,17 +44,12 @@ func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
 	for _, f := range o.podsFlags {
 		pods.Script = append(pods.Script, f.scenes...)
 	}
-	if o.podsFrom == "" {
+	if o.source.Name == "" && o.source.Recording == "" {
 		return pods, nil
 	}
-	source := jobinput.Source{Env: o.Env, Kube: o.kube, Name: o.podsFrom, Flag: "--pods-from"}
-	if o.fromRecording() {
-		source.Name, source.Recording = "", o.podsFrom
+	history, err := o.source.Read(ctx)
+	if err == nil {
+		pods.Rest = history.Model
 	}
-	history, err := source.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pods.Rest = history.Model
-	return pods, nil
+	return pods, err
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -77,8 +77,7 @@ type Options struct {
 	output    cmdutil.DocumentFlag
 	full      bool
 
-	kube      *genericclioptions.ConfigFlags
-	podsFrom  string
+	source    jobinput.Source // of what pods do
 	podsFlags []podsFlag
 	name      string // of the Job, "" for the only one
 }

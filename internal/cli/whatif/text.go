@@ -22,21 +22,9 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	fmt.Fprintf(out, "job.batch/%s with %s\n\n", cmdutil.OneLine(c.Name), changesText(c.Changes))
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "\tACTUAL\tNEW")
-	for _, row := range []struct {
-		title string
-		value func(*whatif.Result) string
-	}{
-		{"OUTCOME", outcomeText},
-		{"DURATION", func(r *whatif.Result) string { return words.FineSeconds(r.Seconds) }},
-		{"PODS STARTED", func(r *whatif.Result) string { return fmt.Sprint(r.PodsStarted) }},
-		{"ESTIMATED PODS", func(r *whatif.Result) string { return fmt.Sprint(r.PodsEstimated) }},
-		{"SUCCEEDED", func(r *whatif.Result) string { return fmt.Sprint(r.Succeeded) }},
-		{"FAILED", func(r *whatif.Result) string { return fmt.Sprint(r.Failed) }},
-		{"FAILED INDEXES", func(r *whatif.Result) string { return indexesText(r.FailedIndexes) }},
-		{"POD TIME", func(r *whatif.Result) string { return words.FineSeconds(r.PodSeconds) }},
-		{"WASTED POD TIME", func(r *whatif.Result) string { return words.FineSeconds(r.PodSecondsWasted) }},
-	} {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", row.title, row.value(&c.Actual), row.value(&c.New))
+	is := column(&c.New)
+	for i, was := range column(&c.Actual) {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", titles[i], was, is[i])
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -44,6 +32,23 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	fmt.Fprintln(out)
 	writeNotes(out, c)
 	return nil
+}
+
+// titles are those of the rows of the table.
+var titles = [...]string{
+	"OUTCOME", "DURATION", "PODS STARTED", "ESTIMATED PODS", "SUCCEEDED", "FAILED", "FAILED INDEXES", "POD TIME", "WASTED POD TIME",
+}
+
+func column(r *whatif.Result) [len(titles)]string {
+	outcome := r.Outcome.Type + ", " + r.Outcome.Reason
+	if !r.Finished {
+		outcome = strings.TrimSpace("not finished " + r.Outcome.Type)
+	}
+	return [...]string{
+		cmdutil.OneLine(outcome), words.FineSeconds(r.Seconds), fmt.Sprint(r.PodsStarted), fmt.Sprint(r.PodsEstimated),
+		fmt.Sprint(r.Succeeded), fmt.Sprint(r.Failed), cmp.Or(explain.CropWith(r.FailedIndexes, maxIndexes, "..."), "-"),
+		words.FineSeconds(r.PodSeconds), words.FineSeconds(r.PodSecondsWasted),
+	}
 }
 
 func writeNotes(out io.Writer, c *whatif.Comparison) {
@@ -79,38 +84,28 @@ func changesText(changes []whatif.Change) string {
 	return cmdutil.OneLine(strings.Join(texts, ", "))
 }
 
-func outcomeText(r *whatif.Result) string {
-	if !r.Finished {
-		return strings.TrimSpace("not finished " + r.Outcome.Type)
-	}
-	return cmdutil.OneLine(r.Outcome.Type + ", " + r.Outcome.Reason)
-}
-
-func indexesText(list string) string {
-	if list == "" {
-		return "-"
-	}
-	return explain.CropWith(list, maxIndexes, "...")
+// decisions are the words for each kind: of what attempt of what index.
+var decisions = map[whatif.DecisionKind]string{
+	whatif.PodCreated:     "attempt %d%s starts",
+	whatif.FailureCounted: "the failure of attempt %d%s is counted",
+	whatif.FailureIgnored: "the failure of attempt %d%s is not counted",
 }
 
 func decisionText(d *whatif.Decision) string {
 	if d == nil {
 		return "nothing else"
 	}
-	about := ""
+	about, text := "", ""
 	if d.Index != nil {
 		about = fmt.Sprintf(" of index %d", *d.Index)
 	}
-	after := "after " + words.FineSeconds(d.AfterSeconds) + ", "
 	switch d.Kind {
-	case whatif.PodCreated:
-		return fmt.Sprintf("%sattempt %d%s starts", after, d.Attempt, about)
-	case whatif.FailureCounted:
-		return fmt.Sprintf("%sthe failure of attempt %d%s is counted", after, d.Attempt, about)
-	case whatif.FailureIgnored:
-		return fmt.Sprintf("%sthe failure of attempt %d%s is not counted", after, d.Attempt, about)
 	case whatif.IndexFailed:
-		return fmt.Sprintf("%sindex %d fails", after, *d.Index)
+		text = fmt.Sprintf("index %d fails", *d.Index)
+	case whatif.JobCondition:
+		text = fmt.Sprintf("condition %s, %s", d.Condition, cmdutil.OneLine(d.Reason))
+	default:
+		text = fmt.Sprintf(decisions[d.Kind], d.Attempt, about)
 	}
-	return fmt.Sprintf("%scondition %s, %s", after, d.Condition, cmdutil.OneLine(d.Reason))
+	return "after " + words.FineSeconds(d.AfterSeconds) + ", " + text
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
@@ -59,28 +58,24 @@ const whatIfExample = `  # What if it had been retried only once?
 
 // Options are the flags of the what-if verb.
 type Options struct {
-	cmdutil.Env
-	kube   *genericclioptions.ConfigFlags
+	jobinput.Source
 	file   string
 	set    []string
 	limit  time.Duration
 	output cmdutil.DocumentFlag
-	// recording is a file of watch --record, "" for the cluster.
-	recording string
 
-	name     string
 	policies whatif.Policies
 }
 
 // NewCommand returns the command what-if, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Source: jobinput.Source{Env: env, Kube: cmdutil.NewKubeFlags(), Flag: "--recording"}}
 	cmd := &cobra.Command{
 		Use:               "what-if NAME (-f FILE | --set FIELD=VALUE)",
 		Short:             "Show what other policies would have done to a Job",
 		Long:              whatIfLong,
 		Example:           whatIfExample,
-		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return false }),
+		ValidArgsFunction: cmdutil.CompleteJobs(o.Kube, func() bool { return false }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -90,19 +85,13 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "policies", "f", "", "File with policies, or with a Job, or - for standard input.")
-	if err := cmd.MarkFlagFilename("policies", "json", "yaml", "yml"); err != nil {
-		panic("completion of --policies: " + err.Error())
-	}
 	flags.StringArrayVar(&o.set, "set", nil, "Set a field, as in backoffLimit=3; may be repeated.")
-	flags.StringVar(&o.recording, "recording", "", "Read the Job from a file written by watch --record; needs no cluster.")
-	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
+	flags.StringVar(&o.Recording, "recording", "", "Read the Job from a file written by watch --record; needs no cluster.")
+	flags.DurationVar(&o.limit, "limit", whatif.DefaultLimit, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	o.kube.AddFlags(flags)
+	o.Kube.AddFlags(flags)
 	cmdutil.MustCompleteFlag(cmd, "set", completeFields)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
-	if err := cmd.MarkFlagFilename("recording"); err != nil {
-		panic("completion of --recording: " + err.Error())
-	}
+	cmdutil.CompleteKubeFlags(cmd, o.Kube)
 	return cmd
 }
 
@@ -128,7 +117,7 @@ func (o *Options) Validate(args []string) error {
 	case o.limit <= 0:
 		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
 	}
-	o.name = names[0]
+	o.Name = names[0]
 	if err := o.output.Validate(); err != nil {
 		return err
 	}
@@ -171,12 +160,12 @@ func (o *Options) readFile() (whatif.Policies, error) {
 
 // Run replays the Job, and compares.
 func (o *Options) Run(ctx context.Context) error {
-	history, err := jobinput.Source{Env: o.Env, Kube: o.kube, Name: o.name, Recording: o.recording, Flag: "--recording"}.Read(ctx)
+	history, err := o.Read(ctx)
 	if err != nil {
 		return err
 	}
 	if !reconcile.IsFinished(history.Job) {
-		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.name)
+		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.Name)
 	}
 	comparison, err := history.Compare(ctx, o.policies, o.limit)
 	switch {
@@ -191,5 +180,5 @@ func (o *Options) Run(ctx context.Context) error {
 }
 
 func (o *Options) errorf(problem, hint string) error {
-	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.name, problem), hint)
+	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.Name, problem), hint)
 }

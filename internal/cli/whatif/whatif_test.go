@@ -65,6 +65,7 @@ func TestPoliciesAreCompared_WIF_06(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Out), &c); err != nil {
 		t.Fatalf("%v in %s", err, got.Out)
 	}
+	clitest.Golden(t, "failed-indexes.json", got.Out)
 	if c.Kind != whatif.Kind || c.Actual.PodsStarted != 6 || c.New.PodsStarted != 5 || c.New.FailedIndexes != "2" || len(c.Changes) != 1 {
 		t.Errorf("%s", got.Out)
 	}
