@@ -93,6 +93,10 @@ func TestRetryRunsTheMissingIndexes(t *testing.T) {
 			if ran := f.ranIndexes("a-retry-2"); ran != "0" {
 				t.Errorf("ran %s", ran)
 			}
+			for _, job := range []string{"a", "a-retry-1", "a-retry-2"} { // RTY-20
+				f.startPlugin("explain-failure", job).wantEnd(cmdutil.ExitDone, "Family: complete, by a-retry-1", "")
+			}
+			f.startPlugin("explain-failure", "a").wantEnd(cmdutil.ExitDone, "Indexes 2,4 failed in a (exit code 1); completed in a-retry-1.", "")
 		})
 	}
 }

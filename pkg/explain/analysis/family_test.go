@@ -138,6 +138,10 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 			[]string{"7 failed in sweep-retry-1 (OOMKilled); completed in sweep-retry-2"}},
 		"the first Job was replaced": {alone(first, only("sweep", func(j *batchv1.Job) { j.UID = "new" }), root), 1, "1 index is missing", "7", false, false,
 			"it is retry 1 of sweep, for indexes 3,7", []string{"7 failed in sweep-retry-1 (OOMKilled)"}},
+		"indexes that completed run again": {alone(root, only("sweep-retry-1", func(j *batchv1.Job) {
+			j.Status = second.Job.Status
+		}), first, second), 3, "complete, by sweep-retry-1", "", true, true, "sweep-retry-1 completed the rest",
+			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-1", "7 failed in sweep (OOMKilled); completed in sweep-retry-1 and in sweep-retry-2"}},
 		"NonIndexed":          {alone(root, nonIndexed, first, second), 3, "complete, by sweep-retry-2", "", true, true, "sweep-retry-2 completed the rest", nil},
 		"NonIndexed, partial": {alone(root, nonIndexed, first), 2, "1 completion is missing", "", false, true, "", nil},
 		"chosen indexes of a complete Job": {alone(second, unchanged, func() explain.Input {

@@ -52,11 +52,11 @@ func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family
 
 // noteMissing notes whether the family is complete, or what is missing.
 func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
-	last, indexed := family.Complete(), jobspec.IsIndexed(&job.Spec)
+	first, indexed := family.Complete(), jobspec.IsIndexed(&job.Spec)
 	missing := family.Missing(job)
 	switch {
-	case last != nil:
-		out.Complete, out.CompletedBy = true, last.Name
+	case first != nil:
+		out.Complete, out.CompletedBy = true, first.Name
 	case indexed && missing.IsEmpty():
 		out.Complete = true
 	case indexed:
