@@ -9,7 +9,7 @@ type Family struct {
 	RootGone bool   `json:"rootGone,omitempty"`
 	// Members are the Jobs by attempt.
 	Members []FamilyMember `json:"members"`
-	// Complete reports whether nothing is missing, and CompletedBy names the last Job that is complete, if one alone is.
+	// Complete reports whether nothing is missing, and CompletedBy names the first Job that is complete, if one is.
 	Complete    bool   `json:"complete"`
 	CompletedBy string `json:"completedBy,omitempty"`
 	// RunningIn is the Job of the family that has not finished.

@@ -73,14 +73,14 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	return max(missing, 0)
 }
 
-// Complete returns the last Job of the family that is complete and left no index out, nil if there is none.
-func (f Family) Complete() (last *batchv1.Job) {
+// Complete returns the first Job of the family that is complete and left no index out, nil if there is none.
+func (f Family) Complete() *batchv1.Job {
 	for _, job := range f {
 		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
-			last = job
+			return job
 		}
 	}
-	return last
+	return nil
 }
 
 // next returns the number of the next retry.

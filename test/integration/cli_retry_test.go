@@ -134,6 +134,10 @@ func testRetryCases(t *testing.T, builtin bool) {
 					t.Errorf("ran %s", ran)
 				}
 			}
+			for _, job := range []string{"a", "a-retry-1", "a-retry-2"} { // RTY-20
+				f.startPlugin("explain-failure", job).wantEnd(cmdutil.ExitDone, "Family: complete, by a-retry-1", "")
+			}
+			f.startPlugin("explain-failure", "a").wantEnd(cmdutil.ExitDone, "Indexes 2,4 failed in a (exit code 1); completed in a-retry-1.", "")
 		})
 	}
 }

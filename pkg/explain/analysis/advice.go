@@ -8,11 +8,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
@@ -21,9 +23,7 @@ func (a *situation) advice() []explain.Advice {
 	var out []explain.Advice
 	add := func(list ...explain.Advice) { out = appendNew(out, list) }
 	if !a.finished() {
-		for i := range a.problems {
-			add(a.adviceOnProblem(&a.problems[i])...)
-		}
+		add(a.adviceOnProblems()...)
 	}
 	if a.outcome.failing() || a.job.Status.Failed > 0 || len(a.failures) > 0 && !a.finished() {
 		add(a.adviceOnFailure()...)
@@ -32,9 +32,18 @@ func (a *situation) advice() []explain.Advice {
 		}
 	}
 	if a.finished() {
-		for i := range a.problems {
-			add(a.adviceOnProblem(&a.problems[i])...)
-		}
+		add(a.adviceOnProblems()...)
+	}
+	add(a.adviceOnRetry()...)
+	return out
+}
+
+func (a *situation) adviceOnProblems() (out []explain.Advice) {
+	if retry.IsPending(a.job) {
+		return []explain.Advice{advise("retry the first Job of the family", a.kubectl("batchjob retry %s", shellWord(retry.RootOf(a.job))))}
+	}
+	for i := range a.problems {
+		out = append(out, a.adviceOnProblem(&a.problems[i])...)
 	}
 	return out
 }
@@ -264,14 +273,19 @@ func (a *situation) adviceOnContainer(f *failure, c *explain.Container) []explai
 	if text := a.remedy(c); text != "" && !stopped {
 		out = append(out, explain.Advice{Text: text})
 	}
-	flags := ""
-	if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
-		flags = " -c " + shellWord(c.Name)
-	}
+	flags := a.containerFlag(c.Name)
 	if c.Before {
 		flags += " --previous"
 	}
 	return append(out, advise("read the whole log", a.kubectl("logs %s%s", shellWord(f.pod.Name), flags)))
+}
+
+// containerFlag chooses a container, if there are several.
+func (a *analysis) containerFlag(name string) string {
+	if len(a.spec.Template.Spec.Containers)+len(a.spec.Template.Spec.InitContainers) > 1 {
+		return " -c " + shellWord(name)
+	}
+	return ""
 }
 
 // preempted is the reason of the condition DisruptionTarget of a pod that gave way to another.
@@ -367,8 +381,8 @@ func (a *analysis) remedy(c *explain.Container) string {
 	if c.Reason != "OOMKilled" {
 		return a.remedyOfCode(c, c.ExitCode)
 	}
-	if limit := a.memoryLimit(c.Name); limit != "" {
-		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", c.Name, limit)
+	if limit, known := a.memoryLimit(c.Name); known {
+		return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", c.Name, limit.String())
 	}
 	return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", c.Name)
 }
@@ -386,13 +400,59 @@ func (a *analysis) remedyOfCode(c *explain.Container, code int32) string {
 	return ""
 }
 
-func (a *analysis) memoryLimit(container string) string {
+func (a *analysis) memoryLimit(container string) (limit resource.Quantity, known bool) {
 	for _, list := range [][]corev1.Container{a.spec.Template.Spec.Containers, a.spec.Template.Spec.InitContainers} {
 		for i := range list {
-			if limit, ok := list[i].Resources.Limits[corev1.ResourceMemory]; ok && list[i].Name == container {
-				return limit.String()
+			if memory, ok := list[i].Resources.Limits[corev1.ResourceMemory]; ok && list[i].Name == container {
+				return memory.DeepCopy(), true
 			}
 		}
 	}
-	return ""
+	return limit, false
+}
+
+// adviceOnRetry is how to run what is missing of a Job that failed.
+func (a *situation) adviceOnRetry() []explain.Advice {
+	if !a.needsRetry() {
+		return nil
+	}
+	last := a.job.Name
+	if a.family != nil {
+		for _, m := range a.family.Members {
+			if !m.Pending {
+				last = m.Name // It has the changes of those before it.
+			}
+		}
+	}
+	text, flags := "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job", ""
+	if memory := a.moreMemory(); memory != "" && last == a.job.Name {
+		text, flags = "rerun what is missing with more memory", memory
+	}
+	return []explain.Advice{advise(text, a.kubectl("batchjob retry %s%s", shellWord(last), flags))}
+}
+
+// needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner does.
+func (a *situation) needsRetry() bool {
+	if a.focused() || a.outcome.Fate != explain.FateFailed || !a.RelativesRead || a.job.DeletionTimestamp != nil || a.managingOwner() != nil {
+		return false
+	}
+	if f := a.family; f != nil {
+		return !f.Complete && f.RunningIn == ""
+	}
+	return !a.indexed() || !retry.Family{a.job}.Missing(a.job).IsEmpty()
+}
+
+// moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.
+func (a *analysis) moreMemory() string {
+	f := a.example()
+	if f == nil || f.container() == nil || f.container().Reason != "OOMKilled" {
+		return ""
+	}
+	name := f.container().Name
+	limit, known := a.memoryLimit(name)
+	if !known {
+		return ""
+	}
+	limit.Mul(2)
+	return a.containerFlag(name) + " --limits memory=" + limit.String()
 }

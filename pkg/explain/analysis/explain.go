@@ -3,9 +3,13 @@ package analysis
 import (
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/family"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // Explain reports what happens to the Job, and why. It goes in steps, each of which has all
@@ -101,4 +105,45 @@ func LogTargets(f explain.Input, o explain.Options, n int) []explain.LogTarget {
 		targets = append(targets, explain.LogTarget{Pod: e.pod.Name, Container: c.Name, Previous: c.Before})
 	}
 	return targets
+}
+
+// familyOf is the family of the Job, nil if it has no retries and is none, or if that is not known.
+func (a *analysis) familyOf() *explain.Family {
+	var jobs []*batchv1.Job
+	inputs := map[*batchv1.Job]*explain.Input{}
+	for i := range a.Relatives {
+		jobs = append(jobs, a.Relatives[i].Job)
+		inputs[a.Relatives[i].Job] = &a.Relatives[i]
+	}
+	all := retry.FamilyOf(a.job, jobs)
+	if !a.RelativesRead || len(all) == 1 && retry.AttemptOf(a.job) == 0 {
+		return nil
+	}
+	members := make([]family.Member, len(all))
+	for i, job := range all {
+		of := a
+		if job != a.job {
+			in := *inputs[job]
+			in.Now = a.Now
+			of = analyse(&in, explain.Options{})
+		}
+		members[i] = of.member()
+	}
+	return family.Of(a.job, all, members)
+}
+
+// member is what the family has of a Job: without failures that the end of the Job caused, or that a rule ignores.
+func (a *analysis) member() family.Member {
+	m := family.Member{Job: a.job, Status: Status(a.job), Fate: a.outcome.Fate, Reason: a.outcome.reason, Failures: map[int32]*cause.Failure{}}
+	for i := range a.failures { // The latest first.
+		f := &a.failures[i]
+		if f.consequence || f.cause.Action == batchv1.PodFailurePolicyActionIgnore || m.Failures[f.pod.Index] != nil {
+			continue
+		}
+		m.Failures[f.pod.Index] = &f.kind.failure
+	}
+	if groups := a.groups(); len(groups) > 0 && !groups[0].consequence {
+		m.Most = &groups[0].kind.failure
+	}
+	return m
 }

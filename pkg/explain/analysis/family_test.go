@@ -11,10 +11,13 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -135,6 +138,10 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 			[]string{"7 failed in sweep-retry-1 (OOMKilled); completed in sweep-retry-2"}},
 		"the first Job was replaced": {alone(first, only("sweep", func(j *batchv1.Job) { j.UID = "new" }), root), 1, "1 index is missing", "7", false, false,
 			"it is retry 1 of sweep, for indexes 3,7", []string{"7 failed in sweep-retry-1 (OOMKilled)"}},
+		"indexes that completed run again": {alone(root, only("sweep-retry-1", func(j *batchv1.Job) {
+			j.Status = second.Job.Status
+		}), first, second), 3, "complete, by sweep-retry-1", "", true, true, "sweep-retry-1 completed the rest",
+			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-1", "7 failed in sweep (OOMKilled); completed in sweep-retry-1 and in sweep-retry-2"}},
 		"NonIndexed":          {alone(root, nonIndexed, first, second), 3, "complete, by sweep-retry-2", "", true, true, "sweep-retry-2 completed the rest", nil},
 		"NonIndexed, partial": {alone(root, nonIndexed, first), 2, "1 completion is missing", "", false, true, "", nil},
 		"chosen indexes of a complete Job": {alone(second, unchanged, func() explain.Input {
@@ -158,6 +165,65 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(r.Verdict.Sentence, "rest") {
 			t.Errorf("%s: %q", name, r.Verdict.Clauses)
 		}
+	}
+}
+
+// retryAdvice is the command of the advice to retry, "" for none.
+func retryAdvice(r explain.Report) string {
+	for _, a := range r.Advice {
+		if strings.Contains(a.Command, "batchjob retry") {
+			return a.Command
+		}
+	}
+	return ""
+}
+
+// RTY-24: what to do about a failed Job is a retry, with more memory after OOMKilled: unless nothing is missing, a retry is
+// running, the Job's owner does it, or nothing is known of the family. The last of a family is retried, which has the
+// changes of those before it.
+func TestRetryIsAdvised_RTY_24(t *testing.T) {
+	all := sweep(t)
+	root, first, second := all[0], all[1], all[2]
+	unread := alone(root, unchanged)
+	unread.RelativesRead = false
+	focused := alone(root, unchanged)
+	const more, plain = "kubectl batchjob retry sweep --limits memory=32Mi -n ml", "kubectl batchjob retry sweep -n ml"
+	for name, c := range map[string]struct {
+		input explain.Input
+		want  string
+	}{
+		"alone":           {alone(root, unchanged), more},
+		"two containers":  {alone(root, func(j *batchv1.Job) { j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init"}} }), "kubectl batchjob retry sweep -c main --limits memory=32Mi -n ml"},
+		"no memory limit": {alone(root, func(j *batchv1.Job) { j.Spec.Template.Spec.Containers[0].Resources.Limits = nil }), plain},
+		"failed again":    {alone(root, unchanged, first), "kubectl batchjob retry sweep-retry-1 -n ml"},
+		"the last":        {alone(first, unchanged, root), "kubectl batchjob retry sweep-retry-1 --limits memory=48Mi -n ml"},
+		"interrupted": {alone(root, only("sweep-retry-1", func(j *batchv1.Job) {
+			runs(j)
+			j.Annotations[retry.PendingAnnotation] = "true"
+		}), first), more},
+		"the interrupted one": {alone(first, only("sweep-retry-1", func(j *batchv1.Job) {
+			runs(j)
+			j.Spec.Suspend, j.Annotations[retry.PendingAnnotation] = ptr.To(true), "true"
+		}), root), plain},
+		"complete":  {alone(root, unchanged, first, second), ""},
+		"running":   {alone(root, only("sweep-retry-1", runs), first), ""},
+		"succeeded": {alone(second, unchanged), ""},
+		"all done":  {alone(root, func(j *batchv1.Job) { j.Status.CompletedIndexes = "0-9" }), ""},
+		"of a JobSet": {alone(root, func(j *batchv1.Job) {
+			j.OwnerReferences = []metav1.OwnerReference{{Kind: "JobSet", Name: "x", Controller: ptr.To(true)}}
+		}), ""},
+		"of a CronJob": {alone(root, func(j *batchv1.Job) {
+			j.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "x", Controller: ptr.To(true)}}
+		}), more},
+		"deleted": {alone(root, func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(ago(time.Minute)) }), ""},
+		"unread":  {unread, ""},
+	} {
+		if got := retryAdvice(report(c.input)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := retryAdvice(analysis.Explain(focused, explain.Options{Pod: "sweep-7-qr8st"})); got != "" {
+		t.Errorf("of one pod: %s", got)
 	}
 }
 

@@ -313,3 +313,30 @@ func (a *numbers) progress() string {
 	}
 	return words.Times(succeeded, "pod succeeded", "pods succeeded")
 }
+
+// lineage is which retry the Job is, and of what; "" for a first Job.
+func (a *numbers) lineage() string {
+	attempt, runs := retry.AttemptOf(a.job), retry.Runs(a.job)
+	if attempt == 0 || retry.IsPending(a.job) {
+		return ""
+	}
+	if !a.indexed() || runs.Len() == int(ptr.Deref(a.spec.Completions, 0)) {
+		return words.RetryText(attempt, retry.RootOf(a.job), 0, "")
+	}
+	return words.RetryText(attempt, retry.RootOf(a.job), runs.Len(), crop(runs.String()))
+}
+
+// rest is what happens in retries to what the Job that failed did not complete.
+func (a *numbers) rest() string {
+	f := a.family
+	if f == nil || !a.finished() {
+		return ""
+	}
+	before := func(m explain.FamilyMember) bool {
+		return m.Name == f.CompletedBy && m.Attempt < retry.AttemptOf(a.job)
+	}
+	if slices.ContainsFunc(f.Members, before) {
+		return "" // It ran chosen indexes once more.
+	}
+	return words.RestText(f)
+}
