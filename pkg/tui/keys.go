@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -57,8 +58,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top(), m.leave()...)
-		m.help.add(m.retryKeys())
+		m.help = newHelpScreen(m.top(), append(m.retryKeys(), m.leave()...)...)
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -163,26 +163,19 @@ func (m *Model) save() tea.Cmd {
 		m.say("there is nothing to write yet")
 		return nil
 	}
-	return func() tea.Msg {
+	return m.run(func(context.Context) func() screen.Action {
 		name, err := save(snap)
-		return savedMsg{name: name, err: err}
-	}
-}
-
-func (m *Model) saved(msg savedMsg) {
-	if msg.err != nil {
-		m.say(fmt.Sprintf("not written: %v", msg.err))
-		return
-	}
-	m.say("written to " + msg.name)
+		notice := "written to " + name
+		if err != nil {
+			notice = fmt.Sprintf("not written: %v", err)
+		}
+		return func() screen.Action { return screen.Action{Notice: notice} }
+	})
 }
 
 // paste adds text to a question, without its line breaks.
 func (m *Model) paste(text string) {
-	text = strings.Join(strings.Fields(text), " ")
 	if m.prompt != nil {
-		m.prompt.Insert(text)
-	} else if s, ok := m.top().(screen.Paster); ok && m.help == nil {
-		s.Paste(text)
+		m.prompt.Insert(strings.Join(strings.Fields(text), " "))
 	}
 }

@@ -111,11 +111,6 @@ type (
 	}
 	// doneMsg is what a Task returned.
 	doneMsg func() screen.Action
-	// savedMsg is the file that was written, or why not.
-	savedMsg struct {
-		name string
-		err  error
-	}
 )
 
 // New returns a Model that has drawn nothing yet.
@@ -126,10 +121,8 @@ func New(o Options) *Model {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	m := &Model{
-		o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now(), mayRetry: map[string]bool{},
-	}
-	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
+	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m.data, m.mayRetry = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}, map[string]bool{}
 	m.setTheme(o.Light)
 	switch o.Start {
 	case StartJob:
@@ -230,8 +223,6 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.wheel(msg)
 	case doneMsg:
 		return m.act(msg())
-	case savedMsg:
-		m.saved(msg)
 	default:
 		m.drawn = drawn // Nothing that shows.
 	}

@@ -1,9 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"context"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
@@ -12,19 +12,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyRetry is the only key that writes to the cluster: it opens the form that does so after a confirmation.
+// keyRetry opens the form that creates retries. No other key leads to a write.
 //
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
-// failedJob is the Job that a retry would be of, if it has failed.
+// failedJob is the Job that the screen is about or that is under the cursor, if it has failed and could be retried.
 func (m *Model) failedJob() (key snapshot.JobKey, failed bool) {
-	s, ok := m.top().(screen.JobChooser)
-	if !ok || m.o.Retrier == nil {
-		return snapshot.JobKey{}, false
+	if _, isForm := m.top().(*job.RetryForm); isForm || m.o.Retrier == nil {
+		return key, false
 	}
-	key, fate := s.ChosenJob(&m.data)
-	return key, fate == explain.FateFailed
+	if list, ok := m.top().(interface {
+		Chosen(d *screen.Data) *explain.Outline
+	}); ok {
+		if chosen := list.Chosen(&m.data); chosen != nil {
+			return snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}, chosen.Fate == explain.FateFailed
+		}
+	}
+	key = m.top().Focus().Job
+	j := m.data.Open(key)
+	return key, j != nil && !j.Gone && j.Verdict.Fate == explain.FateFailed
 }
 
 // askPermission asks once in each namespace with a failed Job whether the user may retry it.
@@ -34,9 +41,8 @@ func (m *Model) askPermission() tea.Cmd {
 		return nil
 	}
 	m.mayRetry[key.Namespace] = false
-	retrier := m.o.Retrier
 	return m.run(func(ctx context.Context) func() screen.Action {
-		allowed := retrier.IsAllowed(ctx, key.Namespace)
+		allowed := m.o.Retrier.IsAllowed(ctx, key.Namespace)
 		return func() screen.Action {
 			m.mayRetry[key.Namespace] = allowed
 			return screen.Action{}
@@ -65,6 +71,5 @@ func (m *Model) retry() tea.Cmd {
 
 // run starts a Task.
 func (m *Model) run(task screen.Task) tea.Cmd {
-	ctx := m.o.Context
-	return func() tea.Msg { return doneMsg(task(ctx)) }
+	return func() tea.Msg { return doneMsg(task(m.o.Context)) }
 }

@@ -21,7 +21,6 @@ type fakeRetrier struct {
 	forbidden bool
 	total     int32 // 0 for a NonIndexed Job
 	missing   indexset.Set
-	ran       indexset.Set
 	refusal   error // of the plan of what is missing
 	warnings  []string
 	findErr   error
@@ -36,42 +35,30 @@ func (f *fakeRetrier) IsAllowed(_ context.Context, namespace string) bool {
 	return !f.forbidden
 }
 
-func (f *fakeRetrier) Find(context.Context, snapshot.JobKey) (screen.Retryable, error) {
-	return f, f.findErr
+func (f *fakeRetrier) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
+	return &screen.Retryable{Indexed: f.total > 0, Plan: f.planOf}, f.findErr
 }
 
-func (f *fakeRetrier) IsIndexed() bool { return f.total > 0 }
-
-func (f *fakeRetrier) Plan(indexes *indexset.Set) (*screen.RetryPlan, error) {
+func (f *fakeRetrier) planOf(indexes *indexset.Set) (*screen.RetryPlan, error) {
 	switch {
 	case f.total == 0:
-		return f.plan(indexset.Set{}, 3, "It runs the 3 completions that are missing.")
+		return f.plan(indexset.Set{}, "It runs the 3 completions that are missing.")
 	case indexes == nil:
 		indexes = &f.missing
-	case indexes.IsEmpty():
-		return nil, errors.New("--indexes: the list is empty")
 	}
 	if outside := indexes.Difference(indexset.Below(f.total)); !outside.IsEmpty() {
 		return nil, fmt.Errorf("--indexes: job.batch/sweep has no index %s; its indexes are 0-%d", outside, f.total-1)
 	}
 	n := int32(indexes.Len())
-	return f.plan(*indexes, n, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as completed.", n, explain.Crop(indexes.String(), 40), f.total-n))
+	return f.plan(*indexes, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as completed.", n, explain.Crop(indexes.String(), 40), f.total-n))
 }
 
-func (f *fakeRetrier) PlanFailedOnly(context.Context) (*screen.RetryPlan, error) {
-	failed := f.missing.Intersection(f.ran)
-	if failed.IsEmpty() {
-		return nil, errors.New("no index is known to have run without completing; leave out --failed-only, or choose indexes with --indexes")
-	}
-	return f.Plan(&failed)
-}
-
-func (f *fakeRetrier) plan(indexes indexset.Set, count int32, summary string) (*screen.RetryPlan, error) {
+func (f *fakeRetrier) plan(indexes indexset.Set, summary string) (*screen.RetryPlan, error) {
 	if f.refusal != nil {
 		return nil, f.refusal
 	}
 	return &screen.RetryPlan{
-		Name: "sweep-retry-1", Summary: summary, Warnings: f.warnings, Indexes: indexes, Count: count,
+		Name: "sweep-retry-1", Summary: summary, Warnings: f.warnings, Indexes: indexes,
 		Create: func(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -96,7 +83,7 @@ func sweep(t testing.TB) *snapshot.Snapshot {
 }
 
 func sweepRetrier() *fakeRetrier {
-	return &fakeRetrier{total: 10, missing: indexset.Of(3, 7, 9), ran: indexset.Of(0, 1, 2, 3, 4, 5, 6, 7, 8)}
+	return &fakeRetrier{total: 10, missing: indexset.Of(3, 7, 9)}
 }
 
 // do runs the Tasks of a command, and what these return.
@@ -150,8 +137,8 @@ func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
 		"owned": {func(f *fakeRetrier) {
 			f.warnings = []string{"JobSet/train does not own the new Job, and does not know about it"}
 		}, []string{"R"}},
-		"chosen":  {keys: []string{"R", "ctrl+u", "0", "-", "2"}},
-		"invalid": {keys: []string{"R", ",", "1", "2"}},
+		"chosen":  {keys: []string{"R", "i", "ctrl+u", "0", "-", "2"}},
+		"invalid": {keys: []string{"R", "i", ",", "1", "2"}},
 		"confirm": {keys: []string{"R", "enter"}},
 		"refused": {func(f *fakeRetrier) {
 			f.refusal = errors.New("nothing is missing: job.batch/sweep-retry-1 has completed what sweep did not; choose what to run again with --indexes")
@@ -180,10 +167,10 @@ func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
 func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 	f := sweepRetrier()
 	for _, keys := range [][]string{
-		{"esc"}, {"q"}, {"enter", "esc", "esc"}, {"enter", "n", "q"}, {"enter", "enter", "esc"}, {"enter", "N", "esc"}, {"f", "enter", "x", "space", "space", "q", "q"},
+		{"esc"}, {"q"}, {"enter", "esc", "esc"}, {"enter", "n", "q"}, {"enter", "enter", "esc"}, {"enter", "N", "esc"}, {"i", "1", "esc", "enter", "x", "space", "space", "q", "q"},
 	} {
 		b := openRetry(t, f)
-		shows(b, "default/sweep › Retry", "--indexes     3,7,9", "◆ 3 to run", "0 ■ ■ ■ ◆ ■ ■ ■ ◆ ■ ◆")
+		shows(b, "default/sweep › Retry", "It runs 3 indexes (3,7,9)", "◆ 3 to run", "0 ■ ■ ■ ◆ ■ ■ ■ ◆ ■ ◆")
 		b.keys(keys...)
 		shows(b, "1 Overview")
 		hides(b, "› Retry")
@@ -210,33 +197,33 @@ func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
 	f := sweepRetrier()
 	b := openRetry(t, f)
-	b.keys("f")
-	shows(b, "--indexes     3,7 ", "◆ 2 to run", "0 ■ ■ ■ ◆ ■ ■ ■ ◆ ■ ·")
-	b.keys("f")
-	shows(b, "--indexes     3,7,9 ", "◆ 3 to run")
+	b.keys("i")
+	shows(b, "--indexes 3,7,9 ")
 	for _, c := range []struct{ keys, shown string }{
 		{"backspace backspace - 8", "It runs 3 indexes (3,7,8)"},
-		{"ctrl+u", "✗ --indexes: the list is empty"},
-		{"1 0", "✗ --indexes: job.batch/sweep has no index 10; its indexes are 0-9"},
+		{"ctrl+u 1 0", "✗ --indexes: job.batch/sweep has no index 10; its indexes are 0-9"},
 		{"ctrl+u 3 -", "not a completion index; use numbers and ranges"},
 	} {
 		b.keys(strings.Fields(c.keys)...)
 		shows(b, c.shown)
 	}
 	b.keys("enter")
-	hides(b, "y/N", "◆ ", "sweep-retry-1")
-	b.keys("ctrl+u")
-	b.send(tea.PasteMsg{Content: "0, 4-\n5"})
-	shows(b, "--indexes     0,4-5 ", "0 ◆ ■ ■ ✗ ◆ ◆ ■ ✗ ■ ·")
-	b.keys("enter", "y")
+	shows(b, "✗ ", "i choose indexes")
+	b.keys("enter")
+	hides(b, "y/N", "◆ ", "sweep-retry-1", "enter create")
+	b.keys("i", "ctrl+u")
+	shows(b, "◆ 3 to run") // as without a list
+	b.send(tea.PasteMsg{Content: "0,4-\n5"})
+	shows(b, "✗ --indexes:")
+	b.keys("esc")
+	shows(b, "◆ 3 to run") // as before the question
+	b.keys("i", "ctrl+u")
+	b.send(tea.PasteMsg{Content: "0,4-5\n"})
+	shows(b, "--indexes 0,4-5 ", "0 ◆ ■ ■ ✗ ◆ ◆ ■ ✗ ■ ·")
+	b.keys("enter", "enter", "y")
 	if !slices.Equal(f.created, []string{"0,4,5"}) {
 		t.Errorf("created %v", f.created)
 	}
-
-	f.ran = indexset.Set{}
-	b = openRetry(t, f)
-	b.keys("f")
-	shows(b, "✗ No index is known to have run without completing")
 }
 
 // Issue 18: R is hidden from those who may not create Jobs, until they are known to be allowed to, with --read-only, and
@@ -320,17 +307,17 @@ func TestRetryFromTheList_RTY_34(t *testing.T) {
 // waiting is a Retrier whose creation takes until its context ends.
 type waiting struct{ *fakeRetrier }
 
-func (w waiting) Find(context.Context, snapshot.JobKey) (screen.Retryable, error) { return w, nil }
-
-func (w waiting) Plan(indexes *indexset.Set) (*screen.RetryPlan, error) {
-	plan, err := w.fakeRetrier.Plan(indexes)
-	if err == nil {
-		plan.Create = func(ctx context.Context) error {
-			<-ctx.Done()
-			return ctx.Err()
+func (w waiting) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
+	return &screen.Retryable{Indexed: true, Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
+		plan, err := w.planOf(indexes)
+		if err == nil {
+			plan.Create = func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}
 		}
-	}
-	return plan, err
+		return plan, err
+	}}, nil
 }
 
 // Issue 18: a creation shows that it is under way, esc interrupts it, and so does the end of the view.
@@ -384,7 +371,7 @@ func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
 	}
 }
 
-// Issue 18: an error stays on the screen, and enter begins anew.
+// Issue 18: an error stays on the form, which then creates nothing.
 func TestRetryShowsErrors_RTY_36(t *testing.T) {
 	f := sweepRetrier()
 	f.findErr = errors.New("no answer from the API server" + evil)
@@ -392,19 +379,20 @@ func TestRetryShowsErrors_RTY_36(t *testing.T) {
 	shows(b, "✗ No answer from the API server")
 	checkHarmless(t, b)
 	f.findErr, f.createErr = nil, errors.New("job.batch/sweep-retry-1 exists already")
-	b.keys("enter")
-	shows(b, "--indexes     3,7,9")
-	b.keys("enter", "y")
-	shows(b, "✗ job.batch/sweep-retry-1 exists already", "enter try again")
-	f.createErr, f.warnings = nil, slices.Repeat([]string{evil}, 9)
-	b.keys("enter")
-	shows(b, "more lines", "0 ■ ■ ■ ◆")
+	b.keys("esc", "R", "enter", "y")
+	shows(b, "✗ job.batch/sweep-retry-1 exists already")
+	f.createErr, f.warnings = nil, slices.Repeat([]string{evil}, 3)
+	b.keys("enter", "y", "i", "esc", "R")
+	shows(b, "0 ■ ■ ■ ◆")
 	checkHarmless(t, b)
+	if f.created != nil {
+		t.Errorf("created %v", f.created)
+	}
 	b.keys("enter", "y")
 	shows(b, "› default/sweep-retry-1")
 }
 
-// Issue 18: a list of any length is in the input line, and can be changed.
+// Issue 18: a list of any length is planned; one that is too long to edit is replaced.
 func TestRetryOfManyIndexes_RTY_31(t *testing.T) {
 	f := sweepRetrier()
 	f.total = 200_000
@@ -414,9 +402,10 @@ func TestRetryOfManyIndexes_RTY_31(t *testing.T) {
 	}
 	f.missing = indexset.Of(odd...)
 	b := openRetry(t, f)
-	shows(b, ",199997,199999 ")
-	b.keys(strings.Fields("backspace 8")...)
-	shows(b, ",199997,199998 ")
 	b.keys("enter")
 	shows(b, "which runs 100,000 indexes?")
+	b.keys("n", "i")
+	shows(b, "--indexes  ")
+	b.keys("5", "enter", "enter")
+	shows(b, "which runs 1 index?")
 }

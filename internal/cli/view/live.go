@@ -111,8 +111,7 @@ func (v *Live) Label(key snapshot.JobKey) string {
 	return "job.batch/" + key.Name
 }
 
-// Run keeps the source going for as long as use works with it. It returns once a retry that was being created then is
-// done or undone.
+// Run keeps the source going for as long as use works with it, and returns once no retry is being created.
 func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

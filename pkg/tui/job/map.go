@@ -81,13 +81,13 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	part := func(mark indexmap.Mark, text string) {
 		items = append(items, layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
-	if mixed && mixesChosen(j.Map) {
+	if mixed && mixes(j.Map, indexmap.Chosen) {
 		part(indexmap.SomeChosen, "partly to run")
 	}
 	if mixed && mixesDone(j.Map) {
 		part(indexmap.Half, "partly completed")
 	}
-	if mixed && mixesFailed(j.Map) {
+	if mixed && mixes(j.Map, indexmap.Failed) {
 		part(indexmap.SomeFailed, "some failed")
 	}
 	return items
@@ -96,13 +96,7 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 // isMixed reports whether some cell may have a mark for several states. It looks at the counts
 // of the states only.
 func isMixed(g *indexmap.Grid, m *indexmap.Map) bool {
-	return g.Per > 1 && (mixesChosen(m) || mixesDone(m) || mixesFailed(m))
-}
-
-// mixesChosen reports whether a part of a cell may be chosen to run again.
-func mixesChosen(m *indexmap.Map) bool {
-	chosen := m.Count(indexmap.Chosen)
-	return chosen > 0 && chosen < int64(m.Len())
+	return g.Per > 1 && (mixes(m, indexmap.Chosen) || mixesDone(m) || mixes(m, indexmap.Failed))
 }
 
 // mixesDone reports whether a cell may be partly done.
@@ -110,10 +104,10 @@ func mixesDone(m *indexmap.Map) bool {
 	return m.Count(indexmap.Succeeded) > 0 && m.Count(indexmap.Pending) > 0
 }
 
-// mixesFailed reports whether a part of a cell may have failed.
-func mixesFailed(m *indexmap.Map) bool {
-	failed := m.Count(indexmap.Failed)
-	return failed > 0 && failed < int64(m.Len())+m.Hidden()
+// mixes reports whether a part of a cell may be in the state.
+func mixes(m *indexmap.Map, state indexmap.State) bool {
+	n := m.Count(state)
+	return n > 0 && n < int64(m.Len())+m.Hidden()
 }
 
 // perCell is how many indexes a cell has.

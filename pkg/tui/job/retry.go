@@ -4,213 +4,140 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// retryForm shows what a retry of a failed Job would run, lets the user choose other indexes, and creates it once that is
+// RetryForm shows what a retry of a failed Job would run, lets the user choose other indexes, and creates it once that is
 // confirmed.
-type retryForm struct {
+type RetryForm struct {
 	job     snapshot.JobKey
 	retrier screen.Retrier
-	step    retryStep
-	// found is nil until the Job was read, input for a NonIndexed Job.
-	found screen.Retryable
-	input *widget.Prompt
-	// failedOnly reports whether the plan leaves out indexes that never ran.
-	failedOnly bool
+	// found is nil until the Job was read, and after a failure, when it may be outdated.
+	found *screen.Retryable
 	// plan is what enter creates, nil for nothing; then problem is why.
 	plan    *screen.RetryPlan
 	problem string
-	// stop interrupts the creation.
+	// asks reports whether y creates the Job.
+	asks bool
+	// stop interrupts the creation; it is nil before.
 	stop context.CancelFunc
 }
 
-// retryStep is what the form does.
-type retryStep int
-
-const (
-	retryReads retryStep = iota
-	retryChooses
-	retryConfirms
-	retryCreates
-	// retryFailed is after a request that failed; what was read may be outdated.
-	retryFailed
-)
-
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
-	keyIndexes    = widget.Bind("0-9 , -", "indexes", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", ",", "-")
-	keyFailedOnly = widget.Bind("f", "failed only/all missing", "f")
-	keyCreate     = widget.Bind("enter", "create", "enter")
-	keyConfirm    = widget.Bind("y", "yes, create", "y")
-	keyDecline    = widget.Bind("n", "no", "n", "N", "enter")
-	keyAgain      = widget.Bind("enter", "try again", "enter")
-	// keyEdit and keyReturn are in no help: all input lines have the first, and the second is the way back.
-	keyEdit   = widget.Bind("", "", "backspace", "delete", "left", "right", "home", "end", "ctrl+a", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+w")
-	keyReturn = widget.Bind("", "", "esc", "q", "backspace")
+	keyCreate  = widget.Bind("enter", "create", "enter")
+	keyIndexes = widget.Bind("i", "choose indexes", "i")
+	keyConfirm = widget.Bind("y", "yes, create", "y")
+	keyDecline = widget.Bind("n", "no", "n", "N", "enter")
+	// keyReturn goes one step back. It is that of the Model otherwise.
+	keyReturn = widget.Bind("esc/q", "back", "esc", "q", "backspace")
 )
 
 // OpenRetry opens the form for a failed Job.
 func OpenRetry(job snapshot.JobKey, retrier screen.Retrier) screen.Action {
-	s := &retryForm{job: job, retrier: retrier}
+	s := &RetryForm{job: job, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
 }
 
-func (s *retryForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+// Focus is the Job, whose map is drawn.
+func (s *RetryForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
 
-func (s *retryForm) Crumb() string { return "Retry" }
+// Crumb is the same for all Jobs.
+func (s *RetryForm) Crumb() string { return "Retry" }
 
-func (s *retryForm) Wheel(int, *screen.Data) {}
+// Wheel does nothing.
+func (s *RetryForm) Wheel(int, *screen.Data) {}
 
-func (s *retryForm) Keys() []widget.KeyGroup {
-	group := widget.KeyGroup{Title: "Retry"}
-	switch s.step {
-	case retryChooses:
-		if s.plan != nil {
-			group.Bindings = []widget.Binding{keyCreate}
-		}
-		if s.input != nil {
-			group.Bindings = append(group.Bindings, keyIndexes, keyFailedOnly)
-		}
-	case retryConfirms:
-		group.Bindings = []widget.Binding{keyConfirm, keyDecline}
-	case retryFailed:
-		group.Bindings = []widget.Binding{keyAgain}
-	}
-	return []widget.KeyGroup{group}
-}
-
-func (s *retryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
-	switch s.step {
-	case retryChooses:
-		return s.choose(k)
-	case retryConfirms:
-		return s.confirm(k)
-	case retryCreates:
-		if widget.Matches(k, keyReturn) {
-			s.stop()
-			return screen.Done()
-		}
-	case retryFailed:
-		if widget.Matches(k, keyAgain) {
-			s.step, s.problem = retryReads, ""
-			return screen.Action{Run: s.find}, true
-		}
-	}
-	return screen.Action{}, false
-}
-
-// find reads the Job. It is a Task.
-func (s *retryForm) find(ctx context.Context) func() screen.Action {
-	found, err := s.retrier.Find(ctx, s.job)
-	return func() screen.Action {
-		if err != nil {
-			s.step, s.problem = retryFailed, err.Error()
-			return screen.Action{}
-		}
-		s.step, s.found = retryChooses, found
-		s.take(found.Plan(nil))
-		s.fill()
-		return screen.Action{}
-	}
-}
-
-// take keeps a plan, or why there is none.
-func (s *retryForm) take(plan *screen.RetryPlan, err error) {
-	s.plan, s.problem = plan, ""
-	if err != nil {
-		s.plan, s.problem = nil, err.Error()
-	}
-}
-
-// fill writes the indexes of the plan into the input line.
-func (s *retryForm) fill() {
-	if !s.found.IsIndexed() {
-		return
-	}
-	text := ""
-	if s.plan != nil {
-		text = s.plan.Indexes.String()
-	}
-	s.input = widget.NewPrompt(&widget.Question{Label: fmt.Sprintf("%-*s", fieldWidth, "--indexes"), Text: text, Changed: s.typed})
-}
-
-func (s *retryForm) choose(k tea.KeyPressMsg) (screen.Action, bool) {
+// Keys are those that the form takes now.
+func (s *RetryForm) Keys() []widget.KeyGroup {
+	var keys []widget.Binding
 	switch {
-	case widget.Matches(k, keyCreate) && s.plan != nil:
-		s.step = retryConfirms
-	case widget.Matches(k, keyCreate): // The problem is on the screen.
-	case s.input == nil:
-		return screen.Action{}, false
-	case widget.Matches(k, keyFailedOnly):
-		return s.toggleFailedOnly(), true
-	case widget.Matches(k, keyIndexes), widget.Matches(k, keyEdit):
-		s.input.Key(k)
+	case s.stop != nil:
+	case s.asks:
+		keys = []widget.Binding{keyConfirm, keyDecline}
 	default:
+		if s.plan != nil {
+			keys = append(keys, keyCreate)
+		}
+		if s.found != nil && s.found.Indexed {
+			keys = append(keys, keyIndexes)
+		}
+	}
+	return []widget.KeyGroup{{Title: "Retry", Bindings: keys}}
+}
+
+// Key takes those keys, and esc where it does not close the form.
+func (s *RetryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
+	offered := slices.ContainsFunc(s.Keys()[0].Bindings, func(b widget.Binding) bool { return widget.Matches(k, b) })
+	switch returns := widget.Matches(k, keyReturn); {
+	case s.stop != nil && returns:
+		s.stop()
+	case s.asks && (returns || offered && !widget.Matches(k, keyConfirm)):
+		s.asks = false
+	case !offered:
 		return screen.Action{}, false
+	case s.asks:
+		return s.create(), true
+	case widget.Matches(k, keyCreate):
+		s.asks = true
+	default:
+		return screen.Action{Ask: &widget.Question{Label: "--indexes ", Text: s.indexes(), Changed: s.choose}}, true
 	}
 	return screen.Done()
 }
 
-// Paste adds to the input line.
-func (s *retryForm) Paste(text string) {
-	if s.step == retryChooses && s.input != nil {
-		s.input.Insert(strings.ReplaceAll(text, " ", ""))
-	}
-}
-
-// typed plans what the input line has.
-func (s *retryForm) typed(text string) {
-	s.failedOnly = false
-	indexes, err := indexset.Parse(text)
-	if err != nil {
-		s.take(nil, fmt.Errorf("--indexes: %w; use numbers and ranges such as 3,7-9", err))
-		return
-	}
-	s.take(s.found.Plan(&indexes))
-}
-
-// toggleFailedOnly leaves out the indexes that never ran, which has to be read, or brings them back.
-func (s *retryForm) toggleFailedOnly() screen.Action {
-	if s.failedOnly {
-		s.failedOnly = false
-		s.take(s.found.Plan(nil))
-		s.fill()
+// find reads the Job. It is a Task.
+func (s *RetryForm) find(ctx context.Context) func() screen.Action {
+	found, err := s.retrier.Find(ctx, s.job)
+	return func() screen.Action {
+		if err != nil {
+			s.problem = err.Error()
+		} else {
+			s.found = found
+			s.choose("")
+		}
 		return screen.Action{}
 	}
-	s.step = retryReads
-	return screen.Action{Run: func(ctx context.Context) func() screen.Action {
-		plan, err := s.found.PlanFailedOnly(ctx)
-		return func() screen.Action {
-			s.step, s.failedOnly = retryChooses, true
-			s.take(plan, err)
-			s.fill()
-			return screen.Action{}
-		}
-	}}
 }
 
-func (s *retryForm) confirm(k tea.KeyPressMsg) (screen.Action, bool) {
-	switch {
-	case widget.Matches(k, keyConfirm):
-		return s.create(), true
-	case widget.Matches(k, keyDecline), widget.Matches(k, keyReturn):
-		s.step = retryChooses
-		return screen.Done()
+// indexes are those that the plan runs, "" if they are too many to edit.
+func (s *RetryForm) indexes() string {
+	const longest = 200
+	if s.plan == nil || len(s.plan.Indexes.String()) > longest {
+		return ""
 	}
-	return screen.Action{}, false
+	return s.plan.Indexes.String()
 }
 
-func (s *retryForm) create() screen.Action {
+// choose plans what runs the indexes of a list, or with "" all that is missing.
+func (s *RetryForm) choose(list string) {
+	s.plan, s.problem = nil, ""
+	indexes, err := indexset.Parse(list)
+	if err != nil {
+		s.problem = fmt.Sprintf("--indexes: %v; use numbers and ranges such as 3,7-9", err)
+		return
+	}
+	chosen := &indexes
+	if list == "" {
+		chosen = nil
+	}
+	if s.plan, err = s.found.Plan(chosen); err != nil {
+		s.problem = err.Error()
+	}
+}
+
+func (s *RetryForm) create() screen.Action {
 	stopped, stop := context.WithCancel(context.Background())
-	s.step, s.stop = retryCreates, stop
+	s.asks, s.stop = false, stop
 	plan := s.plan
 	return screen.Action{Run: func(ctx context.Context) func() screen.Action {
 		ctx, cancel := context.WithCancel(ctx)
@@ -222,7 +149,7 @@ func (s *retryForm) create() screen.Action {
 }
 
 // created goes to the new Job, or shows why there is none.
-func (s *retryForm) created(plan *screen.RetryPlan, err error) screen.Action {
+func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 	s.stop()
 	switch {
 	case err == nil:
@@ -231,6 +158,53 @@ func (s *retryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 	case errors.Is(err, context.Canceled):
 		return screen.Action{Close: true, Notice: "The creation of job " + plan.Name + " was interrupted."}
 	}
-	s.step, s.problem, s.plan = retryFailed, err.Error(), nil
+	s.stop, s.found, s.plan, s.problem = nil, nil, nil, err.Error()
 	return screen.Action{}
+}
+
+// Body is the plan, what the form asks or waits for, and the map.
+func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+	blocks := []widget.Block{{p.Title("Retry of job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
+	if s.plan != nil {
+		blocks[0] = append(blocks[0], field("new Job", layout.Text(layout.Bold, s.plan.Name)))
+		blocks[0] = append(blocks[0], p.Wrap(field("", layout.Text(layout.Plain, s.plan.Summary)), fieldWidth)...)
+		var warnings []layout.Line
+		for _, text := range s.plan.Warnings {
+			mark := layout.Text(layout.Warn|layout.Bold, p.Glyphs.Warn+" ")
+			warnings = append(warnings, p.Wrap(layout.Of(mark, layout.Text(layout.Plain, wording.Sentence(text))), 2)...)
+		}
+		blocks = append(blocks, warnings)
+	}
+	if j := d.Open(s.job); j != nil && j.Map != nil {
+		marked := *j
+		if s.plan != nil {
+			m := j.Map.Choose(s.plan.Indexes)
+			marked.Map = &m
+		}
+		room := p.Height - len(widget.Stack(blocks, p.Height)) - 3 // an empty line, the heading and the legend
+		blocks = append(blocks, mapBlock(p, &marked, max(1, room)))
+	}
+	return widget.Stack(blocks, p.Height)
+}
+
+// stateLine is a question, a problem, or what the form waits for.
+func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
+	style, text := layout.Muted, ""
+	switch {
+	case s.problem != "":
+		style, text = layout.Bad, p.Glyphs.Bad+" "+wording.Sentence(s.problem)
+	case s.found == nil:
+		text = "Reading the Job and its retries" + p.Glyphs.More
+	case s.asks:
+		style, text = layout.Accent|layout.Bold, "Create job "+s.plan.Name
+		if s.found.Indexed {
+			text += ", which runs " + wording.Plural(int64(s.plan.Indexes.Len()), "index", "indexes")
+		}
+		text += "? y/N"
+	case s.stop != nil:
+		style, text = layout.Accent, "Creating job "+s.plan.Name+p.Glyphs.More+" esc stops"
+	default:
+		return nil
+	}
+	return p.Wrap(layout.Of(layout.Text(style, text)), 2)
 }

@@ -12,16 +12,14 @@ type Retrier interface {
 	// IsAllowed reports whether the user may create retries in a namespace; false if that is not known.
 	IsAllowed(ctx context.Context, namespace string) bool
 	// Find reads a Job and its retries.
-	Find(ctx context.Context, job snapshot.JobKey) (Retryable, error)
+	Find(ctx context.Context, job snapshot.JobKey) (*Retryable, error)
 }
 
 // Retryable is a Job to retry, as it was read.
-type Retryable interface {
-	IsIndexed() bool
+type Retryable struct {
+	Indexed bool
 	// Plan plans a retry that runs these indexes, or with nil all that is missing. It makes no requests.
-	Plan(indexes *indexset.Set) (*RetryPlan, error)
-	// PlanFailedOnly leaves out indexes that never ran.
-	PlanFailedOnly(ctx context.Context) (*RetryPlan, error)
+	Plan func(indexes *indexset.Set) (*RetryPlan, error)
 }
 
 // RetryPlan is a retry that can be created.
@@ -30,10 +28,7 @@ type RetryPlan struct {
 	Name     string
 	Summary  string
 	Warnings []string
-	// Indexes are those that run, Count how many completions do; 0 for a Job without a number of them.
-	Indexes indexset.Set
-	Count   int32
-	// Create creates the Job. If ctx ends before that is done, nothing is left, or a suspended Job that the next retry
-	// removes.
+	Indexes  indexset.Set
+	// Create creates the Job. Interrupted, it leaves nothing, or a suspended Job that the next retry removes.
 	Create func(ctx context.Context) error
 }

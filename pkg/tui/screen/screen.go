@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -36,14 +35,6 @@ type Pane interface {
 // Follower is a screen whose focus depends on the data, such as the latest pod of an index.
 // Follow is called after each message, before Focus.
 type Follower interface{ Follow(d *Data) }
-
-// Paster is a screen that takes pasted text.
-type Paster interface{ Paste(text string) }
-
-// JobChooser is a screen about one Job, or with one under the cursor. The key is zero if there is none.
-type JobChooser interface {
-	ChosenJob(d *Data) (snapshot.JobKey, explain.Fate)
-}
 
 // Task is work that the view does not wait for, such as requests to the API server. The function that it returns is
 // called by the Model, as Key is. The context ends with the view.
