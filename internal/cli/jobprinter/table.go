@@ -167,6 +167,11 @@ func reasonCell(v Row) string {
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
 
+// Bar draws how far the Job is, in so many columns.
+func (v Row) Bar(ascii bool, width int) string {
+	return section.ProgressOf(v.outline()).Bar(&section.Frame{ASCII: ascii}, width).String()
+}
+
 func activeCell(v Row) string { return section.Active(v.outline()) }
 
 func failedIndexesCell(v Row) string {

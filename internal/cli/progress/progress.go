@@ -20,8 +20,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// period is how often the line on a terminal ticks.
-const period = time.Second
+const (
+	// period is how often the line on a terminal ticks.
+	period = time.Second
+	// barWidth is how many columns the bar takes.
+	barWidth = 20
+)
 
 // News is what a progress line is made from.
 type News struct {
@@ -32,12 +36,10 @@ type News struct {
 // Progress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
 // for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
 type Progress struct {
-	env        cmdutil.Env
-	past       string           // what Jobs are that have ended
-	now        func() time.Time // up to which the Jobs are known
-	namespaces bool
-	quiet      bool
-	stalls     *feed.Stalls // nil for none
+	Options
+	env    cmdutil.Env
+	now    func() time.Time // up to which the Jobs are known
+	stalls *feed.Stalls     // nil for none
 
 	mu    sync.Mutex
 	news  News
@@ -50,13 +52,13 @@ type Options struct {
 	Past       string // what Jobs are that have ended, such as "finished"
 	Namespaces bool   // names are shown with them
 	Quiet      bool   // nothing is shown
+	// Bar draws a bar on a terminal, with characters of ASCII only if ASCII is set.
+	Bar, ASCII bool
 }
 
 // New returns one that writes to env.ErrOut.
 func New(env cmdutil.Env, o Options) *Progress {
-	return &Progress{
-		env: env, past: o.Past, namespaces: o.Namespaces, quiet: o.Quiet, now: env.Now, last: map[snapshot.JobKey]string{},
-	}
+	return &Progress{Options: o, env: env, now: env.Now, last: map[snapshot.JobKey]string{}}
 }
 
 func (p *Progress) width() int { return p.env.TerminalWidth(p.env.ErrOut) }
@@ -64,7 +66,7 @@ func (p *Progress) width() int { return p.env.TerminalWidth(p.env.ErrOut) }
 // Start shows times up to which the link is known to be alive, and has the line on a terminal tick until stop is called.
 func (p *Progress) Start(link *feed.Link) (stop func()) {
 	p.now = func() time.Time { return link.AsOf(p.env.Now()) }
-	if p.quiet || p.width() == 0 {
+	if p.Quiet || p.width() == 0 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -88,7 +90,7 @@ func (p *Progress) Show(news News) {
 }
 
 func (p *Progress) take(news News) {
-	if p.quiet {
+	if p.Quiet {
 		return
 	}
 	p.news = news
@@ -110,7 +112,7 @@ func (p *Progress) take(news News) {
 func (p *Progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.quiet && p.shown > 0 {
+	if !p.Quiet && p.shown > 0 {
 		p.draw()
 	}
 }
@@ -144,7 +146,7 @@ func (p *Progress) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	p.quiet = true
+	p.Quiet = true
 }
 
 // clear needs no escape sequence: spaces do.
@@ -170,10 +172,13 @@ func (p *Progress) draw() {
 func (p *Progress) line() string {
 	news := p.news
 	one := p.state(news.Open[0]) + p.elapsed(news.Open[0])
+	if p.Bar {
+		one = p.row(news.Open[0]).Bar(p.ASCII, barWidth) + "  " + one
+	}
 	if news.Total == 1 {
 		return one
 	}
-	finished := wording.Of(news.Ended, news.Total) + " " + p.past
+	finished := wording.Of(news.Ended, news.Total) + " " + p.Past
 	if news.Failed > 0 {
 		finished += " (" + wording.Count(news.Failed, "failed)")
 	}
@@ -190,7 +195,7 @@ func (p *Progress) elapsed(job *batchv1.Job) string {
 // state is the name and the state, without what passes with time.
 func (p *Progress) state(job *batchv1.Job) string {
 	name := job.Name
-	if p.namespaces {
+	if p.Namespaces {
 		name = job.Namespace + "/" + name
 	}
 	row := p.row(job)

@@ -13,7 +13,7 @@ import (
 // FollowStalls shows which Jobs are stalled, until stop is called; open are those that have not ended. Whether Jobs finish
 // does not depend on it, so that there is no word on what may not be read.
 func (p *Progress) FollowStalls(ctx context.Context, stalls *feed.Stalls, open []*batchv1.Job) (stop func()) {
-	if p.quiet {
+	if p.Quiet {
 		return func() {}
 	}
 	stalls.Read(ctx, open)

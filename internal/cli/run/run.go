@@ -25,7 +25,7 @@ The Jobs are created as kubectl batchjob create does. If one of them cannot be
 created, those created before are deleted again. Manifests may have only Jobs.
 
 The logs of their pods go to stdout, as kubectl batchjob logs -f prints them.
-Progress goes to stderr: a line that is updated on a terminal, or else one line
+Progress goes to stderr: a bar that is updated on a terminal, or else one line
 per change. --logs=failed prints only the last lines of pods that failed, when
 all Jobs have finished. If a Job fails, the explanation of kubectl batchjob
 explain-failure goes to stderr.

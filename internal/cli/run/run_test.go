@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -365,19 +366,28 @@ func TestStdoutFails_RUN_05(t *testing.T) {
 	}
 }
 
-// On a terminal, the progress is a line that makes room for logs.
+// On a terminal, the progress is a line with a bar that makes room for logs.
 func TestProgressOnATerminal_RUN_01(t *testing.T) {
-	server := newServer(t)
-	env := clitest.NewEnv()
-	env.Terminal = func(io.Writer) int { return 80 }
-	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, train))
-	s.WaitErr("\rtrain  Running  0/3 done")
-	server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "one")
-	s.WaitOut("one\n")
-	s.WaitErr("\r" + strings.Repeat(" ", len("train  Running  0/3 done")) + "\r")
-	server.finish("train", "Complete", "", nil)
-	if code := s.End(); code != cmdutil.ExitDone || !strings.Contains(s.Out.String(), "one\n") {
-		t.Errorf("exit %d, %q", code, s.Out.String())
+	for locale, bar := range map[string]string{"C.UTF-8": "████████▒▒▒▒▒▒······", "C": "########======......"} {
+		t.Setenv("LC_ALL", locale)
+		t.Setenv("TERM", "xterm")
+		server := newServer(t)
+		env := clitest.NewEnv()
+		env.Terminal = func(io.Writer) int { return 80 }
+		s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, train))
+		s.WaitErr("  train  Running  0/3 done")
+		job := server.job("train")
+		job.Object["status"] = map[string]any{"succeeded": int64(1), "active": int64(1), "completedIndexes": "0"}
+		server.API.Put(job)
+		line := bar + "  train  Running  1/3 done, 1 active"
+		s.WaitErr("\r" + line)
+		server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "one")
+		s.WaitOut("one\n")
+		s.WaitErr("\r" + strings.Repeat(" ", utf8.RuneCountInString(line)) + "\r")
+		server.finish("train", "Complete", "", nil)
+		if code := s.End(); code != cmdutil.ExitDone || !strings.Contains(s.Out.String(), "one\n") {
+			t.Errorf("exit %d, %q", code, s.Out.String())
+		}
 	}
 }
 

@@ -57,7 +57,9 @@ func (r *runner) run(ctx context.Context) error {
 	if o.timeout > 0 {
 		defer o.After(o.timeout, func() { cancel(errTimeout) })()
 	}
-	r.progress = progress.New(o.Env, progress.Options{Past: "finished", Namespaces: r.several, Quiet: o.quiet})
+	r.progress = progress.New(o.Env, progress.Options{
+		Past: "finished", Namespaces: r.several, Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII,
+	})
 	defer r.progress.Close()
 	link, stop := o.Connect(following, o.explainer.Client, r.progress)
 	defer stop()
