@@ -16,7 +16,7 @@ import (
 // evidence checks S3 and S6 for what is new in a status: every recorded pod ended as
 // recorded, and every completed or failed index has a pod that made it so. With S1 and S2
 // the counters of a finished Job are then exact. before are the versions that the writer
-// may have known. Indexes that a retry leaves out count as completed by its making.
+// may have known. Indexes that a retry does not run count as completed by its making.
 func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	job := l.job
 	if isForged(job) {
@@ -38,7 +38,7 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
-	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Difference(notRetried(job))
+	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Intersection(retry.Runs(job))
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
 	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
@@ -57,17 +57,6 @@ func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, ma
 	if groundless := indexes.Difference(indexset.Of(found...)); !groundless.IsEmpty() {
 		c.violate(l.job, "S6", "indexes %.100s %s, and no pod made them so", groundless, what)
 	}
-}
-
-// notRetried returns the indexes that count as completed in a retry, whose pods were those of other Jobs (RTY-01).
-func notRetried(job *batchv1.Job) indexset.Set {
-	text, isRetry := job.Annotations[retry.IndexesAnnotation]
-	if !isRetry {
-		return indexset.Set{}
-	}
-	n := ptr.Deref(job.Spec.Completions, 0)
-	retried, _ := indexset.ParseTolerant(text, n)
-	return indexset.Below(n).Difference(retried)
 }
 
 // isForged reports whether somebody else than a controller, or the verb retry, has written the status: what it
