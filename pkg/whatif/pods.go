@@ -33,10 +33,8 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 	case p.IsTerminal():
 		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
 		o.addEnd(&a, p)
-	case p.Phase == corev1.PodPending:
-		a.ending, a.act.Unscheduled = stopped, true
 	default:
-		a.ending = stopped
+		a.ending, a.act.Unscheduled = stopped, p.Phase == corev1.PodPending
 	}
 	return a
 }

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -24,7 +25,7 @@ func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.
 	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
-	t := newTracer(h.Model)
+	t := &tracer{model: h.Model, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
 	limits := reconcile.DefaultConfig()
 	// Only this project's controller names rules in conditions.
 	limits.Features.RuleNames = !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(h.Job.Spec.ManagedBy, ""))

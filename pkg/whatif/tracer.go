@@ -58,10 +58,6 @@ type tracer struct {
 	decisions []Decision
 }
 
-func newTracer(m *Model) *tracer {
-	return &tracer{model: m, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
-}
-
 func (t *tracer) committed(c sim.Commit) {
 	switch {
 	case c.NewJob != nil && c.OldJob != nil:
@@ -87,9 +83,9 @@ func (t *tracer) decidePod(kind DecisionKind, p *podRun) {
 }
 
 func (t *tracer) podCreated(pod *corev1.Pod) {
-	view := observe.Pod(pod)
-	t.made[view.Index]++
-	p := &podRun{key: sim.PodKey{Index: view.Index, Attempt: int(observe.Attempt(pod)), Nth: t.made[view.Index]}, created: t.world.Elapsed()}
+	index := observe.CompletionIndex(pod)
+	t.made[index]++
+	p := &podRun{key: sim.PodKey{Index: index, Nth: t.made[index]}, created: t.world.Elapsed()}
 	t.pods[pod.UID] = p
 	t.decidePod(PodCreated, p)
 }

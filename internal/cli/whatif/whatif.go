@@ -46,9 +46,6 @@ const whatIfExample = `  # What if it had been retried only once?
   # What if exit code 42 had failed it at once?
   kubectl batchjob what-if train -f policy.yaml
 
-  # The policies of a manifest that was edited
-  kubectl batchjob what-if train -f job.yaml
-
   # From a recording of a Job that is gone
   kubectl batchjob what-if train --recording train.jsonl --set backoffLimit=1
 
