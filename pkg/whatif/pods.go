@@ -44,17 +44,15 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 	if p.Disruption != "" {
 		a.ending = removed
 	}
+	a.act.Run = max(time.Millisecond, a.known-a.act.Delay)
 	if p.Phase == corev1.PodFailed {
+		a.act.Run += failureDelay
 		for _, t := range p.Terminated {
 			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
 		}
 		if !hasFailed(a.act.Ends) {
 			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
-	}
-	a.act.Run = max(time.Millisecond, a.known-a.act.Delay)
-	if p.Phase == corev1.PodFailed {
-		a.act.Run += failureDelay
 	}
 }
 

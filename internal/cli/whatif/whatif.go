@@ -30,9 +30,6 @@ successPolicy. -f reads a file with some of them, or a manifest of the Job, from
 which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
 and removes it if VALUE is empty.
 
-With --recording, the Job is read from a file that watch --record has written,
-which also has pods that are gone now. No cluster is needed.
-
 Both columns of the table are replays. If the replay with the policies that the
 Job had differs from what really happened, for example because pods are gone,
 that is shown, too.
