@@ -50,7 +50,7 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 		for _, t := range p.Terminated {
 			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
 		}
-		if !hasFailed(a.act.Ends) {
+		if !slices.ContainsFunc(a.act.Ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 }) {
 			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
 	}
@@ -70,10 +70,6 @@ func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 
 // unknownReason is why a pod failed that does not say.
 const unknownReason = "Unknown"
-
-func hasFailed(ends []sim.ContainerEnd) bool {
-	return slices.ContainsFunc(ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 })
-}
 
 // addDeletion adds the end of a pod by a deletion.
 func (o *observer) addDeletion(a *attempt, p *explain.Pod) {

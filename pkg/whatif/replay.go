@@ -57,9 +57,7 @@ const jobName = "job"
 // template returns the Job as it was created, with the policies of another.
 func (h *History) template(policies *batchv1.Job) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: *policies.Spec.DeepCopy()}
-	if names := policies.Annotations[rulename.Annotation]; names != "" {
-		job.Annotations = map[string]string{rulename.Annotation: names}
-	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, policies.Annotations[rulename.Annotation])
 	spec := &job.Spec
 	spec.Selector, spec.ManualSelector, spec.ManagedBy, spec.Scheduling, spec.TTLSecondsAfterFinished = nil, nil, nil, nil, nil
 	spec.Template.Labels = nil
