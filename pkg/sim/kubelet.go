@@ -320,7 +320,7 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	for i := range pod.Spec.InitContainers {
 		c, end := &pod.Spec.InitContainers[i], ContainerEnd{}
 		if !terminated {
-			end = act.initEnd(i, c.Name)
+			end = act.end(c.Name, map[bool]int32{true: act.InitExit}[i == 0])
 		}
 		e.init = append(e.init, k.exited(c.Name, end))
 		if end.Exit != 0 && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
@@ -330,7 +330,7 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	}
 	for i := range pod.Spec.Containers {
 		name := pod.Spec.Containers[i].Name
-		end := act.end(name)
+		end := act.end(name, act.exit(name))
 		if terminated {
 			end = ContainerEnd{Exit: act.TerminateExit}
 		}
@@ -354,26 +354,20 @@ func (a *Act) of(pod *corev1.Pod) *Act {
 	return &other
 }
 
-// end is how a container ends by itself.
-func (a *Act) end(container string) ContainerEnd {
+// end is how a container ends by itself: with the exit code, unless Ends has it.
+func (a *Act) end(container string, exit int32) ContainerEnd {
 	if i := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Name == container }); i >= 0 {
 		return a.Ends[i]
 	}
-	if a.Container != "" && a.Container != container {
-		return ContainerEnd{Exit: a.OtherExit}
-	}
-	return ContainerEnd{Exit: a.Exit}
+	return ContainerEnd{Exit: exit}
 }
 
-// initEnd is how an init container ends by itself.
-func (a *Act) initEnd(place int, container string) ContainerEnd {
-	switch i := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Name == container }); {
-	case i >= 0:
-		return a.Ends[i]
-	case place == 0:
-		return ContainerEnd{Exit: a.InitExit}
+// exit is the exit code of a container that is not an init container.
+func (a *Act) exit(container string) int32 {
+	if a.Container != "" && a.Container != container {
+		return a.OtherExit
 	}
-	return ContainerEnd{}
+	return a.Exit
 }
 
 func (k *kubelet) exited(name string, end ContainerEnd) corev1.ContainerStatus {

@@ -71,28 +71,20 @@ func diverge(actual, changed []Decision) *Divergence {
 	return &Divergence{was, is}
 }
 
-// identity is what makes two decisions the same, apart from their time.
-type identity struct {
-	Decision
-	index int32
-}
-
-func (d Decision) identity() identity {
-	index := ptr.Deref(d.Index, reconcile.NoIndex)
-	d.AfterSeconds, d.Index = 0, nil
-	return identity{d, index}
-}
-
 // onlyIn returns the first decision in one list that the other does not have at about the same time.
 func onlyIn(list, other []Decision) *Decision {
-	times := map[identity][]float64{}
-	for _, d := range other {
-		times[d.identity()] = append(times[d.identity()], d.AfterSeconds)
+	identity := func(d *Decision) string {
+		return fmt.Sprintf("%s %d.%d %s %s", d.Kind, ptr.Deref(d.Index, reconcile.NoIndex), d.Attempt, d.Condition, d.Reason)
 	}
-	for _, d := range list {
-		near := func(at float64) bool { return math.Abs(at-d.AfterSeconds) <= sameTime }
-		if !slices.ContainsFunc(times[d.identity()], near) {
-			return &d
+	times := map[string][]float64{}
+	for i := range other {
+		id := identity(&other[i])
+		times[id] = append(times[id], other[i].AfterSeconds)
+	}
+	for i := range list {
+		near := func(at float64) bool { return math.Abs(at-list[i].AfterSeconds) <= sameTime }
+		if !slices.ContainsFunc(times[identity(&list[i])], near) {
+			return &list[i]
 		}
 	}
 	return nil

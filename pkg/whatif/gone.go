@@ -59,12 +59,12 @@ func (o *observer) note(into map[string]time.Time, e *explain.Event) {
 // have that name.
 func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	rest, ok := strings.CutPrefix(name, job.Name+"-")
+	number, _, hasMore := strings.Cut(rest, "-")
 	if !ok || !jobspec.IsIndexed(&job.Spec) {
-		return reconcile.NoIndex, ok && !strings.Contains(rest, "-")
+		return reconcile.NoIndex, ok && !hasMore
 	}
-	number, _, ok := strings.Cut(rest, "-")
 	index, err := strconv.ParseInt(number, 10, 32)
-	return int32(index), ok && err == nil && index >= 0
+	return int32(index), hasMore && err == nil
 }
 
 // addGone adds the pods that only events name, and one for each index that has ended without a trace.
@@ -144,7 +144,7 @@ func (o *observer) endFailed(a *attempt, e *explain.Event) {
 		a.act.Conditions = []corev1.PodCondition{{Type: f.Condition, Status: corev1.ConditionTrue}}
 	}
 	switch {
-	case f.Deleting || f.DeletedRunning || f.Condition == corev1.DisruptionTarget:
+	case f.IsDeletion() || f.Condition == corev1.DisruptionTarget:
 		a.remove(a.known)
 		return
 	case f.Container == "":

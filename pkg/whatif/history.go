@@ -71,24 +71,16 @@ func Observe(in explain.Input) *History {
 	}
 	o.completed, o.failed = indexesOf(&in.Job.Status.CompletedIndexes), indexesOf(in.Job.Status.FailedIndexes)
 	o.readEvents()
+	names, _ := reconcile.RuleNames(in.Job, in.RuleNames)
 	h := &History{
 		// Times are in whole seconds: what happened in the last one has happened.
-		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
-		Model: newModel(o.attempts()), toggles: o.toggles, maxWrites: defaultWrites,
+		Job: in.Job.DeepCopy(), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
+		decided: max(0, o.decided.Sub(o.begun)), // 0 if it is not.
+		Model:   newModel(o.attempts()), toggles: o.toggles, maxWrites: defaultWrites,
 	}
+	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	h.PodsKnown = o.podsKnown
-	if !o.decided.IsZero() {
-		h.decided = o.decided.Sub(o.begun)
-	}
 	return h
-}
-
-// named returns the Job with the names that its API server serves in the annotation.
-func named(job *batchv1.Job, native []string) *batchv1.Job {
-	job = job.DeepCopy()
-	names, _ := reconcile.RuleNames(job, native)
-	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, rulename.Format(names))
-	return job
 }
 
 // attempts are those that pods and events report, by index, in order.

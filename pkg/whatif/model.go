@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
@@ -39,19 +37,6 @@ type attempt struct {
 	known time.Duration
 	// assumed reports whether the pod is gone, so that how it ended is a guess.
 	assumed bool
-}
-
-// signature groups attempts that ended for the same cause.
-func (a *attempt) signature() string {
-	text := fmt.Sprint(a.ending, a.act.FailReason, a.act.Ends)
-	for _, c := range a.act.Conditions {
-		text += string(c.Type + "=" + corev1.PodConditionType(c.Status))
-	}
-	return text
-}
-
-func (a *attempt) succeeded() bool {
-	return a.ending == endedItself && a.act.FailReason == "" && !hasFailed(a.act.Ends)
 }
 
 // Model is how the pods of a Job behave: it implements sim.Behavior. The verb simulate runs other Jobs
@@ -93,15 +78,15 @@ func typicalOf(attempts map[int32][]attempt) attempt {
 		for i := range list {
 			last := i == len(list)-1 || list[i+1].ending != endedItself
 			if list[i].ending == endedItself && !list[i].assumed && (last || index == reconcile.NoIndex) {
-				groups[list[i].signature()] = append(groups[list[i].signature()], list[i])
+				key := fmt.Sprint(list[i].act.Ends, list[i].act.FailReason) // That of success is the first of all.
+				groups[key] = append(groups[key], list[i])
 			}
 		}
 	}
 	best := attempt{act: sim.Act{Run: sim.Forever, TerminateExit: exitTerminated}, ending: stopped}
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
-		group := groups[key]
-		if len(group) > size || len(group) == size && group[0].succeeded() {
+		if group := groups[key]; len(group) > size {
 			slices.SortFunc(group, func(a, b attempt) int { return cmp.Or(cmp.Compare(a.act.Run, b.act.Run), cmp.Compare(a.name, b.name)) })
 			best, size = group[len(group)/2], len(group)
 		}

@@ -33,10 +33,8 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 	case p.IsTerminal():
 		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
 		o.addEnd(&a, p)
-	case p.Phase == corev1.PodPending:
-		a.ending, a.act.Unscheduled = stopped, true
 	default:
-		a.ending = stopped
+		a.ending, a.act.Unscheduled = stopped, p.Phase == corev1.PodPending
 	}
 	return a
 }
@@ -46,17 +44,15 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 	if p.Disruption != "" {
 		a.ending = removed
 	}
-	if p.Phase == corev1.PodFailed {
-		for _, t := range p.Terminated {
-			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
-		}
-		if !hasFailed(a.act.Ends) {
-			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
-		}
-	}
 	a.act.Run = max(time.Millisecond, a.known-a.act.Delay)
 	if p.Phase == corev1.PodFailed {
 		a.act.Run += failureDelay
+		for _, t := range p.Terminated {
+			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
+		}
+		if !slices.ContainsFunc(a.act.Ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 }) {
+			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
+		}
 	}
 }
 
@@ -74,10 +70,6 @@ func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 
 // unknownReason is why a pod failed that does not say.
 const unknownReason = "Unknown"
-
-func hasFailed(ends []sim.ContainerEnd) bool {
-	return slices.ContainsFunc(ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 })
-}
 
 // addDeletion adds the end of a pod by a deletion.
 func (o *observer) addDeletion(a *attempt, p *explain.Pod) {

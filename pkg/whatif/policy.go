@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -75,14 +76,11 @@ func decode(fields map[string]any, into any) error {
 func (p Policies) Apply(job *batchv1.Job) (*batchv1.Job, error) {
 	job = job.DeepCopy()
 	if _, changed := p["podFailurePolicy"]; changed {
-		delete(job.Annotations, rulename.Annotation)
 		names, err := p.takeNames()
 		if err != nil {
 			return nil, err
 		}
-		if text := rulename.Format(names); text != "" {
-			job.Annotations = map[string]string{rulename.Annotation: text}
-		}
+		metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	}
 	fields := fieldsOf(&job.Spec)
 	maps.Copy(fields, p)

@@ -50,10 +50,8 @@ func (r *Recording) Input() explain.Input {
 		return explain.Input{}
 	}
 	in := explain.Input{Now: r.last.ObservedAt.Time, PodsRead: true, Events: r.events, Gaps: r.last.Gaps}
-	if policy := r.last.FailurePolicy; policy != nil {
-		for i := range policy.Rules {
-			in.RuleNames = append(in.RuleNames, policy.Rules[i].Name)
-		}
+	for _, rule := range ptr.Deref(r.last.FailurePolicy, explain.FailurePolicy{}).Rules {
+		in.RuleNames = append(in.RuleNames, rule.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.pods)) {
 		in.Pods = append(in.Pods, r.pods[name])

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -24,7 +25,7 @@ func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.
 	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
-	t := newTracer(h.Model)
+	t := &tracer{model: h.Model, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
 	limits := reconcile.DefaultConfig()
 	// Only this project's controller names rules in conditions.
 	limits.Features.RuleNames = !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(h.Job.Spec.ManagedBy, ""))
@@ -56,9 +57,7 @@ const jobName = "job"
 // template returns the Job as it was created, with the policies of another.
 func (h *History) template(policies *batchv1.Job) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: *policies.Spec.DeepCopy()}
-	if names := policies.Annotations[rulename.Annotation]; names != "" {
-		job.Annotations = map[string]string{rulename.Annotation: names}
-	}
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, policies.Annotations[rulename.Annotation])
 	spec := &job.Spec
 	spec.Selector, spec.ManualSelector, spec.ManagedBy, spec.Scheduling, spec.TTLSecondsAfterFinished = nil, nil, nil, nil, nil
 	spec.Template.Labels = nil

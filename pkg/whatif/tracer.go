@@ -1,12 +1,14 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -58,10 +60,6 @@ type tracer struct {
 	decisions []Decision
 }
 
-func newTracer(m *Model) *tracer {
-	return &tracer{model: m, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
-}
-
 func (t *tracer) committed(c sim.Commit) {
 	switch {
 	case c.NewJob != nil && c.OldJob != nil:
@@ -87,27 +85,23 @@ func (t *tracer) decidePod(kind DecisionKind, p *podRun) {
 }
 
 func (t *tracer) podCreated(pod *corev1.Pod) {
-	view := observe.Pod(pod)
-	t.made[view.Index]++
-	p := &podRun{key: sim.PodKey{Index: view.Index, Attempt: int(observe.Attempt(pod)), Nth: t.made[view.Index]}, created: t.world.Elapsed()}
+	index := observe.CompletionIndex(pod)
+	t.made[index]++
+	p := &podRun{key: sim.PodKey{Index: index, Nth: t.made[index]}, created: t.world.Elapsed()}
 	t.pods[pod.UID] = p
 	t.decidePod(PodCreated, p)
 }
 
 func (t *tracer) podChanged(c sim.Commit) {
-	p := t.pods[c.OldPod.UID]
-	if c.NewPod == nil {
-		t.end(p, c.OldPod)
-		return
-	}
-	phase := c.NewPod.Status.Phase
-	switch {
+	p, pod := t.pods[c.OldPod.UID], cmp.Or(c.NewPod, c.OldPod)
+	phase := pod.Status.Phase
+	switch ended := phase == corev1.PodSucceeded || phase == corev1.PodFailed || c.NewPod == nil; {
+	case ended && p.ended == 0:
+		p.ended, p.succeeded, p.deleted = t.world.Elapsed(), phase == corev1.PodSucceeded, pod.DeletionTimestamp != nil
 	case phase == corev1.PodRunning && p.begun == 0:
 		p.begun = t.world.Elapsed()
-	case phase == corev1.PodSucceeded || phase == corev1.PodFailed:
-		t.end(p, c.NewPod)
 	}
-	if phase == corev1.PodFailed && !slices.Contains(c.NewPod.Finalizers, batchv1.JobTrackingFinalizer) {
+	if phase == corev1.PodFailed && !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 		t.judge(FailureIgnored, p) // It would have been counted before.
 	}
 }
@@ -116,13 +110,6 @@ func (t *tracer) judge(kind DecisionKind, p *podRun) {
 	if !p.judged {
 		p.judged = true
 		t.decidePod(kind, p)
-	}
-}
-
-// end notes that a pod has ended.
-func (t *tracer) end(p *podRun, pod *corev1.Pod) {
-	if p.ended == 0 {
-		p.ended, p.succeeded, p.deleted = t.world.Elapsed(), pod.Status.Phase == corev1.PodSucceeded, pod.DeletionTimestamp != nil
 	}
 }
 
@@ -135,9 +122,7 @@ func (t *tracer) jobChanged(old, job *batchv1.Job) {
 	for index := range indexesOf(job.Status.FailedIndexes).Difference(indexesOf(old.Status.FailedIndexes)).All() {
 		t.decide(Decision{Kind: IndexFailed, Index: &index})
 	}
-	if u := job.Status.UncountedTerminatedPods; u != nil {
-		for _, uid := range u.Failed {
-			t.judge(FailureCounted, t.pods[uid])
-		}
+	for _, uid := range ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{}).Failed {
+		t.judge(FailureCounted, t.pods[uid])
 	}
 }

@@ -29,7 +29,8 @@ Jobs that have not failed. The verdict comes first, then the evidence: the
 condition, the rule or limit behind it, the pod, its container with exit code,
 signal and message, and the last lines of its log. The rest follows: the retries
 of the Job, problems, failures by cause, failure and success policies, indexes,
-backoff and deadlines, the controller, and a timeline.
+backoff and deadlines, the controller, and a timeline. Where a policy is advised
+for a Job that has finished, what-if computes what it would have changed.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.

@@ -30,9 +30,6 @@ successPolicy. -f reads a file with some of them, or a manifest of the Job, from
 which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
 and removes it if VALUE is empty.
 
-With --recording, the Job is read from a file that watch --record has written,
-which also has pods that are gone now. No cluster is needed.
-
 Both columns of the table are replays. If the replay with the policies that the
 Job had differs from what really happened, for example because pods are gone,
 that is shown, too.
@@ -45,9 +42,6 @@ const whatIfExample = `  # What if it had been retried only once?
 
   # What if exit code 42 had failed it at once?
   kubectl batchjob what-if train -f policy.yaml
-
-  # The policies of a manifest that was edited
-  kubectl batchjob what-if train -f job.yaml
 
   # From a recording of a Job that is gone
   kubectl batchjob what-if train --recording train.jsonl --set backoffLimit=1

@@ -12,11 +12,12 @@ import (
 
 // WhatIfText is what the policies would have changed, without a full stop.
 func WhatIfText(p *explain.Policies, w *explain.WhatIf) string {
-	text := fmt.Sprintf("with %s, this Job would have failed after %s instead of", policiesText(p), FineSeconds(w.Seconds))
+	ended, instead := "failed", ""
 	if w.Condition == string(batchv1.JobComplete) {
-		text = fmt.Sprintf("with %s, this Job would have completed after %s instead of failing after", policiesText(p), FineSeconds(w.Seconds))
+		ended, instead = "completed", "failing after "
 	}
-	text += " " + FineSeconds(w.ActualSeconds)
+	text := fmt.Sprintf("with %s, this Job would have %s after %s instead of %s%s",
+		policiesText(p), ended, FineSeconds(w.Seconds), instead, FineSeconds(w.ActualSeconds))
 	if w.PodSecondsSaved > 0 {
 		text += fmt.Sprintf(" and saved %s of pod time", FineSeconds(w.PodSecondsSaved))
 	}
