@@ -97,15 +97,6 @@ func RestText(f *explain.Family) string {
 	return ""
 }
 
-// RetryText is which retry a Job is, and which n indexes it runs if these are not all: "it is retry 2 of sweep, for index 7".
-func RetryText(attempt int32, root string, n int, indexes string) string {
-	text := "it is retry " + Number(attempt) + " of " + root
-	if n > 0 {
-		text += ", for " + Plural(n, "index ", "indexes ") + indexes
-	}
-	return text
-}
-
 // InterruptedText is the verdict on a retry of a Job whose creation was interrupted.
 func InterruptedText(root string) string {
 	return "The Job is a retry of " + root + " whose creation was interrupted: it runs nothing, and the next retry replaces it"
