@@ -13,10 +13,11 @@ import (
 
 // How much of lists a summary shows, so that it fits on one screen.
 const (
-	summaryProblems = 2
-	summarySteps    = 3
-	summaryBars     = 2
-	successWidth    = 20
+	summaryProblems  = 2
+	summarySteps     = 3
+	summaryBars      = 2
+	summaryHistories = 2
+	successWidth     = 20
 )
 
 // Summary writes what fits on one screen: where the Job stands, its limits, and what
@@ -47,7 +48,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	for _, gap := range first(r.Gaps, summaryProblems) {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
 	}
-	v.page.section(section.Family(v.frame, v.report, summaryProblems))
+	v.page.section(section.Family(v.frame, v.report, summaryHistories))
 	v.hint()
 	return v.page.writeTo(w)
 }

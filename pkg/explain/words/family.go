@@ -1,8 +1,6 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -35,21 +33,16 @@ func runsText(runs []explain.IndexRun) string {
 			places[i] += " (" + failureWord(f) + ")"
 		}
 	}
-	text := outcomeText(runs[0].Outcome) + " " + Enumerate(places, "and")
+	text := outcomeTexts[runs[0].Outcome] + " " + Enumerate(places, "and")
 	if same {
 		text += ", " + Plural(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
 	}
 	return text
 }
 
-func outcomeText(o explain.RunOutcome) string {
-	switch o {
-	case explain.RunOpen:
-		return "not completed yet"
-	case explain.RunStopped:
-		return "neither completed nor failed"
-	}
-	return strings.ToLower(string(o))
+var outcomeTexts = map[explain.RunOutcome]string{
+	explain.RunCompleted: "completed", explain.RunFailed: "failed",
+	explain.RunOpen: "not completed yet", explain.RunStopped: "neither completed nor failed",
 }
 
 // failureWord is the reason of a failure, or else its exit code.
