@@ -418,10 +418,8 @@ func (a *situation) adviceOnRetry() []explain.Advice {
 	}
 	last := a.job.Name
 	if a.family != nil {
-		for _, m := range a.family.Members {
-			if !m.Pending {
-				last = m.Name // It has the changes of those before it.
-			}
+		if m := a.family.Members[len(a.family.Members)-1]; !m.Pending {
+			last = m.Name // It has the changes of those before it.
 		}
 	}
 	text, flags := "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job", ""

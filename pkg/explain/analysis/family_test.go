@@ -137,17 +137,19 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 		"the first Job is gone": {alone(first, unchanged, second), 2, "complete, by sweep-retry-2", "", true, false, "sweep-retry-2 completed the rest",
 			[]string{"7 failed in sweep-retry-1 (OOMKilled); completed in sweep-retry-2"}},
 		"the first Job was replaced": {alone(first, only("sweep", func(j *batchv1.Job) { j.UID = "new" }), root), 1, "1 index is missing", "7", false, false,
-			"it is retry 1 of sweep, for indexes 3,7", []string{"7 failed in sweep-retry-1 (OOMKilled)"}},
+			"", []string{"7 failed in sweep-retry-1 (OOMKilled)"}},
 		"indexes that completed run again": {alone(root, only("sweep-retry-1", func(j *batchv1.Job) {
 			j.Status = second.Job.Status
 		}), first, second), 3, "complete, by sweep-retry-1", "", true, true, "sweep-retry-1 completed the rest",
 			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-1", "7 failed in sweep (OOMKilled); completed in sweep-retry-1 and in sweep-retry-2"}},
+		"a retry of what is complete": {alone(first, only("sweep-retry-1", func(j *batchv1.Job) { j.Annotations[retry.AttemptAnnotation] = "3" }), second), 2,
+			"complete, by sweep-retry-2", "", true, false, "", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
 		"NonIndexed":          {alone(root, nonIndexed, first, second), 3, "complete, by sweep-retry-2", "", true, true, "sweep-retry-2 completed the rest", nil},
 		"NonIndexed, partial": {alone(root, nonIndexed, first), 2, "1 completion is missing", "", false, true, "", nil},
 		"chosen indexes of a complete Job": {alone(second, unchanged, func() explain.Input {
 			f := alone(first, func(j *batchv1.Job) { j.Annotations[retry.AttemptAnnotation] = "3" })
 			return f
-		}()), 2, "complete, by sweep-retry-2", "", true, false, "it is retry 2 of sweep, for index 7", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
+		}()), 2, "complete, by sweep-retry-2", "", true, false, "", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
 	} {
 		r := report(c.input)
 		if r.Family == nil {
@@ -176,6 +178,29 @@ func retryAdvice(r explain.Report) string {
 		}
 	}
 	return ""
+}
+
+// RTY-20: an index that completed in a Job after a failure did not fail in it, nor did one whose pod was stopped when the Job
+// ended.
+func TestWhatFailedInAFamily_RTY_20(t *testing.T) {
+	all := sweep(t)
+	f := alone(all[0], unchanged, all[1])
+	ended := f.Job.Status.Conditions[0].LastTransitionTime
+	f.Pods = append(f.Pods, podOf("sweep-5-a", onIndex(5, 1, exits(1, "Error", time.Hour))), podOf("sweep-9-a", onIndex(9, 1, func(p *corev1.Pod) {
+		exits(143, "Error", time.Hour)(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &ended, ptr.To[int64](0)
+		p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = ended
+	})))
+	f.Job.Status.CompletedIndexes = "0-2,4-6,8"
+	family := report(f).Family
+	if n := family.Members[0].Failed; n != 2 {
+		t.Errorf("%d failed", n)
+	}
+	for _, h := range family.Histories {
+		if strings.ContainsAny(h.Indexes, "59") {
+			t.Errorf("%+v", h)
+		}
+	}
 }
 
 // RTY-24: what to do about a failed Job is a retry, with more memory after OOMKilled: unless nothing is missing, a retry is

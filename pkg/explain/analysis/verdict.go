@@ -40,7 +40,6 @@ func (a *situation) verdict() explain.Verdict {
 		v.Progress = a.progress()
 		v.Clauses = append(v.Clauses, v.Progress)
 	}
-	v.Clauses = append(v.Clauses, a.lineage())
 	if a.outcome.failing() {
 		v.Clauses = append(v.Clauses, a.rest())
 	}
@@ -312,18 +311,6 @@ func (a *numbers) progress() string {
 		return fmt.Sprintf("%s of %s succeeded", words.Number(succeeded), words.Times(*a.spec.Completions, "pod", "pods"))
 	}
 	return words.Times(succeeded, "pod succeeded", "pods succeeded")
-}
-
-// lineage is which retry the Job is, and of what; "" for a first Job.
-func (a *numbers) lineage() string {
-	attempt, runs := retry.AttemptOf(a.job), retry.Runs(a.job)
-	if attempt == 0 || retry.IsPending(a.job) {
-		return ""
-	}
-	if !a.indexed() || runs.Len() == int(ptr.Deref(a.spec.Completions, 0)) {
-		return words.RetryText(attempt, retry.RootOf(a.job), 0, "")
-	}
-	return words.RetryText(attempt, retry.RootOf(a.job), runs.Len(), crop(runs.String()))
 }
 
 // rest is what happens in retries to what the Job that failed did not complete.

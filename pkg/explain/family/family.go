@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -109,81 +108,69 @@ func (r *relative) view(of *batchv1.Job) explain.FamilyMember {
 }
 
 // run is how the index ended in the Job.
-func (r *relative) run(index int32) explain.IndexRun {
-	run := explain.IndexRun{Job: r.Job.Name, Outcome: explain.RunStopped}
+func (r *relative) run(index int32) (explain.RunOutcome, *cause.Failure) {
 	switch {
 	case r.completed.Contains(index):
-		run.Outcome = explain.RunCompleted
+		return explain.RunCompleted, nil
 	case r.failed.Contains(index):
-		run.Outcome = explain.RunFailed
-		run.Failure = r.Failures[index]
+		return explain.RunFailed, r.Failures[index]
 	case !r.finished():
-		run.Outcome = explain.RunOpen
+		return explain.RunOpen, nil
 	}
-	return run
+	return explain.RunStopped, nil
 }
 
-// historyKeys are equal for indexes with the same history.
-type historyKeys struct {
-	relatives []*relative
-	failures  map[cause.Failure]int64
-	runs      []explain.IndexRun // of the latest index
-	key       []byte
-}
-
-func (k *historyKeys) of(index int32) string {
-	k.runs, k.key = k.runs[:0], k.key[:0]
-	for at, r := range k.relatives {
-		if !r.runs.Contains(index) {
-			continue
-		}
-		run := r.run(index)
-		k.runs = append(k.runs, run)
-		k.key = strconv.AppendInt(append(k.key, run.Outcome...), int64(at), 10)
-		if f := run.Failure; f != nil {
-			if k.failures[*f] == 0 {
-				k.failures[*f] = int64(len(k.failures)) + 1
-			}
-			k.key = strconv.AppendInt(append(k.key, '/'), k.failures[*f], 10)
-		}
-	}
-	return string(k.key)
-}
-
-// withCauses are the runs of the latest index with their causes in words.
-func (k *historyKeys) withCauses() []explain.IndexRun {
-	runs := slices.Clone(k.runs)
-	for i := range runs {
-		if f := runs[i].Failure; f != nil {
-			runs[i].Cause = f.Text()
-		}
-	}
-	return runs
+// step is one run of an index, after those of another step.
+type step struct {
+	before, relative int
+	outcome          explain.RunOutcome
+	failure          cause.Failure
 }
 
 // histories are those of the indexes that failed in one of the Jobs; indexes with the same history are together.
-func histories(relatives []*relative) []explain.IndexHistory {
+func histories(relatives []*relative) (out []explain.IndexHistory) {
 	var failed indexset.Set
 	for _, r := range relatives {
 		failed = failed.Union(r.failed)
 	}
-	keys := historyKeys{relatives: relatives, failures: map[cause.Failure]int64{}}
-	indexes, runs := map[string][]int32{}, map[string][]explain.IndexRun{}
+	steps, indexes := map[step]int{}, map[int][]int32{}
 	for index := range failed.All() {
-		key := keys.of(index)
-		if indexes[key] == nil {
-			runs[key] = keys.withCauses()
+		last := 0
+		for i, r := range relatives {
+			if !r.runs.Contains(index) {
+				continue
+			}
+			outcome, failure := r.run(index)
+			s := step{last, i, outcome, ptr.Deref(failure, cause.Failure{})}
+			if steps[s] == 0 {
+				steps[s] = len(steps) + 1
+			}
+			last = steps[s]
 		}
-		indexes[key] = append(indexes[key], index)
+		indexes[last] = append(indexes[last], index)
 	}
-	var out []explain.IndexHistory
-	for key, of := range indexes {
-		out = append(out, explain.IndexHistory{
-			Indexes: indexset.Of(of...).String(), Count: int32(len(of)), Runs: runs[key], Text: words.HistoryText(runs[key]),
-		})
+	for _, same := range indexes {
+		h := explain.IndexHistory{Indexes: indexset.Of(same...).String(), Count: int32(len(same)), Runs: runsOf(relatives, same[0])}
+		h.Text = words.HistoryText(h.Runs)
+		out = append(out, h)
 	}
 	slices.SortFunc(out, func(x, y explain.IndexHistory) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Indexes, y.Indexes))
 	})
 	return out
+}
+
+// runsOf are the runs of an index by attempt.
+func runsOf(relatives []*relative, index int32) (runs []explain.IndexRun) {
+	for _, r := range relatives {
+		if !r.runs.Contains(index) {
+			continue
+		}
+		run := explain.IndexRun{Job: r.Job.Name}
+		if run.Outcome, run.Failure = r.run(index); run.Failure != nil {
+			run.Cause = run.Failure.Text()
+		}
+		runs = append(runs, run)
+	}
+	return runs
 }

@@ -27,6 +27,7 @@ func retryOf(root types.UID, attempt string, change func(*batchv1.Job)) batchv1.
 	j := batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
 	j.Namespace, j.Name, j.UID = "ns", name, types.UID("uid-"+name)
 	j.Labels = map[string]string{retry.OfLabel: "train"}
+	j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"job": name}}
 	j.Annotations = map[string]string{retry.UIDAnnotation: string(root), retry.AttemptAnnotation: attempt}
 	if change != nil {
 		change(&j)
@@ -34,11 +35,11 @@ func retryOf(root types.UID, attempt string, change func(*batchv1.Job)) batchv1.
 	return j
 }
 
-// named is a pod with the label of its Job.
+// named is a failed pod with the label of its Job.
 func named(job string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		failed(p)
-		p.Labels = map[string]string{batchv1.JobNameLabel: job}
+		p.Labels["job"] = job
 	}
 }
 
@@ -65,13 +66,10 @@ func TestRelatives_RTY_22(t *testing.T) {
 	first := train()
 	finished(first)
 	first.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
-	retries := []batchv1.Job{retryOf(first.UID, "1", finished), retryOf(first.UID, "2", nil), retryOf("another", "3", finished)}
+	retries := []batchv1.Job{retryOf(first.UID, "1", finished), retryOf(first.UID, "2", func(j *batchv1.Job) { j.Status.Failed = 1 }), retryOf("another", "3", finished)}
 	pods := []corev1.Pod{
 		pod("a", retries[0].UID, named("train-retry-1")), pod("b", retries[1].UID, named("train-retry-2")),
-		pod("c", "another", named("train-retry-1")), pod("d", first.UID, func(p *corev1.Pod) {
-			failed(p)
-			p.Labels[batchv1.JobNameLabel] = "train"
-		}),
+		pod("c", "another", named("train-retry-1")), pod("d", first.UID, failed),
 	}
 	for name, c := range map[string]struct {
 		jobs                []batchv1.Job
@@ -82,7 +80,7 @@ func TestRelatives_RTY_22(t *testing.T) {
 		"no retry":              {nil, first, "", 1, 0, 0},
 		"running":               {retries, train(), "", 0, 0, 0},
 		"retries":               {retries, first, "train-retry-1* train-retry-2", 1, 0, 1},
-		"of a retry":            {append(retries[:2:2], *first), &retries[1], "train* train-retry-1*", 1, 1, 1},
+		"of a retry":            {append(retries[:2:2], *first), &retries[1], "train* train-retry-1*", 1, 1, 2},
 		"the first Job is gone": {retries, &retries[1], "train-retry-1*", 1, 1, 1},
 	} {
 		s := &server{jobs: c.jobs, pods: pods}
@@ -90,7 +88,7 @@ func TestRelatives_RTY_22(t *testing.T) {
 		if got := relativesOf(f); got != c.want || !f.RelativesRead || hasJobsGap(f) {
 			t.Errorf("%s: %q, want %q; %+v", name, got, c.want, f.Gaps)
 		}
-		lists, gets, podsOf := s.requests("/jobs?"), s.requests("/jobs/"), s.requests("job-name+in")
+		lists, gets, podsOf := s.requests("/jobs?"), s.requests("/jobs/"), s.requests("/pods?")-1
 		if lists != c.lists || gets != c.gets || podsOf != c.podsOf {
 			t.Errorf("%s: %d lists, %d gets, %d lists of pods: %q", name, lists, gets, podsOf, s.asked)
 		}

@@ -85,7 +85,7 @@ func Read(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ru
 func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	r := &reading{Reader: s, facts: explain.Input{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
-	r.family(ctx)
+	r.relatives(ctx)
 	r.events(ctx)
 	r.lease(ctx)
 	r.nodes(ctx)

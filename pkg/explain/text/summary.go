@@ -13,10 +13,11 @@ import (
 
 // How much of lists a summary shows, so that it fits on one screen.
 const (
-	summaryProblems = 2
-	summarySteps    = 3
-	summaryBars     = 2
-	successWidth    = 20
+	summaryProblems  = 2
+	summarySteps     = 3
+	summaryBars      = 2
+	summaryHistories = 2
+	successWidth     = 20
 )
 
 // Summary writes what fits on one screen: where the Job stands, its limits, and what
@@ -36,7 +37,6 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 		v.summarySuccess()
 	}
 	v.summaryRule()
-	v.summaryFamily()
 	v.summaryProblems()
 	for _, step := range first(section.Steps(v.frame, v.report), summarySteps) {
 		l := step.When
@@ -48,6 +48,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	for _, gap := range first(r.Gaps, summaryProblems) {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
 	}
+	v.page.section(section.Family(v.frame, v.report, summaryHistories))
 	v.hint()
 	return v.page.writeTo(w)
 }
@@ -180,18 +181,6 @@ func (v *view) summaryRule() {
 		}
 	}
 	v.page.Field("Rule", spans...)
-}
-
-// summaryFamily is whether the family is complete, and its Jobs.
-func (v *view) summaryFamily() {
-	family := v.report.Family
-	if family == nil {
-		return
-	}
-	v.page.Field("Family", plain(section.FamilyNote(v.frame, family)))
-	for _, l := range section.FamilyJobs(v.frame, family, v.page.Room(layout.LabelWidth)) {
-		v.page.Field("", l...)
-	}
 }
 
 func (v *view) summaryProblems() {

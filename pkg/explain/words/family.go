@@ -1,8 +1,6 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -35,21 +33,16 @@ func runsText(runs []explain.IndexRun) string {
 			places[i] += " (" + failureWord(f) + ")"
 		}
 	}
-	text := outcomeText(runs[0].Outcome) + " " + Enumerate(places, "and")
+	text := outcomeTexts[runs[0].Outcome] + " " + Enumerate(places, "and")
 	if same {
 		text += ", " + Plural(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
 	}
 	return text
 }
 
-func outcomeText(o explain.RunOutcome) string {
-	switch o {
-	case explain.RunOpen:
-		return "not completed yet"
-	case explain.RunStopped:
-		return "neither completed nor failed"
-	}
-	return strings.ToLower(string(o))
+var outcomeTexts = map[explain.RunOutcome]string{
+	explain.RunCompleted: "completed", explain.RunFailed: "failed",
+	explain.RunOpen: "not completed yet", explain.RunStopped: "neither completed nor failed",
 }
 
 // failureWord is the reason of a failure, or else its exit code.
@@ -95,15 +88,6 @@ func RestText(f *explain.Family) string {
 		return f.RunningIn + " is running the rest"
 	}
 	return ""
-}
-
-// RetryText is which retry a Job is, and which n indexes it runs if these are not all: "it is retry 2 of sweep, for index 7".
-func RetryText(attempt int32, root string, n int, indexes string) string {
-	text := "it is retry " + Number(attempt) + " of " + root
-	if n > 0 {
-		text += ", for " + Plural(n, "index ", "indexes ") + indexes
-	}
-	return text
 }
 
 // InterruptedText is the verdict on a retry of a Job whose creation was interrupted.

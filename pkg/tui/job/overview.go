@@ -77,7 +77,7 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 		verdictLines(p, j),
 		p.Section(problems),
 		p.Section(section.BriefCauses(&p.Frame, j.Report, max(overviewCauses, p.Height/linesPerCause))),
-		p.Section(section.BriefFamily(&p.Frame, j.Report, overviewHistories)),
+		p.Section(section.Family(&p.Frame, j.Report, overviewHistories)),
 	}
 }
 
