@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,8 @@ func TestJobIsReplayed_WIF_01_WIF_06(t *testing.T) {
 	if err := json.Unmarshal([]byte(ask("explain-failure", "over-backoff-limit", "-o", "json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if w := r.Advice[len(r.Advice)-1].WhatIf; w == nil || w.PodsStarted != 1 || w.Seconds >= w.ActualSeconds {
+	quoted := slices.IndexFunc(r.Advice, func(a explain.Advice) bool { return a.WhatIf != nil })
+	if quoted < 0 || r.Advice[quoted].WhatIf.PodsStarted != 1 || r.Advice[quoted].WhatIf.Seconds >= r.Advice[quoted].WhatIf.ActualSeconds {
 		t.Errorf("advice: %+v", r.Advice)
 	}
 	text := ask("simulate", "-f", "../../examples/indexed-10.yaml", "--pods-from", "job/over-backoff-limit")

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
 // DefaultLogLines is how many last lines of the logs that matter most belong to the evidence, if nobody says otherwise.
@@ -60,7 +61,7 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	return live.NewSource(live.Config{
 		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
 		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
-		Explain: cmdutil.ErrorLine, Guard: recovered,
+		Quote: whatif.Quote, Explain: cmdutil.ErrorLine, Guard: recovered,
 	}), nil
 }
 

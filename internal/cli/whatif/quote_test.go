@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,10 +22,11 @@ func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
 			t.Fatalf("%v, %s", err, got.ErrOut)
 		}
-		advice := r.Advice[len(r.Advice)-1]
-		if advice.WhatIf == nil {
+		quoted := slices.IndexFunc(r.Advice, func(a explain.Advice) bool { return a.WhatIf != nil })
+		if quoted < 0 {
 			t.Fatalf("%s: %+v", name, r.Advice)
 		}
+		advice := r.Advice[quoted]
 		command := strings.ReplaceAll(advice.Command, "'", "")
 		got = both.Run(t, o.API, append(strings.Fields(command)[2:], "-o", "json")...)
 		var c whatif.Comparison

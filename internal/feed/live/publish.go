@@ -23,7 +23,7 @@ func (s *Source) publishAll(ctx context.Context) error {
 		wait := s.pace.due(s.need()).Sub(now)
 		s.mu.Unlock()
 		if wait <= 0 {
-			s.report(now)
+			s.report(ctx, now)
 			s.publish()
 		}
 		if err := s.Pause(ctx, wait, s.news); err != nil {
@@ -48,7 +48,7 @@ func (s *Source) need() need {
 }
 
 // report explains the Job that is open, if that is due. Nobody waits for it: what it rests on is copied before.
-func (s *Source) report(now time.Time) {
+func (s *Source) report(ctx context.Context, now time.Time) {
 	s.mu.Lock()
 	at, ever := s.pace.report(s.need())
 	if !ever || at.After(now) {
@@ -61,6 +61,9 @@ func (s *Source) report(now time.Time) {
 	s.mu.Unlock()
 
 	report := analysis.Explain(facts, explain.Options{MaxPods: -1})
+	if s.Quote != nil && report.IsTimeless() {
+		s.Quote(ctx, facts, report.Advice)
+	}
 	ready := s.Now()
 
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -26,6 +27,8 @@ type Config struct {
 	// LeaseName is the name of the Lease of a Job's controller, OurName the managedBy value of ours.
 	LeaseName func(managedBy string) string
 	OurName   string
+	// Quote adds to the advice on a Job that has finished what it would have changed.
+	Quote func(context.Context, explain.Input, []explain.Advice)
 	// Refused takes note that the list may not be watched, and is read instead.
 	Refused func(*feed.Refusal)
 	// Explain is an error in one line for people. Guard returns a panic of a function as an error.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
@@ -151,7 +152,7 @@ func (s *storm) makeDue() (took time.Duration, reports int) {
 		return 0, 0
 	}
 	began := time.Now()
-	source.report(s.now)
+	source.report(context.Background(), s.now)
 	source.publish()
 	took = time.Since(began)
 	if source.job.shown != before {
@@ -172,7 +173,7 @@ func TestStormMakesFewReports(t *testing.T) {
 			due := !storm.source.pace.due(storm.source.need()).After(storm.now)
 			storm.source.mu.Unlock()
 			if due {
-				storm.source.report(storm.now)
+				storm.source.report(context.Background(), storm.now)
 				storm.source.pace.took = 50 * time.Millisecond
 				storm.source.publish()
 				snapshots++
@@ -185,7 +186,7 @@ func TestStormMakesFewReports(t *testing.T) {
 		t.Errorf("%d Snapshots, %d reports in 10 s", snapshots, len(reports))
 	}
 	storm.now = storm.now.Add(time.Second)
-	storm.source.report(storm.now)
+	storm.source.report(context.Background(), storm.now)
 	storm.source.publish()
 	counts := map[string]int{}
 	for _, pod := range storm.source.latest.Job.Report.Pods {
