@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/demo"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
@@ -83,6 +84,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		watch.NewCommand(env),
 		retry.NewCommand(env),
 		create.NewCommand(env),
+		demo.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),
 		whatif.NewCommand(env),
