@@ -12,6 +12,7 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
@@ -83,6 +84,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		logs.NewCommand(env),
 		watch.NewCommand(env),
 		retry.NewCommand(env),
+		bundle.NewCommand(env),
 		create.NewCommand(env),
 		demo.NewCommand(env),
 		lint.NewCommand(env),
